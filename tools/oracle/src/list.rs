@@ -3,6 +3,7 @@
 mod behaviour;
 mod catalogue;
 
+use base::cast::real;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -288,12 +289,8 @@ pub const MSS: u64 = 1448;
 const LAB: u32 = 1;
 
 /// A count as a number.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "counts and times have at most 53 bits"
-)]
 pub(crate) fn number(count: u64) -> f64 {
-    count as f64
+    real(count)
 }
 
 #[cfg(test)]

@@ -5,8 +5,15 @@
     clippy::cast_precision_loss,
     reason = "exact up to 2^53, and the nearest above"
 )]
+#[inline]
 pub const fn real(value: u64) -> f64 {
     value as f64
+}
+
+/// A number of things in memory as a real number.
+#[inline]
+pub const fn count(number: usize) -> f64 {
+    real(number as u64)
 }
 
 /// The whole part: 0 for what is negative or no number, the largest whole number for what is larger.
@@ -15,6 +22,7 @@ pub const fn real(value: u64) -> f64 {
     clippy::cast_sign_loss,
     reason = "`as` saturates and drops the fraction, as documented"
 )]
+#[inline]
 pub const fn whole(value: f64) -> u64 {
     value as u64
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::Span;
+use base::cast::real;
 
 /// Time spent per level, for a quantity such as the length of a queue in bytes.
 ///
@@ -158,7 +159,7 @@ impl LevelHistogram {
             .bins
             .as_ref()
             .map_or_else(|| area(self.levels()), |bins| bins.area);
-        area as f64 / total as f64
+        area as f64 / real(total)
     }
 
     /// The lowest level at or below which the quantity stood for at least `share` of the time, given

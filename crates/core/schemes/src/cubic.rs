@@ -23,6 +23,7 @@
 //! Open in the RFC: when a stage of congestion avoidance begins (with the first ACK that finds the
 //! window at or above ssthresh), and which flight an ECN echo reduces (that before its ACK).
 
+use base::cast::{real, whole};
 use base::setting::Settings;
 use base::{Fraction, Span, Time};
 use tcp::{
@@ -225,18 +226,12 @@ impl Sender {
     }
 
     /// This many bytes, in segments.
-    #[expect(clippy::cast_precision_loss, reason = "the law is real-valued")]
     fn segments(&self, bytes: u64) -> f64 {
-        bytes as f64 / f64::from(self.mss)
+        real(bytes) / f64::from(self.mss)
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "windows are positive and far below 2^53"
-    )]
     fn bytes(&self, segments: f64) -> u64 {
-        (segments * f64::from(self.mss)) as u64
+        whole(segments * f64::from(self.mss))
     }
 
     /// This many whole segments, in bytes.
@@ -313,13 +308,11 @@ impl Sender {
 
     /// As Linux does, in whole segments and parts of 1024: 0.7 are 717 of them (`cubictcp_recalc_ssthresh`).
     #[expect(
-        clippy::cast_possible_truncation,
         clippy::cast_precision_loss,
-        clippy::cast_sign_loss,
         reason = "beta lies between 0 and 1, and windows are far below 2^53"
     )]
     fn reduce_in_parts(&mut self, in_flight: u64, least: u32) {
-        let parts = libm::round(self.law.beta * 1024.0) as u64;
+        let parts = whole(libm::round(self.law.beta * 1024.0));
         let mss = self.whole(1);
         let cwnd = self.cwnd / mss;
         let releases = self.fast_convergence && (cwnd as f64) < self.law.w_max;
@@ -328,7 +321,7 @@ impl Sender {
         } else {
             cwnd
         };
-        (self.law.w_max, self.law.cwnd_prior) = (w_max as f64, cwnd as f64);
+        (self.law.w_max, self.law.cwnd_prior) = (real(w_max), real(cwnd));
         self.stage = None;
         if let Some(looks) = &mut self.looks {
             looks.on_event();
@@ -476,10 +469,9 @@ impl SenderCc for Sender {
         }
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "gauges carry 53 bits")]
     fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
         if self.ssthresh != u64::MAX {
-            sink(SSTHRESH.name, self.ssthresh as f64);
+            sink(SSTHRESH.name, real(self.ssthresh));
         }
         if self.law.w_max > 0.0 {
             sink(W_MAX.name, self.law.w_max * f64::from(self.mss));

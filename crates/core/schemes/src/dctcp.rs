@@ -21,6 +21,7 @@
 //! Open in the paper: the initial alpha (ns-2 starts at 0), and whether `alpha` of the window just
 //! ended is used for the cut (it is, RFC 8257 §3.3). Losses are answered as NewReno does (§3.5).
 
+use base::cast::{real, whole};
 use base::setting::Settings;
 use base::{Count, Fraction, OrOff, Span, Time};
 use tcp::{
@@ -174,26 +175,19 @@ impl Sender {
         ack.acknowledged >= self.window_end && self.acked > 0
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "the law is real-valued")]
     fn estimate(&mut self) {
-        let (share, g) = (self.marked as f64 / self.acked as f64, self.g);
+        let (share, g) = (real(self.marked) / real(self.acked), self.g);
         self.alpha = (1.0 - g) * self.alpha + g * share;
         (self.acked, self.marked) = (0, 0);
     }
 
     /// As Linux does, in whole parts of 1024: a share that is too small to decay is gone.
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "0 <= alpha <= 1 and 0 <= g <= 1"
-    )]
     fn estimate_in_parts(&mut self) {
-        let alpha = (self.alpha * PARTS) as u64;
-        let decay = (alpha as f64 * self.g) as u64;
+        let alpha = whole(self.alpha * PARTS);
+        let decay = whole(real(alpha) * self.g);
         let decay = if decay == 0 { alpha } else { decay };
-        let marked = (self.marked as f64 * PARTS * self.g) as u64 / self.acked.max(1);
-        self.alpha = ((alpha - decay + marked) as f64 / PARTS).min(1.0);
+        let marked = whole(real(self.marked) * PARTS * self.g) / self.acked.max(1);
+        self.alpha = (real(alpha - decay + marked) / PARTS).min(1.0);
         (self.acked, self.marked) = (0, 0);
     }
 
@@ -208,20 +202,14 @@ impl Sender {
     }
 
     /// RFC 8257 §3.3 step 9: cwnd * (1 - alpha / 2).
-    #[expect(clippy::cast_precision_loss, reason = "the law is real-valued")]
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "0 <= alpha <= 1"
-    )]
     fn cut(&mut self) {
         let reduced = if self.reno.counts_segments() {
             // As Linux: only whole segments are taken away, so that a small share takes none of a small window.
             let segments = self.reno.cwnd / self.reno.mss();
-            let taken = (segments as f64 * self.alpha / 2.0) as u64;
+            let taken = whole(real(segments) * self.alpha / 2.0);
             (segments - taken) * self.reno.mss()
         } else {
-            (self.reno.cwnd as f64 * (1.0 - self.alpha / 2.0)) as u64
+            whole(real(self.reno.cwnd) * (1.0 - self.alpha / 2.0))
         };
         let least = u64::from(self.min_segments) * self.reno.mss();
         self.reno.cwnd = reduced.max(least);

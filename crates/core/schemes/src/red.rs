@@ -28,6 +28,7 @@
 //!
 //! Cost: O(1) per packet.
 
+use base::cast::real;
 use base::setting::Settings;
 use base::{Ecn, Fraction, Packet, Quantity, QuantityError, SizeUnit, Span, Time, WireSize};
 use engine::random::Stream;
@@ -78,17 +79,16 @@ impl Quantity for Level {
 
 impl Level {
     /// In the unit that the queue counts: packets where its limit is in packets, else bytes.
-    #[expect(clippy::cast_precision_loss, reason = "queues are below 2^53 bytes")]
     fn of(self, limit: Limit, packet_bytes: u64) -> f64 {
         match (self, limit) {
             // The scenario refuses a share of a buffer without bound.
             (Self::Share(_), Limit::Unlimited) => f64::INFINITY,
-            (Self::Share(share), Limit::Bytes(all) | Limit::Packets(all)) => share * all as f64,
+            (Self::Share(share), Limit::Bytes(all) | Limit::Packets(all)) => share * real(all),
             (Self::Size(size), Limit::Packets(_)) => match size.unit {
-                SizeUnit::Packet => size.amount as f64,
-                SizeUnit::Byte => size.amount as f64 / packet_bytes as f64,
+                SizeUnit::Packet => real(size.amount),
+                SizeUnit::Byte => real(size.amount) / real(packet_bytes),
             },
-            (Self::Size(size), _) => size.in_bytes(packet_bytes) as f64,
+            (Self::Size(size), _) => real(size.in_bytes(packet_bytes)),
         }
     }
 }
@@ -217,7 +217,6 @@ impl Red {
     }
 
     /// RED fig. 2: the average at an arrival.
-    #[expect(clippy::cast_precision_loss, reason = "times and queues below 2^53")]
     fn sample(&mut self, backlog: Backlog, now: Time) {
         let queue = self.measure(backlog);
         if queue > 0.0 {
@@ -225,7 +224,7 @@ impl Red {
             return;
         }
         // As if packets had arrived all the while and found nothing; this one at least does.
-        let idle = now.since(self.idle_since).as_ps() as f64 / self.slot.as_ps() as f64;
+        let idle = real(now.since(self.idle_since).as_ps()) / real(self.slot.as_ps());
         self.average *= libm::pow(1.0 - self.weight, idle.max(1.0));
         self.idle_since = now;
     }
@@ -264,12 +263,11 @@ impl Red {
         }
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "queues are below 2^53 bytes")]
     fn measure(&self, backlog: Backlog) -> f64 {
         if self.in_packets {
-            backlog.packets as f64
+            real(backlog.packets)
         } else {
-            backlog.bytes as f64
+            real(backlog.bytes)
         }
     }
 }

@@ -38,6 +38,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use base::cast::real;
 use base::setting::Settings;
 use base::{Count, FlowId, Fraction, OrOff, Packet, Quantity, QuantityError, Span, TcpFlags, Time};
 use fabric::{Backlog, Calls, Limit, SwitchHook};
@@ -461,10 +462,9 @@ impl SwitchHook for Hook {
         }
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "for results")]
     fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
         let flows = f64::from(self.law.flows());
-        sink(WINDOW.name, self.law.window_q16_bytes() as f64 / 65536.0);
+        sink(WINDOW.name, real(self.law.window_q16_bytes()) / 65536.0);
         sink(FLOWS.name, flows);
         sink(COUNT_ERROR.name, flows - f64::from(self.idle.active()));
     }

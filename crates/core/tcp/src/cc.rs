@@ -1,5 +1,6 @@
 //! The role that decides a sender's window, and the plain one: NewReno.
 
+use base::cast::real;
 use base::{Extension, Packet, Span, Time};
 
 use crate::config::Config;
@@ -429,10 +430,9 @@ impl SenderCc for NewReno {
         self.cwnd = restart.window(self.cwnd, self.initial_window);
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "gauges carry 53 bits")]
     fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
         if self.ssthresh != u64::MAX {
-            sink(SSTHRESH.name, self.ssthresh as f64);
+            sink(SSTHRESH.name, real(self.ssthresh));
         }
     }
 }

@@ -23,6 +23,8 @@
 //! assert!(line.states[8][0].abs() < 1e-12);
 //! ```
 
+use base::cast::count;
+
 /// A system whose slope depends on its past.
 pub trait Equation<const N: usize> {
     /// The slope in `state` at the time `at`. `past` gives the state at times up to one step before
@@ -76,7 +78,7 @@ pub fn solve<const N: usize>(
         }
         equation.confine(&mut state);
         line.states.push(state);
-        at = step * index(done + 1);
+        at = step * count(done + 1);
     }
     line
 }
@@ -102,7 +104,7 @@ impl<const N: usize> Trajectory<N> {
             reason = "a place on the grid, checked below"
         )]
         let from = libm::floor(place) as usize;
-        let share = place - index(from);
+        let share = place - count(from);
         if share < ROUNDING {
             return self.states[from];
         }
@@ -130,11 +132,6 @@ impl<const N: usize> Trajectory<N> {
 /// `state` moved by `slope` for `time`.
 fn along<const N: usize>(state: &[f64; N], slope: &[f64; N], time: f64) -> [f64; N] {
     std::array::from_fn(|part| state[part] + time * slope[part])
-}
-
-#[expect(clippy::cast_precision_loss, reason = "fewer steps than 2^53")]
-fn index(count: usize) -> f64 {
-    count as f64
 }
 
 /// A place this close to the grid is on it.
@@ -176,7 +173,7 @@ mod tests {
         // so the solution up to degree 4.
         let line = solve(&Delayed(1.0), [1.0], 0.25, 16);
         for (place, state) in line.states.iter().enumerate() {
-            let error = state[0] - exact(0.25 * index(place));
+            let error = state[0] - exact(0.25 * count(place));
             assert!(error.abs() < 1e-12, "{place}: {error}");
         }
     }
@@ -199,14 +196,14 @@ mod tests {
     fn the_order_is_four() {
         // Against the exact solution at t = 8, where its degree is 9.
         let error = |steps: usize| {
-            let line = solve(&Delayed(1.0), [1.0], 8.0 / index(steps), steps);
+            let line = solve(&Delayed(1.0), [1.0], 8.0 / count(steps), steps);
             (line.last()[0] - exact(8.0)).abs()
         };
         let found = order([error(32), error(64)]);
         assert!((3.8..4.5).contains(&found), "{found}");
         // With the delay between the places of the grid the interpolation takes part.
         let error = |steps: usize| {
-            let line = solve(&Delayed(0.7), [1.0], 7.0 / index(steps), steps);
+            let line = solve(&Delayed(0.7), [1.0], 7.0 / count(steps), steps);
             let fine = solve(&Delayed(0.7), [1.0], 7.0 / 4000.0, 4000);
             (line.last()[0] - fine.last()[0]).abs()
         };
@@ -220,7 +217,7 @@ mod tests {
         // second derivative costs two orders there, more or less by where in the step it falls.
         let fine = solve(&StateDependent, [1.0], 4.0 / 64_000.0, 64_000).last()[0];
         let error = |steps: usize| {
-            let line = solve(&StateDependent, [1.0], 4.0 / index(steps), steps);
+            let line = solve(&StateDependent, [1.0], 4.0 / count(steps), steps);
             (line.last()[0] - fine).abs()
         };
         let found = order([error(50), error(1600)]) / 5.0;

@@ -276,7 +276,7 @@ fn motion(readings: &[(&str, Fluid)], duration: f64) -> Vec<Chart> {
             // Windows beyond all bounds are no longer solved, and end the curve.
             let states = states.take_while(|(_, state)| state[0] < bound);
             let points =
-                states.map(|(place, state)| (crate::count(place) * step * 1e3, state[part]));
+                states.map(|(place, state)| (base::cast::count(place) * step * 1e3, state[part]));
             points.collect::<Vec<_>>()
         };
         queues.push(Curve::line(*label, points(1)));

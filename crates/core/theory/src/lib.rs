@@ -21,24 +21,14 @@ pub mod rwndq;
 
 use answer::Model;
 use base::Rate;
+use base::cast::real;
 
 /// Every model, in the order of the papers.
 pub const MODELS: &[&Model] = &[&rcc::MODEL, &rc3::MODEL, &hscc::MODEL, &rwndq::MODEL];
 
 /// Bits per second of a rate.
-#[expect(clippy::cast_precision_loss, reason = "a rate has fewer than 53 bits")]
 fn bits(rate: Rate) -> f64 {
-    rate.as_bps() as f64
-}
-
-#[expect(clippy::cast_precision_loss, reason = "fewer bytes than 2^53")]
-fn real(number: u64) -> f64 {
-    number as f64
-}
-
-#[expect(clippy::cast_precision_loss, reason = "fewer samples than 2^53")]
-fn count(number: usize) -> f64 {
-    number as f64
+    real(rate.as_bps())
 }
 
 /// The whole part of a number that is not negative.

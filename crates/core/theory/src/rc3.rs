@@ -18,7 +18,7 @@ use base::setting::Settings;
 use base::{Count, Fraction, Rate, Span};
 
 use crate::answer::{Answer, Axis, Chart, Curve, Model, Refusal, Shape, Table, columns};
-use crate::real;
+use base::cast::real;
 
 base::settings! {
     /// Settings of the model.

@@ -20,7 +20,7 @@ use base::setting::Settings;
 use base::{Count, DataSize, Rate, Span, WireSize};
 
 use crate::answer::{Answer, Axis, Chart, Curve, Model, Refusal, Table, columns};
-use crate::real;
+use base::cast::real;
 
 base::settings! {
     /// Settings of the model.

@@ -30,7 +30,9 @@ use base::setting::Settings;
 use base::{Count, Fraction, Rate, Span, WireSize};
 
 use crate::answer::{Answer, Axis, Cell, Chart, Curve, Model, Refusal, Shape, Table, columns};
-use crate::{ROUNDING, count, real, whole};
+use base::cast::{count, real};
+
+use crate::{ROUNDING, whole};
 
 base::settings! {
     /// Settings of the model.

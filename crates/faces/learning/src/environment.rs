@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use base::cast::{real, whole};
 use base::{FlowId, Span, Time};
 use scenario::{Overrides, Problem, Problems, Source};
 use schemes::FlowInfo;
@@ -11,7 +12,7 @@ use sim::stepper::Stepper;
 use tcp::Config;
 
 use crate::draw::{Draw, Template};
-use crate::facts::{Facts, real};
+use crate::facts::Facts;
 use crate::settings::{Act, Feature, Settings, Term};
 use crate::slot::{Counts, Slot, Slots};
 use crate::view::View;
@@ -332,11 +333,11 @@ impl Environment {
             let decision = f64::from(decisions[place.agent]).clamp(least, most);
             let mss = real(slot.mss());
             match self.task.settings.act {
-                Act::Window => slot.set_window(whole(decision * mss)),
+                Act::Window => slot.set_window(rounded(decision * mss)),
                 Act::Rate => slot.set_rate(decision * self.facts.link),
                 Act::Factor => {
                     let window = real(slot.window()) * decision;
-                    slot.set_window(whole(window.clamp(mss, self.task.max_window * mss)));
+                    slot.set_window(rounded(window.clamp(mss, self.task.max_window * mss)));
                 }
             }
         }
@@ -447,13 +448,8 @@ fn facts(task: &Task, stepper: &Stepper) -> Result<Facts, Failure> {
 }
 
 /// Bytes of a window that is not negative.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "between a segment and a million"
-)]
-fn whole(bytes: f64) -> u64 {
-    bytes.round() as u64
+fn rounded(bytes: f64) -> u64 {
+    whole(bytes.round())
 }
 
 /// Least rate, as a share of the link: a packet must leave some time.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use base::cast::real;
 use base::{HostId, Rate, Span};
 use fabric::{NodeId, PortId, Topology};
 use plan::PointSpec;
@@ -173,10 +174,4 @@ fn rate_of(topology: &Topology, port: PortId) -> Rate {
 
 fn bytes_per_second(rate: Rate) -> f64 {
     real(rate.as_bps()) / 8.0
-}
-
-/// A count as a number that agents see.
-#[expect(clippy::cast_precision_loss, reason = "agents see 24 bits")]
-pub(crate) fn real(count: u64) -> f64 {
-    count as f64
 }

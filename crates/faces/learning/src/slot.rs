@@ -3,11 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use base::cast::{real, whole};
 use base::{FlowId, Packet, Span, Time};
 use schemes::{FlowInfo, Sender};
 use tcp::{Ack, Config, Echo, Established, Loss, Restart, SegmentCc, SenderCc};
-
-use crate::facts::real;
 
 /// What an agent writes for the sender of a connection, and what this sender counts for it.
 ///
@@ -273,15 +272,9 @@ impl SegmentCc for Steered {
         }
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "a packet at more than a byte per second: not negative and below 2^64 ps"
-    )]
     fn pacing(&self) -> Option<Time> {
         let after = |(at, bytes): (Time, u64)| {
-            at + Span::from_ps((bytes as f64 / self.rate * 1e12).round() as u64)
+            at + Span::from_ps(whole((real(bytes) / self.rate * 1e12).round()))
         };
         let last = self.last.filter(|_| self.rate > 0.0);
         Some(last.map_or(Time::ZERO, after))

@@ -2,7 +2,9 @@
 
 use base::{Span, Time};
 
-use crate::facts::{Facts, real};
+use base::cast::real;
+
+use crate::facts::Facts;
 use crate::settings::Feature;
 use crate::slot::Counts;
 

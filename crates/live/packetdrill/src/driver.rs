@@ -1,5 +1,6 @@
 //! Lets a script happen: calls, segments and time, in order.
 
+use base::cast::whole;
 use base::{Ecn, Timestamps};
 use base::{FlowId, HostId, Options, Packet, SackBlocks, Seq, Span, SynOptions, TcpFlags, Time};
 use schemes::Sender;
@@ -314,16 +315,11 @@ fn value(endpoint: &Endpoint<Sender>, name: &str) -> Option<i64> {
 }
 
 /// The threshold of slow start, bytes; `None`: there is none yet.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a gauge of bytes is whole and positive"
-)]
 fn ssthresh(endpoint: &Endpoint<Sender>) -> Option<u64> {
     let mut found = None;
     endpoint.cc().as_role().gauges(&mut |name, value| {
         if name == SSTHRESH.name {
-            found = Some(value as u64);
+            found = Some(whole(value));
         }
     });
     found

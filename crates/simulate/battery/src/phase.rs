@@ -1,5 +1,6 @@
 //! No result may depend on the order of events at the same instant.
 
+use base::cast::real;
 use plan::PointSpec;
 use scenario::{Overrides, Scenario, Source};
 use sim::metrics::Metrics;
@@ -23,8 +24,7 @@ pub fn hangs_on_no_order(scheme: &str, settings: &[&str]) {
             })
             .collect();
         let p99 = runs.iter().map(|run| run.fct_p99_us);
-        #[expect(clippy::cast_precision_loss, reason = "a few thousand drops")]
-        let drops = runs.iter().map(|run| run.drops as f64);
+        let drops = runs.iter().map(|run| real(run.drops));
         [p99.collect(), drops.collect()].map(|values: Vec<f64>| interval(&values))
     });
     for (metric, name) in ["p99", "drops"].into_iter().enumerate() {
@@ -56,8 +56,7 @@ fn points(scheme: &str, order: &str, settings: &[&str]) -> Vec<PointSpec> {
 /// The 95 % interval of the mean of [`SEEDS`] values.
 fn interval(values: &[f64]) -> (f64, f64) {
     assert_eq!(values.len(), SEEDS);
-    #[expect(clippy::cast_precision_loss, reason = "a few seeds")]
-    let count = SEEDS as f64;
+    let count = real(SEEDS as u64);
     let mean = values.iter().sum::<f64>() / count;
     let squares = values.iter().map(|value| (value - mean) * (value - mean));
     let half = STUDENT * (squares.sum::<f64>() / (count - 1.0) / count).sqrt();

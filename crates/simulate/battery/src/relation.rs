@@ -5,6 +5,7 @@
 
 use std::num::NonZeroU32;
 
+use base::cast::real;
 use base::{Rate, Span};
 use plan::PointSpec;
 use plan::keys::{all_keys, group};
@@ -52,7 +53,6 @@ type Samples = [Vec<f64>; NAMES.len()];
 const NAMES: [&str; 4] = ["mean", "99th percentile", "drops", "timeouts"];
 
 /// Runs these points, whose times are to be multiplied by `unit`.
-#[expect(clippy::cast_precision_loss, reason = "a few thousand drops")]
 fn measured(points: &[PointSpec], unit: f64) -> Samples {
     let mut samples = Samples::default();
     for point in points {
@@ -63,8 +63,8 @@ fn measured(points: &[PointSpec], unit: f64) -> Samples {
         let values = [
             m.fct_mean_us * unit,
             m.fct_p99_us * unit,
-            m.drops as f64,
-            m.timeouts as f64,
+            real(m.drops),
+            real(m.timeouts),
         ];
         for (sample, value) in samples.iter_mut().zip(values) {
             sample.push(value);
@@ -76,8 +76,7 @@ fn measured(points: &[PointSpec], unit: f64) -> Samples {
 fn compare(place: &str, plain: &Samples, other: &Samples) {
     for ((name, a), b) in NAMES.iter().zip(plain).zip(other) {
         let (distance, shift) = (distance(a, b), shift(a, b));
-        #[expect(clippy::cast_precision_loss, reason = "a few hundred seeds")]
-        let allowed = KOLMOGOROV * (2.0 / a.len() as f64).sqrt();
+        let allowed = KOLMOGOROV * (2.0 / real(a.len() as u64)).sqrt();
         assert!(
             distance < allowed && shift.abs() < NORMAL,
             "{place}: {name} is distributed otherwise: distance {distance:.3} of at most {allowed:.3}, means {:.4} and \
@@ -89,14 +88,13 @@ fn compare(place: &str, plain: &Samples, other: &Samples) {
 }
 
 /// The greatest distance between the distribution functions of two samples.
-#[expect(clippy::cast_precision_loss, reason = "a few hundred seeds")]
 fn distance(a: &[f64], b: &[f64]) -> f64 {
     let share = |sample: &[f64], at: f64| {
         let below = sample
             .iter()
             .filter(|value| **value <= at * (1.0 + ROUNDING))
             .count();
-        below as f64 / sample.len() as f64
+        real(below as u64) / real(sample.len() as u64)
     };
     let ends = a.iter().chain(b);
     ends.map(|at| (share(a, *at) - share(b, *at)).abs())
@@ -104,12 +102,11 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// By how many standard errors the mean of `b` is above that of `a`; 0 if both have the same value throughout.
-#[expect(clippy::cast_precision_loss, reason = "a few hundred seeds")]
 fn shift(a: &[f64], b: &[f64]) -> f64 {
     let variance = |sample: &[f64]| {
         let mean = mean(sample);
         let squares = sample.iter().map(|value| (value - mean) * (value - mean));
-        squares.sum::<f64>() / (sample.len() as f64 - 1.0) / sample.len() as f64
+        squares.sum::<f64>() / (real(sample.len() as u64) - 1.0) / real(sample.len() as u64)
     };
     let error = (variance(a) + variance(b)).sqrt();
     let apart = mean(b) - mean(a);
@@ -120,9 +117,8 @@ fn shift(a: &[f64], b: &[f64]) -> f64 {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a few hundred seeds")]
 fn mean(sample: &[f64]) -> f64 {
-    sample.iter().sum::<f64>() / sample.len() as f64
+    sample.iter().sum::<f64>() / real(sample.len() as u64)
 }
 
 /// A point for each seed.

@@ -15,6 +15,7 @@
 
 mod table;
 
+use base::cast::{real, whole};
 use base::{DataSize, Quantity, QuantityError, Span};
 use engine::random::Stream;
 
@@ -316,21 +317,6 @@ fn call(text: &str) -> Option<(&str, Vec<&str>)> {
 /// An exponential number with mean 1.
 fn exponential(stream: &mut Stream) -> f64 {
     -libm::log(1.0 - stream.unit())
-}
-
-/// Bytes and picoseconds of laws lie far below 2^53, where reals are exact.
-#[expect(clippy::cast_precision_loss, reason = "laws are real-valued")]
-fn real(value: u64) -> f64 {
-    value as f64
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "not negative, and what exceeds 64 bits saturates"
-)]
-fn whole(value: f64) -> u64 {
-    value as u64
 }
 
 fn says(message: &str) -> QuantityError {

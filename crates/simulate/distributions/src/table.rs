@@ -1,5 +1,6 @@
 //! Measured distributions of flow sizes.
 
+use base::cast::real;
 use base::{DataSize, Quantity, QuantityError, SizeUnit};
 
 /// A distribution by its cumulative shares.
@@ -121,11 +122,10 @@ impl Table {
         (first * atom + rows.sum::<f64>()) * self.unit_bytes(mss)
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "a segment has a few kilobytes")]
     fn unit_bytes(&self, mss: u64) -> f64 {
         match self.unit {
             SizeUnit::Byte => 1.0,
-            SizeUnit::Packet => mss as f64,
+            SizeUnit::Packet => real(mss),
         }
     }
 

@@ -22,6 +22,7 @@ mod window_scale;
 
 use std::collections::BTreeMap;
 
+use base::cast::{real, whole};
 use base::setting::{Key, SettingError, Settings};
 use base::{Count, DataSize, Fraction, OrAuto, OrNever, OrOff, OrUnlimited, Rate, Span, WireSize};
 use distributions::{SizeLaw, TimeLaw};
@@ -98,12 +99,6 @@ impl Keys {
     }
 
     /// Full packets that count as waiting at every port, whatever the queue: the emulated load.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "a share of a number of packets"
-    )]
     pub fn emulated_packets(&self) -> u64 {
         let packet = self.packet_bytes();
         let buffer = self
@@ -112,7 +107,7 @@ impl Keys {
             .0
             .map_or(0, |size| size.in_bytes(packet) / packet);
         // A share such as 0.7 lies a little below or above its decimal.
-        (buffer as f64 * self.switch.emulated_load.0 + 1e-9) as u64
+        whole(real(buffer) * self.switch.emulated_load.0 + 1e-9)
     }
 
     /// Combinations of settings that contradict each other, where `marking` is the name of the

@@ -1,9 +1,10 @@
 //! Large numbers in words.
 
+use base::cast::real;
+
 /// For people: `1.5 GB`.
-#[expect(clippy::cast_precision_loss, reason = "rounded for people")]
 pub fn bytes(count: u64) -> String {
-    match count as f64 {
+    match real(count) {
         bytes if bytes >= 1e9 => format!("{:.1} GB", bytes / 1e9),
         bytes if bytes >= 1e6 => format!("{:.1} MB", bytes / 1e6),
         bytes => format!("{:.1} KB", bytes / 1e3),

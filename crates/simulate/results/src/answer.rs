@@ -19,6 +19,7 @@ pub use search::nearest;
 
 use super::info::RunInfo;
 use super::summary::Summary;
+use base::cast::real;
 use standing::{Measure, Standing};
 use words::{SHOWN, amount, counted, place, rounded, time};
 
@@ -132,9 +133,8 @@ fn incomplete(summary: &Summary, metric: &str, what: &str) -> Option<String> {
 }
 
 /// What a sweep cost, in one line.
-#[expect(clippy::cast_precision_loss, reason = "rounded for people")]
 pub fn cost(info: &RunInfo) -> String {
-    let hops = info.packet_hops as f64;
+    let hops = real(info.packet_hops);
     let per_hop = if hops > 0.0 {
         format!("{:.0}", info.cpu_us * 1e3 / hops)
     } else {
@@ -147,9 +147,9 @@ pub fn cost(info: &RunInfo) -> String {
     format!(
         "Cost: {} simulated in {}{before}; {} of wall time on {}; {} packet-hops at {per_hop} ns each.",
         time(info.simulated_us),
-        counted(info.runs as f64, "run"),
+        counted(real(info.runs as u64), "run"),
         time(info.wall_us),
-        counted(info.jobs as f64, "thread"),
+        counted(real(info.jobs as u64), "thread"),
         amount(hops),
     )
 }

@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 
+use base::cast::real;
 use base::{Count, Quantity, Rate, SizeUnit, Span, WireSize};
 use plan::{PointSpec, keys};
 use scenario::Scenario;
@@ -87,7 +88,6 @@ fn unit_of<'a>(texts: impl Iterator<Item = &'a str>, key: &str) -> Option<&'stat
 }
 
 /// The value of a setting as a number with the unit that results have: microseconds, bit/s, bytes or packets.
-#[expect(clippy::cast_precision_loss, reason = "tables carry 53 bits")]
 fn measured(text: &str, key: &str) -> Option<(f64, &'static str)> {
     let name = key.rsplit('.').take(2).collect::<Vec<_>>();
     let name = [name.get(1).copied().unwrap_or_default(), name[0]].join(".");
@@ -99,16 +99,16 @@ fn measured(text: &str, key: &str) -> Option<(f64, &'static str)> {
         return number.is_finite().then_some((number, ""));
     }
     if let Ok(span) = Span::parse(text) {
-        return Some((span.as_ps() as f64 / 1e6, "us"));
+        return Some((real(span.as_ps()) / 1e6, "us"));
     }
-    let rate = || Some((Rate::parse(text).ok()?.as_bps() as f64, "bit/s"));
+    let rate = || Some((real(Rate::parse(text).ok()?.as_bps()), "bit/s"));
     let size = || {
         let size = WireSize::parse(text).ok()?;
         let unit = match size.unit {
             SizeUnit::Byte => "bytes",
             SizeUnit::Packet => "packets",
         };
-        Some((size.amount as f64, unit))
+        Some((real(size.amount), unit))
     };
     // "10G" is a rate or a size: the key tells, also that of a single link, which is not declared.
     if key.ends_with("rate") {

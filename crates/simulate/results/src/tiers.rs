@@ -1,5 +1,6 @@
 //! Tiers of ports over the seeds of a row.
 
+use base::cast::real;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -26,8 +27,7 @@ type WorstPorts<'a> = BTreeMap<&'a str, (u64, u64)>;
 /// Every tier over the seeds that have results, each of which has these tiers.
 pub(super) fn over_seeds<'a>(seeds: impl Iterator<Item = &'a [TierMetrics]> + Clone) -> Vec<Tier> {
     let count = seeds.clone().count();
-    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
-    let mean = |sum: u64| sum as f64 / count as f64;
+    let mean = |sum: u64| real(sum) / real(count as u64);
     let mut tiers: Vec<(Tier, u64, WorstPorts<'_>)> = Vec::new();
     for own in seeds.flatten() {
         let place = tiers.iter().position(|(tier, ..)| tier.tier == own.tier);

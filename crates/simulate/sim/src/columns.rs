@@ -1,6 +1,7 @@
 //! What the numbers in results mean: one description for tables, CSV, JSON and `explain results`.
 
 use base::Column;
+use base::cast::real;
 
 pub use plan::metric::METRICS;
 
@@ -45,7 +46,6 @@ pub const COST: &[Column] = &[
 ];
 
 /// The values of [`METRICS`], in the same order, with `NaN` where there is none.
-#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
     let m = metrics;
     let mut values = vec![
@@ -67,29 +67,29 @@ pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
         m.slowdown_p50,
         m.slowdown_p99,
         m.slowdown_p999,
-        m.timeouts as f64,
-        m.tail_timeouts as f64,
-        m.syn_timeouts as f64,
-        m.tail_probes as f64,
-        m.window_probes as f64,
-        m.timers as f64,
+        real(m.timeouts),
+        real(m.tail_timeouts),
+        real(m.syn_timeouts),
+        real(m.tail_probes),
+        real(m.window_probes),
+        real(m.timers),
         m.timeout_rate,
-        m.retransmissions as f64,
-        m.after_timeout as f64,
-        m.packets as f64,
+        real(m.retransmissions),
+        real(m.after_timeout),
+        real(m.packets),
         m.fairness,
-        m.drops as f64,
-        m.marks as f64,
-        m.threshold_crossings as f64,
+        real(m.drops),
+        real(m.marks),
+        real(m.threshold_crossings),
         m.queue_mean_bytes,
-        m.queue_p5_bytes as f64,
-        m.queue_p50_bytes as f64,
-        m.queue_p95_bytes as f64,
-        m.queue_max_bytes as f64,
-        m.flows_completed as f64,
-        m.flows_failed as f64,
-        m.flows_unfinished as f64,
-        m.flows_late as f64,
+        real(m.queue_p5_bytes),
+        real(m.queue_p50_bytes),
+        real(m.queue_p95_bytes),
+        real(m.queue_max_bytes),
+        real(m.flows_completed),
+        real(m.flows_failed),
+        real(m.flows_unfinished),
+        real(m.flows_late),
         m.goodput_p50_bps,
         m.goodput_weighted_bps,
         m.bound_p50_us,
@@ -103,9 +103,8 @@ pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
 }
 
 /// A count, or `NaN` where there is nothing to count.
-#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 fn known(count: Option<u64>) -> f64 {
-    count.map_or(f64::NAN, |count| count as f64)
+    count.map_or(f64::NAN, real)
 }
 
 /// The means of the parts of completion times, then those of the slowest flows; `NaN` where they are not known.
@@ -119,7 +118,6 @@ fn split_values(split: Option<&Split>) -> [f64; 16] {
 }
 
 /// The numbers of a group of flows: their names are those of [`METRICS`].
-#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 pub fn group_values(metrics: &GroupMetrics) -> Vec<(&'static str, f64)> {
     let m = metrics;
     let mut values = vec![
@@ -141,21 +139,21 @@ pub fn group_values(metrics: &GroupMetrics) -> Vec<(&'static str, f64)> {
         ("slowdown_p50", m.slowdown_p50),
         ("slowdown_p99", m.slowdown_p99),
         ("slowdown_p999", m.slowdown_p999),
-        ("timeouts", m.timeouts as f64),
-        ("tail_timeouts", m.tail_timeouts as f64),
-        ("syn_timeouts", m.syn_timeouts as f64),
-        ("tail_probes", m.tail_probes as f64),
-        ("window_probes", m.window_probes as f64),
-        ("timers", m.timers as f64),
+        ("timeouts", real(m.timeouts)),
+        ("tail_timeouts", real(m.tail_timeouts)),
+        ("syn_timeouts", real(m.syn_timeouts)),
+        ("tail_probes", real(m.tail_probes)),
+        ("window_probes", real(m.window_probes)),
+        ("timers", real(m.timers)),
         ("timeout_rate", m.timeout_rate),
-        ("retransmissions", m.retransmissions as f64),
-        ("after_timeout", m.after_timeout as f64),
-        ("packets", m.packets as f64),
+        ("retransmissions", real(m.retransmissions)),
+        ("after_timeout", real(m.after_timeout)),
+        ("packets", real(m.packets)),
         ("fairness", m.fairness),
-        ("flows_completed", m.flows_completed as f64),
-        ("flows_failed", m.flows_failed as f64),
-        ("flows_unfinished", m.flows_unfinished as f64),
-        ("flows_late", m.flows_late as f64),
+        ("flows_completed", real(m.flows_completed)),
+        ("flows_failed", real(m.flows_failed)),
+        ("flows_unfinished", real(m.flows_unfinished)),
+        ("flows_late", real(m.flows_late)),
         ("goodput_p50_bps", m.goodput_p50_bps),
         ("goodput_weighted_bps", m.goodput_weighted_bps),
         ("bound_p50_us", m.bound_p50_us),

@@ -5,6 +5,7 @@ mod bound;
 
 use std::time::Duration;
 
+use base::cast::real;
 use base::{Span, Time};
 use fabric::{PortId, QueueStatistics};
 use plan::{Group, PointSpec};
@@ -19,7 +20,6 @@ use crate::parts::{Breakdown, Split};
 use crate::rounds::{self, Round, RoundTotals};
 use crate::world::{Ended, EndedFlow, Flow};
 
-#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 pub(crate) fn outcome(
     mut ended: Ended,
     point: &PointSpec,
@@ -55,7 +55,7 @@ pub(crate) fn outcome(
         packet_hops,
         events,
         cpu_us,
-        ns_per_hop: cpu_us * 1e3 / packet_hops as f64,
+        ns_per_hop: cpu_us * 1e3 / real(packet_hops),
     };
     let ports = port_records(&ended, queues);
     Outcome {
@@ -228,21 +228,19 @@ fn broken_down<'a>(
     flows.filter_map(|flow| Some((flow.fct_us.get()?, flow.flow, flow.breakdown.as_deref()?)))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 fn rate(events: u64, of: u64) -> f64 {
-    events as f64 / of as f64
+    real(events) / real(of)
 }
 
 /// Jain's index of the throughput of flows from their start to their completion, or to the end of the
 /// run: the square of the sum over the number times the sum of squares.
-#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 fn fairness<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> f64 {
     let end = end.since(Time::ZERO).as_micros();
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for flow in flows {
         let took = flow.completion_us.get().unwrap_or(end) - flow.start_us;
         if took > 0.0 {
-            let throughput = flow.received_bytes as f64 / took;
+            let throughput = real(flow.received_bytes) / took;
             count += 1.0;
             sum += throughput;
             squares += throughput * throughput;
@@ -252,7 +250,6 @@ fn fairness<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> f64 {
 }
 
 /// As [`goodput`], from the first start of the group to its last completion; `NaN` without flows.
-#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 fn group_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> f64 {
     let end = end.since(Time::ZERO).as_micros();
     let (mut first, mut last, mut bits) = (f64::INFINITY, 0.0_f64, 0);
@@ -262,7 +259,7 @@ fn group_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> 
         bits += flow.received_bytes * 8;
     }
     if first.is_finite() {
-        bits as f64 / ((last - first) / 1e6)
+        real(bits) / ((last - first) / 1e6)
     } else {
         f64::NAN
     }
@@ -270,7 +267,6 @@ fn group_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> 
 
 /// Payload of the half of the flows that completed first, over the time from the first start to the completion of
 /// the last of them; `NaN` without a complete flow.
-#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 fn median_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord> + Clone) -> f64 {
     let first = flows.clone().map(|flow| flow.start_us);
     let first = first.fold(f64::INFINITY, f64::min);
@@ -280,12 +276,11 @@ fn median_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord> + Clone) -> f6
     let half = &complete[..complete.len().div_ceil(2)];
     let bits: u64 = half.iter().map(|(_, bytes)| bytes * 8).sum();
     half.last()
-        .map_or(f64::NAN, |(last, _)| bits as f64 / ((last - first) / 1e6))
+        .map_or(f64::NAN, |(last, _)| real(bits) / ((last - first) / 1e6))
 }
 
 /// The goodput of all flows at each moment, weighted by the number of flows at that moment: each has its payload spread evenly
 /// over its time, which ends with the run if it does not complete.
-#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 fn weighted_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> f64 {
     let end = end.since(Time::ZERO).as_micros();
     let ends_at = |flow: &FlowRecord| flow.completion_us.get().unwrap_or(end);
@@ -295,7 +290,7 @@ fn weighted_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) 
     starts.sort_unstable_by(|a, b| (a.start_us.total_cmp(&b.start_us)).then(a.flow.cmp(&b.flow)));
     ends.sort_unstable_by(|a, b| (ends_at(a).total_cmp(&ends_at(b))).then(a.flow.cmp(&b.flow)));
     let rate_of =
-        |flow: &FlowRecord| flow.received_bytes as f64 * 8e6 / (ends_at(flow) - flow.start_us);
+        |flow: &FlowRecord| real(flow.received_bytes) * 8e6 / (ends_at(flow) - flow.start_us);
     let (mut at, mut count, mut rate) = (0.0, 0.0, 0.0);
     let (mut sum, mut weights) = (0.0, 0.0);
     let mut starts = starts.into_iter().peekable();
@@ -346,10 +341,9 @@ fn is_unfinished(flow: &FlowRecord) -> bool {
 
 /// Payload that arrived in order, over the time from the first start to the last completion, or to
 /// the end of the run if flows are unfinished.
-#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 fn goodput(flows: &[FlowRecord], took: Span) -> f64 {
     let bits: u64 = flows.iter().map(|flow| flow.received_bytes * 8).sum();
-    bits as f64 / took.as_secs()
+    real(bits) / took.as_secs()
 }
 
 /// What is kept of a flow, which would take the time `alone` in an empty network.
@@ -399,9 +393,8 @@ fn record(groups: &[Group], (of, alone): (&EndedFlow, Option<Span>), end: Time) 
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 fn ratio(took: Span, alone: Span) -> f64 {
-    took.as_ps() as f64 / alone.as_ps() as f64
+    real(took.as_ps()) / real(alone.as_ps())
 }
 
 /// Whether a flow with an end took longer than its deadline, or has already.

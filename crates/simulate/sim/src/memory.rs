@@ -1,5 +1,6 @@
 //! How much memory simulations need, before they run.
 
+use base::cast::whole;
 use std::num::NonZeroUsize;
 
 use plan::keys::{ConnectionKind, WindowScale, WorkloadKind};
@@ -32,16 +33,11 @@ pub fn estimate(point: &PointSpec) -> u64 {
 }
 
 /// What this many flows of a group need: their endpoints, packets and records.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a number of flows, for a bound"
-)]
 fn of_flows(group: &Group, expected: f64) -> u64 {
     let keys = &*group.keys;
     let mss = u64::from(keys.tcp.mss.0);
     let (rows, flows) = (expected, expected_connections(keys, expected));
-    let (rows, flows) = (rows.ceil() as u64, flows.ceil() as u64);
+    let (rows, flows) = (whole(rows.ceil()), whole(flows.ceil()));
     let size = match keys.workload.kind {
         WorkloadKind::Trace => keys
             .workload

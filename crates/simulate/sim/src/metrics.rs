@@ -1,5 +1,6 @@
 //! What a simulation measures.
 
+use base::cast::real;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -398,7 +399,6 @@ pub(crate) struct Distribution {
 }
 
 impl Distribution {
-    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
     pub(crate) fn of(mut values: Vec<f64>) -> Self {
         values.sort_by(f64::total_cmp);
         let rank = |parts| nearest_rank(&values, parts);
@@ -407,7 +407,7 @@ impl Distribution {
             if enough { rank(parts) } else { f64::NAN }
         };
         Self {
-            mean: values.iter().sum::<f64>() / values.len() as f64,
+            mean: values.iter().sum::<f64>() / real(values.len() as u64),
             p50: rank(5_000),
             p95: rank(9_500),
             p99: rank(9_900),

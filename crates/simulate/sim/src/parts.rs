@@ -1,5 +1,6 @@
 //! The parts of completion times; [`breakdown`](crate::breakdown) says how they are found.
 
+use base::cast::real;
 use serde::{Deserialize, Serialize};
 
 /// What a flow's time goes to.
@@ -149,7 +150,7 @@ impl Parts {
             queueing_us,
             recovery_us,
             timers_us,
-        ] = sums.map(|sum| sum as f64 / count as f64 / 1e6);
+        ] = sums.map(|sum| sum as f64 / real(count) / 1e6);
         (count > 0).then_some(Self {
             handshake_us,
             serialisation_us,

@@ -25,6 +25,7 @@ mod rows;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use base::cast::real;
 use base::{HostId, Span, Time};
 
 /// Numbers and times as files have them, without rounding on the way.
@@ -138,10 +139,9 @@ impl FlowTrace {
     }
 
     /// The mean payload in bytes.
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub fn mean_size(&self) -> f64 {
-        let sum: f64 = self.flows.iter().map(|flow| flow.size as f64).sum();
-        sum / self.flows.len() as f64
+        let sum: f64 = self.flows.iter().map(|flow| real(flow.size)).sum();
+        sum / real(self.flows.len() as u64)
     }
 
     /// How many hosts receive.

@@ -6,6 +6,7 @@
 //! tick the curve is not asked again, so a growth found after a loss goes on for many round trips. And the
 //! target of the curve is a whole segment, rounded up, so that right after a loss it lies above the window.
 
+use base::cast::{real, whole};
 use base::{Span, Time};
 
 use super::Law;
@@ -88,12 +89,6 @@ impl Looks {
         gathered + grown
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "windows are far below 2^53")]
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a target above the window"
-    )]
     fn look(&mut self, law: &Law, cwnd: u64, acked: u64, rtt: Span, now: Time) {
         let now = self.whole(now);
         self.reno_pending += acked;
@@ -107,16 +102,16 @@ impl Looks {
             self.last = Some((now, cwnd));
             let (began, flat, k) = *self.stage.get_or_insert_with(|| {
                 (self.reno, self.reno_pending) = (cwnd, acked);
-                let flat = law.w_max.max(cwnd as f64);
-                (now, flat, libm::cbrt((flat - cwnd as f64) / law.c))
+                let flat = law.w_max.max(real(cwnd));
+                (now, flat, libm::cbrt((flat - real(cwnd)) / law.c))
             });
             let ahead = self.ticks_of(rtt);
             let from_k = (now.since(began) + ahead).as_secs() - k;
             // The distance from where it is flat, cut to whole segments.
             let target = flat + libm::trunc(law.c * from_k * from_k * from_k);
-            let more = target - cwnd as f64;
+            let more = target - real(cwnd);
             self.count = if more >= 1.0 {
-                cwnd / more as u64
+                cwnd / whole(more)
             } else {
                 100 * cwnd
             };
@@ -129,14 +124,9 @@ impl Looks {
     }
 
     /// RFC 9438 §4.3: not slower than Reno with the same average.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "beta lies between 0 and 1"
-    )]
     fn compare(&mut self, law: &Law, cwnd: u64) {
         // Eighths, as in Linux: 15 for beta = 717/1024. For beta = 1 there are no bounds, and Reno does not grow.
-        let scale = (8.0 * (1.0 + law.beta) / 3.0 / (1.0 - law.beta)) as u64;
+        let scale = whole(8.0 * (1.0 + law.beta) / 3.0 / (1.0 - law.beta));
         let step = (cwnd.saturating_mul(scale) / 8).max(1);
         let steps = self.reno_pending.saturating_sub(1) / step;
         self.reno += steps;

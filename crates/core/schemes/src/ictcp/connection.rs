@@ -1,5 +1,6 @@
 //! The window of one connection under ICTCP.
 
+use base::cast::{real, whole};
 use base::{Span, Time};
 
 use super::rtt::Rtt;
@@ -57,14 +58,9 @@ impl Quota {
     }
 
     /// Whole bytes of window that the quota covers for a connection with this round trip.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a quota is at most the rate of a link"
-    )]
     fn covers(&self, rtt: Span) -> u64 {
         if self.open {
-            (self.available * rtt.as_secs() / (8.0 * self.overhead)) as u64
+            whole(self.available * rtt.as_secs() / (8.0 * self.overhead))
         } else {
             0
         }
@@ -72,9 +68,8 @@ impl Quota {
 
     /// A window that is larger by `bytes` takes `bytes * 8 / RTT`, with the headers that the
     /// measured load has too.
-    #[expect(clippy::cast_precision_loss, reason = "the law is real-valued")]
     fn take(&mut self, bytes: u64, rtt: Span) {
-        self.available -= bytes as f64 * 8.0 * self.overhead / rtt.as_secs();
+        self.available -= real(bytes) * 8.0 * self.overhead / rtt.as_secs();
     }
 }
 
@@ -106,7 +101,6 @@ impl Connection {
     }
 
     /// `payload` bytes have arrived.
-    #[expect(clippy::cast_precision_loss, reason = "the law is real-valued")]
     pub(super) fn on_data(
         &mut self,
         payload: u64,
@@ -121,8 +115,8 @@ impl Connection {
         if bytes > 0 && elapsed >= interval {
             // Nothing came in all intervals of this time but the first.
             let silent = elapsed.as_ps() / interval.as_ps() - 1;
-            let first = now.since(start).as_secs() - interval.as_secs() * silent as f64;
-            let sampled = bytes as f64 * 8.0 / first;
+            let first = now.since(start).as_secs() - interval.as_secs() * real(silent);
+            let sampled = real(bytes) * 8.0 / first;
             if silent == 0 {
                 self.adjust(sampled, rtt, quota, params);
             } else {
@@ -142,16 +136,15 @@ impl Connection {
     // UNSPECIFIED(ICTCP): the control interval has two round trips, one for a change to show and one
     // to measure it, yet a decrease needs three single ones. So throughput is compared in every round
     // trip but the one after an increase or a cut for fairness.
-    #[expect(clippy::cast_precision_loss, reason = "the law is real-valued")]
     pub(super) fn adjust(&mut self, sampled: f64, rtt: Span, quota: &mut Quota, params: &Params) {
         let beta = params.beta.0;
         self.measured = sampled.max(beta * self.measured + (1.0 - beta) * sampled);
-        let expected = self.measured.max(self.rwnd as f64 * 8.0 / rtt.as_secs());
+        let expected = self.measured.max(real(self.rwnd) * 8.0 / rtt.as_secs());
         self.difference = (expected - self.measured) / expected;
         if std::mem::take(&mut self.settling) {
             return;
         }
-        let segment_share = self.mss as f64 / self.rwnd as f64;
+        let segment_share = real(self.mss) / real(self.rwnd);
         if self.difference <= params.gamma1.0 || self.difference <= segment_share {
             self.low = 0;
             self.grow(rtt, quota, params);

@@ -1,5 +1,6 @@
 //! The link of a receiving host: slots, the quota, fairness of ICTCP.
 
+use base::cast::real;
 use base::{Packet, Span, Time};
 use tcp::{AckSent, Arrival, Gauge, ReceiverCc, SSTHRESH, Slot};
 
@@ -206,21 +207,19 @@ impl ReceiverCc for Interface {
     }
 
     /// O(connections).
-    #[expect(clippy::cast_precision_loss, reason = "gauges carry 53 bits")]
     fn gauges(&self, sink: &mut dyn FnMut(Option<Slot>, &'static str, f64)) {
         sink(None, AVAILABLE.name, self.quota.available);
         for slot in self.active.iter() {
             if let Some(connection) = &self.connections[slot.0 as usize] {
-                sink(Some(slot), ASSIGNED.name, connection.rwnd as f64);
+                sink(Some(slot), ASSIGNED.name, real(connection.rwnd));
                 sink(Some(slot), DIFFERENCE.name, connection.difference);
             }
         }
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "the law is real-valued")]
 const fn rate(bits: u64) -> f64 {
-    bits as f64
+    real(bits)
 }
 
 /// Everything that [`Interface`] and the plain sender report to traces.

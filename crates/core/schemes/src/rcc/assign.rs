@@ -1,6 +1,7 @@
 //! Window assignment: how the budget is divided among connections.
 
 use super::params::Surplus;
+use base::cast::{real, whole};
 
 /// A connection as Algorithm 1 sees it.
 #[derive(Clone, Copy, Debug)]
@@ -15,12 +16,6 @@ pub(super) struct Claim {
 /// Every window is at least 1, so more connections than packets exceed the budget.
 ///
 /// O(n log n + budget), where n is less than the budget.
-#[expect(clippy::cast_precision_loss, reason = "shares are real-valued")]
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "0 <= share <= budget"
-)]
 pub(super) fn assign(claims: &[Claim], budget: u64, surplus: Surplus) -> Vec<u64> {
     if is_crowded(claims.len(), budget) {
         return vec![1; claims.len()];
@@ -38,8 +33,8 @@ pub(super) fn assign(claims: &[Claim], budget: u64, surplus: Surplus) -> Vec<u64
         return windows;
     };
     // Alg. 1 l. 3: p_i = 1 / size, the only reading that favours short flows.
-    let total: f64 = sizes.iter().map(|size| 1.0 / *size as f64).sum();
-    let share = |size: u64| (1.0 / size as f64 / total * budget as f64) as u64;
+    let total: f64 = sizes.iter().map(|size| 1.0 / real(*size)).sum();
+    let share = |size: u64| whole(1.0 / real(size) / total * real(budget));
     // Alg. 1 l. 4-8: at least 1, at most the need.
     let mut windows: Vec<u64> = sizes
         .iter()

@@ -1,5 +1,6 @@
 //! Congestion control of one connection, run at the receiver (RCC §4.4 and §4.6).
 
+use base::cast::{real, whole};
 use base::{Span, Time};
 use tcp::Arrival;
 
@@ -106,12 +107,6 @@ impl Control {
     }
 
     /// RCC eq. 3: once per round trip the window shrinks by half the marked share.
-    #[expect(clippy::cast_precision_loss, reason = "the law is real-valued")]
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "0 <= alpha <= 1"
-    )]
     fn respond_to_marks(&mut self, srtt: Span, now: Time) {
         let usable = (LEAST_PERIOD..LONGEST_PERIOD).contains(&srtt);
         let period = if usable { srtt } else { LEAST_PERIOD };
@@ -128,7 +123,7 @@ impl Control {
             Alpha::Ratio => share,
         };
         if self.marked > 0 {
-            let reduced = (self.rwnd as f64 * (1.0 - self.alpha / 2.0)) as u64;
+            let reduced = whole(real(self.rwnd) * (1.0 - self.alpha / 2.0));
             self.rwnd = reduced.max(self.mss);
         }
         (self.seen, self.marked, self.period_start) = (0, 0, now);

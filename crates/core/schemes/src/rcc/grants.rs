@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use base::cast::real;
 use base::{Packet, Span, Time};
 use tcp::{AckKind, AckSent, AckVerdict, Arrival, ReceiverCc, Release, Slot};
 
@@ -143,11 +144,10 @@ impl ReceiverCc for Grants {
         self.turns = TURNS;
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "gauges carry 53 bits")]
     fn gauges(&self, sink: &mut dyn FnMut(Option<Slot>, &'static str, f64)) {
         let (_, waiting) = self.law.connections();
         sink(None, WAITING.name, waiting.into());
-        sink(None, FLIGHT.name, self.law.in_flight() as f64);
+        sink(None, FLIGHT.name, real(self.law.in_flight()));
     }
 }
 

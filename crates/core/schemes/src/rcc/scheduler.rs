@@ -2,6 +2,7 @@
 
 mod flow;
 
+use base::cast::real;
 use base::{Packet, Time};
 use tcp::{AckKind, AckSent, AckVerdict, Arrival, Gauge, ReceiverCc, Release, Slot};
 
@@ -405,16 +406,15 @@ impl ReceiverCc for Scheduler {
     }
 
     /// O(connections).
-    #[expect(clippy::cast_precision_loss, reason = "gauges carry 53 bits")]
     fn gauges(&self, sink: &mut dyn FnMut(Option<Slot>, &'static str, f64)) {
-        sink(None, WAITING.name, self.acks.len() as f64);
-        sink(None, FLIGHT.name, self.flight as f64);
-        sink(None, TIMEOUTS.name, self.timeouts as f64);
+        sink(None, WAITING.name, real(self.acks.len() as u64));
+        sink(None, FLIGHT.name, real(self.flight));
+        sink(None, TIMEOUTS.name, real(self.timeouts));
         for slot in self.active.iter() {
             if let Some(flow) = &self.flows[slot.0 as usize] {
                 if self.budget.is_some() {
                     let window = self.assigned(flow) * flow.mss;
-                    sink(Some(slot), ASSIGNED.name, window as f64);
+                    sink(Some(slot), ASSIGNED.name, real(window));
                 }
                 sink(Some(slot), ALPHA.name, flow.control.alpha());
             }

@@ -81,11 +81,6 @@ mod tests {
 
     fn returned(receiver: &mut Receiver) -> u64 {
         let rate = Header::of(ack(receiver)).returned;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "small whole numbers"
-        )]
         let whole = rate as u64;
         whole
     }

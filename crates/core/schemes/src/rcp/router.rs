@@ -1,5 +1,6 @@
 //! The router's part, at one output port: one rate for all its flows.
 
+use base::cast::real;
 use base::{Packet, Rate, Span, Time};
 use fabric::{Backlog, Calls, SwitchHook};
 
@@ -36,9 +37,8 @@ pub struct Router {
 
 impl Router {
     /// The controller of a port that has seen nothing.
-    #[expect(clippy::cast_precision_loss, reason = "rates are below 2^53 bit/s")]
     pub fn new(params: &Params, port: &PortInfo) -> Self {
-        let capacity = port.rate.as_bps() as f64 / 8.0;
+        let capacity = real(port.rate.as_bps()) / 8.0;
         let mean_rtt = params.initial_rtt.max(LEAST_INTERVAL);
         let interval = mean_rtt.min(params.max_interval).max(LEAST_INTERVAL);
         let mut router = Self {
@@ -61,7 +61,6 @@ impl Router {
     }
 
     /// An interval ends with `queue` bytes waiting.
-    #[expect(clippy::cast_precision_loss, reason = "queues are below 2^53 bytes")]
     fn decide(&mut self, queue: u64) {
         let Params {
             alpha, beta, gamma, ..
@@ -72,7 +71,7 @@ impl Router {
         // Spare bandwidth, and the queue over the mean round trip, each with its gain, as a share of the
         // bandwidth to fill; per mean round trip, of which the interval is a part.
         let target = gamma.0 * self.capacity;
-        let wanted = alpha.0 * (target - arriving) - beta.0 * queue as f64 / self.mean_rtt;
+        let wanted = alpha.0 * (target - arriving) - beta.0 * real(queue) / self.mean_rtt;
         self.set_rate(self.rate * (1.0 + interval / self.mean_rtt * wanted / target));
         self.interval = Span::from_secs_f64(self.mean_rtt)
             .min(self.params.max_interval)
@@ -101,10 +100,9 @@ impl Router {
     }
 
     /// Never below the least rate, never above that of the link.
-    #[expect(clippy::cast_precision_loss, reason = "rates are below 2^53 bit/s")]
     fn set_rate(&mut self, rate: f64) {
         let least = match self.params.min_rate.0 {
-            Some(least) => least.as_bps() as f64 / 8.0,
+            Some(least) => real(least.as_bps()) / 8.0,
             None => NS2_LEAST_BYTES / self.mean_rtt,
         };
         self.rate = rate.max(least).min(self.capacity);
@@ -120,10 +118,9 @@ impl SwitchHook for Router {
         Calls::ARRIVAL.with(Calls::DEPARTURE).with(Calls::TIMER)
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "packets are below 2^53 bytes")]
     fn on_arrival(&mut self, _queue: Backlog, packet: &mut Packet, now: Time) {
         let size = self.size(packet);
-        let bytes = size as f64;
+        let bytes = real(size);
         let takes = self.link.serialisation(size);
         // Of a packet that the link would carry across the end of the interval, a part is for the next.
         let late = (now + takes).since(self.due.min(now + takes));

@@ -1,5 +1,6 @@
 //! The sender's part: it asks, and sends segment by segment at the rate that it is granted.
 
+use base::cast::{real, whole};
 use base::{Extension, Packet, Span, TcpFlags, Time};
 use tcp::{Ack, Config, Established, SegmentCc, SenderCc};
 
@@ -31,9 +32,8 @@ pub struct Sender {
 
 impl Sender {
     /// The state before the handshake.
-    #[expect(clippy::cast_precision_loss, reason = "rates are below 2^53 bit/s")]
     pub fn new(config: &Config, request: Request) -> Self {
-        let link = config.link_rate.as_bps() as f64 / 8.0;
+        let link = real(config.link_rate.as_bps()) / 8.0;
         Self {
             rate: link,
             link,
@@ -59,14 +59,9 @@ impl Sender {
     }
 
     /// Window and time of the next segment follow from the rate.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "not negative; the fraction of a segment is not sent"
-    )]
     fn update(&mut self) {
         let wire = f64::from(self.mss) + f64::from(self.header_bytes);
-        let segments = (self.rate * self.rtt.as_secs() / wire) as u64;
+        let segments = whole(self.rate * self.rtt.as_secs() / wire);
         self.window = segments.max(1).saturating_mul(self.mss.into());
         if let Some((at, size)) = self.last {
             self.next = at + self.interval(size);
@@ -74,14 +69,8 @@ impl Sender {
     }
 
     /// How long this many bytes take at the rate.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "a packet at more than a byte per second: not negative and below 2^64 ps"
-    )]
     fn interval(&self, bytes: u64) -> Span {
-        Span::from_ps((bytes as f64 / self.rate * 1e12).round() as u64)
+        Span::from_ps(whole((real(bytes) / self.rate * 1e12).round()))
     }
 }
 

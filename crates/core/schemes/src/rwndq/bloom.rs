@@ -1,6 +1,7 @@
 //! A counting Bloom filter, as a switch would keep one.
 
 use base::FlowId;
+use base::cast::whole;
 use engine::random::Stream;
 
 /// A set of flows that forgets none and takes a few for others.
@@ -31,7 +32,7 @@ impl Bloom {
         let hashes = libm::round(len / flows * ln2).clamp(1.0, 64.0);
         Self {
             counters: vec![0; (len as usize).div_ceil(2)],
-            len: len as u64,
+            len: whole(len),
             hashes: hashes as u32,
             seed,
             port,

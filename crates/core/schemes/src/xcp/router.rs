@@ -1,5 +1,6 @@
 //! The router's part, at one output port: how much all traffic is to change, and whose.
 
+use base::cast::real;
 use base::{Packet, Rate, Span, Time};
 use fabric::{Backlog, SwitchHook};
 
@@ -72,7 +73,6 @@ impl Router {
     }
 
     /// XCP §3.5: the efficiency controller decides by how much, the fairness controller whose.
-    #[expect(clippy::cast_precision_loss, reason = "below 2^53 bytes")]
     fn decide(&mut self) {
         let Input {
             bytes,
@@ -89,9 +89,9 @@ impl Router {
             let Params {
                 alpha, beta, gamma, ..
             } = self.params;
-            let arriving = bytes as f64 / self.interval.as_secs();
+            let arriving = real(bytes) / self.interval.as_secs();
             let spare = self.capacity() - arriving;
-            let change = alpha.0 * spare - beta.0 * self.standing as f64 / self.mean_rtt;
+            let change = alpha.0 * spare - beta.0 * real(self.standing) / self.mean_rtt;
             let shuffled = (gamma.0 * arriving - change.abs()).max(0.0);
             let increase = change.max(0.0) + shuffled;
             let decrease = (-change).max(0.0) + shuffled;
@@ -104,7 +104,7 @@ impl Router {
                     } else {
                         self.params.unknown_spacing.as_secs()
                     },
-                per_byte: decrease / bytes as f64,
+                per_byte: decrease / real(bytes),
             };
         }
         self.interval = Span::from_secs_f64(self.mean_rtt)
@@ -112,10 +112,9 @@ impl Router {
             .max(LEAST_INTERVAL);
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "below 2^53 bytes")]
     fn measure_queue(&mut self, queue: u64) {
         self.standing = std::mem::replace(&mut self.shortest, queue);
-        let drained = self.mean_rtt - queue as f64 / self.capacity();
+        let drained = self.mean_rtt - real(queue) / self.capacity();
         let interval = Span::from_secs_f64(drained / 2.0)
             .max(self.params.min_queue_interval)
             .max(LEAST_INTERVAL);
@@ -123,11 +122,10 @@ impl Router {
     }
 
     /// What this router makes of a request; the budget shrinks by what is given and taken.
-    #[expect(clippy::cast_precision_loss, reason = "packets are below 2^53 bytes")]
     fn grant(&mut self, header: &Header, size: u64) -> f64 {
         let budget = &mut self.budget;
         let mut given = budget.increase.min(budget.per_spacing * header.spacing);
-        let mut taken = budget.decrease.min(budget.per_byte * size as f64);
+        let mut taken = budget.decrease.min(budget.per_byte * real(size));
         let mut delta = given - taken;
         if header.delta < delta {
             // An earlier router grants less: what it takes beyond ours is taken here too.
@@ -140,9 +138,8 @@ impl Router {
         delta
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "rates are below 2^53 bit/s")]
     fn capacity(&self) -> f64 {
-        self.rate.as_bps() as f64 / 8.0
+        real(self.rate.as_bps()) / 8.0
     }
 
     fn size(&self, packet: &Packet) -> u64 {

@@ -1,5 +1,6 @@
 //! The sender's part: it says how it sends, asks for more, and does as it is told.
 
+use base::cast::{real, whole};
 use base::{Packet, Span, Time};
 use tcp::{Ack, Config, Echo, Established, Loss, Restart, SegmentCc, SenderCc};
 
@@ -33,12 +34,11 @@ pub struct Sender {
 
 impl Sender {
     /// The state before the handshake.
-    #[expect(clippy::cast_precision_loss, reason = "buffers are below 2^53 bytes")]
     pub fn new(config: &Config, told: Told) -> Self {
         let initial = f64::from(config.initial_window);
         Self {
             cwnd: initial,
-            maximum: (config.receive_buffer as f64 / f64::from(config.mss)).max(1.0),
+            maximum: (real(config.receive_buffer) / f64::from(config.mss)).max(1.0),
             initial,
             mss: config.mss,
             srtt: Span::ZERO,
@@ -52,20 +52,14 @@ impl Sender {
     }
 
     /// RFC 5681 §3.1 eq. 4, in packets.
-    #[expect(clippy::cast_precision_loss, reason = "windows are below 2^53 bytes")]
     fn half_of(&self, bytes: u64) -> f64 {
-        (bytes as f64 / 2.0 / f64::from(self.mss)).max(2.0)
+        (real(bytes) / 2.0 / f64::from(self.mss)).max(2.0)
     }
 }
 
 impl SenderCc for Sender {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "from 1 to the size of a buffer; the fraction is not sent yet"
-    )]
     fn window(&self) -> u64 {
-        self.cwnd as u64 * u64::from(self.mss)
+        whole(self.cwnd) * u64::from(self.mss)
     }
 
     fn on_established(&mut self, handshake: &Established) {
@@ -99,10 +93,9 @@ impl SenderCc for Sender {
         }
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "windows are below 2^53 bytes")]
     fn on_recovered(&mut self, limit: Option<u64>) {
         if let Some(limit) = limit {
-            self.set_window(self.cwnd.min(limit as f64 / f64::from(self.mss)));
+            self.set_window(self.cwnd.min(real(limit) / f64::from(self.mss)));
         }
     }
 

@@ -13,6 +13,7 @@
 //! equation `det(s I - A - B exp(-s tau)) = 0` itself. A test counts the unstable roots by the
 //! argument principle, which uses neither.
 
+use base::cast::real;
 use nalgebra::{Complex, DMatrix, Matrix2, Schur};
 
 use super::fluid::{Equilibrium, Fluid, Increase};
@@ -168,7 +169,7 @@ type Pair = (Complex<f64>, Complex<f64>);
 /// Derivatives of polynomials at the Chebyshev nodes cos(j pi / n) from their values there (Trefethen,
 /// Spectral Methods in MATLAB, 2000, theorem 7).
 fn chebyshev(n: usize) -> DMatrix<f64> {
-    let place = |j: usize| libm::cos(std::f64::consts::PI * real(j) / real(n));
+    let place = |j: usize| libm::cos(std::f64::consts::PI * real(j as u64) / real(n as u64));
     let weight = |j: usize| {
         let end = if j == 0 || j == n { 2.0 } else { 1.0 };
         if j.is_multiple_of(2) { end } else { -end }
@@ -185,11 +186,6 @@ fn chebyshev(n: usize) -> DMatrix<f64> {
         matrix[(i, i)] = -sum;
     }
     matrix
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a few nodes")]
-fn real(number: usize) -> f64 {
-    number as f64
 }
 
 /// Enough that the dominant root has six digits before it is refined.
@@ -246,7 +242,6 @@ mod tests {
             }
             last = Some(argument);
         }
-        #[expect(clippy::cast_possible_truncation, reason = "a small number")]
         let roots = libm::rint(1.0 - turned / std::f64::consts::PI) as i32;
         roots
     }
@@ -372,17 +367,12 @@ mod tests {
                         .fold(0.0, f64::max)
                 };
                 let period = std::f64::consts::TAU / root.im / step;
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "a number of steps"
-                )]
                 let period = period as usize;
                 let (early, late) = (4 * period, 8 * period);
                 assert!(late + period < steps, "{period}");
                 let growth =
                     libm::log(largest(late, late + period) / largest(early, early + period))
-                        / (real(late - early) * step);
+                        / (real((late - early) as u64) * step);
                 let error = (growth - root.re).abs();
                 assert!(
                     error < 0.05 * root.re.abs() + 1.0,

@@ -1,5 +1,6 @@
 //! What a file says about a node or a link, under the names that its writers use.
 
+use base::cast::{real, whole};
 use base::{Quantity, Rate, Span};
 use fabric::Layer;
 
@@ -147,16 +148,11 @@ impl Attributes {
 
     /// Its weight in millionths. What a weight means, only the writer of the file knows; what is no number or below 0 means
     /// nothing here.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "checked to lie within the range"
-    )]
     pub(super) fn weight(&self) -> Option<u64> {
         let (_, text) = self.get(&["weight"])?;
         let number = text.parse::<f64>().ok();
         let known = number.filter(|number| (0.0..=1e9).contains(number));
-        known.map(|number| (number * 1e6).round() as u64)
+        known.map(|number| whole((number * 1e6).round()))
     }
 
     /// What kind of switch it is; a plain one if nothing is said.
@@ -245,34 +241,20 @@ fn flight_of(metres: f64) -> Span {
 
 /// The delay of a fibre whose length in kilometres is this many millionths.
 pub(super) fn flight_of_weight(millionths: u64) -> Option<Span> {
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a weight has at most 1e15 millionths"
-    )]
-    let metres = millionths as f64 / 1e3;
+    let metres = real(millionths) / 1e3;
     (metres <= LONGEST).then(|| flight_of(metres))
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "checked to lie within the range"
-)]
 fn whole_rate(bits: f64) -> Option<u64> {
     let bits = bits.round();
-    (1.0..=8e12).contains(&bits).then_some(bits as u64)
+    (1.0..=8e12).contains(&bits).then_some(whole(bits))
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "checked to lie within the range"
-)]
 fn whole_span(picoseconds: f64) -> Option<Span> {
-    let whole = picoseconds.round();
+    let rounded = picoseconds.round();
     (0.0..60e12)
-        .contains(&whole)
-        .then(|| Span::from_ps(whole as u64))
+        .contains(&rounded)
+        .then(|| Span::from_ps(whole(rounded)))
 }
 
 /// Mean radius of the earth in metres (IUGG).

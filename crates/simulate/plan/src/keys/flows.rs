@@ -1,6 +1,7 @@
 //! How many flows settings make, as far as that is known without the network.
 
 use base::Rate;
+use base::cast::{count, real};
 
 use super::{Keys, LoadOf, WorkloadKind};
 
@@ -16,7 +17,7 @@ pub(crate) fn expected(keys: &Keys) -> f64 {
         }
         (WorkloadKind::Pairs, _) => senders * epochs,
         (WorkloadKind::Burst, _) => epochs,
-        (WorkloadKind::Trace, _) => real(workload.trace.content().flows().len()),
+        (WorkloadKind::Trace, _) => count(workload.trace.content().flows().len()),
         (WorkloadKind::Requests, _) => {
             f64::from(workload.connections.0)
                 * f64::from(workload.requests.0)
@@ -28,11 +29,6 @@ pub(crate) fn expected(keys: &Keys) -> f64 {
             by_law(keys).unwrap_or_else(|| at_receivers(keys)) * workload.duration.as_secs()
         }
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a number of flows")]
-fn real(count: usize) -> f64 {
-    count as f64
 }
 
 /// Flows per second at all receivers together if `workload.arrivals` says so.
@@ -60,10 +56,6 @@ pub(crate) fn flows_per_second(keys: &Keys, rate: Rate) -> f64 {
         LoadOf::Receivers | LoadOf::Uplinks => keys.packet_bytes(),
         LoadOf::Hosts => mss,
     };
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a rate and a packet have few digits"
-    )]
-    let (packet, rate) = (counted as f64, rate.as_bps() as f64);
+    let (packet, rate) = (real(counted), real(rate.as_bps()));
     keys.workload.load.0 * rate / (8.0 * mean * packet / f64::from(keys.tcp.mss.0))
 }

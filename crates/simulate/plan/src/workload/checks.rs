@@ -1,10 +1,12 @@
 //! Groups of flows that do not fit the network or each other.
 
 use base::HostId;
+use base::cast::count;
+use base::cast::whole;
 use schemes::{Role, Scheme};
 
 use super::exceptions;
-use super::layout::{Layout, Origins, needed, real, senders_needed, takes_all};
+use super::layout::{Layout, Origins, needed, senders_needed, takes_all};
 use crate::Group;
 use crate::keys::{
     Conflict, ConnectionKind, Keys, LoadOf, TopologyKind, TracedFlows, WorkloadKind,
@@ -90,19 +92,14 @@ fn too_many(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
         if lasting && workload.kind == WorkloadKind::Poisson {
             // One for each pair of hosts at most.
             let places = layout.everywhere(group);
-            return all.min(real(places.senders.len()) * real(places.receivers.len()));
+            return all.min(count(places.senders.len()) * count(places.receivers.len()));
         }
         all
     };
     let all: f64 = groups.iter().map(connections).sum();
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "what exceeds 64 bits saturates"
-    )]
     let tokens = Tokens {
         ports: layout.ports(),
-        ends: (2.0 * all) as u64,
+        ends: whole(2.0 * all),
         hosts: layout.all_hosts(),
     };
     let error = tokens.check().err()?;

@@ -5,6 +5,7 @@ mod origins;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use base::cast::{count, real, whole};
 use base::{Factor, HostId, Rate};
 use fabric::{LinkSpec, PortId, Topology};
 
@@ -147,13 +148,13 @@ impl Layout {
                 PeerKind::Any => usize::from(origins.has(*receiver)),
                 PeerKind::OtherRacks => drawn(rack),
             };
-            each[rack] += 1.0 / real((all - left_out).max(1));
+            each[rack] += 1.0 / count((all - left_out).max(1));
         }
         let mut crossings = 0.0;
         let mut used = vec![[false; 2]; graph.links().len()];
         graph.each_hop(|[low, high], link, from_a| {
             for (from, to, direction) in [(low, high, !from_a), (high, low, from_a)] {
-                let flows = real(drawn(from as usize)) * each[to as usize];
+                let flows = count(drawn(from as usize)) * each[to as usize];
                 crossings += flows;
                 used[link][usize::from(direction)] |= flows > 0.0;
             }
@@ -165,7 +166,7 @@ impl Layout {
             sum += u128::from(rate.as_bps()) * directions as u128;
             count += directions;
         }
-        Some((crossings / real(count), mean(sum, count)?))
+        Some((crossings / real(count as u64), mean(sum, count)?))
     }
 
     /// Hosts of a group of random flows, in which all take part that are not left out.
@@ -206,14 +207,10 @@ impl Layout {
         let Some(Factor(over)) = keys.topology.oversubscription.0 else {
             return keys.bottleneck.rate.0.unwrap_or(edge);
         };
-        #[expect(
-            clippy::cast_precision_loss,
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a rate has few digits, and what exceeds 64 bits saturates"
-        )]
-        let bits = (edge.as_bps() as f64 * f64::from(self.hosts) / (f64::from(self.uplinks) * over))
-            .round() as u64;
+        let bits = whole(
+            (real(edge.as_bps()) * f64::from(self.hosts) / (f64::from(self.uplinks) * over))
+                .round(),
+        );
         Rate::from_bps(bits.max(1))
     }
 
@@ -385,14 +382,6 @@ fn traced(group: &Group, side: impl Fn(&TracedFlow) -> HostId) -> Vec<HostId> {
 fn mean(sum: u128, count: usize) -> Option<Rate> {
     let bits = sum.checked_div(count as u128)?;
     u64::try_from(bits).ok().map(Rate::from_bps)
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "hosts and links are fewer than 2^53"
-)]
-pub(super) fn real(count: usize) -> f64 {
-    count as f64
 }
 
 /// Hosts that senders of a group take if it names none.

@@ -1,6 +1,7 @@
 //! What a load means: how many flows in how much time.
 
 use base::Span;
+use base::cast::{count, whole};
 use distributions::TimeLaw;
 
 use super::layout::{Layout, Origins, Places};
@@ -27,14 +28,9 @@ pub(super) fn delay(keys: &Keys, layout: &Layout) -> TimeLaw {
 
 impl Layout {
     /// Flows of all groups, of random arrivals about how many.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a number of flows, for a bound"
-    )]
     pub fn all_flows(&self, groups: &[Group]) -> u64 {
         let each = groups.iter().map(|group| self.expected_flows(group));
-        each.sum::<f64>() as u64
+        whole(each.sum::<f64>())
     }
 
     /// Flows of a group: exactly, or of a Poisson process the expected number.
@@ -43,12 +39,12 @@ impl Layout {
         let (each, workload) = (flows::expected(&group.keys), &group.keys.workload);
         match workload.kind {
             WorkloadKind::Incast | WorkloadKind::Pairs | WorkloadKind::Requests => each,
-            WorkloadKind::Trace => real(workload.trace.content().of(&group.name).count()),
+            WorkloadKind::Trace => count(workload.trace.content().of(&group.name).count()),
             WorkloadKind::Poisson if workload.flows.0.is_some() => each,
             WorkloadKind::Poisson => {
                 let places = self.everywhere(group);
                 let rate = arrivals(&group.keys, self, &places);
-                rate * workload.duration.as_secs() * places.receivers.len() as f64
+                rate * workload.duration.as_secs() * count(places.receivers.len())
             }
             WorkloadKind::Burst => {
                 let places = self.everywhere(group);
@@ -71,11 +67,11 @@ impl Layout {
 /// takes, weighted by their rates.
 pub(super) fn arrivals(keys: &Keys, layout: &Layout, places: &Places) -> f64 {
     if let Some(together) = flows::by_law(keys) {
-        return together / real(places.receivers.len());
+        return together / count(places.receivers.len());
     }
     match keys.workload.load_of {
         LoadOf::Receivers => at_receivers(keys),
-        LoadOf::Hosts => of_hosts(keys, places) / real(places.receivers.len()),
+        LoadOf::Hosts => of_hosts(keys, places) / count(places.receivers.len()),
         LoadOf::Uplinks => {
             let origins = Origins::of(layout, &places.senders);
             if let Some((links, rate)) = layout.taken(keys, &origins, &places.receivers) {
@@ -90,7 +86,7 @@ pub(super) fn arrivals(keys: &Keys, layout: &Layout, places: &Places) -> f64 {
                 })
                 .sum();
             let used = origins.racks.iter().filter(|hosts| **hosts > 0).count();
-            let links = real(used) * f64::from(layout.uplinks_of_rack());
+            let links = count(used) * f64::from(layout.uplinks_of_rack());
             // Of the flows at all receivers, `crossing` of those at one take the links together.
             flows_per_second(keys, layout.rate_between(keys)) * links / crossing
         }
@@ -99,15 +95,10 @@ pub(super) fn arrivals(keys: &Keys, layout: &Layout, places: &Places) -> f64 {
 
 /// Flows per second from all senders together that fill the wanted share of their links.
 pub(super) fn of_hosts(keys: &Keys, places: &Places) -> f64 {
-    flows_per_second(keys, keys.link.rate) * real(places.senders.len())
+    flows_per_second(keys, keys.link.rate) * count(places.senders.len())
 }
 
 /// The mean time between this many flows.
 pub(super) fn mean_gap(per_second: f64) -> Span {
     Span::from_secs_f64(1.0 / per_second).max(Span::from_ps(1))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "hosts are fewer than 2^53")]
-fn real(count: usize) -> f64 {
-    count as f64
 }

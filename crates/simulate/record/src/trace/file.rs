@@ -1,5 +1,6 @@
 //! Writing series: rows in, row groups of Parquet out.
 
+use base::cast::real;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
@@ -227,9 +228,8 @@ fn fields(quantities: &[&Traceable]) -> Vec<Field> {
 }
 
 /// Times in files and results are microseconds.
-#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 pub(super) fn micros(picoseconds: u64) -> f64 {
-    picoseconds as f64 / 1e6
+    real(picoseconds) / 1e6
 }
 
 /// Parquet's integers are signed.

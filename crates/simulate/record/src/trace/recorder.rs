@@ -6,6 +6,7 @@ mod rows;
 use std::fs::File;
 use std::io;
 
+use base::cast::real;
 use base::{FlowId, HostId, Packet, Time};
 use fabric::{DropReason, PortId, SwitchHook};
 use plan::PointSpec;
@@ -361,9 +362,4 @@ impl Probe for Recorder {
 pub(super) fn counted(chosen: &[bool]) -> (usize, usize) {
     let recorded = chosen.iter().filter(|chosen| **chosen);
     (chosen.len(), recorded.count())
-}
-
-#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
-const fn real(bytes: u64) -> f64 {
-    bytes as f64
 }

@@ -1,5 +1,6 @@
 //! A series file of what was seen elsewhere than in a simulation.
 
+use base::cast::whole;
 use std::fs::File;
 use std::io;
 
@@ -91,13 +92,8 @@ impl Told {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "times of a run are not negative, and end long before 2^64 picoseconds"
-)]
 fn picoseconds(time_us: f64) -> u64 {
-    (time_us * 1e6).round() as u64
+    whole((time_us * 1e6).round())
 }
 
 #[cfg(test)]

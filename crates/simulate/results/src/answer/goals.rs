@@ -8,6 +8,7 @@ use super::words::{counted, is_load, list, percent, place, pronoun, rate, shown}
 use crate::goals::{Demand, Goals, Judged, Region, Standing, Verdict};
 use crate::row::Row;
 use crate::summary::Summary;
+use base::cast::real;
 
 /// What goals make of a sweep; nothing without goals.
 pub(super) fn sentences(summary: &Summary) -> Vec<String> {
@@ -151,8 +152,7 @@ fn regions(summary: &Summary, goals: &Goals) -> Option<String> {
         .collect();
     let more = match told.len().saturating_sub(REGIONS) {
         0 => String::new(),
-        #[expect(clippy::cast_precision_loss, reason = "there are few regions")]
-        more => format!("; and {}", counted(more as f64, "more region")),
+        more => format!("; and {}", counted(real(more as u64), "more region")),
     };
     let few: Vec<_> = told.into_iter().take(REGIONS).collect();
     Some(format!("Met by {}{more}.", few.join("; ")))

@@ -1,5 +1,6 @@
 //! Whether the order of simultaneous events decides who leads.
 
+use base::cast::real;
 use std::collections::BTreeSet;
 
 use super::standing::{Measure, Standing, within_a_percent};
@@ -39,8 +40,7 @@ pub(super) fn sentences(summary: &Summary, standings: &[Standing<'_>]) -> Vec<St
     if !clauses.is_empty() {
         let more = clauses.len().saturating_sub(SHOWN);
         let rest = if more > 0 {
-            #[expect(clippy::cast_precision_loss, reason = "a few points")]
-            let more = more as f64;
+            let more = real(more as u64);
             format!("; and {}", counted(more, "more point"))
         } else {
             String::new()

@@ -1,5 +1,6 @@
 //! Where in a sweep all goals are met, in few words: regions and smallest values.
 
+use base::cast::real;
 use base::{Quantity, Rate, Span, WireSize};
 use serde::{Deserialize, Serialize};
 
@@ -116,19 +117,11 @@ pub(super) fn smallest(sweep: &Rows<'_>, met: &[bool]) -> Vec<Smallest> {
 /// A number in a text with or without a unit, in the base unit of its kind; none for a word.
 pub fn magnitude(text: &str) -> Option<f64> {
     let span = || Span::parse(text).ok().map(Span::as_secs);
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "values of settings have few digits"
-    )]
-    let rate = || Rate::parse(text).ok().map(|rate| rate.as_bps() as f64);
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "values of settings have few digits"
-    )]
+    let rate = || Rate::parse(text).ok().map(|rate| real(rate.as_bps()));
     let size = || {
         WireSize::parse(text)
             .ok()
-            .map(|size| size.in_bytes(1500) as f64)
+            .map(|size| real(size.in_bytes(1500)))
     };
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
     number.or_else(span).or_else(rate).or_else(size)

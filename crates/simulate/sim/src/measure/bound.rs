@@ -1,6 +1,7 @@
 //! Completion times that no scheme can beat: flows take as long as their bytes do on the links of their hosts.
 
 use base::HostId;
+use base::cast::real;
 use fabric::{Network, PortId, Topology};
 use plan::PointSpec;
 
@@ -16,8 +17,7 @@ pub(super) struct HostLinks {
 
 impl HostLinks {
     pub(super) fn of(topology: &Topology, network: &Network, point: &PointSpec) -> Self {
-        #[expect(clippy::cast_precision_loss, reason = "rates have few digits")]
-        let rate = |port: PortId| network.ports()[port.0 as usize].link().rate.as_bps() as f64;
+        let rate = |port: PortId| real(network.ports()[port.0 as usize].link().rate.as_bps());
         let hosts = (0..).zip(topology.hosts());
         let rates = hosts.map(|(host, _)| {
             let port = topology.host_port(HostId(host));
@@ -35,9 +35,8 @@ impl HostLinks {
     }
 
     /// Bits of a flow on the wire.
-    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
     fn bits(&self, flow: &FlowRecord) -> f64 {
-        let payload = flow.size_bytes.unwrap_or(0) as f64;
+        let payload = real(flow.size_bytes.unwrap_or(0));
         let group = self.groups.iter().find(|(name, ..)| *name == flow.group);
         let headers = group.map_or(0.0, |(_, mss, header)| (payload / mss).ceil() * header);
         (payload + headers) * 8.0

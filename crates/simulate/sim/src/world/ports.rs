@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use base::cast::whole;
 use base::{Span, WireSize};
 use engine::Token;
 use engine::random::Stream;
@@ -282,13 +283,9 @@ fn loss_law(keys: &Keys, seed: u64, bottleneck: PortId) -> Option<LossLaw> {
             probability,
             stream: Stream::new(seed, "loss", u64::from(bottleneck.0)),
         },
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "1 / p is at least 1, and a period beyond 2^64 loses nothing"
-        )]
+        // A period beyond 2^64 loses nothing.
         LossPattern::Periodic => LossLaw::Periodic {
-            period: (1.0 / probability).round() as u64,
+            period: whole((1.0 / probability).round()),
         },
     })
 }
@@ -315,13 +312,8 @@ fn some_switches(seed: u64, topology: &Topology, share: f64) -> BTreeSet<NodeId>
         .filter(|(_, node)| **node == Node::Switch)
         .map(|(id, _)| id)
         .collect();
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "a share of the switches"
-    )]
-    let count = (share * switches.len() as f64).round() as usize;
+    let count = whole((share * base::cast::count(switches.len())).round());
+    let count = usize::try_from(count).expect("a share of the switches");
     // The first places of a shuffle (Fisher and Yates).
     let mut stream = Stream::new(seed, "switches without priorities", 0);
     for place in 0..count {

@@ -1,6 +1,7 @@
 //! Times on a clock: numbers with a unit, and dates.
 
 use super::number::Decimal;
+use base::cast::real;
 
 /// Picoseconds of one of `text`: "us", "s", "h".
 pub(super) fn unit(text: &str) -> Option<u64> {
@@ -108,7 +109,7 @@ pub fn lasting(ps: u128) -> String {
         .into_iter()
         .find(|(_, unit)| ps >= u128::from(*unit))
         .unwrap_or(("ps", 1));
-    let text = format!("{:.3}", ps as f64 / unit as f64);
+    let text = format!("{:.3}", ps as f64 / real(unit));
     let text = text.trim_end_matches('0').trim_end_matches('.');
     format!("{text} {name}")
 }

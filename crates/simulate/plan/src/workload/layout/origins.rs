@@ -2,7 +2,9 @@
 
 use base::HostId;
 
-use super::{Layout, real};
+use base::cast::count;
+
+use super::Layout;
 
 /// The senders of random flows.
 pub(in crate::workload) struct Origins {
@@ -30,6 +32,6 @@ impl Origins {
         let all = self.senders.len();
         let others = all - usize::from(self.has(receiver));
         let near = self.racks[layout.rack(receiver) as usize];
-        real(all - near) / real(others.max(1))
+        count(all - near) / count(others.max(1))
     }
 }

@@ -1,6 +1,7 @@
 //! From changes of a quantity to the samples that are kept of it.
 
 use base::Span;
+use base::cast::real;
 use plan::keys::TraceInterval;
 
 use super::rows::Rows;
@@ -222,9 +223,8 @@ impl Meter {
 }
 
 /// This many bytes in a window, as bits per second.
-#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 fn rate(id: u32, time: u64, bytes: u64, length: u64) -> Sample {
-    let value = bytes as f64 * 8.0 / Span::from_ps(length).as_secs();
+    let value = real(bytes) * 8.0 / Span::from_ps(length).as_secs();
     Sample { time, id, value }
 }
 
