@@ -12,6 +12,7 @@ use crate::ties::Ties;
 
 mod goals;
 mod goodput;
+mod open;
 mod over_time;
 mod search;
 mod unchanged;
