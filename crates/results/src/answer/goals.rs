@@ -254,7 +254,8 @@ fn smallest(summary: &Summary, goals: &Goals) -> Vec<String> {
 /// What tells the rows that miss the goals from those that meet them: timers if they show, else the part of
 /// completion times that is longer by most.
 pub(super) fn cause(summary: &Summary, goals: &Goals) -> Option<String> {
-    let about = |goal: &&Demand| goal.metric.starts_with("fct_") || goal.metric == "flows_late";
+    let kinds = ["fct_", "round_", "flows_late"];
+    let about = |goal: &&Demand| kinds.iter().any(|kind| goal.metric.starts_with(kind));
     let goal = goals.goals.iter().find(about)?;
     let rows = |met: bool| -> Vec<&Row> {
         let judged = goals.rows.iter().filter(|judged| judged.is_met() == met);
@@ -287,7 +288,9 @@ fn timed(goal: &Demand, it: Missed, (good, bad): (&[&Row], &[&Row])) -> Option<S
     let of = goal.group.as_deref();
     let waited = bad.iter().filter_map(|row| {
         let timers = Timers::of(row, of);
-        timers.show(row, of).then_some((timers, row.waits?))
+        timers
+            .show(row, of, goal.kind().0)
+            .then_some((timers, row.waits?))
     });
     let waited: Vec<_> = waited.collect();
     if waited.is_empty() {
