@@ -15,6 +15,7 @@ mod goodput;
 mod open;
 mod over_time;
 mod search;
+mod sweep;
 mod unchanged;
 mod waits;
 
