@@ -10,6 +10,7 @@ use crate::goals::Standing as GoalStanding;
 use crate::point_result::{PointResult, PointResults};
 use crate::ties::Ties;
 
+mod absent;
 mod goals;
 mod goodput;
 mod open;
