@@ -544,7 +544,7 @@ mod tests {
             table.finish().unwrap();
             let mut rows = Vec::new();
             read(&path, &mut |row| {
-                rows.push(format!("{:?} {:?}", row.cell(0), row.cell(1)))
+                rows.push(format!("{:?} {:?}", row.cell(0), row.cell(1)));
             })
             .unwrap();
             let bytes = std::fs::metadata(&path).unwrap().len();
