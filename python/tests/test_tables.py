@@ -51,6 +51,25 @@ def test_every_library_reads_the_same_values(small: tw.Results, name: str) -> No
         assert _plain(_values(table, how)) == expected, how
 
 
+@pytest.mark.parametrize("name", ["flows", "ports"])
+def test_a_compressed_file_is_read_by_every_library_from_its_path(small: tw.Results, name: str) -> None:
+    import duckdb
+    import pandas
+    import polars
+    import pyarrow.parquet as pq
+
+    table: tw.Table = getattr(small, name)
+    path = str(table.path)
+    group = pq.ParquetFile(path).metadata.row_group(0)
+    assert {group.column(place).compression for place in range(group.num_columns)} == {"SNAPPY"}
+    column = "fct_us" if name == "flows" else "drops"
+    expected = table.to_arrow().column(column).to_pylist()
+    assert pq.read_table(path).column(column).to_pylist() == expected
+    assert polars.read_parquet(path)[column].to_list() == expected
+    assert pandas.read_parquet(path)[column].to_list() == expected
+    assert duckdb.sql(f"select {column} from '{path}'").to_arrow_table().column(column).to_pylist() == expected
+
+
 @pytest.mark.parametrize("name", ["flows", "ports", "series"])
 def test_columns_have_the_types_of_the_file(small: tw.Results, name: str) -> None:
     import pyarrow.parquet as pq

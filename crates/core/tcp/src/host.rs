@@ -43,6 +43,10 @@ pub trait Wire {
     /// [`Host::on_deadline`] of `slot` is wanted at `deadline`, instead of whatever was announced
     /// before; [`Time::NEVER`] withdraws.
     fn arm(&mut self, slot: Slot, deadline: Time);
+
+    /// The receiver role has released more ACKs in one event than it can have held, so it may never cease. The host asks
+    /// it no further in this event.
+    fn on_endless_release(&mut self) {}
 }
 
 impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
@@ -223,7 +227,13 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
     /// ACKs that the role lets go, of any connection.
     #[inline(always)]
     fn release(&mut self, now: Time, wire: &mut impl Wire) {
+        let mut releases = 0;
         while let Some(release) = self.role.as_role_mut().next_release(now) {
+            releases += 1;
+            if releases > MOST_RELEASES && releases > 2 * self.endpoints.len() {
+                wire.on_endless_release();
+                return;
+            }
             let endpoint = self.endpoints[release.slot.0 as usize].as_mut();
             let Some(endpoint) = endpoint.filter(|endpoint| endpoint.state() != State::Closed)
             else {
@@ -240,6 +250,10 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
         endpoints[slot.0 as usize].as_mut().expect(THERE)
     }
 }
+
+/// ACKs that a role may release in one event however few connections there are. A connection has at most one that is
+/// held, so that twice as many as connections are too many.
+const MOST_RELEASES: usize = 1 << 12;
 
 /// What concerns a connection reaches its host only while it is open.
 const THERE: &str = "the endpoint is there";

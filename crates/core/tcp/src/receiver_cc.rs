@@ -56,7 +56,8 @@ pub trait ReceiverCc {
         let _ = (slot, packet);
     }
 
-    /// The next held ACK that may leave now.
+    /// The next held ACK that may leave now. It is asked until it answers `None`: one that always answers ends the
+    /// simulation with an error.
     fn next_release(&mut self, now: Time) -> Option<Release> {
         let _ = now;
         None

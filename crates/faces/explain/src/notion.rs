@@ -151,8 +151,9 @@ const NOTIONS: [Notion; 18] = [
     Notion {
         names: &["rounds", "round", "coflow", "job"],
         text: "A round is a set of flows whose last one somebody waits for: the flows of an incast to one receiver, \
-               the answers that a client awaits before it asks again (kind = \"requests\" with rounds above 1), or \
-               all flows of a burst that starts at once. It lasts from the first start to the last completion. \
+               the answers that a client awaits before it asks again (kind = \"requests\" with rounds above 1), \
+               all flows of a burst that starts at once, or the flows of a trace with the same number in its column \
+               round. It lasts from the first start to the last completion. \
                round_p99 and its siblings are percentiles over the rounds of all flows or of a group. A round with a \
                flow that failed or did not complete never ends: a percentile that falls on it has no value, and a \
                goal on it is missed. rounds_completed and rounds_unfinished count them. Flows by themselves, such as \

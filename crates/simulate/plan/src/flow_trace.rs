@@ -10,6 +10,7 @@
 //! | `open_us` | optional: when the connection of the flow opens, if not with its first flow |
 //! | `connection` | optional: flows with the same number share a connection |
 //! | `group` | optional: the group of flows, by name |
+//! | `round` | optional: flows with the same number are awaited together |
 //!
 //! Other columns are passed over, and `workload.columns` may name other columns and units. Six decimals of a microsecond are picoseconds, the resolution of the simulator's
 //! clock, so that a trace gives back exactly the flows that it was written from.

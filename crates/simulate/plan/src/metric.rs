@@ -76,7 +76,7 @@ impl Selector {
         Err(Unknown {
             cause: format!("{} is about rounds, and {flows} have none", short(self.metric)),
             remedy: "an \"incast\" has rounds, a \"burst\" with workload.delay = \"0s\" is one, and \"requests\" have rounds with \
-                     workload.rounds above 1; groups have them, classes of sizes do not; for flows by \
+                     workload.rounds above 1, a \"trace\" with a column round; groups have them, classes of sizes do not; for flows by \
                      themselves ask for fct_p99"
                 .to_owned(),
         })

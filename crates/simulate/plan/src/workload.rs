@@ -32,7 +32,8 @@ pub(crate) fn has_rounds(keys: &Keys) -> bool {
         }
         WorkloadKind::Requests => workload.rounds.0 > 1,
         WorkloadKind::Poisson => workload.fan_in.most > 1 && workload.interval == Span::ZERO,
-        WorkloadKind::Pairs | WorkloadKind::Trace => false,
+        WorkloadKind::Trace => workload.trace.content().has_rounds(),
+        WorkloadKind::Pairs => false,
     }
 }
 

@@ -3,6 +3,7 @@
 mod bound;
 mod cause;
 mod goals;
+mod open;
 mod over_time;
 mod parts;
 mod rounds;
@@ -18,6 +19,7 @@ pub use parts::{drops, worst_tiers};
 pub use search::nearest;
 
 use super::info::RunInfo;
+use super::row::Row;
 use super::summary::Summary;
 use base::cast::real;
 use standing::{Measure, Standing};
@@ -36,6 +38,7 @@ pub fn answer(summary: &Summary) -> Vec<String> {
     let mut sentences = Vec::new();
     sentences.extend(incomplete(summary, "flows_unfinished", "Unfinished"));
     sentences.extend(incomplete(summary, "flows_failed", "Failed"));
+    sentences.extend(absent(summary));
     sentences.extend(goals::sentences(summary));
     // The values of a search were chosen to answer one question.
     let compared = summary.search.is_none();
@@ -105,17 +108,32 @@ fn until(summary: &Summary) -> Option<String> {
 /// Rows in which flows with an end did not reach it, whose other numbers are about the rest: those that
 /// the simulation stopped too soon for, or those whose connection gave up.
 fn incomplete(summary: &Summary, metric: &str, what: &str) -> Option<String> {
-    let rows = summary.rows.iter().filter_map(|row| {
+    let started = |row: &Row| -> f64 {
+        let metrics = ["flows_completed", "flows_unfinished", "flows_failed"];
+        metrics.map(|metric| row.value(metric)).iter().sum()
+    };
+    let groups = summary.groups().flat_map(|group| {
+        let most = group.iter().map(started).fold(0.0, f64::max);
+        group.iter().map(move |row| (row, most))
+    });
+    let rows = groups.filter_map(|(row, most)| {
         let left = row.value(metric);
-        let flows: f64 = ["flows_completed", "flows_unfinished", "flows_failed"]
-            .map(|metric| row.value(metric))
-            .iter()
-            .sum();
         (left > 0.0).then(|| {
             let place = place(row);
             let at = if place.is_empty() { "" } else { " at " };
+            let flows = started(row);
+            // Flows that wait for others, as those of the next round, do not start before these end.
+            let fewer = if flows < most {
+                let fewer = counted(most - flows, "flow");
+                format!(" ({fewer} fewer than of others had started)")
+            } else {
+                String::new()
+            };
             let (left, flows) = (rounded(left), rounded(flows));
-            format!("{left} of {flows} flows of {}{at}{place}", row.scheme)
+            format!(
+                "{left} of {flows} flows of {}{at}{place}{fewer}",
+                row.scheme
+            )
         })
     });
     let rows: Vec<_> = rows.collect();
@@ -130,6 +148,28 @@ fn incomplete(summary: &Summary, metric: &str, what: &str) -> Option<String> {
         Ok(more) => format!("; and {}", counted(more.into(), "more row")),
     };
     (!rows.is_empty()).then(|| format!("{what}: {shown}{more}."))
+}
+
+/// Groups, or classes of sizes, without a single flow: what is said of the others is not about them.
+fn absent(summary: &Summary) -> Option<String> {
+    let is_absent = |row: &&Row, group: &str| {
+        let packets = row.estimate(Some(group), "packets");
+        packets.is_some_and(|packets| packets.mean == Some(0.0))
+    };
+    let groups = summary.rows.first()?.groups.keys();
+    let absent = groups.filter_map(|group| {
+        let rows = summary.rows.iter();
+        let absent = rows.filter(|row| is_absent(row, group)).count();
+        match (absent, summary.rows.len()) {
+            (0, _) => None,
+            (some, all) if some == all => Some(format!("No flow of {group} started.")),
+            (some, all) => Some(format!(
+                "No flow of {group} started in {some} of {all} rows."
+            )),
+        }
+    });
+    let absent: Vec<String> = absent.collect();
+    (!absent.is_empty()).then(|| absent.join(" "))
 }
 
 /// What a sweep cost, in one line.

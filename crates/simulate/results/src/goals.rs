@@ -1,7 +1,8 @@
 //! How the rows of a sweep stand to goals: judged once, for the table, the answer, JSON and the report.
 //!
 //! A row meets a goal if its metric does. Over several seeds of a random scenario the whole 95 %
-//! confidence interval has to: a row whose interval contains the threshold is open. Percentiles are over
+//! confidence interval has to: a row whose interval contains the threshold is open, and so is one with too few flows or
+//! rounds for the percentile that a goal is about. Percentiles are over
 //! completed flows, so a row that leaves more flows behind than [`FEW`] misses every goal on completion
 //! times, as does a row without a value, and one whose bytes alone take longer than the goal allows. Of rounds the same
 //! share may be left behind.
@@ -13,6 +14,7 @@ use scenario::goal::Goal;
 use serde::{Deserialize, Serialize};
 
 use crate::row::{Row, Rows};
+use crate::samples;
 use crate::statistics::Estimate;
 pub use region::{Region, Smallest, magnitude};
 
@@ -54,8 +56,9 @@ pub struct Judged {
     pub row: u32,
     /// The worst standing of all goals.
     pub standing: Standing,
-    /// How far the worst goal is from its threshold, as a share of it: negative if it is met. None if a
-    /// goal has no value, or one that flows without an end make worthless.
+    /// How far the worst goal is from its threshold, as a share of it: negative if it is met. Goals on percentiles for
+    /// which there are too few values do not count. None if no other goal is left, or one has no value, or one that flows
+    /// without an end make worthless.
     pub distance: Option<f64>,
     /// One for each goal.
     pub verdicts: Vec<Verdict>,
@@ -78,7 +81,7 @@ pub struct Verdict {
 pub enum Standing {
     /// It is.
     Met,
-    /// The confidence interval contains the threshold.
+    /// The confidence interval contains the threshold, or there are too few values for the percentile.
     Open,
     /// It is not.
     Missed,
@@ -103,10 +106,10 @@ impl Goals {
                     .map(|verdict| verdict.left)
                     .sum::<f64>()
             };
-            let standing = a.standing.cmp(&b.standing);
+            // A row is open because little is known of it, which does not make it nearer.
+            let met = b.is_met().cmp(&a.is_met());
             let nearer = || distance(a).total_cmp(&distance(b));
-            standing
-                .then_with(nearer)
+            met.then_with(nearer)
                 .then_with(|| left(a).total_cmp(&left(b)))
         });
         let met: Vec<bool> = rows.iter().map(Judged::is_met).collect();
@@ -154,6 +157,15 @@ impl Demand {
     pub fn subject(&self) -> &str {
         let end = self.goal.rfind(&self.comparison).unwrap_or(0);
         self.goal[..end].trim_end()
+    }
+
+    /// How the metrics of the times begin that the goal is about, and what has such a time: a flow or a round.
+    pub(crate) fn kind(&self) -> (&'static str, &'static str) {
+        if self.metric.starts_with("round_") {
+            ("round", "round")
+        } else {
+            ("fct", "flow")
+        }
     }
 
     /// The threshold as it was written.
@@ -206,10 +218,12 @@ fn verdict(row: &Row, goal: &Goal, random: bool) -> (Verdict, f64) {
         let rounds = rounds_left + count("rounds_completed");
         metric.starts_with("round_") && rounds_left > FEW * rounds
     };
+    let too_few = !worthless && samples::are_too_few(row, of, metric);
     let (standing, distance) = match (found, value) {
         (Some(_), Some(value)) if !worthless && is_beyond(row, goal) => {
             (Standing::Missed, distance(goal, value))
         }
+        _ if too_few && !is_beyond(row, goal) => (Standing::Open, f64::NEG_INFINITY),
         (Some(estimate), Some(value)) if !worthless => {
             (standing(goal, estimate, random), distance(goal, value))
         }

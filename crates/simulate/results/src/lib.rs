@@ -60,6 +60,7 @@ mod lock;
 mod part;
 mod point_result;
 mod row;
+mod samples;
 mod simulate;
 pub mod statistics;
 mod store;

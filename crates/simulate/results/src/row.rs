@@ -26,6 +26,9 @@ pub struct Row {
     /// another rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marking: Option<String>,
+    /// The losses that are chosen, as `bottleneck.lose` is set, if any are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lose: Option<String>,
     /// The same of each group of flows, if the scenario has groups.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub groups: IndexMap<String, IndexMap<String, Estimate>>,

@@ -1,6 +1,7 @@
 //! `summary.json`: every number of a sweep but those of single flows and ports.
 
 use indexmap::IndexMap;
+use plan::PointSpec;
 use plan::metric::is_of_rounds;
 use scenario::Scenario;
 use scenario::goal::Goal;
@@ -337,11 +338,19 @@ impl Summary {
                 metrics: estimates.collect(),
                 waits: Some(Waits::of(&points[0])),
                 marking: points[0].groups.iter().find_map(plan::Group::marking),
+                lose: chosen_losses(&points[0]),
                 groups: IndexMap::new(),
                 tiers: Vec::new(),
             });
         }
     }
+}
+
+/// The losses that a point chooses between its switches, as they are written.
+fn chosen_losses(point: &PointSpec) -> Option<String> {
+    let chosen = !point.keys.bottleneck.lose.0.is_empty();
+    let group = point.groups.first().filter(|_| chosen)?;
+    Some(group.texts["bottleneck.lose"].to_string())
 }
 
 /// Whose TCP it was, unless a setting that is named anyway says so; of flows that differ every one.

@@ -110,6 +110,8 @@ fn rows(flows: &[FlowRecord], each: Each<'_>) -> io::Result<()> {
     let mut names = vec!["start_us", "size_bytes", "sender", "receiver"];
     names.extend(shares.then_some("connection"));
     names.extend(grouped.then_some("group"));
+    let awaited = flows.iter().any(|flow| flow.round.is_some());
+    names.extend(awaited.then_some("round"));
     let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
     each(&names)?;
     for flow in flows.iter().filter(|flow| flow.start_us.is_finite()) {
@@ -121,6 +123,11 @@ fn rows(flows: &[FlowRecord], each: Each<'_>) -> io::Result<()> {
         ];
         row.extend(shares.then(|| flow.connection.to_string()));
         row.extend(grouped.then(|| cell(&flow.group).into_owned()));
+        let round = || {
+            flow.round
+                .map_or_else(String::new, |round| round.to_string())
+        };
+        row.extend(awaited.then(round));
         each(&row)?;
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! A simulation as a trace that gives it again.
 //!
-//! A trace says when flows start, on which connections, and when these open. Under some settings that is all there is
+//! A trace says when flows start, on which connections, when these open, and which flows somebody awaits together. Under some settings that is all there is
 //! to know: then a trace gives the same packets again. It does where the plan of the trace is that of the simulation,
 //! which is looked at here flow by flow, and where nothing in the plan waits for something that happens on the way.
 
@@ -67,7 +67,7 @@ fn waits_for_nothing(group: &Group) -> Result<(), Inexact> {
             "receivers ask for the flows{of}, and a trace has no requests (workload.kind = \"requests\")"
         ))),
         WorkloadKind::Incast if workload.rounds.0 > 1 => Err(Inexact(format!(
-            "each round{of} waits for the end of the one before, and a trace has no rounds \
+            "each round{of} waits for the end of the one before, and in a trace nothing waits \
              (workload.rounds = {})",
             workload.rounds.0
         ))),
@@ -91,12 +91,14 @@ fn csv(point: &PointSpec, plan: &Plan) -> Result<String, Inexact> {
     let opened = connections().any(is_early);
     let shared = opened || connections().any(is_shared);
     let grouped = point.groups.iter().any(|group| !group.name.is_empty());
+    let awaited = plan.flows.iter().any(|flow| flow.round.is_some());
     let mut csv = String::from("start_us");
     for (name, there) in [
         (",open_us", opened),
         (",size_bytes,sender,receiver", true),
         (",connection", shared),
         (",group", grouped),
+        (",round", awaited),
     ] {
         csv.push_str(if there { name } else { "" });
     }
@@ -124,6 +126,10 @@ fn csv(point: &PointSpec, plan: &Plan) -> Result<String, Inexact> {
         }
         if grouped {
             write!(csv, ",{}", group.name).expect(TEXT);
+        }
+        if awaited {
+            let round = flow.round.map(|round| round.to_string());
+            write!(csv, ",{}", round.unwrap_or_default()).expect(TEXT);
         }
         csv.push('\n');
     }
@@ -268,7 +274,7 @@ fn same(plan: &Plan, replayed: &Plan) -> Result<(), Inexact> {
             size,
             one.start,
             one.stop,
-            one.awaited_by,
+            (one.awaited_by, one.round),
         )
     };
     let connections = |plan: &Plan| plan.connections.iter().map(connection).collect::<Vec<_>>();

@@ -223,7 +223,7 @@ pub(crate) fn finish<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
 }
 
 /// Does a part of a simulation, in which a role may give up.
-fn attempt<T>(
+pub(crate) fn attempt<T>(
     sched: &mut Scheduler,
     part: impl FnOnce(&mut Scheduler) -> Result<T, RunError>,
 ) -> Result<T, RunError> {

@@ -48,7 +48,7 @@ pub struct Stepper {
     /// When it ends at the latest.
     end: Time,
     seen: Observation,
-    /// Why it cannot go on, if time stands still.
+    /// Why it cannot go on, if time stands still or a role has given up.
     stuck: Option<RunError>,
 }
 
@@ -108,17 +108,20 @@ impl Stepper {
         &self.seen
     }
 
-    /// Handles all events up to `until`, or those of an instant at which time stands still.
+    /// Handles all events up to `until`, or those before time stands still or a role gives up.
     fn handle(&mut self, until: Time) {
         let mut standstill = Standstill::new();
         let Self { world, sched, .. } = self;
-        while engine::run_some(world, sched, until, run::BATCH) {
-            let checked = standstill.check(world, sched);
-            if checked.is_err() || world.finished() {
-                self.stuck = checked.err();
-                return;
+        let handled = run::attempt(sched, |sched| {
+            while engine::run_some(world, sched, until, run::BATCH) {
+                standstill.check(world, sched)?;
+                if world.finished() {
+                    break;
+                }
             }
-        }
+            Ok(())
+        });
+        self.stuck = handled.err();
     }
 
     /// What it comes to, once it has gone on to its end.

@@ -1,13 +1,13 @@
-//! A role whose deadline lies in the past. It is a scheme that other tests must not meet, so that this has a program of
-//! its own.
+//! Roles that never cease: a deadline that lies in the past, and ACKs without end. They are schemes that other tests
+//! must not meet, so that this has a program of its own.
 
-use base::Time;
+use base::{Packet, Time};
 use plan::PointSpec;
 use scenario::{Overrides, Scenario, Source};
 use schemes::{Origin, Receiver, Role, Roles, Scheme};
 use sim::run;
 use sim::stepper::Stepper;
-use tcp::ReceiverCc;
+use tcp::{ReceiverCc, Release, Slot};
 
 /// Always wants to be called at once.
 struct Impatient;
@@ -18,22 +18,53 @@ impl ReceiverCc for Impatient {
     }
 }
 
-const IMPATIENT: Scheme = Scheme {
-    name: "impatient",
-    roles: &[Role::Receiver],
-    origin: Some(Origin {
-        package: "test",
-        version: "1",
-        hash: 1,
-    }),
-    build: &|_| {
-        Ok(Roles {
-            receiver: Some(Box::new(|_| Receiver::Custom(Box::new(Impatient)))),
-            ..Roles::default()
-        })
-    },
-    ..Scheme::PLAIN
-};
+/// Always has an ACK to release, once a connection is open.
+#[derive(Default)]
+struct Generous {
+    open: Option<Slot>,
+}
+
+impl ReceiverCc for Generous {
+    fn on_open(&mut self, slot: Slot, _syn: &Packet, _mss: u16, _now: Time) {
+        self.open = Some(slot);
+    }
+
+    fn next_release(&mut self, _now: Time) -> Option<Release> {
+        let slot = self.open?;
+        Some(Release { slot, push: false })
+    }
+}
+
+/// A scheme of this role.
+const fn scheme(name: &'static str, build: &'static schemes::BuildRoles) -> Scheme {
+    Scheme {
+        name,
+        roles: &[Role::Receiver],
+        origin: Some(Origin {
+            package: "test",
+            version: "1",
+            hash: 1,
+        }),
+        build,
+        ..Scheme::PLAIN
+    }
+}
+
+const IMPATIENT: Scheme = scheme("impatient", &|_| {
+    Ok(Roles {
+        receiver: Some(Box::new(|_| Receiver::Custom(Box::new(Impatient)))),
+        ..Roles::default()
+    })
+});
+
+const GENEROUS: Scheme = scheme("generous", &|_| {
+    Ok(Roles {
+        receiver: Some(Box::new(|_| {
+            Receiver::Custom(Box::new(Generous::default()))
+        })),
+        ..Roles::default()
+    })
+});
 
 #[test]
 fn a_run_whose_time_stands_still_ends_and_names_what_goes_on_for_ever() {
@@ -48,6 +79,20 @@ fn a_run_whose_time_stands_still_ends_and_names_what_goes_on_for_ever() {
     let mut stepper = Stepper::new(point("impatient")).expect("a network that carries its traffic");
     stepper.advance(Time::NEVER);
     assert!(stepper.finished());
+    let ended = stepper.finish().expect_err("it goes on for ever");
+    assert_eq!(ended.to_string(), text);
+}
+
+#[test]
+fn a_receiver_that_releases_acks_without_end_ends_with_an_error_that_names_it() {
+    schemes::register(GENEROUS).expect("a new name");
+    let ended = run::run(&point("generous")).expect_err("it goes on for ever");
+    let text = ended.to_string();
+    let expected = "the receiver role of host 0 releases ACKs without end: its next_release answers whenever it is asked";
+    assert!(text.starts_with(expected), "{text}");
+    assert!(text.contains("at 0.0100"), "{text}");
+    let mut stepper = Stepper::new(point("generous")).expect("a network that carries its traffic");
+    stepper.advance(Time::NEVER);
     let ended = stepper.finish().expect_err("it goes on for ever");
     assert_eq!(ended.to_string(), text);
 }

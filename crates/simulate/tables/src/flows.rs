@@ -10,6 +10,7 @@
 //! | `open_us` | optional: when the connection of the flow opens, if not with its first flow |
 //! | `connection` | optional: flows with the same number share a connection |
 //! | `group` | optional: the group of flows, by name |
+//! | `round` | optional: flows with the same number are awaited together |
 //!
 //! Other columns are passed over, and a [`Reading`] may name other columns and units. Six decimals of a microsecond are picoseconds, the resolution of the simulator's
 //! clock, so that a trace gives back exactly the flows that it was written from.
@@ -67,6 +68,8 @@ pub struct TracedFlow {
     pub receiver: HostId,
     /// Its connection, if the trace tells.
     pub connection: Option<u64>,
+    /// The number of its round, if the trace tells: those of the file in the order of their first appearance, from 0.
+    pub round: Option<u32>,
     /// The place of its group among the names of groups, if the trace tells.
     group: Option<u32>,
 }
@@ -116,6 +119,11 @@ impl FlowTrace {
     /// What was done to the times and hosts of its file, a sentence each.
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// Whether any of its flows belongs to a round.
+    pub fn has_rounds(&self) -> bool {
+        self.flows.iter().any(|flow| flow.round.is_some())
     }
 
     /// The largest number of a host.

@@ -107,19 +107,25 @@ impl Foreign {
     fn refuse_codecs(&self, wanted: &[usize]) -> io::Result<()> {
         for group in self.reader.metadata().row_groups() {
             for number in wanted {
-                let why = match group.column(*number).compression() {
-                    Compression::BROTLI(_) => "Brotli",
-                    Compression::LZO => "LZO",
-                    _ => continue,
-                };
-                let why = format!(
-                    "it is compressed with {why}, which is not read: write it with Snappy, Zstandard, gzip or LZ4"
-                );
-                return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+                if let Some(why) = refused(group.column(*number).compression()) {
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+                }
             }
         }
         Ok(())
     }
+}
+
+/// Why a column of this compression is not read, if it is not.
+fn refused(compression: Compression) -> Option<String> {
+    let name = match compression {
+        Compression::BROTLI(_) => "Brotli",
+        Compression::LZO => "LZO",
+        _ => return None,
+    };
+    Some(format!(
+        "it is compressed with {name}, which is not read: write it with Snappy, Zstandard, gzip or LZ4"
+    ))
 }
 
 /// A cell as text, with every digit that it has.
@@ -173,7 +179,9 @@ fn form(column: &ColumnDescriptor) -> Form {
 mod tests {
     use std::sync::Arc;
 
-    use parquet::basic::{GzipLevel, ZstdLevel};
+    use bytes::Bytes;
+    use parquet::basic::{BrotliLevel, GzipLevel, ZstdLevel};
+    use parquet::column::writer::ColumnCloseResult;
     use parquet::data_type::{ByteArray, ByteArrayType, DataType, FloatType, Int32Type, Int64Type};
     use parquet::errors::ParquetError;
     use parquet::file::properties::WriterProperties;
@@ -271,5 +279,52 @@ mod tests {
                 .contains("column odd is of a type that is not read")
         );
         std::fs::remove_file(path).unwrap();
+    }
+
+    /// The file at `path` with columns that say to have this compression. Their bytes stay as they are: whoever refuses the
+    /// compression does not look at them.
+    fn relabelled(compression: Compression, path: &Path) -> Result<(), ParquetError> {
+        written_with(Compression::UNCOMPRESSED, path)?;
+        let bytes = Bytes::from(std::fs::read(path)?);
+        let reader = SerializedFileReader::new(bytes.clone())?;
+        let schema = Arc::new(parse_message_type(SCHEMA)?);
+        let mut writer = SerializedFileWriter::new(File::create(path)?, schema, Arc::default())?;
+        let mut group = writer.next_row_group()?;
+        let told = reader.metadata().row_group(0);
+        for column in told.columns() {
+            let metadata = column.clone().into_builder();
+            let close = ColumnCloseResult {
+                bytes_written: column.compressed_size().unsigned_abs(),
+                rows_written: told.num_rows().unsigned_abs(),
+                metadata: metadata.set_compression(compression).build()?,
+                bloom_filter: None,
+                column_index: None,
+                offset_index: None,
+            };
+            group.append_column(&bytes, close)?;
+        }
+        group.close()?;
+        writer.close()?;
+        Ok(())
+    }
+
+    #[test]
+    fn a_compression_that_is_not_read_is_named_with_those_that_are() {
+        let all = [
+            ("Brotli", Compression::BROTLI(BrotliLevel::default())),
+            ("LZO", Compression::LZO),
+        ];
+        for (name, compression) in all {
+            let path =
+                std::env::temp_dir().join(format!("refused-{name}-{}.parquet", std::process::id()));
+            relabelled(compression, &path).unwrap();
+            let trace = FlowTrace::open(&path.to_string_lossy(), &Reading::default());
+            let why = trace.expect_err("nobody reads it");
+            let expected = format!(
+                "it is compressed with {name}, which is not read: write it with Snappy, Zstandard, gzip or LZ4"
+            );
+            assert!(why.ends_with(&expected), "{why}");
+            std::fs::remove_file(path).unwrap();
+        }
     }
 }

@@ -302,6 +302,24 @@ fn goals_are_marked_row_by_row_and_rank_a_long_sweep() {
 }
 
 #[test]
+fn a_single_round_is_a_column_where_a_goal_is_about_it() {
+    let headed = |goals: &str| {
+        let scenario = load(&format!("schemes = [\"rcc\"]\n{goals}"));
+        let finished = finished(&scenario, |_, outcome| {
+            let metrics = &mut outcome.metrics;
+            metrics.rounds_completed = Some(1);
+            metrics.rounds_unfinished = Some(0);
+            metrics.round_p99_us = metrics.fct_max_us;
+        });
+        let text = table(&finished, &NARROW);
+        text.lines()
+            .any(|line| line.split_whitespace().any(|word| word == "round"))
+    };
+    assert!(headed("goals = [\"round_p99 < 1s\"]\n"));
+    assert!(!headed(""));
+}
+
+#[test]
 fn flows_without_an_end_have_no_columns_of_completion_times() {
     let scenario = load(BURST);
     let endless = finished(&scenario, |_, outcome| {

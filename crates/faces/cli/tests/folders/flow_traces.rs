@@ -81,10 +81,46 @@ fn a_trace_that_is_not_the_run_is_asked_for() {
     let workspace = Workspace::new("trace-that-is-not-the-run");
     workspace.answer("run incast --scheme newreno --set workload.rounds=2 --out plan");
     let refusal = workspace.refusal("export plan --as-trace");
-    assert!(refusal.contains("a trace has no rounds"), "{refusal}");
+    assert!(refusal.contains("in a trace nothing waits"), "{refusal}");
     assert!(refusal.contains("--inexact"), "{refusal}");
     let text = workspace.answer("export plan --as-trace --inexact");
     assert_eq!(text.lines().count(), 21);
+}
+
+#[test]
+fn a_replay_has_the_times_of_rounds() {
+    let workspace = Workspace::new("trace-of-rounds");
+    let plan = "incast --scheme newreno --set workload.senders=6 --set workload.receivers=2 --trace off --out plan";
+    let plan = run(&workspace, plan);
+    let telling = [
+        "round_p50_us",
+        "round_p99_us",
+        "round_max_us",
+        "rounds_completed",
+    ];
+    let rounds = |run: &Value| telling.map(|metric| run["metrics"][metric].clone());
+    assert_eq!(plan["metrics"]["rounds_completed"], 2);
+    let output = workspace.output("export plan --as-trace -o flows.csv");
+    let told = String::from_utf8_lossy(&output.stderr);
+    let command = told
+        .split_once("again: tailwater run ")
+        .expect("a command")
+        .1;
+    let again = run(
+        &workspace,
+        &format!("{command} --no-save --goal round_p99<1s"),
+    );
+    assert_eq!(rounds(&again), rounds(&plan));
+    // Rounds that wait for each other start in a trace when they did.
+    workspace.answer("run incast --scheme newreno --set workload.rounds=3 --set workload.senders=4 --out waiting");
+    workspace.answer("export waiting --as-trace --inexact -o flows.csv");
+    let waiting = workspace.json("waiting/summary.json");
+    let again = run(
+        &workspace,
+        "trace --scheme newreno --no-save --set workload.trace=flows.csv",
+    );
+    let rounds = |run: &Value| run["metrics"]["rounds_completed"].clone();
+    assert_eq!(rounds(&again), rounds(&waiting["points"][0]));
 }
 
 #[test]

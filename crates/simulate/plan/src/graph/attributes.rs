@@ -26,19 +26,21 @@ impl Attributes {
 
     /// Bits per second, in one of the ways in which files say it.
     pub(super) fn capacity(&self, place: &str) -> Result<Option<u64>, Fault> {
-        let wrong = |name: &str, text: &str, expected: &str| {
+        let wrong = |name: &str, text: &str, without: &str, expected: &str| {
             Fault::new(
                 place,
-                format!("{name} is {text:?}, which is no rate"),
+                format!("{name} is {text:?}, which is no rate{without}"),
                 format!("give {expected}, or leave it out"),
             )
         };
         let bits = |name: &'static str, text: &str, unit: f64| {
             let number = text.parse::<f64>().ok().map(|number| number * unit);
-            number.and_then(whole_rate).ok_or_else(|| {
+            let rate = || Rate::parse(text).ok().map(Rate::as_bps);
+            number.and_then(whole_rate).or_else(rate).ok_or_else(|| {
                 wrong(
                     name,
                     text,
+                    "",
                     "a number above 0 that makes at most 8000 Gbit/s",
                 )
             })
@@ -54,6 +56,7 @@ impl Attributes {
                 wrong(
                     name,
                     text,
+                    without(text),
                     "a rate with its unit, as in \"10Gbps\", or a number as capacity_mbps",
                 )
             })?;
@@ -85,10 +88,10 @@ impl Attributes {
 
     /// One way, as a delay or a length, in one of the ways in which files say it.
     pub(super) fn delay(&self, place: &str) -> Result<Option<Span>, Fault> {
-        let wrong = |name: &str, text: &str, expected: &str| {
+        let wrong = |name: &str, text: &str, without: &str, expected: &str| {
             Fault::new(
                 place,
-                format!("{name} is {text:?}, which is no delay"),
+                format!("{name} is {text:?}, which is no delay{without}"),
                 format!("give {expected}, or leave it out"),
             )
         };
@@ -101,9 +104,10 @@ impl Attributes {
             };
             let number = text.parse::<f64>().ok();
             let span = number.and_then(|number| whole_span(number * picoseconds));
+            let span = span.or_else(|| Span::parse(text).ok());
             return span.map(Some).ok_or_else(|| {
                 let expected = format!("a number of {unit} of at least 0 and below a minute");
-                wrong(name, text, &expected)
+                wrong(name, text, "", &expected)
             });
         }
         let Some((name, text)) = self.get(&["delay", "latency"]) else {
@@ -113,6 +117,7 @@ impl Attributes {
             wrong(
                 name,
                 text,
+                without(text),
                 "a time with its unit, as in \"5ms\", or a number as delay_ms or delay_us",
             )
         })
@@ -209,6 +214,15 @@ impl Attributes {
         let [x, y] = pair[..] else { return None };
         (x.is_finite() && y.is_finite()).then_some((y, x))
     }
+}
+
+/// Why a number of at least 0 is none of what needs a unit.
+fn without(text: &str) -> &'static str {
+    let number = text.parse::<f64>();
+    number.map_or(
+        "",
+        |number| if number >= 0.0 { " without a unit" } else { "" },
+    )
 }
 
 /// Whether positions are degrees of latitude and longitude: all lie on the globe, and not all within one degree of its

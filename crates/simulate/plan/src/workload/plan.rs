@@ -11,7 +11,8 @@
 //! | `burst` | all flows of one epoch, if `delay` is the same for all: a shuffle |
 //! | `requests` | with `rounds` above 1, all answers that one client awaits before it asks again |
 //! | `poisson` | with a `fan_in` above 1, the flows that arrive together at a receiver |
-//! | `pairs`, `trace` | none: nobody waits for several flows |
+//! | `trace` | the flows of the group that have the same number in the column `round` |
+//! | `pairs` | none: nobody waits for several flows |
 //!
 //! Where nobody waits for more than one flow there are no rounds either, for they would be copies of flows: clients
 //! that ask once on one connection. Nor are flows a round that start one after the other, at an `interval`, unless the

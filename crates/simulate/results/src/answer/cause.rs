@@ -32,7 +32,15 @@ pub(super) fn sentence(standings: &[Standing<'_>]) -> Option<String> {
     let beside = leader.map_or_else(String::new, |leader| {
         let waits = match timers(leader) {
             none if none <= 0.0 => "for none".to_owned(),
-            some => format!("for {}", rounded(some)),
+            some => {
+                let mixed = [row, leader].map(|row| Timers::of(row, None).kinds() > 1);
+                let kinds = if mixed.contains(&true) {
+                    " timers and probes in all"
+                } else {
+                    ""
+                };
+                format!("for {}{kinds}", rounded(some))
+            }
         };
         format!(", {} {waits}", leader.scheme)
     });
@@ -47,8 +55,12 @@ fn alike(standings: &[Standing<'_>]) -> Option<String> {
         several && standing.leaders.iter().all(|row| shows(row))
     })?;
     let at = match place(standing.leaders[0]) {
-        place if place.is_empty() => "All".to_owned(),
-        place => format!("At {place} all"),
+        place if place.is_empty() => String::new(),
+        place => format!("At {place} "),
+    };
+    let all = match standing.leaders.len() {
+        2 => "both",
+        _ => "all",
     };
     let counts = standing.leaders.iter().map(|row| {
         let own = rounded(timers(row));
@@ -56,7 +68,8 @@ fn alike(standings: &[Standing<'_>]) -> Option<String> {
     });
     let counts: Vec<String> = counts.collect();
     let counts: Vec<&str> = counts.iter().map(String::as_str).collect();
-    Some(format!("{at} waited for timers: {}.", list(&counts)))
+    let waited = format!("{at}{all} waited for timers: {}.", list(&counts));
+    Some(waited[..1].to_uppercase() + &waited[1..])
 }
 
 /// Timers of every kind that expired in a run.
@@ -65,5 +78,5 @@ fn timers(row: &Row) -> f64 {
 }
 
 fn shows(row: &Row) -> bool {
-    Timers::of(row, None).show(row, None)
+    Timers::of(row, None).show(row, None, "fct")
 }

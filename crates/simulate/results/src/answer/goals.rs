@@ -1,12 +1,14 @@
 //! Which rows meet the goals, where, and why the others do not.
 
 use super::bound;
+use super::open;
 use super::parts;
 use super::search;
 use super::timers::{self, Timers};
-use super::words::{counted, is_load, list, percent, place, pronoun, rate, shown};
+use super::words::{counted, is_load, list, percent, place, pronoun, rate, shown, time};
 use crate::goals::{Demand, Goals, Judged, Region, Standing, Verdict};
 use crate::row::Row;
+use crate::samples;
 use crate::summary::Summary;
 use base::cast::real;
 
@@ -25,7 +27,7 @@ pub(super) fn sentences(summary: &Summary) -> Vec<String> {
         sentences.extend(smallest(summary, goals));
     }
     sentences.extend(cause(summary, goals));
-    sentences.extend(open(summary, goals));
+    sentences.extend(open::sentences(summary, goals));
     sentences
 }
 
@@ -56,6 +58,9 @@ fn count(summary: &Summary, goals: &Goals) -> String {
             format!("Whether {named} is met is open: {best}.")
         }
         (0, 1) => format!("{named} is not met: {best}."),
+        (0, _) if goals.rows.iter().any(|row| row.standing == Standing::Open) => {
+            format!("No row meets {named} for certain; the nearest is {best}.")
+        }
         (0, _) => format!("No row meets {named}; the nearest is {best}."),
         (1, 1) => format!("{named} is met: {best}."),
         (1, all) => format!("1 of {all} rows meets {named}: {best}."),
@@ -96,7 +101,7 @@ fn described(summary: &Summary, goals: &Goals, judged: &Judged) -> String {
                 goal.subject(),
                 shown(&goal.metric, value, goal.threshold)
             ),
-            None => format!("{} has no value", goal.subject()),
+            None => format!("{} has no value{}", goal.subject(), few(row, goal)),
         };
         let completions = goal.metric.starts_with("fct_") && verdict.left > 0.0;
         let missed = verdict.standing == Standing::Missed;
@@ -118,8 +123,27 @@ fn described(summary: &Summary, goals: &Goals, judged: &Judged) -> String {
     format!("{} ({})", named(row), values.join("; "))
 }
 
-/// By how much of its threshold a goal is missed: `, 21 % above`.
+/// Why a percentile has no value where there are too few for it: `: 40 flows are too few, and the slowest took 3.0 ms`.
+fn few(row: &Row, goal: &Demand) -> String {
+    let of = goal.group.as_deref();
+    if !samples::are_too_few(row, of, &goal.metric) {
+        return String::new();
+    }
+    let (kind, noun) = goal.kind();
+    let number = counted(samples::of(row, of, &goal.metric), noun);
+    let slowest = row.estimate(of, &format!("{kind}_max_us"));
+    let slowest = slowest.and_then(|slowest| slowest.mean).map(time);
+    let slowest = slowest.map_or_else(String::new, |slowest| {
+        format!(", and the slowest took {slowest}")
+    });
+    format!(": {number} are too few{slowest}")
+}
+
+/// By how much of its threshold a goal is missed: `, 21 % above`; or that it is open.
 fn beyond(goal: &Demand, verdict: &Verdict) -> String {
+    if verdict.standing == Standing::Open && verdict.value.is_some() {
+        return ", open".to_owned();
+    }
     let missed = verdict.standing == Standing::Missed && goal.threshold > 0.0;
     let Some(value) = verdict.value.filter(|_| missed) else {
         return String::new();
@@ -230,7 +254,8 @@ fn smallest(summary: &Summary, goals: &Goals) -> Vec<String> {
 /// What tells the rows that miss the goals from those that meet them: timers if they show, else the part of
 /// completion times that is longer by most.
 pub(super) fn cause(summary: &Summary, goals: &Goals) -> Option<String> {
-    let about = |goal: &&Demand| goal.metric.starts_with("fct_") || goal.metric == "flows_late";
+    let kinds = ["fct_", "round_", "flows_late"];
+    let about = |goal: &&Demand| kinds.iter().any(|kind| goal.metric.starts_with(kind));
     let goal = goals.goals.iter().find(about)?;
     let rows = |met: bool| -> Vec<&Row> {
         let judged = goals.rows.iter().filter(|judged| judged.is_met() == met);
@@ -263,7 +288,9 @@ fn timed(goal: &Demand, it: Missed, (good, bad): (&[&Row], &[&Row])) -> Option<S
     let of = goal.group.as_deref();
     let waited = bad.iter().filter_map(|row| {
         let timers = Timers::of(row, of);
-        timers.show(row, of).then_some((timers, row.waits?))
+        timers
+            .show(row, of, goal.kind().0)
+            .then_some((timers, row.waits?))
     });
     let waited: Vec<_> = waited.collect();
     if waited.is_empty() {
@@ -344,28 +371,6 @@ fn meeting(rows: usize, it: &str) -> String {
         2 => format!("in both that meet {it}"),
         all => format!("in the {all} that meet {it}"),
     }
-}
-
-/// What more seeds would tell.
-fn open(summary: &Summary, goals: &Goals) -> Option<String> {
-    let open = goals
-        .rows
-        .iter()
-        .filter(|judged| judged.standing == Standing::Open)
-        .count();
-    let open = u32::try_from(open).ok().filter(|open| *open > 0)?;
-    let tells = "more seeds tell, and --until 5% runs as many as needed";
-    Some(match (open, summary.rows.len()) {
-        (1, 1) => format!("Its 95 % interval contains the threshold: {tells}."),
-        (1, all) => format!(
-            "1 of {all} rows is open, for its 95 % interval contains the threshold: {tells}."
-        ),
-        (open, all) => {
-            format!(
-                "{open} of {all} rows are open, for their 95 % intervals contain the threshold: {tells}."
-            )
-        }
-    })
 }
 
 /// Regions that are told; more would bury the answer.

@@ -182,15 +182,44 @@ fn slowest(summary: &Summary, about_rounds: bool) -> Option<String> {
         candidates.filter(|(_, row, of, _)| !about_rounds || !row.has_rounds(of.as_deref()));
     let (noun, row, of, [most, tail]) =
         candidates.max_by(|(.., a), (.., b)| (a[0] / a[1]).total_cmp(&(b[0] / b[1])))?;
-    let group = of.map_or_else(String::new, |of| format!("{of} with "));
+    let group = of
+        .as_ref()
+        .map_or_else(String::new, |of| format!("{of} with "));
+    // A mean of the slowest of several seeds is the time of none.
+    let worst = worst(summary, row, (noun, of.as_deref()));
+    let took = if row.points.len() > 1 {
+        format!(
+            "took {} on average over the seeds and {} at most",
+            time(most),
+            time(worst)
+        )
+    } else {
+        format!("took {}", time(most))
+    };
     Some(capital(&format!(
-        "{}the slowest {noun} of {group}{} took {}, {:.0} times the 99th percentile ({}).",
+        "{}the slowest {noun} of {group}{} {took}, {:.0} times the 99th percentile ({}).",
         at(row),
         row.scheme,
-        time(most),
         most / tail,
         time(tail),
     )))
+}
+
+/// The longest time of a flow or round of a row in any seed.
+fn worst(summary: &Summary, row: &Row, (noun, of): (&str, Option<&str>)) -> f64 {
+    let points = summary.points.iter();
+    let own = points.filter(|point| row.points.contains(&point.point));
+    let longest = own.filter_map(|point| {
+        let [flow, round] = match of {
+            None => [point.metrics.fct_max_us, point.metrics.round_max_us],
+            Some(of) => {
+                let group = point.groups.iter().find(|group| group.group == of)?;
+                [group.fct_max_us, group.round_max_us]
+            }
+        };
+        Some(if noun == "round" { round } else { flow })
+    });
+    longest.fold(0.0, f64::max)
 }
 
 /// "at 59 senders the 99th percentile is 4.9 ms for flows of dctcp, and 1.02 s for its 20 rounds": metrics of flows and

@@ -71,9 +71,11 @@ impl<'a> Tried<'a> {
         });
         let it = pronoun(self.goals);
         match (judged.standing, why) {
-            (Standing::Open, why) => {
-                let why = why.map_or_else(String::new, |why| format!("{why}; "));
-                format!("{value} is open ({why}its 95 % interval contains the threshold)")
+            (Standing::Open, Some(why)) => {
+                format!("{value} is open ({why}; its 95 % interval contains the threshold)")
+            }
+            (Standing::Open, None) => {
+                format!("{value} is open (too few values for a percentile)")
             }
             (_, Some(why)) => format!("{value} misses {it} ({why})"),
             (_, None) => format!("{value} misses {it}"),

@@ -3,7 +3,7 @@
 use super::words::{bytes, is_load, percent, rate, time};
 use crate::comparison::Comparison;
 use crate::row::Row;
-use crate::statistics::{Estimate, Verdict};
+use crate::statistics::{Estimate, Verdict, paired};
 use crate::summary::Summary;
 
 /// What schemes are ranked by.
@@ -142,9 +142,11 @@ impl<'a> Standing<'a> {
             interval: None,
         };
         for other in others {
-            let leaves_flows = left(other) > left(best);
+            let fewer = left(other) > left(best);
+            let leaves_flows = fewer && completes_fewer(summary, other, best);
             let alike = within_a_percent(measure.cost(best), measure.cost(other));
             let open = summary.seeds > 1 && difference(summary, [best, other], measure).is_none();
+            let open = open || fewer && !leaves_flows;
             if leaves_flows || !(alike || open) {
                 standing.behind.push(other);
             } else {
@@ -224,6 +226,32 @@ pub(super) fn ranking(summary: &Summary, measure: Measure) -> Vec<u32> {
         nearer.then(a.2.total_cmp(&b.2))
     });
     ranked.into_iter().map(|(place, _)| place).collect()
+}
+
+/// Whether one row completes fewer flows than another for certain: by the interval of the difference, seed by seed.
+fn completes_fewer(summary: &Summary, row: &Row, other: &Row) -> bool {
+    if summary.seeds == 1 || !summary.random {
+        return true;
+    }
+    let shares = [row, other].map(|row| {
+        let points = row.points.iter().filter_map(|number| {
+            let mut points = summary.points.iter();
+            points.find(|point| point.point == *number)
+        });
+        let shares = points.map(|point| {
+            let metrics = &point.metrics;
+            let all = metrics.flows_completed + metrics.flows_unfinished + metrics.flows_failed;
+            share(metrics.flows_completed, all)
+        });
+        shares.collect::<Vec<f64>>()
+    });
+    let [ours, theirs] = shares;
+    paired(&ours, &theirs, true).1 == Verdict::Lower
+}
+
+#[expect(clippy::cast_precision_loss, reason = "flows have 32-bit numbers")]
+fn share(some: u64, all: u64) -> f64 {
+    some as f64 / all as f64
 }
 
 /// The paired difference between two rows of the same group, unless it may be zero.

@@ -3,6 +3,7 @@
 use super::standing::{Measure, Standing};
 use super::timers::Timers;
 use super::words::{counted, list, percent, place, rate, rounded, span};
+use crate::goals::magnitude;
 use crate::row::Row;
 use crate::summary::Summary;
 
@@ -12,7 +13,9 @@ pub(super) fn sentences(summary: &Summary, standings: &[Standing<'_>]) -> Vec<St
         return vec!["No scheme has a result.".into()];
     };
     if summary.schemes.len() == 1 {
-        return vec![alone(standings)];
+        let several = standings.len() > 1 && summary.seeds == 1;
+        let open = open(summary, standings).filter(|_| several);
+        return std::iter::once(alone(standings)).chain(open).collect();
     }
     let clusters = clusters(standings);
     let mut sentences = match (standings, clusters.as_slice()) {
@@ -61,7 +64,9 @@ fn single(standing: &Standing<'_>) -> String {
 /// The same schemes lead at every point.
 fn everywhere(standings: &[Standing<'_>]) -> String {
     let (first, count) = (&standings[0], standings.len());
+    let by_flows = standings.iter().all(Standing::leads_by_flows);
     let (best, by) = match first.measure {
+        Measure::Tail if by_flows => ("completes the most flows", ""),
         Measure::Tail => ("is fastest", "at the 99th percentile"),
         Measure::Goodput => ("carries most", "in goodput"),
         Measure::Queue => ("keeps the shortest queue", "on average"),
@@ -99,9 +104,9 @@ fn everywhere(standings: &[Standing<'_>]) -> String {
         format!("all {count} points")
     };
     let name = &winner.scheme;
-    let by = match first.measure {
-        Measure::Goodput => String::new(),
-        _ => format!(" {by}"),
+    let by = match (first.measure, by) {
+        (Measure::Goodput, _) | (_, "") => String::new(),
+        (_, by) => format!(" {by}"),
     };
     format!("{name} {best}{by} at {points}{by_how_much}.")
 }
@@ -148,7 +153,11 @@ fn changing(standings: &[Standing<'_>], clusters: &[Cluster<'_>]) -> String {
             };
             return format!("nothing to choose between {names} at {places}{values}");
         };
-        let best = leading(measure);
+        let best = if of.iter().all(|standing| standing.leads_by_flows()) {
+            "completes the most flows"
+        } else {
+            leading(measure)
+        };
         format!("{} {best} at {places}{}", winner.scheme, details(&of))
     });
     let clauses: Vec<_> = clauses.collect();
@@ -185,6 +194,16 @@ fn places(standings: &[Standing<'_>], points: &[usize]) -> String {
     }
     if row(0).set.len() > 1 {
         return format!("{} of {} points", points.len(), standings.len());
+    }
+    // Words have no order that a span could follow.
+    let counts = |point: &usize| {
+        let (_, value) = &row(*point).set[0];
+        magnitude(value).is_some()
+    };
+    if !points.iter().all(counts) {
+        let values: Vec<String> = points.iter().map(|point| place(row(*point))).collect();
+        let values: Vec<&str> = values.iter().map(String::as_str).collect();
+        return list(&values);
     }
     let spans = points.chunk_by(|one, next| next - one == 1);
     let spans = spans.map(|chunk| span(row(chunk[0]), row(chunk[chunk.len() - 1])));

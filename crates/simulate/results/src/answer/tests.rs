@@ -11,10 +11,13 @@ use crate::goals::Standing as GoalStanding;
 use crate::point_result::{PointResult, PointResults};
 use crate::ties::Ties;
 
+mod absent;
 mod goals;
 mod goodput;
+mod open;
 mod over_time;
 mod search;
+mod sweep;
 mod unchanged;
 mod waits;
 

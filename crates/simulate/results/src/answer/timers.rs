@@ -86,23 +86,36 @@ impl Timers {
         format!("waited for {}", parts.join(" and for "))
     }
 
-    /// Whether so many flows waited, and so long, that the 99th percentile is one of them: if they waited for probes,
-    /// whose length no setting tells, by the share of timers in the time of the slowest flows.
-    pub(super) fn show(&self, row: &Row, of: Option<&str>) -> bool {
-        let value = |metric| row.estimate(of, metric).and_then(|value| value.mean);
-        let count = |metric| value(metric).unwrap_or(0.0);
-        let flows = count("flows_completed") + count("flows_failed") + count("flows_unfinished");
-        if self.all() <= 0.0 || self.all() < 0.01 * flows {
+    /// Of how many kinds they are.
+    pub(super) fn kinds(&self) -> usize {
+        let kinds = [self.data, self.syns, self.tail_probes, self.window_probes];
+        kinds.iter().filter(|count| **count > 0.0).count()
+    }
+
+    /// Whether so many flows waited, and so long, that the 99th percentile is one of them: by the share of timers in the
+    /// time of the slowest flows, or where that is not known by the length of the timers. Of "round" instead of "fct"
+    /// whether so many rounds did.
+    pub(super) fn show(&self, row: &Row, of: Option<&str>, kind: &str) -> bool {
+        let value = |metric: &str| row.estimate(of, metric).and_then(|value| value.mean);
+        let all = match kind {
+            "round" => ["rounds_completed", "rounds_unfinished"].as_slice(),
+            _ => &["flows_completed", "flows_failed", "flows_unfinished"],
+        };
+        let all: f64 = all.iter().filter_map(|metric| value(metric)).sum();
+        if self.all() <= 0.0 || self.all() < 0.01 * all {
             return false;
+        }
+        let tail = value(&format!("{kind}_p99_us")).unwrap_or(0.0);
+        let timed = value("tail_timers_us").filter(|_| kind != "round");
+        if let Some(timed) = timed {
+            return timed > 0.0 && timed >= SHOWS * tail;
         }
         let least = row.waits.and_then(|waits| match (self.data, self.syns) {
             (data, _) if data > 0.0 => Some(waits.rto_us),
             (_, syns) if syns > 0.0 => Some(waits.syn_rto_us),
             _ => None,
         });
-        let tail = value("fct_p99_us").unwrap_or(0.0);
-        let timed = value("tail_timers_us").unwrap_or(0.0);
-        least.is_some_and(|least| tail >= least) || timed > 0.0 && timed >= 0.5 * tail
+        least.is_some_and(|least| tail >= least)
     }
 }
 
@@ -137,3 +150,6 @@ fn least(waits: &[f64]) -> String {
         format!(" of at least {}", set_time(least))
     }
 }
+
+/// Share of timers in the time of the slowest flows from which on they are a cause.
+const SHOWS: f64 = 0.2;

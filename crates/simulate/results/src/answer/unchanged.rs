@@ -16,6 +16,7 @@ pub(super) fn sentences(summary: &Summary) -> Vec<String> {
     sentences.extend(alike(summary, &same));
     sentences.extend(without_effect(summary, &results));
     sentences.extend(unmarked(summary, &same.concat()));
+    sentences.extend(lost_nothing(summary));
     sentences
 }
 
@@ -163,7 +164,8 @@ fn unmarked(summary: &Summary, alike: &[&str]) -> Option<String> {
             let mut unmarked: Vec<&str> = Vec::new();
             for value in values {
                 let mut at = rows.iter().filter(|row| row.setting(axis) == Some(value));
-                if !unmarked.contains(&value) && at.all(none) {
+                // Where nothing marks, no mark is missing.
+                if value != "off" && !unmarked.contains(&value) && at.all(none) {
                     unmarked.push(value);
                 }
             }
@@ -176,6 +178,24 @@ fn unmarked(summary: &Summary, alike: &[&str]) -> Option<String> {
         }
     }
     (!told.is_empty()).then(|| told.join(" "))
+}
+
+/// Losses that were chosen and never happened: of segments that nobody sent, or at a time when nothing was on its way.
+fn lost_nothing(summary: &Summary) -> Option<String> {
+    let mut idle: Vec<&str> = Vec::new();
+    let mut at_work: Vec<&str> = Vec::new();
+    for row in &summary.rows {
+        let Some(lose) = row.lose.as_deref() else {
+            continue;
+        };
+        if row.value("drops") > 0.0 {
+            at_work.push(lose);
+        } else if !idle.contains(&lose) {
+            idle.push(lose);
+        }
+    }
+    idle.retain(|lose| !at_work.contains(lose));
+    (!idle.is_empty()).then(|| format!("{LOSE} = {} lost no packet.", list(&idle)))
 }
 
 /// Why no packet was marked, where the rows tell.
@@ -203,5 +223,6 @@ fn because(rows: &[&Row]) -> String {
     )
 }
 
+const LOSE: &str = "bottleneck.lose";
 const THRESHOLD: &str = "switch.ecn_threshold";
 const LONGEST: &str = "queue_max_bytes";

@@ -1,5 +1,7 @@
 //! When something is due at a host, and the host's way out.
 
+use std::sync::Arc;
+
 use base::{HostId, Packet, Time};
 use engine::{Scheduler, Token};
 use fabric::Network;
@@ -175,7 +177,20 @@ impl<P: Probe + Follow> Wire for Out<'_, P> {
         let place = deadlines.first[self.host.0 as usize] + slot.0;
         deadlines.arm(place as usize, deadline, self.sched);
     }
+
+    fn on_endless_release(&mut self) {
+        schemes::give_up(Arc::new(EndlessRelease(self.host)))
+    }
 }
+
+/// The receiver role of this host goes on releasing ACKs within one event.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the receiver role of host {} releases ACKs without end: its next_release answers whenever it is asked, and has to \
+     answer that there is none when it holds no ACK",
+    .0.0
+)]
+struct EndlessRelease(HostId);
 
 /// A count of what has tokens, which were counted.
 #[expect(clippy::cast_possible_truncation, reason = "fewer than the tokens")]

@@ -46,7 +46,7 @@ fn groups_are_replayed_each_with_its_own_settings() {
     let text = format!("[topology]\nhosts = 20\n{reads}{others}{long}");
     let point = load_text(&text, &[]).expect("a scenario");
     let replay = Replay::of(&point).expect("nothing waits");
-    let head = "start_us,open_us,size_bytes,sender,receiver,connection,group\n";
+    let head = "start_us,open_us,size_bytes,sender,receiver,connection,group,round\n";
     assert!(replay.csv.starts_with(head));
     assert_same_text(&text, &[], &point, &replay);
     let text = text.replace("jitter = \"50us\"", "rounds = 2");

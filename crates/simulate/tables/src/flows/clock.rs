@@ -133,6 +133,7 @@ fn flow(row: &Row, time: &dyn Fn(u128) -> u128) -> Result<TracedFlow, String> {
         sender: row.sender,
         receiver: row.receiver,
         connection: row.connection,
+        round: row.round,
         group: row.group,
     })
 }

@@ -46,6 +46,7 @@ pub(super) enum Meaning {
     Open,
     Connection,
     Group,
+    Round,
 }
 
 impl ColumnNames {
@@ -224,7 +225,7 @@ impl Quantity for TraceWindow {
 }
 
 /// Each meaning: the word for it, the usual name of its column, and the unit of that.
-pub(super) const MEANINGS: [(&str, &str, Option<u64>); 7] = [
+pub(super) const MEANINGS: [(&str, &str, Option<u64>); 8] = [
     ("start", "start_us", Some(1_000_000)),
     ("size", "size_bytes", Some(1)),
     ("sender", "sender", Some(1)),
@@ -232,6 +233,7 @@ pub(super) const MEANINGS: [(&str, &str, Option<u64>); 7] = [
     ("open", "open_us", Some(1_000_000)),
     ("connection", "connection", Some(1)),
     ("group", "group", Some(1)),
+    ("round", "round", Some(1)),
 ];
 const SIZES: [(&str, u64); 7] = [
     ("B", 1),

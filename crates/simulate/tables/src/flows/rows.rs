@@ -21,6 +21,7 @@ pub(super) struct Row {
     pub(super) sender: HostId,
     pub(super) receiver: HostId,
     pub(super) connection: Option<u64>,
+    pub(super) round: Option<u32>,
     pub(super) group: Option<u32>,
 }
 
@@ -47,6 +48,8 @@ pub(super) struct Rows<'a> {
     hosts: HostTable,
     /// The hosts of each connection.
     ends: BTreeMap<u64, (HostId, HostId)>,
+    /// The rounds by the numbers that the file gives them.
+    rounds: BTreeMap<u64, u32>,
 }
 
 /// A column that is read.
@@ -118,6 +121,7 @@ impl<'a> Rows<'a> {
             dated: false,
             hosts,
             ends: BTreeMap::new(),
+            rounds: BTreeMap::new(),
         })
     }
 
@@ -166,10 +170,7 @@ impl<'a> Rows<'a> {
         let connection = match cell(Some(Meaning::Connection)) {
             None => None,
             Some((column, text)) => {
-                let number = Decimal::parse(text).and_then(Decimal::whole);
-                let number = number.ok_or_else(|| {
-                    format!("{} is a whole number, not {text:?}", column.name.name)
-                })?;
+                let number = column.number(text)?;
                 let ends = *self.ends.entry(number).or_insert((sender, receiver));
                 if ends != (sender, receiver) {
                     return Err(format!(
@@ -180,6 +181,12 @@ impl<'a> Rows<'a> {
                 Some(number)
             }
         };
+        let round = cell(Some(Meaning::Round)).filter(|(_, text)| !text.is_empty());
+        let round = round
+            .map(|(column, text)| column.number(text))
+            .transpose()?;
+        let next = u32::try_from(self.rounds.len()).expect("fewer rounds than flows");
+        let round = round.map(|number| *self.rounds.entry(number).or_insert(next));
         let group = cell(Some(Meaning::Group)).map(|(_, text)| text.to_owned());
         let group = group.map(|name| self.group(name));
         if self.flows.len() >= MAX_FLOWS {
@@ -193,6 +200,7 @@ impl<'a> Rows<'a> {
             sender,
             receiver,
             connection,
+            round,
             group,
         });
         Ok(())
@@ -256,6 +264,12 @@ impl Column {
         Ok((ps, self.tick.is_some()))
     }
 
+    /// A number that tells something from others.
+    fn number(&self, text: &str) -> Result<u64, String> {
+        let number = Decimal::parse(text).and_then(Decimal::whole);
+        number.ok_or_else(|| format!("{} is a whole number, not {text:?}", self.name.name))
+    }
+
     fn size(&self, text: &str) -> Result<u64, String> {
         let unit = self.name.unit.unwrap_or(1);
         let wrong = |what: &str| format!("{} is {what}, not {text:?}", self.name.name);
@@ -271,7 +285,7 @@ impl Column {
     }
 }
 
-const ALL: [Meaning; 7] = [
+const ALL: [Meaning; 8] = [
     Meaning::Start,
     Meaning::Size,
     Meaning::Sender,
@@ -279,6 +293,7 @@ const ALL: [Meaning; 7] = [
     Meaning::Open,
     Meaning::Connection,
     Meaning::Group,
+    Meaning::Round,
 ];
 /// Columns of every trace.
 const NEEDED: [Meaning; 4] = [

@@ -321,3 +321,21 @@ fn a_table_gives_hosts_their_numbers() {
     assert!(refused("db\ndb\n").contains("hosts.csv, line 2: db stands further up"));
     fs::remove_dir_all(folder).unwrap();
 }
+
+#[test]
+fn flows_of_a_round_have_the_same_number_and_others_none() {
+    let head = "start_us,size_bytes,sender,receiver,round\n";
+    let trace = read(&format!(
+        "{head}1,1,1,0,70\n1,1,2,0,70.0\n2,1,3,0,\n3,1,1,0,9\n"
+    ));
+    let trace = trace.unwrap();
+    let rounds: Vec<_> = trace.flows().iter().map(|flow| flow.round).collect();
+    assert_eq!(rounds, [Some(0), Some(0), None, Some(1)]);
+    assert!(trace.has_rounds());
+    assert!(!read(&format!("{HEAD}1,1,1,0\n")).unwrap().has_rounds());
+    let wrong = read(&format!("{head}1,1,1,0,first\n")).unwrap_err();
+    assert!(
+        wrong.contains("round is a whole number, not \"first\""),
+        "{wrong}"
+    );
+}

@@ -203,9 +203,13 @@ pub(super) fn all(summary: &Summary, rows: &[&Row], asked: Asked) -> Vec<Column>
             };
             rows.iter().any(has_value)
         };
+        let demanded = about
+            .iter()
+            .any(|selector| selector.of.is_none() && selector.metric == metric);
         // Timers of other kinds rarely expire, and few flows have a deadline.
         let kinds = ["syn_timeouts", "tail_probes", "window_probes"];
         let shown = match metric {
+            _ if demanded => true,
             idle if left_out && results::counts_idle_time(idle) => false,
             // For these percentiles there may be too few flows.
             "fct_p999_us" | "fct_p9999_us" => happened(),

@@ -112,6 +112,8 @@ fn capacities_and_delays_have_several_names() {
         (r#""bandwidth": "155Mbps""#, 155_000_000),
         (r#""capacity_mbps": 2488.5"#, 2_488_500_000),
         (r#""bandwidth_bps": 64000"#, 64_000),
+        // A unit that is written counts, whatever the name says.
+        (r#""capacity_mbps": "10Gbps""#, 10_000_000_000),
         (
             r#""LinkSpeed": "1.5", "LinkSpeedUnits": "Tbps""#,
             1_500_000_000_000,
@@ -126,9 +128,27 @@ fn capacities_and_delays_have_several_names() {
         (r#""delay": "3ms""#, 3000),
         (r#""delay_ms": "0.25""#, 250),
         (r#""latency": "0s""#, 0),
+        (r#""delay_ms": "5us""#, 5),
     ] {
         let delay = graph("net.json", &text(fields)).links()[0].delay;
         assert_eq!(delay, Some(Span::from_micros(micros)), "{fields}");
+    }
+    for (fields, reason) in [
+        (
+            r#""capacity": 10"#,
+            "capacity is \"10\", which is no rate without a unit; give a rate with its unit",
+        ),
+        (
+            r#""delay": 5"#,
+            "delay is \"5\", which is no delay without a unit; give a time with its unit",
+        ),
+        (
+            r#""capacity_mbps": 9e9"#,
+            "capacity_mbps is \"9000000000.0\", which is no rate; give a number above 0",
+        ),
+    ] {
+        let message = fault("net.json", &text(fields));
+        assert!(message.contains(reason), "{message}");
     }
     let nothing = graph("net.json", &text(r#""capacity": null, "colour": [1]"#)).links()[0];
     assert_eq!((nothing.capacity, nothing.delay), (None, None));
@@ -346,7 +366,7 @@ fn wrong_json_is_refused_with_the_element_and_the_remedy() {
         ),
         (
             "{\"nodes\": [{\"id\": 1}, {\"id\": 2}], \"links\": [{\"source\": 1, \"target\": 2, \"capacity\": 10}]}",
-            "links[0] from \"1\" to \"2\": capacity is \"10\", which is no rate; give a rate with its unit",
+            "links[0] from \"1\" to \"2\": capacity is \"10\", which is no rate without a unit; give a rate with its unit",
         ),
         (
             "{\"nodes\": [{\"id\": 1}, {\"id\": 2}], \"links\": [{\"source\": 1, \"target\": 2, \"delay\": [1]}]}",

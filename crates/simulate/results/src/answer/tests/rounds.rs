@@ -193,3 +193,22 @@ fn rounds_of_a_group_are_compared_with_the_flows_of_the_group() {
     let said = answer(&summary);
     assert!(said.iter().any(|sentence| sentence == expected), "{said:?}");
 }
+
+#[test]
+fn the_slowest_of_several_seeds_is_told_as_the_mean_that_it_is() {
+    let text = "schemes = [\"dctcp\"]\nseeds = 2\nworkload.jitter = \"1us\"\n";
+    let said = answered(text, |point, metrics| {
+        metrics.fct_p99_us = 4e4;
+        metrics.fct_max_us = if point.seed == 1 { 1.03e6 } else { 4e4 };
+    });
+    let slowest = said
+        .iter()
+        .find(|sentence| sentence.contains("slowest flow"));
+    assert_eq!(
+        slowest.map(String::as_str),
+        Some(
+            "The slowest flow of dctcp took 535.0 ms on average over the seeds and 1.03 s at most, 13 times the 99th \
+             percentile (40.0 ms)."
+        )
+    );
+}

@@ -98,3 +98,29 @@ fn thresholds_above_what_the_queue_ever_was_are_named() {
         ["dctcp got no marks with switch.ecn_threshold = 60KB and 90KB: no queue became as long."]
     );
 }
+
+#[test]
+fn losses_that_were_chosen_and_never_happened_are_named() {
+    let text = "schemes = [\"newreno\", \"dctcp\"]\ntopology.kind = \"dumbbell\"\n\
+                bottleneck.lose = [\"segment 14 of flow 0\", \"from 250ms to 320ms\", \"off\"]\n";
+    let answer = answered(text, |point, metrics| {
+        metrics.drops = u64::from(point.set[0].1.contains("segment"));
+    });
+    assert_eq!(
+        with(&answer, &["lost no packet"]),
+        ["bottleneck.lose = from 250ms to 320ms lost no packet."]
+    );
+}
+
+#[test]
+fn a_threshold_that_is_off_is_not_called_too_high_for_the_queue() {
+    let text = "schemes = [\"rcc\"]\nswitch.ecn_threshold = [\"20pkt\", \"70pkt\", \"off\"]\n";
+    let answer = answered(text, |point, metrics| {
+        metrics.marks = u64::from(point.set[0].1 == "20pkt");
+    });
+    let said = with(&answer, &["got no marks"]);
+    assert!(
+        said.iter().all(|sentence| !sentence.contains("off")),
+        "{said:?}"
+    );
+}

@@ -102,7 +102,7 @@ fn timers_of_schemes_that_are_alike_are_told_of_each() {
     });
     assert_eq!(
         answer[1],
-        "All waited for timers: newreno for 11 and dctcp for 4."
+        "Both waited for timers: newreno for 11 and dctcp for 4."
     );
 }
 
@@ -124,5 +124,61 @@ fn rows_that_are_open_are_not_said_to_miss_the_goal() {
             |cause| cause.starts_with("In both rows that do not meet it their flows waited")
         ),
         "{answer:?}"
+    );
+}
+
+#[test]
+fn timers_that_are_a_small_part_of_the_slowest_flows_time_are_no_cause() {
+    let cause = |share| {
+        let answer = answered(
+            "schemes = [\"newreno\", \"dctcp\"]\n",
+            move |point, metrics| {
+                metrics.fct_p99_us = 2.2e5;
+                metrics.timeouts = 5 + point.index as u64;
+                metrics.breakdown = Some(waiting(share));
+            },
+        );
+        answer
+            .iter()
+            .any(|sentence| sentence.contains("waited for timers"))
+    };
+    assert!(cause(400.0));
+    assert!(
+        !cause(110.0),
+        "flows that last longer than a timer need not have waited for one"
+    );
+}
+
+#[test]
+fn timers_of_several_kinds_are_compared_with_all_timers_of_the_leader() {
+    let answer = answered("schemes = [\"newreno\", \"dctcp\"]\n", |point, metrics| {
+        let slow = point.scheme == "newreno";
+        metrics.fct_p99_us = if slow { 2.6e5 } else { 8e4 };
+        (metrics.timeouts, metrics.tail_probes) = if slow { (107, 35) } else { (55, 63) };
+        metrics.breakdown = Some(waiting(900.0));
+    });
+    assert_eq!(
+        answer[1],
+        "newreno waited for 107 retransmission timers of at least 200 ms and for 35 tail probes, dctcp for 118 \
+         timers and probes in all."
+    );
+}
+
+#[test]
+fn rounds_that_waited_for_a_timer_of_one_flow_are_missed_for_that_timer() {
+    let text = "schemes = [\"newreno\", \"dctcp\"]\ngoals = [\"round_p99 < 12ms\"]\n[workload]\nrounds = 20\n";
+    let answer = answered(text, |point, metrics| {
+        metrics.flows_completed = 800;
+        metrics.fct_p99_us = 8e3;
+        (metrics.rounds_completed, metrics.rounds_unfinished) = (Some(20), Some(0));
+        metrics.round_p99_us = 2.1e5;
+        metrics.round_max_us = 2.1e5;
+        // One flow of 800 is none of the slowest hundredth, and makes one round of 20 late.
+        metrics.timeouts = 1 + point.index as u64;
+        metrics.breakdown = Some(waiting(0.0));
+    });
+    assert_eq!(
+        answer[1],
+        "In both rows that miss it their flows waited for retransmission timers of at least 200 ms."
     );
 }
