@@ -23,7 +23,7 @@ const EDGES: [(&str, &[&str]); 35] = [
     ("learning", &["sim"]),
     ("packetdrill", &["sim"]),
     ("oracle", &["sim"]),
-    ("observed", &[]),
+    ("observed", &["schemes"]),
     ("machine", &["base"]),
     ("tun", &["machine", "packetdrill", "wire"]),
     ("live", &["tun", "programs", "observed"]),
