@@ -2,6 +2,7 @@
 //! any machine.
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -14,9 +15,35 @@ fn main() {
         return;
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo tells where files go"));
-    for (object, program, more) in OBJECTS {
-        compile(program, more, &out.join(format!("{object}.o")));
+    let mut at_ports = Vec::new();
+    for program in programs() {
+        let text = fs::read_to_string(format!("bpf/{program}.bpf.c")).expect("it was listed");
+        compile(&program, &[], &out.join(format!("{program}.o")));
+        if text.contains("#include \"port.h\"") {
+            let object = format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{program}.o\"))");
+            at_ports.push(format!("    (\"{program}\", {object}),\n"));
+        }
+        // Tests replay what a law has recorded, and measure it in a program of theirs.
+        if text.contains("#include \"record.h\"") {
+            let recording = out.join(format!("{program}_recording.o"));
+            compile(&program, &["-DRECORD"], &recording);
+            let law = format!("-DLAW=\"{program}.bpf.c\"");
+            compile(WRAPPED, &[&law], &out.join(format!("{program}_wrapped.o")));
+        }
     }
+    let at_ports = at_ports.concat();
+    let table = format!("const AT_PORTS: &[(&str, &[u8])] = &[\n{at_ports}];\n");
+    fs::write(out.join("at_ports.rs"), table).expect("the folder can be written");
+}
+
+/// The names of the programs: each file of `bpf` is one, but for the one around another.
+fn programs() -> Vec<String> {
+    let entries = fs::read_dir("bpf").expect("cargo starts it in the folder of the crate");
+    let names = entries.map(|entry| entry.expect("a file").file_name());
+    let names = names.filter_map(|name| Some(name.to_str()?.strip_suffix(".bpf.c")?.to_owned()));
+    let mut names: Vec<String> = names.filter(|name| name != WRAPPED).collect();
+    names.sort();
+    names
 }
 
 /// A library that the test of the parser links.
@@ -53,28 +80,8 @@ fn compile(program: &str, more: &[&str], object: &Path) {
     }
 }
 
-/// Objects, the program each is compiled from, and what the compiler is told besides.
-const OBJECTS: [(&str, &str, &[&str]); 18] = [
-    ("hscc", "hscc", &[]),
-    ("rwndq", "rwndq", &[]),
-    ("mark", "mark", &[]),
-    ("grants", "grants", &[]),
-    ("assigned", "assigned", &[]),
-    ("queue", "queue", &[]),
-    ("observe", "observe", &[]),
-    ("losses", "losses", &[]),
-    ("probe_loop", "probe_loop", &[]),
-    ("probe_ring", "probe_ring", &[]),
-    ("probe_returns", "probe_returns", &[]),
-    // For tests and measurements.
-    ("vectors", "vectors", &[]),
-    ("observe_empty", "observe_empty", &[]),
-    ("queue_steps", "queue_steps", &[]),
-    ("hscc_recording", "hscc", &["-DRECORD"]),
-    ("rwndq_recording", "rwndq", &["-DRECORD"]),
-    ("hscc_wrapped", "wrapped", &["-DLAW=\"hscc.bpf.c\""]),
-    ("rwndq_wrapped", "wrapped", &["-DLAW=\"rwndq.bpf.c\""]),
-];
+/// The program around a law that tests and measurements call.
+const WRAPPED: &str = "wrapped";
 const FLAGS: [&str; 16] = [
     "-target",
     "bpf",

@@ -4,6 +4,7 @@ mod advisories;
 mod beside;
 mod circles;
 mod edges;
+mod names;
 mod outside;
 mod programs;
 mod sources;
@@ -124,7 +125,7 @@ impl Lack {
 }
 
 /// What compiles in the debug profile. The command is built before the tests that start it.
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 13] = [
     Step::new("format", |repository| {
         run(&mut repository.cargo(&["fmt", "--all", "--check"]))
     }),
@@ -138,6 +139,7 @@ const STEPS: [Step; 12] = [
     },
     Step::new("circles of modules", circles::check),
     Step::new("words and sizes of sources", sources::check),
+    Step::new("names of schemes", names::check),
     Step::new("citations", cites::check),
     Step::new("clippy", clippy),
     Step {

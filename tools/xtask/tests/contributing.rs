@@ -7,27 +7,19 @@ use std::process::Command;
 use std::{fs, io};
 
 #[test]
-fn the_example_of_the_contributing_page_is_a_scheme_that_runs() {
+fn the_examples_of_the_contributing_page_are_a_scheme_a_key_a_metric_and_a_law_that_work() {
     let copy = Copy::of_the_workspace("contributing");
-    let page = copy.read("CONTRIBUTING.md");
-    let blocks = blocks(&page);
-    let example = blocks.iter().find(|block| block.language == "rust");
-    let example = &example.expect("the page shows a scheme").text;
-    assert!(page.contains("`crates/core/schemes/src/fixed.rs`"));
-    copy.write("crates/core/schemes/src/fixed.rs", example);
-    let diffs = blocks.iter().filter(|block| block.language == "diff");
-    let mut registry = copy.read(REGISTRY);
-    let mut added = 0;
-    for diff in diffs {
-        registry = apply(&registry, &diff.text);
-        added += diff
-            .text
-            .lines()
-            .filter(|line| line.starts_with('+'))
-            .count();
-    }
-    assert_eq!(added, 2, "a scheme is registered by two lines");
-    copy.write(REGISTRY, &registry);
+    // All of them in one copy, so that everything is compiled once.
+    let scheme = copy.follow("scheme");
+    let registered = scheme.iter().find(|(file, _)| file == REGISTRY);
+    assert_eq!(registered, Some(&(REGISTRY.to_owned(), 2)), "two lines");
+    assert_eq!(scheme.len(), 2, "and one file");
+    let key = copy.follow("key");
+    assert_eq!(key.len(), 5, "{key:?}");
+    let metric = copy.follow("metric");
+    assert_eq!(metric.len(), 5, "{metric:?}");
+    let law = copy.follow("law");
+    assert!(law.len() <= 8, "a law touches too much: {law:?}");
 
     // The skeleton is checked in the same copy, so that both are compiled at once.
     let new_scheme = |name: &str| {
@@ -55,16 +47,66 @@ fn the_example_of_the_contributing_page_is_a_scheme_that_runs() {
     ]);
     copy.cargo(&["test", "--offline", "--quiet", "-p", "schemes", "--lib"]);
     copy.cargo(&["build", "--offline", "--quiet", "-p", "tailwater"]);
-    let run = "run incast --scheme fixed,skeleton --set workload.senders=10 --seeds 1 --format json --quiet";
+    let run = "run incast --scheme fixed,skeleton,cap --set workload.senders=10 --seeds 1 --format json --quiet";
     let arguments = ["run", "--offline", "--quiet", "-p", "tailwater", "--"];
     let text = copy.cargo(&[&arguments[..], &run.split(' ').collect::<Vec<_>>()].concat());
     let results: serde_json::Value = serde_json::from_str(&text).expect("the answer is JSON");
-    for (point, scheme) in ["fixed", "skeleton"].into_iter().enumerate() {
+    for (point, scheme) in ["fixed", "skeleton", "cap"].into_iter().enumerate() {
         let point = &results["points"][point];
         assert_eq!(point["scheme"], scheme);
         assert_eq!(point["metrics"]["flows_completed"], 10, "{scheme}");
+        let [p95, p99, most] = ["p95", "p99", "max"]
+            .map(|name| point["metrics"][format!("queue_{name}_bytes")].as_u64());
+        assert!(p95 <= p99 && p99 <= most && p99 > Some(0), "{point}");
     }
+    a_key_changes_what_is_simulated(&copy);
+    a_law_can_be_attached(&copy);
+    // What a key and a metric change in the test bed.
+    copy.cargo(&["check", "--offline", "--quiet", "-p", "tailwater-live"]);
     a_crate_of_ones_own_adds_a_scheme_to_everything(&copy);
+}
+
+/// In the same copy: senders of an incast have timeouts, and go on with another window.
+fn a_key_changes_what_is_simulated(copy: &Copy) {
+    let tailwater = copy.target.join("debug/tailwater");
+    let run = "run incast --scheme newreno --set workload.senders=60 --set tcp.loss_window=1,4 --seeds 1 --format json \
+               --quiet";
+    let (status, text) = Copy::run(
+        &tailwater,
+        &run.split_whitespace().collect::<Vec<_>>(),
+        &copy.root,
+    );
+    assert_eq!(status, 0, "{text}");
+    let results: serde_json::Value = serde_json::from_str(&text).expect("the answer is JSON");
+    let times = |point: usize| &results["points"][point]["metrics"]["fct_p99_us"];
+    assert!(times(0).is_number() && times(0) != times(1), "{text}");
+    let (_, text) = Copy::run(&tailwater, &["explain", "tcp.loss_window"], &copy.root);
+    assert!(
+        text.contains("congestion window after a retransmission"),
+        "{text}"
+    );
+}
+
+/// In the same copy: the command knows the law, and its program compiles for the kernel.
+fn a_law_can_be_attached(copy: &Copy) {
+    let tailwater = copy.target.join("debug/tailwater");
+    let (_, text) = Copy::run(&tailwater, &["attach", "--help"], &copy.root);
+    assert!(text.contains("cap"), "{text}");
+    assert!(
+        text.contains("ACKs leave with at most a constant window"),
+        "{text}"
+    );
+    // Loading it wants a kernel and its loader; those of other laws are tested there.
+    if Command::new("clang").arg("--version").output().is_err() {
+        testing::skipped("there is no clang");
+        return;
+    }
+    let flags = "-target bpf -mcpu=v3 -O2 -g -std=gnu11 -ffreestanding -nostdinc -Wall -Wextra -Werror -Ibpf/include \
+                 -Ibpf -I../laws/c -c bpf/cap.bpf.c -o cap.o";
+    let flags: Vec<&str> = flags.split_whitespace().collect();
+    let folder = copy.root.join("crates/live/programs");
+    let (status, text) = Copy::run(Path::new("clang"), &flags, &folder);
+    assert_eq!(status, 0, "{text}");
 }
 
 /// In the same copy, whose libraries are compiled.
@@ -244,6 +286,31 @@ impl Copy {
         Ok(())
     }
 
+    /// Does what a part of the page says, and returns which files it touches with how many lines it adds to each.
+    fn follow(&self, part: &str) -> Vec<(String, usize)> {
+        let page = self.read("CONTRIBUTING.md");
+        let begin = format!("<!-- ANCHOR: {part} -->\n");
+        let (_, text) = page.split_once(&begin).expect("the part begins");
+        let end = format!("<!-- ANCHOR_END: {part} -->");
+        let (text, _) = text.split_once(&end).expect("the part ends");
+        let mut touched: Vec<(String, usize)> = Vec::new();
+        for block in blocks(text) {
+            let text = match block.language.as_str() {
+                "diff" => apply(&block.file, &self.read(&block.file), &block.text),
+                "rust" | "c" => block.text.clone(),
+                _ => continue,
+            };
+            self.write(&block.file, &text);
+            let added = block.text.lines().filter(|line| line.starts_with('+'));
+            let added = added.count();
+            match touched.iter_mut().find(|(file, _)| *file == block.file) {
+                Some((_, lines)) => *lines += added,
+                None => touched.push((block.file, added)),
+            }
+        }
+        touched
+    }
+
     fn read(&self, file: &str) -> String {
         fs::read_to_string(self.root.join(file)).expect("the file was copied")
     }
@@ -315,41 +382,48 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
 /// A fenced block of a Markdown page.
 struct Block {
     language: String,
+    /// The last file that the text before it names.
+    file: String,
     text: String,
 }
 
 fn blocks(page: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut open: Option<Block> = None;
+    let mut file = String::new();
     for line in page.lines() {
         match (line.strip_prefix("```"), &mut open) {
             (Some(language), None) => {
-                let language = language.to_owned();
                 open = Some(Block {
-                    language,
+                    language: language.to_owned(),
+                    file: file.clone(),
                     text: String::new(),
                 });
             }
             (Some(_), Some(_)) => blocks.extend(open.take()),
             (None, Some(block)) => block.text.extend([line, "\n"]),
-            (None, None) => {}
+            (None, None) => {
+                let quoted = line.split('`').skip(1).step_by(2);
+                let named = quoted.filter(|text| text.starts_with("crates/") && text.contains('.'));
+                if let Some(last) = named.last() {
+                    last.clone_into(&mut file);
+                }
+            }
         }
     }
     blocks
 }
 
-/// `text` with the lines of `diff` that begin with `+` added after the one line before them.
-fn apply(text: &str, diff: &str) -> String {
-    let (before, added) = diff.split_once('\n').expect("a diff has two lines");
-    let before = before
-        .strip_prefix(' ')
-        .expect("a diff begins with a line to find");
-    let added = added.strip_prefix('+').expect("then comes a line to add");
-    let found = format!("\n{before}\n");
-    assert_eq!(
-        text.matches(&found).count(),
-        1,
-        "one line {before:?} in {REGISTRY}"
-    );
-    text.replace(&found, &format!("{found}{added}"))
+/// The `text` of a file with the lines of `diff` that begin with `-` replaced by those that begin with `+`; the others are
+/// around them.
+fn apply(file: &str, text: &str, diff: &str) -> String {
+    let side = |other: char| {
+        let lines = diff.lines().filter(|line| !line.starts_with(other));
+        let lines = lines.map(|line| line.get(1..).unwrap_or_default());
+        let lines: Vec<&str> = lines.collect();
+        format!("\n{}\n", lines.join("\n"))
+    };
+    let (before, after) = (side('+'), side('-'));
+    assert_eq!(text.matches(&before).count(), 1, "one {before:?} in {file}");
+    text.replace(&before, &after)
 }

@@ -2,7 +2,7 @@
 
 use std::mem::offset_of;
 
-use crate::bytes;
+use crate::{Loadable, bytes};
 
 /// What the senders to one receiver may have in the network, which stays within a budget.
 #[derive(Clone, Debug)]
@@ -160,9 +160,11 @@ impl Grants {
         Some(Self { params, flight })
     }
 
-    /// Takes over the settings of `other`, and keeps its connections.
-    pub fn set_like(&mut self, other: &Self) {
-        self.params = other.params.clone();
+    /// The settings with their program, whose state lies in a map of its own, which no new setting disturbs.
+    pub fn loadable(&self) -> Loadable {
+        let mut settings = self.to_memory();
+        settings.truncate(size_of::<Params>());
+        Loadable::of_settings("grants", settings)
     }
 }
 

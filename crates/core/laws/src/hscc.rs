@@ -1,10 +1,11 @@
 //! The face of `c/hscc.h`.
 
 use std::mem::offset_of;
+use std::ops::Range;
 
 use base::TcpFlags;
 
-use crate::bytes;
+use crate::{Loadable, bytes};
 
 /// HSCC's law at one port of a switch.
 #[derive(Clone, Debug)]
@@ -99,9 +100,15 @@ impl Hscc {
         Some(Self { params, state })
     }
 
-    /// Takes over the settings of `other`, and stays on or off as it is.
-    pub fn set_like(&mut self, other: &Self) {
-        self.params = other.params.clone();
+    /// This law with its program. The state is `is_on` alone, behind the lock and the settings.
+    pub fn loadable(&self) -> Loadable {
+        const STATE: [Range<usize>; 1] = [Range { start: 32, end: 36 }];
+        Loadable::behind_lock("hscc", &self.to_memory(), &STATE)
+    }
+
+    /// The port that the map of [`loadable`](Self::loadable) holds; `None` if something is missing.
+    pub fn of_map(memory: &[u8]) -> Option<Self> {
+        Self::from_memory(memory.get(Loadable::LOCK..)?)
     }
 
     /// The window of every connection while it is on.

@@ -89,11 +89,6 @@ impl Idle {
         }
         Some(Self { params, state })
     }
-
-    /// Takes over the settings of `other`, and keeps its connections.
-    pub fn set_like(&mut self, other: &Self) {
-        self.params = other.params.clone();
-    }
 }
 
 impl Life {

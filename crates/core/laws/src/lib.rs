@@ -21,11 +21,13 @@
 mod grant;
 mod hscc;
 mod idle;
+mod loadable;
 mod rwndq;
 
 pub use grant::{Granted, Grants};
 pub use hscc::{Hscc, HsccSettings};
 pub use idle::{Idle, Life};
+pub use loadable::Loadable;
 pub use rwndq::{Case, Rwndq, RwndqSettings};
 
 /// `N` bytes of `memory` from `at` on.

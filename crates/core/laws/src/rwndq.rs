@@ -1,10 +1,11 @@
 //! The face of `c/rwndq.h`.
 
 use std::mem::offset_of;
+use std::time::Duration;
 
 use base::TcpFlags;
 
-use crate::bytes;
+use crate::{Idle, Loadable, bytes};
 
 /// RWNDQ's law at one port of a switch.
 #[derive(Clone, Debug)]
@@ -163,9 +164,22 @@ impl Rwndq {
         Some(Self { params, state })
     }
 
-    /// Takes over the settings of `other`, and keeps its window and its flows.
-    pub fn set_like(&mut self, other: &Self) {
-        self.params = other.params.clone();
+    /// This law with its program, which samples the queue once per `interval`, and these idle connections: behind the lock
+    /// lie the interval and the end of the last one that was sampled, the window, and who is idle.
+    pub fn loadable(&self, interval: Duration, idle: &Idle) -> Loadable {
+        let interval = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
+        let times = [interval, 0].map(u64::to_ne_bytes).concat();
+        let memory = [times, self.to_memory(), idle.to_memory()].concat();
+        // The end of the last sample, the state of the window, and that of idle connections.
+        Loadable::behind_lock("rwndq", &memory, &[16..24, 48..88, 96..144])
+    }
+
+    /// The port that the map of [`loadable`](Self::loadable) holds, and its idle connections; `None` if something is
+    /// missing.
+    pub fn of_map(memory: &[u8]) -> Option<(Self, Idle)> {
+        let window = memory.get(Loadable::LOCK + TIMES..)?;
+        let idle = window.get(size_of::<Params>() + size_of::<State>()..)?;
+        Some((Self::from_memory(window)?, Idle::from_memory(idle)?))
     }
 
     /// Whether the window still grows by two packets per update.
@@ -173,6 +187,9 @@ impl Rwndq {
         self.state.slow_start != 0
     }
 }
+
+/// Bytes of the interval and of the end of the last one, in the map of the program.
+const TIMES: usize = 16;
 
 /// The values of `rwndq_case`.
 const OPENS: u32 = 1;

@@ -13,8 +13,7 @@
 //! | time between two looks at the curve | `cubic.update_interval` | none | Linux |
 //! | an early end of slow start | `cubic.hystart` | off | Linux |
 //!
-//! `alpha_cubic` follows from beta (§4.3). Slow start is that of RFC 5681 and 3465, and so is the restart after
-//! a pause, as for NewReno.
+//! `alpha_cubic` follows from beta (§4.3). Slow start and the restart after a pause are those of RFC 5681 and 3465.
 //!
 //! Deviations: `HyStart++`, which §4.10 recommends, is not included, so that slow starts of different
 //! senders differ in nothing, unless Linux's is asked for (`cubic/hystart.rs`); spurious congestion events (§4.9) are undone if the endpoint detects them.
@@ -52,6 +51,7 @@ pub const SCHEME: Scheme = Scheme {
     roles: &[Role::Sender],
     keys: Params::KEYS,
     gauges: &[SSTHRESH, W_MAX],
+    linux: looks::LINUX,
     build: &|text| Ok(Roles::of_sender(Params::read(text)?, Sender::new)),
     ..Scheme::PLAIN
 };

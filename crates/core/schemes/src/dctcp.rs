@@ -22,13 +22,15 @@
 //! ended is used for the cut (it is, RFC 8257 §3.3). Losses are answered as NewReno does (§3.5).
 
 use base::cast::{real, whole};
-use base::setting::Settings;
-use base::{Count, Fraction, OrOff, Span, Time};
+use base::setting::{SettingError, Settings};
+use base::{Count, Fraction, OrOff, Quantity, Span, Time, WireSize};
+use laws::Loadable;
 use tcp::{
     Ack, Delivery, DeliveryCc, Echo, EcnMode, Established, Gauge, Growth, Loss, NewReno, Restart,
     SSTHRESH, SenderCc,
 };
 
+use crate::registry::linux::{KernelLaw, Linux, Reading, Runs};
 use crate::registry::{FlowInfo, MakeReceiver, Role, Roles, Scheme};
 
 mod observer;
@@ -53,6 +55,11 @@ pub const SCHEME: Scheme = Scheme {
     needs_marking: true,
     keys: Params::KEYS,
     gauges: &[SSTHRESH, ALPHA, observer::RECEIVER_ALPHA],
+    linux: Linux {
+        control: Some("dctcp"),
+        law: Some(&MARK),
+        ..Linux::NOTHING
+    },
     build: &|text| {
         let params = Params::read(text)?;
         let observe = params
@@ -69,6 +76,35 @@ pub const SCHEME: Scheme = Scheme {
     },
     ..Scheme::PLAIN
 };
+
+/// What ports do for the senders of Linux: they mark. Who has no queue to look at marks with `tc` instead.
+const MARK: KernelLaw = KernelLaw {
+    name: "mark",
+    summary: "Packets that find a long queue get a congestion mark",
+    keys: &[THRESHOLD],
+    changes_acks: false,
+    runs: Runs::Kernel(|text, port| {
+        let error = |error| SettingError {
+            key: THRESHOLD,
+            error,
+        };
+        let OrOff(threshold) = OrOff::<WireSize>::parse(&text(THRESHOLD)).map_err(error)?;
+        // The scenario refuses a scheme of marks where none are made.
+        let from = threshold.map_or(u64::MAX, |size| size.in_bytes(port.packet_bytes));
+        Ok(Loadable::mark(from))
+    }),
+    readings: &[Reading {
+        key: "threshold_bytes",
+        metric: None,
+        words: None,
+        read: |memory| memory.first_chunk().copied().map(u64::from_ne_bytes),
+    }],
+    lines: &["marks from {threshold_bytes} bytes on"],
+    ..KernelLaw::PLAIN
+};
+
+/// Of the queue of a switch, whoever its packets are.
+const THRESHOLD: &str = "switch.ecn_threshold";
 
 base::settings! {
     /// Parameters of DCTCP.

@@ -31,6 +31,7 @@ use fabric::{Backlog, Calls, Limit, Quiet, SwitchHook};
 use laws::{Hscc, HsccSettings};
 use tcp::Gauge;
 
+use crate::registry::linux::{self, KernelLaw, Linux, Reading, Runs};
 use crate::registry::{Misfit, PortInfo, Role, Roles, Scheme};
 
 pub use crate::window_scale::Encoding;
@@ -48,6 +49,10 @@ pub const SCHEME: Scheme = Scheme {
     roles: &[Role::Switch, Role::Host],
     keys: Params::KEYS,
     gauges: &[tcp::SSTHRESH, CLAMPING],
+    linux: Linux {
+        law: Some(&AT_PORT),
+        ..Linux::NOTHING
+    },
     build: &|text| {
         let params = Params::read(text)?;
         let encoding = params.encoding;
@@ -60,6 +65,42 @@ pub const SCHEME: Scheme = Scheme {
         })
     },
     ..Scheme::PLAIN
+};
+
+/// HSCC at a port of a Linux machine.
+const AT_PORT: KernelLaw = KernelLaw {
+    name: "hscc",
+    summary: "ACKs leave with a small window while the queue is long",
+    keys: &[
+        "hscc.alpha1",
+        "hscc.alpha2",
+        "hscc.window",
+        "hscc.rewrite_synack",
+    ],
+    // A receiver that delays its ACKs answers a window of one segment after 40 ms.
+    usual: &[("hscc.window", "2")],
+    least_window: Some("hscc.window"),
+    cure: Some("hscc"),
+    runs: Runs::Kernel(|text, port| {
+        let law = Params::read(text)?.law(port.buffer_bytes, port.mss);
+        Ok(law.loadable())
+    }),
+    readings: &[
+        Reading {
+            key: "is_on",
+            metric: Some(("tailwater_on", "Whether HSCC lowers windows.")),
+            words: Some(["on:", "off; on,"]),
+            read: |memory| Some(u64::from(Hscc::of_map(memory)?.is_on())),
+        },
+        Reading {
+            key: "window_bytes",
+            metric: Some(linux::WINDOW_BYTES),
+            words: None,
+            read: |memory| Some(Hscc::of_map(memory)?.window_bytes().into()),
+        },
+    ],
+    lines: &["{is_on} windows of {window_bytes} bytes"],
+    ..KernelLaw::PLAIN
 };
 
 base::settings! {

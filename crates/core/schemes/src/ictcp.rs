@@ -43,10 +43,13 @@ mod rtt;
 
 pub use interface::Interface;
 
+use std::sync::Arc;
+
 use base::setting::Settings;
 use base::{Count, Fraction, OrAuto, OrOff, Span};
 use tcp::Orders;
 
+use crate::registry::linux::{Decider, Instead, KernelLaw, Linux, Needs, Runs, Site};
 use crate::registry::{Helper, HostInfo, Role, Roles, Scheme};
 
 /// The registry entry.
@@ -63,6 +66,10 @@ pub const SCHEME: Scheme = Scheme {
     roles: &[Role::Helper, Role::Receiver],
     keys: Params::KEYS,
     gauges: interface::GAUGES,
+    linux: Linux {
+        law: Some(&BESIDE_KERNEL),
+        ..Linux::NOTHING
+    },
     build: &|text| {
         let params = Params::read(text)?;
         let initial_window = Some(params.initial_window.0);
@@ -82,6 +89,57 @@ pub const SCHEME: Scheme = Scheme {
     },
     ..Scheme::PLAIN
 };
+
+/// ICTCP at a receiver of a Linux machine, whose windows user space decides.
+const BESIDE_KERNEL: KernelLaw = KernelLaw {
+    name: "ictcp",
+    summary: "At a receiver: user space shares out what the link has left",
+    site: Site::Receiver,
+    keys: &[
+        "ictcp.alpha",
+        "ictcp.gamma1",
+        "ictcp.gamma2",
+        "ictcp.beta",
+        "ictcp.min_window",
+        "ictcp.initial_window",
+        "ictcp.patience",
+        "ictcp.fair_below",
+        "ictcp.slow_start",
+        "ictcp.growth",
+        "ictcp.base_rtt",
+        "ictcp.max_rtt",
+        MIN_SLOT,
+    ],
+    needs: Needs::RingBuffer,
+    runs: Runs::UserSpace(|text| {
+        let params = Params::read(text)?;
+        Ok(Decider {
+            slot: params.min_slot.0.unwrap_or(Span::ZERO),
+            first_window: params.initial_window.0,
+            receiver: Arc::new(move |host| Interface::new(&params, host).into()),
+        })
+    }),
+    instead: |text| {
+        let params = Params::read(text).map_err(|error| error.error.to_string())?;
+        let slot = params
+            .min_slot
+            .0
+            .unwrap_or(Span::ZERO)
+            .max(LEAST_SLOT)
+            .to_string();
+        let why = format!("{slot}, as windows are decided beside the kernel; the twin has it, too");
+        Ok(vec![Instead {
+            key: MIN_SLOT,
+            text: slot,
+            why,
+        }])
+    },
+    ..KernelLaw::PLAIN
+};
+
+const MIN_SLOT: &str = "ictcp.min_slot";
+/// In which user space hears what came and decides windows anew.
+const LEAST_SLOT: Span = Span::from_millis(1);
 
 base::choices! {
     /// How windows grow in slow start.

@@ -35,8 +35,17 @@ pub mod xcp;
 pub use registry::{
     BuildRoles, Bundle, BundleError, Cause, Derived, FlowInfo, Helper, Hold, HostInfo, MakeHook,
     MakeHost, MakeQueue, MakeReceiver, MakeSender, Misfit, Origin, PlainSwitches, PortInfo,
-    Refusal, Role, Roles, Scheme, Texts, Ticker, TickerOf, all, give_up, given_up, register,
+    Refusal, Role, Roles, Scheme, Texts, Ticker, TickerOf, all, give_up, given_up, linux, register,
 };
+
+/// The scheme of the plain sender, with which others are compared.
+pub const PLAIN_SENDER: &Scheme = &newreno::SCHEME;
+
+/// Names that messages show where a list of schemes is expected.
+pub const EXAMPLES: [&str; 2] = [newreno::SCHEME.name, dctcp::SCHEME.name];
+
+/// The scheme of the senders that Linux has unless it is told otherwise.
+pub const USUAL_OF_LINUX: &Scheme = &cubic::SCHEME;
 
 schemes! {
     newreno,

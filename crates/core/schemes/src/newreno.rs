@@ -6,6 +6,7 @@
 
 use tcp::NewReno;
 
+use crate::registry::linux::Linux;
 use crate::registry::{FlowInfo, Role, Roles, Scheme};
 
 /// The registry entry.
@@ -21,6 +22,10 @@ pub const SCHEME: Scheme = Scheme {
     reference: "RFC 5681, RFC 6582, RFC 6675",
     roles: &[Role::Sender],
     gauges: &[tcp::SSTHRESH],
+    linux: Linux {
+        control: Some("reno"),
+        ..Linux::NOTHING
+    },
     build: &|_| {
         let make = |(): &(), flow: &FlowInfo| NewReno::new(&flow.config);
         Ok(Roles::of_sender((), make))

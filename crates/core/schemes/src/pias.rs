@@ -32,6 +32,7 @@ use base::{Count, Ecn, OrAuto, Packet, Time, WireSize};
 use fabric::{Backlog, Discipline, QueueDisc, Strict, Verdict};
 
 use crate::dctcp;
+use crate::registry::linux::{self, Linux};
 use crate::registry::{MakeQueue, Misfit, Role, Roles, Scheme};
 
 pub use tagging::Tagger;
@@ -49,6 +50,10 @@ pub const SCHEME: Scheme = Scheme {
     roles: &[Role::Sender, Role::Marks, Role::Host, Role::Queue],
     keys: KEYS,
     gauges: dctcp::SENDER_GAUGES,
+    linux: Linux {
+        lacks: linux::ONE_PRIORITY,
+        ..Linux::NOTHING
+    },
     build: &|text| {
         let params = Params::read(text)?;
         let (misfits, priorities) = (params.misfits(), params.thresholds.priorities());

@@ -23,6 +23,7 @@ use base::{Count, Packet};
 use fabric::Strict;
 use tcp::{HostHelper, Slot};
 
+use crate::registry::linux::{Bands, Linux};
 use crate::registry::{Misfit, Role, Roles, Scheme};
 
 /// The registry entry.
@@ -37,6 +38,13 @@ pub const SCHEME: Scheme = Scheme {
     roles: &[Role::Host, Role::Queue],
     keys: Params::KEYS,
     gauges: &[tcp::SSTHRESH],
+    linux: Linux {
+        bands: Some(Bands {
+            priority: "qos.priority",
+            levels: "qos.levels",
+        }),
+        ..Linux::NOTHING
+    },
     build: &|text| {
         let params = Params::read(text)?;
         let misfits = params.misfits();

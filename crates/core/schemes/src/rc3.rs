@@ -37,6 +37,7 @@ use base::{Count, DataSize, Fraction, SizeUnit};
 use fabric::Strict;
 use tcp::LowPriority;
 
+use crate::registry::linux::{self, Linux};
 use crate::registry::{Misfit, PlainSwitches, Role, Roles, Scheme};
 
 /// The registry entry.
@@ -53,6 +54,10 @@ pub const SCHEME: Scheme = Scheme {
     roles: &[Role::SendOrder, Role::Queue],
     keys: Params::KEYS,
     gauges: &[tcp::SSTHRESH],
+    linux: Linux {
+        lacks: linux::ONE_PRIORITY,
+        ..Linux::NOTHING
+    },
     build: &build,
     ..Scheme::PLAIN
 };

@@ -40,6 +40,7 @@ mod ack_queue;
 mod assign;
 mod control;
 mod grants;
+mod kernel;
 mod params;
 mod scheduler;
 mod timing;
@@ -50,6 +51,7 @@ use base::setting::Settings;
 use tcp::{EcnMode, Orders};
 
 use crate::Receiver;
+use crate::registry::linux::Linux;
 use crate::registry::{Helper, HostInfo, Misfit, Role, Roles, Scheme, Ticker, TickerOf};
 use grants::Grants;
 use params::Hold;
@@ -72,6 +74,10 @@ pub const SCHEME: Scheme = Scheme {
     roles: &[Role::Helper, Role::Receiver, Role::Marks],
     keys: Params::KEYS,
     gauges: scheduler::GAUGES,
+    linux: Linux {
+        law: Some(&kernel::AT_RECEIVER),
+        ..Linux::NOTHING
+    },
     // The queue of ACKs decides when each leaves (§6.1: every segment is acknowledged); one that waits for a second
     // segment, which a window of one does not allow, would wait for its timer.
     tcp: &[("tcp.delayed_ack", "1")],

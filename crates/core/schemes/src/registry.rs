@@ -2,6 +2,7 @@
 
 mod bundle;
 mod hold;
+pub mod linux;
 mod outside;
 
 use std::fmt;
@@ -17,6 +18,7 @@ use tcp::{
 use crate::{Receiver, Sender};
 pub use bundle::{Bundle, BundleError};
 pub use hold::{Cause, Hold, give_up, given_up};
+use linux::Linux;
 pub use outside::{Derived, Origin, Refusal, all, register};
 
 /// A registered scheme.
@@ -43,6 +45,8 @@ pub struct Scheme {
     pub tcp: &'static [(&'static str, &'static str)],
     /// Makes its roles from the texts of its parameters.
     pub build: &'static BuildRoles,
+    /// What Linux has of it.
+    pub linux: Linux,
     /// Whose code it is; `None`: this crate's.
     pub origin: Option<Origin>,
 }
@@ -250,6 +254,7 @@ impl Scheme {
         gauges: &[],
         tcp: &[],
         build: &|_| Ok(Roles::default()),
+        linux: Linux::NOTHING,
         origin: None,
     };
 

@@ -45,11 +45,13 @@ use fabric::{Backlog, Calls, Limit, SwitchHook};
 use laws::{Case, Idle, Life, Rwndq, RwndqSettings};
 use tcp::Gauge;
 
+use crate::registry::linux::Linux;
 use crate::registry::{MakeHost, Misfit, PortInfo, Role, Roles, Scheme, Ticker, TickerOf};
 use crate::window_scale::{Encoding, Helper, MAX_SHIFT, Shifts};
 
 mod bloom;
 mod count;
+mod kernel;
 
 use count::Counting;
 
@@ -67,6 +69,10 @@ pub const SCHEME: Scheme = Scheme {
     roles: &[Role::Switch, Role::Host],
     keys: Params::KEYS,
     gauges: &[tcp::SSTHRESH, WINDOW, FLOWS, COUNT_ERROR],
+    linux: Linux {
+        law: Some(&kernel::AT_PORT),
+        ..Linux::NOTHING
+    },
     build: &|text| {
         let params = Params::read(text)?;
         Ok(Roles {

@@ -2,14 +2,12 @@
 
 use std::ffi::OsString;
 
-use clap::ValueEnum;
 use scenario::{Overrides, Scenario, Source};
+use schemes::linux::attachable;
 use serde_json::{Value, json};
 use text::deployment;
 
-use crate::args::deploy::{
-    AttachArgs, Attachable, DeployCommand, DetachArgs, DoctorArgs, StatusArgs,
-};
+use crate::args::deploy::{AttachArgs, DeployCommand, DetachArgs, DoctorArgs, StatusArgs};
 use crate::args::told::Told;
 use crate::observe::observe;
 use crate::output::{self, Stop};
@@ -30,10 +28,8 @@ pub(crate) fn deploy(command: &DeployCommand, given: &[String]) -> Result<(), St
 /// Puts a law at a port.
 fn attach(args: &AttachArgs, given: &[String]) -> Result<(), Stop> {
     check(args)?;
-    let scheme = args.scheme.to_possible_value();
-    let scheme = scheme.map_or_else(String::new, |value| value.get_name().to_owned());
     let mut words = words(
-        &["attach", &scheme, "--dev", &args.dev],
+        &["attach", &args.scheme, "--dev", &args.dev],
         args.netns.as_deref(),
     );
     let mut add = |name: &str, value: &str| words.extend([name.into(), value.into()]);
@@ -103,14 +99,9 @@ fn doctor(args: &DoctorArgs, given: &[String]) -> Result<(), Stop> {
 
 /// What is wrong with settings is told with its place; the other program reads them again.
 fn check(args: &AttachArgs) -> Result<(), Stop> {
-    let scheme = match args.scheme {
-        Attachable::Hscc => "hscc",
-        Attachable::Rwndq => "rwndq",
-        Attachable::Mark => "dctcp",
-        Attachable::Rcc => "rcc",
-    };
+    let (scheme, _) = attachable(&args.scheme).expect("the argument is one of these");
     let overrides = Overrides {
-        schemes: Some(scheme.to_owned()),
+        schemes: Some(scheme.name.to_owned()),
         sets: args.sets.clone(),
         ..Overrides::default()
     };

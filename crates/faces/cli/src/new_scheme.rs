@@ -45,7 +45,8 @@ pub(crate) fn new_scheme(args: &NewSchemeArgs) -> Result<(), Stop> {
     }
     output::answer(&format!(
         "{folder} is a program with the scheme {name}; it is built with {library}\n\n  \
-         cd {folder}\n  cargo test\n  cargo run --release -- run incast --scheme newreno,{name}\n",
+         cd {folder}\n  cargo test\n  cargo run --release -- run incast --scheme {plain},{name}\n",
+        plain = schemes::PLAIN_SENDER.name,
         folder = folder.display(),
     ))
 }

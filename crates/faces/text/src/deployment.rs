@@ -1,5 +1,6 @@
 //! What was attached, what stands, and what works, for people.
 
+use schemes::linux::{KernelLaw, Reading, attachable};
 use serde_json::Value;
 
 /// What an attach did.
@@ -120,31 +121,9 @@ fn one_status(one: &Value) -> String {
     };
     out.push_str(&acts);
     out.push('\n');
-    let window = grouped(&one["window_bytes"]);
-    match (word(one, "scheme"), one["is_on"].as_bool()) {
-        ("hscc", Some(true)) => line(&mut out, &format!("on: windows of {window} bytes")),
-        ("hscc", Some(false)) => line(&mut out, &format!("off; on, windows of {window} bytes")),
-        ("rwndq", _) if one["window_bytes"].is_u64() => line(
-            &mut out,
-            &format!(
-                "windows of {window} bytes for {} flows",
-                grouped(&one["flows"])
-            ),
-        ),
-        ("mark", _) if one["threshold_bytes"].is_u64() => line(
-            &mut out,
-            &format!("marks from {} bytes on", grouped(&one["threshold_bytes"])),
-        ),
-        ("rcc", _) if one["budget_bytes"].is_u64() => {
-            let [flight, budget, active, waiting] =
-                ["flight_bytes", "budget_bytes", "active", "waiting"].map(|key| grouped(&one[key]));
-            line(&mut out, &format!("in flight: {flight} of {budget} bytes"));
-            line(
-                &mut out,
-                &format!("connections: {active} active, {waiting} wait"),
-            );
-        }
-        _ => {}
+    let law = attachable(word(one, "scheme")).map(|(_, law)| law);
+    for text in law.into_iter().flat_map(|law| state(law, one)) {
+        line(&mut out, &text);
     }
     if one["queue_bytes"].is_u64() {
         let (waits, room) = (grouped(&one["queue_bytes"]), grouped(&one["buffer_bytes"]));
@@ -171,6 +150,30 @@ fn one_status(one: &Value) -> String {
         );
     }
     out
+}
+
+/// The lines of a law whose readings were all reported.
+fn state(law: &KernelLaw, one: &Value) -> Vec<String> {
+    let shown = |reading: &Reading| {
+        let value = &one[reading.key];
+        match reading.words {
+            Some([yes, no]) => value
+                .as_bool()
+                .map(|is| if is { yes } else { no }.to_owned()),
+            None => value.is_u64().then(|| grouped(value)),
+        }
+    };
+    let fill = |line: &&str| {
+        let mut text = (*line).to_owned();
+        for reading in law.readings {
+            let place = format!("{{{}}}", reading.key);
+            if text.contains(&place) {
+                text = text.replace(&place, &shown(reading)?);
+            }
+        }
+        Some(text)
+    };
+    law.lines.iter().filter_map(fill).collect()
 }
 
 fn place(told: &Value) -> String {
@@ -249,6 +252,24 @@ mod tests {
           DRIFT: the link of egress is missing
         ");
         assert_eq!(status(&[]), "nothing is attached\n");
+    }
+
+    #[test]
+    fn every_law_shows_all_of_its_lines_once_its_readings_are_there() {
+        for (_, law) in schemes::linux::kernel_laws() {
+            let mut one = json!({ "scheme": law.name, "device": "p1", "netns": "" });
+            let lines = status(std::slice::from_ref(&one)).lines().count();
+            assert_eq!(lines, 1, "{law:?} without readings");
+            for reading in law.readings {
+                one[reading.key] = match reading.words {
+                    Some(_) => json!(true),
+                    None => json!(1_234),
+                };
+            }
+            let shown = status(&[one]);
+            assert_eq!(shown.lines().count(), 1 + law.lines.len(), "{shown}");
+            assert!(!shown.contains('{'), "{shown}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What could be there instead of what is there today.
 
+use schemes::Scheme;
+use schemes::linux::{self, KernelLaw, Site};
 use serde::{Deserialize, Serialize};
 
 use crate::seen::Observation;
@@ -38,6 +40,15 @@ pub enum Place {
     Receiver,
 }
 
+impl From<Site> for Place {
+    fn from(site: Site) -> Self {
+        match site {
+            Site::Port => Self::Port,
+            Site::Receiver => Self::Receiver,
+        }
+    }
+}
+
 impl Cure {
     /// The composition of schemes.
     pub(crate) fn bundle(&self) -> &str {
@@ -46,33 +57,25 @@ impl Cure {
             .map_or(&self.scheme, |(_, base, ..)| base)
     }
 
-    /// A law at the port. Where traffic comes in by the device, the queue is that of a switch before it.
-    fn law(name: &str, seen: &Observation, today: &str) -> Self {
-        let attach = seen.leaves().then(|| Attach {
-            scheme: name.to_owned(),
-            at: Place::Port,
-            sets: Vec::new(),
+    /// A law of the kernel, beside the senders that are there. Where traffic comes in by the device, the queue is that of a
+    /// switch before it.
+    fn law(scheme: &Scheme, law: &KernelLaw, seen: &Observation, today: &str) -> Option<Self> {
+        let is_there = law.site == Site::Receiver || seen.leaves();
+        let budget = law.budget;
+        let attach = is_there.then(|| Attach {
+            scheme: law.name.to_owned(),
+            at: law.site.into(),
+            sets: budget
+                .map(|key| format!("{key}={}B", seen.budget()))
+                .into_iter()
+                .collect(),
         });
-        Self {
-            name: name.to_owned(),
-            scheme: format!("{name}+{today}"),
+        Some(Self {
+            name: law.cure?.to_owned(),
+            scheme: format!("{}+{today}", scheme.name),
             attach,
             variant: None,
-        }
-    }
-
-    /// RCC as a kernel has it, by grants, beside the senders that are there.
-    fn grants(seen: &Observation, today: &str) -> Self {
-        Self {
-            name: "rcc (grant)".to_owned(),
-            scheme: format!("rcc+{today}"),
-            attach: Some(Attach {
-                scheme: "rcc".to_owned(),
-                at: Place::Receiver,
-                sets: vec![format!("rcc.max_queue={}B", seen.budget())],
-            }),
-            variant: None,
-        }
+        })
     }
 
     fn alone(name: &str) -> Self {
@@ -98,12 +101,20 @@ impl Cure {
 /// Makes one for a port that has this scheme today, unless it is there.
 type MakeCure = fn(&Observation, &str) -> Option<Cure>;
 
-/// All of them.
-pub(crate) const CURES: [MakeCure; 6] = [
-    |seen, today| Some(Cure::grants(seen, today)),
-    |seen, today| Some(Cure::law("hscc", seen, today)),
-    |seen, today| Some(Cure::law("rwndq", seen, today)),
-    |_, today| (today != "dctcp").then(|| Cure::alone("dctcp")),
+/// Schemes of other senders and laws of the kernel, as the registry has them.
+pub(crate) fn of_registry(seen: &Observation, today: &str) -> Vec<Cure> {
+    let laws = schemes::all().iter().filter_map(|scheme| {
+        let law = scheme.linux.law?;
+        Cure::law(scheme, law, seen, today)
+    });
+    let controls = linux::controls().into_iter();
+    let marked = controls.filter(|(scheme, _)| scheme.needs_marking && scheme.name != today);
+    laws.chain(marked.map(|(scheme, _)| Cure::alone(scheme.name)))
+        .collect()
+}
+
+/// Other settings of what is there.
+pub(crate) const SETTINGS: [MakeCure; 2] = [
     |seen, today| {
         let has_longer = seen.min_rto_ms.is_none_or(|rto| rto > 10.0);
         let value = ("tcp.min_rto", "10ms".to_owned());

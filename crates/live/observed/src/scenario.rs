@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::cure::{CURES, Cure};
+use schemes::USUAL_OF_LINUX;
+use schemes::linux::{self, KernelLaw};
+
+use crate::cure::{self, Cure};
 use crate::numbers::as_f64;
 use crate::seen::{Flow, Observation};
 
@@ -116,8 +119,9 @@ impl Observation {
     #[must_use]
     pub fn cures(&self) -> Vec<Cure> {
         let today = self.scheme();
-        let cures = CURES.iter().map(|cure| cure(self, today));
-        cures.flatten().collect()
+        let mut cures = cure::of_registry(self, today);
+        cures.extend(cure::SETTINGS.iter().filter_map(|cure| cure(self, today)));
+        cures
     }
 
     /// The device, with its namespace if it was named.
@@ -129,15 +133,13 @@ impl Observation {
         }
     }
 
-    /// The scheme of the congestion control that was found; CUBIC, which Linux has by default, for all that are not
+    /// The scheme of the congestion control that was found; that which Linux has by default, for all that are not
     /// simulated.
     #[must_use]
     pub fn scheme(&self) -> &'static str {
-        match self.control.as_deref() {
-            Some("reno") => "newreno",
-            Some("dctcp") => "dctcp",
-            _ => "cubic",
-        }
+        let control = self.control.as_deref();
+        let simulated = control.and_then(linux::of_control);
+        simulated.unwrap_or(USUAL_OF_LINUX).name
     }
 
     /// Room of the queue in bytes, and where it is from.
@@ -277,7 +279,7 @@ impl Observation {
             None => Fact::guess("min_rto", "\"200ms\"".to_owned(), "that of Linux"),
         };
         let known = match self.control.as_deref() {
-            Some("reno" | "dctcp" | "cubic") => None,
+            Some(known) if linux::of_control(known).is_some() => None,
             Some(other) => Some(format!("{other} was found, which is not simulated")),
             None => Some("no socket of this machine told its congestion control".to_owned()),
         };
@@ -311,35 +313,44 @@ impl Observation {
                 .iter()
                 .any(|cure| cure.bundle().split('+').any(|one| one == part))
         };
-        let attached = |key, value: &str| {
+        let mut facts = Vec::new();
+        for (scheme, law) in linux::kernel_laws() {
+            if law.cure.is_some() && is_there(scheme.name) {
+                facts.push(Fact::head(scheme.group()));
+                facts.extend(self.settings(law));
+            }
+        }
+        facts
+    }
+
+    /// Settings of a law.
+    fn settings(&self, law: &KernelLaw) -> Vec<Fact> {
+        let attached = law.fixed.iter().chain(law.usual);
+        let attached = attached.map(|(key, text)| {
+            let value = match text.parse::<f64>() {
+                Ok(_) => (*text).to_owned(),
+                Err(_) => format!("{text:?}"),
+            };
             Fact::found(
-                key,
-                value.to_owned(),
+                in_group(key),
+                value,
                 "as `tailwater attach` has it".to_owned(),
             )
-        };
-        let budget = Fact::found(
-            "max_queue",
-            format!("\"{}B\"", self.budget()),
-            "what is on its way in a round trip, and half of the room".to_owned(),
-        );
-        let facts = [
-            ("hscc", vec![attached("window", "2")]),
-            ("rwndq", vec![attached("idle_after", "\"100ms\"")]),
-            (
-                "rcc",
-                vec![
-                    attached("hold", "\"grant\""),
-                    attached("grant_least", "2"),
-                    budget,
-                ],
-            ),
-        ];
-        let facts = facts.into_iter().filter(|(scheme, _)| is_there(scheme));
-        facts
-            .flat_map(|(scheme, facts)| [vec![Fact::head(scheme)], facts].concat())
-            .collect()
+        });
+        let budget = law.budget.map(|key| {
+            Fact::found(
+                in_group(key),
+                format!("\"{}B\"", self.budget()),
+                "what is on its way in a round trip, and half of the room".to_owned(),
+            )
+        });
+        attached.chain(budget).collect()
     }
+}
+
+/// The name of a key below the head of its group.
+fn in_group(key: &'static str) -> &'static str {
+    key.split_once('.').map_or(key, |(_, name)| name)
 }
 
 /// A setting and where it is from.

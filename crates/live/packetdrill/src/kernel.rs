@@ -34,7 +34,7 @@ pub struct Kernel<'k> {
 
 impl Host for Own {
     fn scheme(&self) -> &'static str {
-        "newreno"
+        schemes::PLAIN_SENDER.name
     }
 
     fn settings(&self) -> Vec<(String, String)> {
@@ -56,7 +56,7 @@ impl Host for Own {
 
 impl Host for Kernel<'_> {
     fn scheme(&self) -> &'static str {
-        "cubic"
+        schemes::USUAL_OF_LINUX.name
     }
 
     fn settings(&self) -> Vec<(String, String)> {
@@ -184,12 +184,8 @@ impl Changes {
             "tcp_syn_linear_timeouts" => self.set("tcp.syn_linear_timeouts", value),
             "tcp_retries2" => self.set("tcp.retries", value),
             "tcp_congestion_control" => {
-                let scheme = match value {
-                    "reno" => "newreno",
-                    "cubic" | "dctcp" => value,
-                    _ => return Err(()),
-                };
-                scheme.clone_into(&mut self.scheme);
+                let scheme = schemes::linux::of_control(value).ok_or(())?;
+                scheme.name.clone_into(&mut self.scheme);
             }
             "tcp_rmem" => {
                 let sizes = value.replace("$((", "").replace("))", "");

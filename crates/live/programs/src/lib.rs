@@ -15,11 +15,11 @@ mod ear;
 #[cfg(feature = "kernel")]
 mod error;
 #[cfg(feature = "kernel")]
-mod law;
-#[cfg(feature = "kernel")]
 mod losses;
 #[cfg(feature = "kernel")]
 mod maps;
+#[cfg(feature = "kernel")]
+mod objects;
 #[cfg(feature = "kernel")]
 pub mod observer;
 #[cfg(feature = "kernel")]
@@ -42,11 +42,11 @@ pub use ear::Ear;
 #[cfg(feature = "kernel")]
 pub use error::LoadError;
 #[cfg(feature = "kernel")]
-pub use law::Law;
-#[cfg(feature = "kernel")]
 pub use losses::{Losses, Noticed};
 #[cfg(feature = "kernel")]
 pub use maps::Maps;
+#[cfg(feature = "kernel")]
+pub use objects::{build, queue};
 #[cfg(feature = "kernel")]
 pub use pinned::{Pinned, Standing};
 #[cfg(feature = "kernel")]

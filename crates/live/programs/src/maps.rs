@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use laws::Loadable;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::error::LoadError;
-use crate::law::Law;
 use crate::reason::Reason;
 
 /// The maps of a law in the kernel, whoever loaded it.
@@ -67,17 +67,21 @@ impl Maps {
         })
     }
 
-    /// The law with its state; `None` if it is not of the kind of `like`.
-    pub fn law(&self, like: &Law) -> Result<Option<Law>, LoadError> {
+    /// The law with its state as it lies in the map `port`, and behind it that of a receiver if there is one; `None` if it
+    /// is not of the kind of `like`.
+    pub fn law(&self, like: &Loadable) -> Result<Option<Vec<u8>>, LoadError> {
         let mut memory = get(&self.port, locking(like))?;
+        if memory.len() != like.memory.len() {
+            return Ok(None);
+        }
         if let Some(receiver) = &self.receiver {
             let state = get(receiver, MapFlags::LOCK)?;
             memory.extend(state.get(FLIGHT).unwrap_or_default());
         }
-        Ok(like.recalled(&memory))
+        Ok(Some(memory))
     }
 
-    /// How many places of the line of [`Law::Grants`] are taken; zero for other laws.
+    /// How many places of the line of a receiver are taken; zero for other laws.
     pub(crate) fn line(&self) -> Result<u32, LoadError> {
         let state = self.receiver.as_ref();
         let state = state.map(|receiver| get(receiver, MapFlags::ANY));
@@ -104,11 +108,7 @@ impl Maps {
 
     /// Gives the law new settings while it works: it goes on from where it is. Returns whether it is of the kind
     /// of `law`. A connection that opens or ends in the same microseconds may be counted wrongly by RWNDQ.
-    pub fn revise(&self, law: &Law) -> Result<bool, LoadError> {
-        if let (Law::Grants(_), Some(_)) = (law, &self.receiver) {
-            self.begin(law)?;
-            return Ok(true);
-        }
+    pub fn revise(&self, law: &Loadable) -> Result<bool, LoadError> {
         let memory = get(&self.port, locking(law))?;
         let Some(revised) = law.revised(&memory) else {
             return Ok(false);
@@ -149,8 +149,8 @@ impl Maps {
     }
 
     /// Lets the law begin with this memory.
-    pub(crate) fn begin(&self, law: &Law) -> Result<(), LoadError> {
-        set(&self.port, &law.to_memory(), MapFlags::ANY)
+    pub(crate) fn begin(&self, law: &Loadable) -> Result<(), LoadError> {
+        set(&self.port, &law.memory, MapFlags::ANY)
     }
 }
 
@@ -161,8 +161,8 @@ fn now() -> Duration {
 }
 
 /// A law with a lock is read and written whole.
-fn locking(law: &Law) -> MapFlags {
-    if law.is_locked() {
+fn locking(law: &Loadable) -> MapFlags {
+    if law.is_locked {
         MapFlags::LOCK
     } else {
         MapFlags::ANY

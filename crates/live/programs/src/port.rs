@@ -6,11 +6,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
+use laws::Loadable;
 use libbpf_rs::{MapHandle, Object, ObjectBuilder, OpenObject, ProgramInput, ProgramMut};
 
 use crate::error::LoadError;
-use crate::law::Law;
 use crate::maps::Maps;
+use crate::objects;
 use crate::reason::Reason;
 
 /// Which way a packet goes through the device of a port.
@@ -53,13 +54,13 @@ pub struct Port {
 
 impl Port {
     /// Loads a law, which the kernel verifies. It has no lease yet.
-    pub fn load(law: &Law) -> Result<Self, LoadError> {
-        Self::made(law, load(law.object())?)
+    pub fn load(law: &Loadable) -> Result<Self, LoadError> {
+        Self::made(law, load(objects::named(law.object)?)?)
     }
 
     /// Loads a law that does what `setup` asks for besides.
-    pub fn load_with(law: &Law, setup: Setup) -> Result<Self, LoadError> {
-        let mut open = opened(law.object())?;
+    pub fn load_with(law: &Loadable, setup: Setup) -> Result<Self, LoadError> {
+        let mut open = opened(objects::named(law.object)?)?;
         let mut map = open.maps_mut().find(|map| map.name() == SETUP);
         let value = map.as_mut().and_then(|map| map.initial_value_mut());
         let value = value.filter(|value| value.len() == 8);
@@ -71,7 +72,7 @@ impl Port {
     }
 
     /// Loads another object of the same law, with room for this many directions of connections of IPv4, and of IPv6.
-    pub fn load_as(law: &Law, object: &[u8], flows: u32) -> Result<Self, LoadError> {
+    pub fn load_as(law: &Loadable, object: &[u8], flows: u32) -> Result<Self, LoadError> {
         let mut open = opened(object)?;
         let maps = open.maps_mut();
         for mut map in maps.filter(|map| map.name() == "flows" || map.name() == "flows6") {
@@ -81,7 +82,7 @@ impl Port {
         Self::made(law, verified(open)?)
     }
 
-    fn made(law: &Law, object: Object) -> Result<Self, LoadError> {
+    fn made(law: &Loadable, object: Object) -> Result<Self, LoadError> {
         let maps = object.maps().map(|map| MapHandle::try_from(&map));
         let maps = maps.collect::<Result<_, _>>();
         let maps = maps.map_err(|error| LoadError::Refused("open a map", error))?;
@@ -110,7 +111,7 @@ impl Port {
         self.maps.counts()
     }
 
-    /// Of [`Law::None`]: the mean queue in bytes since the first packet, weighted by time; `None` before the
+    /// Of [`queue`](crate::queue): the mean queue in bytes since the first packet, weighted by time; `None` before the
     /// second one.
     pub fn mean_queue(&self) -> Result<Option<f64>, LoadError> {
         self.maps.mean_queue()

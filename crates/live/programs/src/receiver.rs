@@ -10,7 +10,7 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle};
 
 use crate::ear::Ear;
 use crate::error::LoadError;
-use crate::law::Law;
+use crate::objects;
 use crate::observer::Way;
 use crate::port::Port;
 
@@ -58,7 +58,7 @@ impl Receiver {
     /// Loads the programs, which the kernel verifies; they have no lease yet. A connection may send this many bytes until a
     /// window is assigned to it.
     pub fn load(first_bytes: u32) -> Result<Self, LoadError> {
-        let port = Port::load(&Law::Assigned(first_bytes))?;
+        let port = Port::load(&objects::assigned(first_bytes))?;
         Ok(Self { port })
     }
 

@@ -10,7 +10,7 @@ use crate::error::LoadError;
 use crate::maps::Maps;
 use crate::port::Port;
 
-/// The program of [`Law::Grants`](crate::Law::Grants) that gives turns without an ACK of this machine, and its maps.
+/// The program of a law with a line, [`laws::Grants`], that gives turns without an ACK of this machine, and its maps.
 #[derive(Debug)]
 pub struct Watchdog {
     program: OwnedFd,
@@ -53,7 +53,7 @@ impl Watchdog {
 }
 
 impl Port {
-    /// The watchdog of its law, if it is [`Law::Grants`](crate::Law::Grants).
+    /// The watchdog of its law, if the law has one.
     pub fn watchdog(&self) -> Result<Option<Watchdog>, LoadError> {
         let mut programs = self.object().progs_mut();
         let Some(program) = programs.find(|program| program.name() == RELEASE) else {

@@ -77,7 +77,7 @@ impl Host {
             capture,
             payload: Payload::new(),
             numbers: Stream::new(seed, "initial sequence numbers", 0),
-            nobody: Stack::of("newreno", &[]).expect("a scheme with its defaults"),
+            nobody: Stack::of(schemes::PLAIN_SENDER.name, &[]).expect("a scheme with its defaults"),
             buffer: vec![0; 1 << 16],
         })
     }

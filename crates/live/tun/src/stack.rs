@@ -10,6 +10,20 @@ use tcp::{Config, Endpoint, Identity};
 
 use super::low::LowRule;
 
+/// Whether these roles are a sender's, with which the kernel can be the other side.
+fn is_of_senders<'a>(roles: impl Iterator<Item = &'a Role>) -> bool {
+    let mut sends = false;
+    for role in roles {
+        match role {
+            Role::Sender | Role::SendOrder => sends = true,
+            // A queue with priorities is of use to a sender, but none is needed.
+            Role::Queue => {}
+            _ => return false,
+        }
+    }
+    sends
+}
+
 /// What makes the endpoints of a scheme.
 pub(crate) struct Stack {
     pub(crate) scheme: String,
@@ -35,13 +49,17 @@ impl Stack {
         let point = scenario::point(scheme, 1, &pairs)?;
         let bundle = Bundle::parse(scheme).expect("the scenario has read it");
         let parts = bundle.parts();
-        let roles = || parts.iter().flat_map(|part| part.roles);
-        let sends = |role: &Role| [Role::Sender, Role::SendOrder].contains(role);
-        // A queue with priorities is of use to a sender, but none is needed.
-        if !roles().any(sends) || roles().any(|role| !sends(role) && *role != Role::Queue) {
+        if !is_of_senders(parts.iter().flat_map(|part| part.roles)) {
             let what =
                 format!("{scheme} is more than a sender, and the other side is the kernel's TCP");
-            let help = "schemes of senders alone are newreno, cubic and rc3";
+            let all = schemes::all().iter();
+            let all = all.filter(|scheme| is_of_senders(scheme.roles.iter()));
+            let names: Vec<&str> = all.map(|scheme| scheme.name).collect();
+            let (last, first) = names.split_last().expect("the plain one");
+            let help = format!(
+                "schemes of senders alone are {} and {last}",
+                first.join(", ")
+            );
             return Err(Problem::new(what).help(help).into());
         }
         let group = &point.groups[0];

@@ -164,7 +164,10 @@ pub(super) fn arms(
         if name.text.is_empty() {
             let problem = Problem::new("a name is missing in the list of schemes")
                 .at(source, name.place, "expected a scheme here")
-                .help("as in newreno,dctcp; `tailwater list schemes` prints all of them");
+                .help(format!(
+                    "as in {}; `tailwater list schemes` prints all of them",
+                    schemes::EXAMPLES.join(",")
+                ));
             problems.push(problem);
             continue;
         }

@@ -24,7 +24,7 @@ const EDGES: [(&str, &[&str]); 36] = [
     ("learning", &["scenario", "sim"]),
     ("packetdrill", &["scenario", "sim"]),
     ("oracle", &["scenario", "sim"]),
-    ("observed", &[]),
+    ("observed", &["schemes"]),
     ("machine", &["base"]),
     ("tun", &["machine", "packetdrill", "wire"]),
     ("live", &["tun", "programs", "observed"]),
@@ -109,6 +109,7 @@ fn dependencies(metadata: &Value) -> Vec<(&str, &str)> {
 fn short(name: &Value) -> &str {
     match name.as_str().unwrap_or_default() {
         "tailwater" => "cli",
+        "tailwater-live" => "live",
         name => name,
     }
 }

@@ -35,4 +35,8 @@ pub(super) fn test(repository: &Repository) -> Result<(), Failure> {
     run(&mut repository.cargo(&tests))
 }
 
-const WITH_PROGRAMS: [&str; 3] = ["--workspace", "--features", "programs/kernel,live/kernel"];
+const WITH_PROGRAMS: [&str; 3] = [
+    "--workspace",
+    "--features",
+    "programs/kernel,tailwater-live/kernel",
+];

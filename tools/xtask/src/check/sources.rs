@@ -124,7 +124,7 @@ fn length(path: &str, text: &str) -> Option<String> {
 }
 
 /// The folder of the crate that a file is source of; `None` for tests, benchmarks and build scripts.
-fn crate_of(path: &str) -> Option<&str> {
+pub(super) fn crate_of(path: &str) -> Option<&str> {
     let (folder, file) = source_of(path)?;
     let is_test = file
         .split('/')
@@ -140,7 +140,7 @@ fn code(text: &str) -> usize {
 }
 
 /// The lines before the module of tests, which stands at the end of a file.
-fn without_tests(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn without_tests(text: &str) -> impl Iterator<Item = &str> {
     let lines: Vec<&str> = text.lines().collect();
     let tests = lines.iter().position(|line| line.starts_with("mod tests"));
     // The attributes of the module stand above it.

@@ -165,12 +165,14 @@ fn a_port_goes_on_from_memory_and_takes_other_settings() {
     let mut port = Hscc::new(&SETTINGS);
     port.on_level(84);
     let memory = port.to_memory();
-    let mut recalled = Hscc::from_memory(&memory).expect("all of it is there");
+    let recalled = Hscc::from_memory(&memory).expect("all of it is there");
     assert_eq!(format!("{recalled:?}"), format!("{port:?}"));
-    recalled.set_like(&Hscc::new(&HsccSettings {
+    let other = Hscc::new(&HsccSettings {
         window_bytes: 2920,
         ..SETTINGS
-    }));
+    });
+    let revised = other.loadable().revised(&port.loadable().memory);
+    let recalled = Hscc::of_map(&revised.expect("the same law")).expect("all of it is there");
     assert!(recalled.is_on());
     assert_eq!(recalled.window(TcpFlags::ACK, 60_000, 0), 2920);
     assert!(Hscc::from_memory(&memory[..27]).is_none());

@@ -1,7 +1,9 @@
 //! RWNDQ's law against the paper's formulas in exact fractions.
 
+use std::time::Duration;
+
 use base::TcpFlags;
-use laws::{Case, Rwndq, RwndqSettings};
+use laws::{Case, Idle, Rwndq, RwndqSettings};
 use proptest::prelude::*;
 
 /// The paper's: 83 packets of 1500 bytes, a target of 20 %, ten samples.
@@ -286,9 +288,12 @@ fn a_port_goes_on_from_memory_and_takes_other_settings() {
     let mut port = started(&PAPER, 3);
     port.on_sample(7_000);
     let memory = port.to_memory();
-    let mut recalled = Rwndq::from_memory(&memory).expect("all of it is there");
+    let recalled = Rwndq::from_memory(&memory).expect("all of it is there");
     assert_eq!(format!("{recalled:?}"), format!("{port:?}"));
-    recalled.set_like(&Rwndq::new(&RwndqSettings { paths: 2, ..PAPER }));
+    let (interval, idle) = (Duration::from_micros(50), Idle::new(0));
+    let other = Rwndq::new(&RwndqSettings { paths: 2, ..PAPER }).loadable(interval, &idle);
+    let revised = other.revised(&port.loadable(interval, &idle).memory);
+    let (recalled, _) = Rwndq::of_map(&revised.expect("the same law")).expect("all of it is there");
     assert_eq!(recalled.flows(), 3);
     assert_eq!(recalled.window_q16_bytes(), port.window_q16_bytes());
     assert!(recalled.window(u16::MAX, 0) < port.window(u16::MAX, 0));

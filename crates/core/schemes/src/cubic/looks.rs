@@ -10,6 +10,14 @@ use base::cast::{real, whole};
 use base::{Span, Time};
 
 use super::Law;
+use crate::registry::linux::Linux;
+
+/// What Linux has of CUBIC, and where it differs from the RFC.
+pub(super) const LINUX: Linux = Linux {
+    control: Some("cubic"),
+    settings: &[("cubic.hystart", "true"), ("cubic.update_interval", "31ms")],
+    ..Linux::NOTHING
+};
 
 /// The state of `tcp_cubic.c`, less what [`Law`] has.
 #[derive(Clone, Copy, Debug)]

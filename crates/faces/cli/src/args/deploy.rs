@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Args, Subcommand};
+use schemes::linux::kernel_laws;
 
 use super::examples::{ATTACH, DETACH, DOCTOR, OBSERVE};
 use super::observe::ObserveArgs;
@@ -30,8 +32,8 @@ pub(crate) enum DeployCommand {
 #[derive(Args)]
 pub(crate) struct AttachArgs {
     /// The law of the port
-    #[arg(value_name = "SCHEME")]
-    pub(crate) scheme: Attachable,
+    #[arg(value_name = "SCHEME", value_parser = laws())]
+    pub(crate) scheme: String,
     /// The device whose queue fills: data leave by it, and their ACKs come in by it; of rcc the device of the receiver
     #[arg(long, value_name = "DEV")]
     pub(crate) dev: String,
@@ -65,17 +67,13 @@ pub(crate) struct AttachArgs {
     pub(crate) format: Told,
 }
 
-/// What can be attached.
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum Attachable {
-    /// ACKs leave with a small window while the queue is long
-    Hscc,
-    /// ACKs leave with the window of all, which keeps the queue at a target
-    Rwndq,
-    /// Packets that find a long queue get a congestion mark
-    Mark,
-    /// At a receiver: what all its ACKs allow together stays within a budget
-    Rcc,
+/// The laws that can be attached, with their summaries.
+fn laws() -> PossibleValuesParser {
+    let laws = kernel_laws().into_iter().map(|(_, law)| law);
+    let laws = laws.filter(|law| law.is_attachable());
+    laws.map(|law| PossibleValue::new(law.name).help(law.summary))
+        .collect::<Vec<_>>()
+        .into()
 }
 
 #[derive(Args)]

@@ -133,7 +133,7 @@ pub(crate) struct FetchArgs {
     #[arg(value_name = "SIZE", value_parser = size)]
     pub(crate) size: u64,
     /// The scheme of the sender
-    #[arg(long, value_name = "NAME", default_value = "newreno")]
+    #[arg(long, value_name = "NAME", default_value = schemes::PLAIN_SENDER.name)]
     pub(crate) scheme: String,
     /// Receive buffer of the kernel's socket; data of low priority beyond it is lost
     #[arg(long, value_name = "SIZE", default_value = "4MB", value_parser = size)]

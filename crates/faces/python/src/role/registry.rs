@@ -212,6 +212,8 @@ fn scheme(given: &Given, origin: Origin) -> PyResult<(Scheme, Arc<[&'static str]
         tcp: tcp.collect::<Vec<_>>().leak(),
         build: Box::leak(Box::new(build)),
         origin: Some(origin),
+        // Linux has nothing that Python plays.
+        ..Scheme::PLAIN
     };
     Ok((scheme, traced.into()))
 }

@@ -4,6 +4,7 @@ use plan::keys::{self, ConnectionKind, Keys, TopologyKind, WorkloadKind};
 use plan::workload::Plan;
 use plan::{Group, PointSpec};
 use scenario::{Problem, Problems};
+use schemes::linux::sets_priority;
 
 /// Refuses settings that Linux cannot have.
 pub(super) fn check(point: &PointSpec) -> Result<(), Problems> {
@@ -26,7 +27,7 @@ fn of_group(point: &PointSpec, group: &Group) -> Option<(String, &'static str)> 
         own == "tcp" || point.bundle.split('+').any(|part| part == own)
     };
     let all = keys::all_keys().iter().map(|key| key.name);
-    let mut of_hosts = all.filter(|name| is_of_hosts(name) && *name != OF_SOCKETS);
+    let mut of_hosts = all.filter(|name| is_of_hosts(name) && !sets_priority(name));
     let own = of_hosts.find(|name| &group.texts[name] != point.text(name));
     let own = own.or((group.bundle != point.bundle).then_some("schemes"))?;
     Some((
@@ -34,7 +35,7 @@ fn of_group(point: &PointSpec, group: &Group) -> Option<(String, &'static str)> 
             "group.{}: a group of the bed has no {own} of its own",
             group.name
         ),
-        "leave only settings of the workload, and qos.priority, in [group.NAME]",
+        "leave only settings of the workload, and priorities, in [group.NAME]",
     ))
 }
 
@@ -160,9 +161,6 @@ pub(super) fn check_plan(plan: &Plan) -> Result<(), Problems> {
     }
     Problems::unless(problems, ())
 }
-
-/// Every socket tells its own, by which ports serve its packets.
-const OF_SOCKETS: &str = "qos.priority";
 
 /// A hundred namespaces are up in six seconds; beyond a few hundred no two cores serve them.
 const MOST_HOSTS: usize = 250;

@@ -1,10 +1,12 @@
 //! What this machine has of what emulating and attaching need, tried out in namespaces of its own.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::fs;
 use std::io;
 
 use machine::privilege;
+use schemes::linux::{self, KernelLaw, Needs, Runs, Site};
 use serde_json::{Value, json};
 
 use crate::linux::calibrate;
@@ -40,7 +42,7 @@ struct Check {
     /// What was seen.
     detail: String,
     /// What would help, or what happens without it.
-    cure: &'static str,
+    cure: Cow<'static, str>,
     /// Without it neither `emulate` nor `attach` works.
     essential: bool,
 }
@@ -59,18 +61,23 @@ impl Check {
             name,
             state: State::Ok,
             detail: detail.into(),
-            cure: "",
+            cure: Cow::Borrowed(""),
             essential: false,
         }
     }
 
     /// What lacks, or does not do what it should.
-    fn fails(name: &'static str, state: State, detail: &dyn Display, cure: &'static str) -> Self {
+    fn fails(
+        name: &'static str,
+        state: State,
+        detail: &dyn Display,
+        cure: impl Into<Cow<'static, str>>,
+    ) -> Self {
         Self {
             name,
             state,
             detail: detail.to_string(),
-            cure,
+            cure: cure.into(),
             essential: false,
         }
     }
@@ -130,14 +137,20 @@ fn controls() -> Check {
     if !has("reno") {
         return Check::fails(CONTROLS, State::Broken, &detail, "mount /proc").essential();
     }
-    let cure = match (has("cubic"), has("dctcp")) {
-        (true, true) => return Check::ok(CONTROLS, detail),
-        (true, false) => "modprobe tcp_dctcp, or CONFIG_TCP_CONG_DCTCP",
-        (false, true) => "modprobe tcp_cubic, or CONFIG_TCP_CONG_CUBIC",
-        (false, false) => {
-            "modprobe tcp_cubic tcp_dctcp, or CONFIG_TCP_CONG_CUBIC and CONFIG_TCP_CONG_DCTCP"
-        }
-    };
+    let controls = linux::controls().into_iter().map(|(_, control)| control);
+    let missing: Vec<&str> = controls.filter(|control| !has(control)).collect();
+    if missing.is_empty() {
+        return Check::ok(CONTROLS, detail);
+    }
+    let modules = missing.iter().map(|control| format!("tcp_{control}"));
+    let options = missing.iter();
+    let options = options.map(|control| format!("CONFIG_TCP_CONG_{}", control.to_uppercase()));
+    let (modules, options): (Vec<_>, Vec<_>) = (modules.collect(), options.collect());
+    let cure = format!(
+        "modprobe {}, or {}",
+        modules.join(" "),
+        options.join(" and ")
+    );
     Check::fails(CONTROLS, State::Missing, &format!("only {detail}"), cure)
 }
 
@@ -146,8 +159,9 @@ fn grounded() -> Vec<Check> {
     if let Some(lacks) = privilege::lacks_for_programs() {
         let lacks =
             Check::fails(PRIVILEGES, State::Missing, &lacks, "run it with sudo").essential();
-        let others = NEED_PRIVILEGES.iter();
-        let untried = |name: &&'static str| untried(name, "needs privileges");
+        let others = [NAMESPACES, VETH, TBF, PROGRAMS].into_iter();
+        let others = others.chain(need_programs());
+        let untried = |name| untried(name, "needs privileges");
         return [lacks].into_iter().chain(others.map(untried)).collect();
     }
     let mut checks = vec![Check::ok(PRIVILEGES, "NET_ADMIN, SYS_ADMIN, PERFMON, BPF")];
@@ -190,9 +204,9 @@ fn programs(_: &Ground) -> Vec<Check> {
         "cargo build --release -p tailwater-live --features kernel, which needs clang and libelf";
     let why = "this tailwater-live was built without programs";
     let lacks = Check::fails(PROGRAMS, State::Missing, &why, cure);
-    let others = NEED_PROGRAMS.iter();
-    let untried = |name: &&'static str| untried(name, "needs programs");
-    [lacks].into_iter().chain(others.map(untried)).collect()
+    let untried = |name| untried(name, "needs programs");
+    let others = need_programs().into_iter().map(untried);
+    [lacks].into_iter().chain(others).collect()
 }
 
 /// Which schemes work in which world, or why not.
@@ -204,34 +218,70 @@ fn schemes(works: &dyn Fn(&'static str) -> bool) -> Vec<Value> {
         None => json!("yes"),
         Some(lacks) => json!(format!("no: {lacks}")),
     };
-    let told = |name: &str, emulate: Option<&str>, attach: Option<&str>| json!({ "name": name, "emulate": world(emulate), "attach": world(attach) });
-    let host = "an end host's own";
-    let control = |name: &'static str| {
-        let missing =
-            (!calibrate::controls().iter().any(|own| own == name)).then_some("congestion control");
-        first(&bed).or(missing)
+    let row = |name: &str, emulate: Option<&str>, attach: Option<&str>| {
+        let (emulate, attach) = (world(emulate), world(attach));
+        json!({ "name": name, "emulate": emulate, "attach": attach })
     };
-    let switch = first(&bed).or_else(|| first(&port));
-    vec![
-        told("newreno", control("reno"), Some(host)),
-        told("cubic", control("cubic"), Some(host)),
-        told("dctcp", control("dctcp"), Some(host)),
-        told("hscc", switch, first(&port)),
-        told("rwndq", switch, first(&port)),
-        told("mark", switch, first(&port)),
-        told("qos", first(&bed), Some("emulate alone")),
-        told(
-            "ictcp",
-            switch.or_else(|| first(&[RING])),
-            Some("emulate alone"),
-        ),
-        told(
-            "rcc",
-            switch.or_else(|| first(&[GRANTS])),
-            first(&port).or_else(|| first(&[GRANTS])),
-        ),
-    ]
+    let of_control = |(scheme, control): (&schemes::Scheme, &str)| {
+        let missing = !calibrate::controls().iter().any(|own| own == control);
+        let missing = missing.then_some("congestion control");
+        row(
+            scheme.name,
+            first(&bed).or(missing),
+            Some("an end host's own"),
+        )
+    };
+    let of_law = |law: &KernelLaw| {
+        let own = first(own_need(law).as_slice());
+        let attach = match law.runs {
+            Runs::Kernel(_) => first(&port).or(own),
+            Runs::UserSpace(_) => Some(EMULATE_ALONE),
+        };
+        row(
+            law.name,
+            first(&bed).or_else(|| first(&port)).or(own),
+            attach,
+        )
+    };
+    let of_bands = |scheme: &schemes::Scheme| row(scheme.name, first(&bed), Some(EMULATE_ALONE));
+    let controls = linux::controls().into_iter().map(of_control);
+    let laws = linux::kernel_laws();
+    let at = |site: Site| {
+        let laws = laws.iter().filter(move |(_, law)| law.site == site);
+        laws.map(|(_, law)| of_law(law))
+    };
+    let bands = schemes::all().iter().copied();
+    let bands = bands.filter(|scheme| scheme.linux.bands.is_some());
+    controls
+        .chain(at(Site::Port))
+        .chain(bands.map(of_bands))
+        .chain(at(Site::Receiver))
+        .collect()
 }
+
+/// The check for what a law needs besides what every program needs, if it does.
+fn own_need(law: &KernelLaw) -> Option<&'static str> {
+    match law.needs {
+        Needs::Nothing => None,
+        Needs::RingBuffer => Some(RING),
+        Needs::Loading { check, .. } => Some(check),
+    }
+}
+
+/// The checks that need programs, in their order: those of single laws come before the last one.
+fn need_programs() -> Vec<&'static str> {
+    let mut all = vec![BPF_LOOP, TCX, BACKLOG, RING, OBSERVER];
+    let laws = linux::kernel_laws().into_iter();
+    all.extend(laws.filter_map(|(_, law)| match law.needs {
+        Needs::Loading { check, .. } => Some(check),
+        Needs::Nothing | Needs::RingBuffer => None,
+    }));
+    all.push(STRUCT_OPS);
+    all
+}
+
+/// Why `attach` has no such scheme.
+const EMULATE_ALONE: &str = "emulate alone";
 
 const LOCKDOWN: &str = "lockdown";
 const BTF: &str = "BTF";
@@ -246,14 +296,7 @@ const TCX: &str = "tcx";
 const BACKLOG: &str = "bpf_cast_to_kern_ctx";
 const RING: &str = "ring buffer";
 const OBSERVER: &str = "observe";
-const GRANTS: &str = "grants";
 const STRUCT_OPS: &str = "struct_ops";
-
-const NEED_PRIVILEGES: [&str; 11] = [
-    NAMESPACES, VETH, TBF, PROGRAMS, BPF_LOOP, TCX, BACKLOG, RING, OBSERVER, GRANTS, STRUCT_OPS,
-];
-#[cfg(not(feature = "kernel"))]
-const NEED_PROGRAMS: [&str; 7] = [BPF_LOOP, TCX, BACKLOG, RING, OBSERVER, GRANTS, STRUCT_OPS];
 
 #[cfg(test)]
 mod tests {
@@ -274,7 +317,7 @@ mod tests {
         let no_ring = |name| name != RING;
         assert_eq!(told(&no_ring, "ictcp", "emulate"), "no: ring buffer");
         assert_eq!(told(&no_ring, "mark", "emulate"), "yes");
-        let no_grants = |name| name != GRANTS;
+        let no_grants = |name| name != "grants";
         assert_eq!(told(&no_grants, "rcc", "emulate"), "no: grants");
     }
 }

@@ -1,15 +1,12 @@
 //! What a scheme of the simulator is on Linux: the congestion control of hosts, what the ports of switches do,
 //! and which flows ports serve first.
 
-use std::time::Duration;
-
-use base::setting::{Key, Settings};
-use base::{Count, OrOff, Span};
-use laws::{Grants, Hscc, Idle, Rwndq};
-use machine::clock::duration;
+use base::setting::Key;
+use laws::Loadable;
 use plan::keys::{Profile, profile};
 use plan::{Group, PointSpec};
-use schemes::{Bundle, hscc, ictcp, qos, rcc, rwndq};
+use schemes::linux::{Decider, Instead, KernelLaw, KernelPort, Runs, Site};
+use schemes::{Bundle, Scheme, USUAL_OF_LINUX};
 
 use crate::bed::Bed;
 use crate::bed::settings::Different;
@@ -35,33 +32,17 @@ pub(crate) struct Stack {
 /// What the port of a switch does, or a receiver.
 #[derive(Clone, Debug)]
 #[cfg_attr(
-    not(feature = "kernel"),
+    not(any(feature = "kernel", test)),
     expect(
         dead_code,
         reason = "what a law says is read where programs are loaded"
     )
 )]
 pub(crate) enum Law {
-    Hscc(Hscc),
-    /// With the time between two samples, and when connections are idle.
-    Rwndq(Rwndq, Duration, Idle),
-    /// Capable packets that find this many bytes waiting are marked.
-    Mark(u64),
+    /// The kernel follows it alone.
+    Kernel(Site, Loadable),
     /// At receivers: user space decides windows by the law of the simulator, once per slot.
-    Ictcp(ictcp::Params),
-    /// At receivers: RCC by grants.
-    Grants(Grants),
-}
-
-#[cfg_attr(
-    not(feature = "kernel"),
-    expect(dead_code, reason = "places matter where programs are loaded")
-)]
-impl Law {
-    /// Whether receivers follow it, and not the ports of switches.
-    pub(crate) const fn is_of_receivers(&self) -> bool {
-        matches!(self, Self::Ictcp(_) | Self::Grants(_))
-    }
+    UserSpace(Decider),
 }
 
 impl Stack {
@@ -71,16 +52,20 @@ impl Stack {
             // All schemes share the network of the first one.
             return Err("a variant may have settings of its own: give them with --set".to_owned());
         }
-        let mut parts: Vec<&str> = point.bundle.split('+').map(str::trim).collect();
-        let is_known =
-            |part: &&str| sender(part).is_some() || PROGRAMS.contains(part) || *part == BANDS;
-        if let Some(part) = parts.iter().find(|part| !is_known(part)) {
-            return Err(unknown(part));
+        let bundle = Bundle::parse(&point.bundle).expect("the scenario has checked it");
+        let is_there = |scheme: &&&Scheme| {
+            let linux = &scheme.linux;
+            linux.control.is_some() || linux.law.is_some() || linux.bands.is_some()
+        };
+        if let Some(part) = bundle.parts().iter().find(|part| !is_there(part)) {
+            let (name, lacks) = (part.name, part.linux.lacks);
+            return Err(format!("only the simulator has {name}{lacks}"));
         }
-        if !parts.iter().any(|part| sender(part).is_some()) {
-            parts.push(USUAL);
+        let mut parts = bundle.parts().to_vec();
+        if !parts.iter().any(|part| part.linux.control.is_some()) {
+            parts.push(USUAL_OF_LINUX);
         }
-        let control = parts.iter().find_map(|part| sender(part));
+        let control = parts.iter().find_map(|part| part.linux.control);
         let control = control.expect("the usual one if no other");
         if !controls.iter().any(|own| own == control) {
             let option = control.to_uppercase();
@@ -88,172 +73,122 @@ impl Stack {
                 "this kernel has no {control} (CONFIG_TCP_CONG_{option})"
             ));
         }
-        if parts.contains(&"rcc") && parameters::<rcc::Params>(point).max_queue.0.is_none() {
-            let reason = "rcc.max_queue = auto is found by marks, at which no receiver of Linux looks: set it to a size";
-            return Err(reason.to_owned());
-        }
-        let bundle = parts.join("+");
+        let names: Vec<&str> = parts.iter().map(|part| part.name).collect();
         let mut stack = Self {
             control,
-            laws: laws(point, bed, &parts),
+            laws: marks(point, bed, &parts),
             tos: tos(point, &parts)?,
-            different: different(point, bed, &bundle),
-            bundle,
+            different: different(point, bed, &parts),
+            bundle: names.join("+"),
             twin: Vec::new(),
         };
-        if parts.contains(&"ictcp") {
-            stack.keep_slots(point);
-        }
-        if parts.contains(&"rcc") {
-            stack.grant(point);
+        for law in parts.iter().filter_map(|part| part.linux.law) {
+            stack.follow(point, bed, law)?;
         }
         Ok(stack)
     }
 
-    /// Slots of ICTCP may be longer than the scenario has them.
-    fn keep_slots(&mut self, point: &PointSpec) {
-        let params: ictcp::Params = parameters(point);
-        let slot = slot_of(&params);
-        if params.min_slot.0 == Some(slot) {
-            return;
+    /// Follows a law as Linux has it, and the twin does so, too.
+    fn follow(&mut self, point: &PointSpec, bed: &Bed, law: &KernelLaw) -> Result<(), String> {
+        let given = |key: &str| point.text(key).to_owned();
+        let instead = (law.instead)(&given)?;
+        let own = |key: &str| {
+            let changed = instead.iter().find(|instead| instead.key == key);
+            changed.map_or_else(|| given(key), |instead| instead.text.clone())
+        };
+        let port = KernelPort {
+            buffer_bytes: bed.switch_limit.into(),
+            packet_bytes: bed.packet_bytes().into(),
+            mss: u16::try_from(bed.mss).expect("the scenario checked the segment size"),
+        };
+        let checked = "the scenario checked every text";
+        match law.runs {
+            // Senders that answer marks have them from the ports already.
+            Runs::Kernel(_) if !law.changes_acks => {}
+            Runs::Kernel(load) => {
+                let loadable = load(&own, &port).expect(checked);
+                self.laws.push(Law::Kernel(law.site, loadable));
+            }
+            Runs::UserSpace(decider) => {
+                self.laws
+                    .push(Law::UserSpace(decider(&own).expect(checked)));
+            }
         }
-        let slot = slot.to_string();
-        let instead =
-            format!("{slot}, as windows are decided beside the kernel; the twin has it, too");
-        self.change(point, ("ictcp.min_slot", slot), instead);
-    }
-
-    /// RCC withholds grants instead of ACKs.
-    fn grant(&mut self, point: &PointSpec) {
-        let instead = "grant: every ACK leaves, and what it allows waits; the twin has it, too";
-        self.change(point, ("rcc.hold", "grant".to_owned()), instead.to_owned());
-        let least = least_of(&parameters(point)).to_string();
-        let instead = format!(
-            "{least}: of a peer that offers one segment Linux takes segments of half that size; the twin has it, too"
-        );
-        self.change(point, ("rcc.grant_least", least), instead);
+        for instead in instead {
+            self.change(point, instead);
+        }
+        Ok(())
     }
 
     /// Linux has another value than the scenario, and the twin has it, too.
-    fn change(&mut self, point: &PointSpec, (key, text): (&'static str, String), instead: String) {
+    fn change(&mut self, point: &PointSpec, instead: Instead) {
+        let Instead { key, text, why } = instead;
         if point.text(key) != text {
-            self.different.push(Different { key, instead });
+            let row = Different { key, instead: why };
+            self.different.push(row);
             self.twin.push((key, text));
         }
     }
 }
 
-/// The kernel's name of a sender of the simulator.
-fn sender(part: &str) -> Option<&'static str> {
-    let found = SENDERS.iter().find(|(own, _)| *own == part);
-    found.map(|(_, control)| *control)
-}
-
-/// Why Linux has no such part.
-fn unknown(part: &str) -> String {
-    let only = format!("only the simulator has {part}");
-    match part {
-        "pias" | "rc3" => {
-            only + ", which gives packets of one flow several priorities; sockets have one: use qos"
-        }
-        _ => only,
-    }
-}
-
 /// What packets of each group say of their priority, if ports are to serve some first.
-fn tos(point: &PointSpec, parts: &[&str]) -> Result<Vec<u8>, String> {
-    if !parts.contains(&BANDS) {
+fn tos(point: &PointSpec, parts: &[&Scheme]) -> Result<Vec<u8>, String> {
+    let Some(bands) = parts.iter().find_map(|part| part.linux.bands) else {
         return Ok(Vec::new());
-    }
-    let levels = parameters::<qos::Params>(point).levels.0 as usize;
-    if levels > TOS.len() {
+    };
+    let number = |text: &str| text.parse::<usize>().expect("the scenario checked it");
+    if number(point.text(bands.levels)) > TOS.len() {
         return Err(format!(
-            "qos.levels: ports of Linux have {} bands; set it to at most {}",
+            "{}: ports of Linux have {} bands; set it to at most {}",
+            bands.levels,
             TOS.len(),
             TOS.len()
         ));
     }
-    let of_group = |group: &Group| {
-        let params = qos::Params::read(&|key| group.texts[key].to_string());
-        let params = params.expect("the scenario checked every text");
-        TOS[params.priority as usize]
-    };
+    let of_group = |group: &Group| TOS[number(&group.texts[bands.priority])];
     Ok(point.groups.iter().map(of_group).collect())
 }
 
-/// What the parts ask of the port of a switch.
-fn laws(point: &PointSpec, bed: &Bed, parts: &[&str]) -> Vec<Law> {
-    let buffer = u64::from(bed.switch_limit);
-    let mss = u16::try_from(bed.mss).expect("the scenario checked the segment size");
-    let mut laws = Vec::new();
-    if point.keys.tcp.ecn || parts.contains(&"dctcp") {
-        laws.extend(bed.mark_from.map(Law::Mark));
-    }
-    if parts.contains(&"hscc") {
-        let params: hscc::Params = parameters(point);
-        laws.push(Law::Hscc(params.law(buffer, mss)));
-    }
-    if parts.contains(&"rwndq") {
-        let params: rwndq::Params = parameters(point);
-        let law = params.law(buffer, mss, LARGEST_SCALE);
-        laws.push(Law::Rwndq(law, duration(params.interval), params.idle()));
-    }
-    if parts.contains(&"ictcp") {
-        let params: ictcp::Params = parameters(point);
-        let min_slot = OrOff(Some(slot_of(&params)));
-        laws.push(Law::Ictcp(ictcp::Params { min_slot, ..params }));
-    }
-    if parts.contains(&"rcc") {
-        let params: rcc::Params = parameters(point);
-        let grant_least = Count(least_of(&params));
-        let params = rcc::Params {
-            grant_least,
-            ..params
-        };
-        laws.push(Law::Grants(params.grants(bed.packet_bytes().into(), mss)));
-    }
-    laws
-}
-
-/// The least slot of ICTCP that user space can keep.
-fn slot_of(params: &ictcp::Params) -> Span {
-    let asked = params.min_slot.0.unwrap_or(Span::ZERO);
-    asked.max(LEAST_SLOT)
-}
-
-/// The fewest segments that a connection of RCC is allowed: Linux takes segments of half of the largest window that its
-/// peer has offered (`tcp_bound_to_half_wnd` in `net/ipv4/tcp.h`).
-fn least_of(params: &rcc::Params) -> u32 {
-    params.grant_least.0.max(2)
-}
-
-fn parameters<T: Settings>(point: &PointSpec) -> T {
-    let read = T::read(&|key| point.text(key).to_owned());
-    read.unwrap_or_else(|_| unreachable!("the scenario checked every text"))
+/// What ports do for senders that answer marks.
+fn marks(point: &PointSpec, bed: &Bed, parts: &[&Scheme]) -> Vec<Law> {
+    let answers = point.keys.tcp.ecn || parts.iter().any(|part| part.needs_marking);
+    let from = bed.mark_from.filter(|_| answers);
+    let mark = from.map(|from| Law::Kernel(Site::Port, Loadable::mark(from)));
+    mark.into_iter().collect()
 }
 
 /// Parameters that the scenario changes and nothing here follows, and what bands have otherwise.
-fn different(point: &PointSpec, bed: &Bed, bundle: &str) -> Vec<Different> {
-    let bundle = Bundle::parse(bundle).expect("schemes that fill different roles");
-    let keys = bundle.parts().iter().flat_map(|scheme| scheme.keys);
-    // What the twin has without the setting.
-    let usual = |key: &Key| match point.keys.tcp.profile {
-        Profile::Linux => profile::of_linux(key.name).unwrap_or(key.default),
-        Profile::Paper => key.default,
-    };
-    let changed = |key: &&Key| point.text(key.name) != usual(key) && !FOLLOWED.contains(&key.name);
-    let row = |key: &Key| Different {
-        key: key.name,
-        instead: format!("Linux has its own; the twin has {}", usual(key)),
-    };
-    let mut all: Vec<_> = keys.filter(changed).map(row).collect();
+fn different(point: &PointSpec, bed: &Bed, parts: &[&'static Scheme]) -> Vec<Different> {
+    let mut all = Vec::new();
+    for part in parts {
+        let linux = &part.linux;
+        let is_followed = |key: &str| {
+            let by_law = linux.law.is_some_and(|law| law.follows(key));
+            let by_bands = linux
+                .bands
+                .is_some_and(|bands| [bands.priority, bands.levels].contains(&key));
+            by_law || by_bands
+        };
+        // What the twin has without the setting.
+        let usual = |key: &Key| match point.keys.tcp.profile {
+            Profile::Linux => profile::of_linux(key.name).unwrap_or(key.default),
+            Profile::Paper => key.default,
+        };
+        let changed = |key: &&Key| point.text(key.name) != usual(key) && !is_followed(key.name);
+        all.extend(part.keys.iter().filter(changed).map(|key| Different {
+            key: key.name,
+            instead: format!("Linux has its own; the twin has {}", usual(key)),
+        }));
+    }
     let is_bounded = point.keys.switch.buffer.0.is_some();
-    if is_bounded && bundle.parts().iter().any(|scheme| scheme.name == BANDS) {
+    let bands = parts.iter().find(|part| part.linux.bands.is_some());
+    if let Some(part) = bands.filter(|_| is_bounded) {
         all.push(Different {
             key: "switch.buffer",
             instead: format!(
-                "under qos each priority of a port has room for {} packets of its own, and none pushes out another; the \
+                "under {} each priority of a port has room for {} packets of its own, and none pushes out another; the \
                  twin's priorities share the room",
+                part.name,
                 bed.room_of_band(bed.switch_limit)
             ),
         });
@@ -261,63 +196,15 @@ fn different(point: &PointSpec, bed: &Bed, bundle: &str) -> Vec<Different> {
     all
 }
 
-/// Senders of the simulator with the kernel's names.
-const SENDERS: [(&str, &str); 3] = [("newreno", "reno"), ("cubic", "cubic"), ("dctcp", "dctcp")];
-
-/// What most hosts run below a scheme of switches.
-const USUAL: &str = "cubic";
-
-/// The scheme for which ports serve some packets first.
-const BANDS: &str = "qos";
-
 /// What an IPv4 header says of its packet's priority, which is its place here. Hosts and routers make of it the
 /// priority of the packet in the kernel (`rt_tos2priority` in `include/net/route.h`): interactive, best effort and bulk.
 /// These are in the first, the second and the last band of a port (`sch_default_prio2band` in `net/sched/sch_generic.c`).
 const TOS: [u8; 3] = [0x10, 0, 0x08];
 
-/// Schemes with a program for ports or receivers.
-const PROGRAMS: [&str; 4] = ["hscc", "rwndq", "ictcp", "rcc"];
-
-/// In which user space hears what came and decides windows anew.
-pub(crate) const LEAST_SLOT: Span = Span::from_millis(1);
-
-/// Parameters that reach the programs, or the law beside them.
-const FOLLOWED: [&str; 28] = [
-    "rcc.hold",
-    "rcc.max_queue",
-    "rcc.grant_idle",
-    "rcc.grant_least",
-    "hscc.alpha1",
-    "hscc.alpha2",
-    "hscc.window",
-    "hscc.rewrite_synack",
-    "rwndq.target",
-    "rwndq.interval",
-    "rwndq.samples",
-    "rwndq.ecmp_split",
-    "rwndq.idle_after",
-    "ictcp.alpha",
-    "ictcp.gamma1",
-    "ictcp.gamma2",
-    "ictcp.beta",
-    "ictcp.min_window",
-    "ictcp.initial_window",
-    "ictcp.patience",
-    "ictcp.fair_below",
-    "ictcp.slow_start",
-    "ictcp.growth",
-    "ictcp.base_rtt",
-    "ictcp.max_rtt",
-    "ictcp.min_slot",
-    "qos.priority",
-    "qos.levels",
-];
-
-/// Programs learn the scale of each connection from its SYNs; RFC 7323 2.3 allows this one at most.
-const LARGEST_SCALE: u8 = 14;
-
 #[cfg(test)]
 mod tests {
+    use base::Span;
+    use laws::{Grants, Hscc};
     use scenario::{Overrides, Scenario, Source};
 
     use super::*;
@@ -359,10 +246,10 @@ mod tests {
             &["hscc.window=2", "switch.buffer=100KB", "tcp.mss=1446"],
         );
         let stack = all[0].as_ref().expect("a stack");
-        let [Law::Hscc(law)] = &*stack.laws else {
+        let [Law::Kernel(Site::Port, law)] = &*stack.laws else {
             panic!("{stack:?}")
         };
-        let mut law = law.clone();
+        let mut law = Hscc::of_map(&law.memory).expect("whole");
         assert_eq!(law.unmoved_units(), (0, 50_000));
         law.on_level(50_001);
         assert_eq!(law.window(base::TcpFlags::ACK, u16::MAX, 0), 2 * 1446);
@@ -374,22 +261,19 @@ mod tests {
             let all = stacks("ictcp", sets);
             let stack = all[0].as_ref().expect("a stack");
             assert_eq!((stack.control, &*stack.bundle), ("cubic", "ictcp+cubic"));
-            let [Law::Ictcp(params)] = &*stack.laws else {
+            let [Law::UserSpace(decider)] = &*stack.laws else {
                 panic!("{stack:?}")
             };
-            assert_eq!(params.patience.0, 5);
+            assert_eq!(decider.first_window, 5);
             let rows = stack.different.iter().map(|row| row.key);
-            (params.min_slot.0, rows.collect::<Vec<_>>())
+            (decider.slot, rows.collect::<Vec<_>>())
         };
-        let sets = |slot| ["ictcp.patience=5", slot];
-        let (least, longer) = (LEAST_SLOT, Span::from_millis(3));
+        let sets = |slot| ["ictcp.initial_window=5", slot];
+        let (least, longer) = (Span::from_millis(1), Span::from_millis(3));
         let told = vec!["ictcp.min_slot"];
-        assert_eq!(
-            slot(&sets("ictcp.min_slot=off")),
-            (Some(least), told.clone())
-        );
-        assert_eq!(slot(&sets("ictcp.min_slot=200us")), (Some(least), told));
-        assert_eq!(slot(&sets("ictcp.min_slot=3ms")), (Some(longer), vec![]));
+        assert_eq!(slot(&sets("ictcp.min_slot=off")), (least, told.clone()));
+        assert_eq!(slot(&sets("ictcp.min_slot=200us")), (least, told));
+        assert_eq!(slot(&sets("ictcp.min_slot=3ms")), (longer, vec![]));
     }
 
     #[test]
@@ -397,10 +281,11 @@ mod tests {
         let all = stacks("rcc", &["rcc.max_queue=40pkt", "tcp.mss=1446"]);
         let stack = all[0].as_ref().expect("a stack");
         assert_eq!((stack.control, &*stack.bundle), ("cubic", "rcc+cubic"));
-        let [Law::Grants(law)] = &*stack.laws else {
+        let [Law::Kernel(Site::Receiver, law)] = &*stack.laws else {
             panic!("{stack:?}")
         };
-        assert_eq!(law.budget(), 40 * 1446);
+        let expected = Grants::of_least(40 * 1446, 1446, 10_000_000, 2).loadable();
+        assert_eq!(law.memory, expected.memory);
         let rows: Vec<_> = stack.different.iter().map(|row| row.key).collect();
         assert_eq!(rows, ["rcc.hold", "rcc.grant_least"]);
         let twin = [("rcc.hold", "grant"), ("rcc.grant_least", "2")];
@@ -491,7 +376,10 @@ mod tests {
             let sets = ["tcp.ecn=true", "switch.ecn_threshold=30pkt", "tcp.mss=1446"];
             let all = stacks("cubic", &sets);
             let laws = &all[0].as_ref().expect("a stack").laws;
-            assert!(matches!(**laws, [Law::Mark(from)] if from == 30 * 1512));
+            let [Law::Kernel(Site::Port, law)] = &**laws else {
+                panic!("{laws:?}")
+            };
+            assert_eq!(law.memory, Loadable::mark(30 * 1512).memory);
         }
     }
 }

@@ -8,6 +8,7 @@ use base::Span;
 use plan::PointSpec;
 use plan::keys::{self, WorkloadKind};
 use scenario::{Overrides, Problems, Scenario, Source};
+use schemes::linux::sets_priority;
 
 use crate::bed::{Bed, settings::span_text};
 use crate::linux::lan::Speed;
@@ -136,7 +137,7 @@ fn groups(point: &PointSpec, stack: &Stack) -> String {
         writeln!(text, "[group.{}]", group.name).expect("a string takes everything");
         let own = keys::all_keys().iter().filter(|key| {
             let of_workload = keys::group(key.name) == "workload";
-            let of_bands = key.name == "qos.priority" && !stack.tos.is_empty();
+            let of_bands = sets_priority(key.name) && !stack.tos.is_empty();
             (of_workload || of_bands) && group.texts[key.name] != *key.default
         });
         for key in own {

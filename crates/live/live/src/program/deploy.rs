@@ -4,7 +4,7 @@ use clap::Args;
 
 #[derive(Args)]
 pub(super) struct Attach {
-    /// hscc, rwndq, mark or rcc
+    /// A law, as in `tailwater attach`
     scheme: String,
     #[arg(long)]
     dev: String,
@@ -82,18 +82,18 @@ mod with_programs {
     use live::emulate::Failure;
     use machine::privilege::drop_all;
     use scenario::Problem;
+    use schemes::linux::attachable_names;
 
     use super::{Attach, Detach, Observe, Status, WatchDevice};
     use crate::program::line;
 
     impl Attach {
         pub(in crate::program) fn attach(self) -> Result<(), Failure> {
-            let scheme = [Scheme::Hscc, Scheme::Rwndq, Scheme::Mark, Scheme::Rcc]
-                .into_iter()
-                .find(|scheme| scheme.name() == self.scheme);
-            let scheme = scheme.ok_or_else(|| {
+            let scheme = Scheme::named(&self.scheme).ok_or_else(|| {
                 let problem = Problem::new(format!("nothing is called {} here", self.scheme));
-                problem.help("attach hscc, rwndq, mark or rcc")
+                let names = attachable_names();
+                let (last, first) = names.split_last().expect("there are laws");
+                problem.help(format!("attach {} or {last}", first.join(", ")))
             })?;
             let done = deploy::attach(&deploy::Attach {
                 scheme,

@@ -42,7 +42,7 @@ pub(super) struct Fetch {
     from: SocketAddrV4,
     /// Bytes
     size: u64,
-    #[arg(long, default_value = "newreno")]
+    #[arg(long, default_value = schemes::PLAIN_SENDER.name)]
     scheme: String,
     /// Receive buffer of the socket in bytes
     #[arg(long, default_value_t = 4_000_000)]

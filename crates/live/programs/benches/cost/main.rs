@@ -19,10 +19,10 @@ mod passing;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use laws::{Grants, Hscc, HsccSettings, Idle, Rwndq, RwndqSettings};
+use laws::{Grants, Hscc, HsccSettings, Idle, Loadable, Rwndq, RwndqSettings};
 use libbpf_rs::ProgramInput;
 use programs::observer::{Observer, Watch};
-use programs::{Direction, Law, LoadError, Port, Reason};
+use programs::{Direction, LoadError, Port, Reason};
 
 use frame::Frame;
 
@@ -80,7 +80,7 @@ fn measure() -> Result<bool, LoadError> {
 
 /// What an ACK costs that leaves a receiver where nobody waits.
 fn granting() -> Result<u64, LoadError> {
-    let law = Law::Grants(Grants::new(40_000, 1_460, 10_000_000));
+    let law = Grants::new(40_000, 1_460, 10_000_000).loadable();
     let port = Port::load(&law)?;
     port.renew(Duration::from_hours(1))?;
     port.run(Direction::Ingress, &Frame::syn(Some(7)).bytes())?;
@@ -134,7 +134,7 @@ fn observing() -> Result<[u64; 2], LoadError> {
 }
 
 /// A law that knows the connection of the ACKs.
-fn port(law: &Law, object: &[u8]) -> Result<Port, LoadError> {
+fn port(law: &Loadable, object: &[u8]) -> Result<Port, LoadError> {
     let port = Port::load_as(law, object, 65_536)?;
     port.renew(Duration::from_hours(1))?;
     port.run(Direction::Egress, &Frame::syn(Some(7)).bytes())?;
@@ -143,7 +143,7 @@ fn port(law: &Law, object: &[u8]) -> Result<Port, LoadError> {
 }
 
 /// Laws that lower the window of [`HIGH`] and not that of [`LOW`], with the programs around them.
-fn laws() -> [(&'static str, Law, &'static [u8]); 2] {
+fn laws() -> [(&'static str, Loadable, &'static [u8]); 2] {
     let mut hscc = Hscc::new(&HsccSettings {
         buffer_units: 64_000,
         alpha1_millionths: 0,
@@ -163,10 +163,10 @@ fn laws() -> [(&'static str, Law, &'static [u8]); 2] {
     });
     let interval = Duration::from_micros(50);
     [
-        ("hscc", Law::Hscc(hscc), HSCC),
+        ("hscc", hscc.loadable(), HSCC),
         (
             "rwndq",
-            Law::Rwndq(rwndq, interval, Idle::new(100_000_000)),
+            rwndq.loadable(interval, &Idle::new(100_000_000)),
             RWNDQ,
         ),
     ]

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
-use laws::Idle;
-use programs::{Law, Port};
+use laws::{Idle, Loadable};
+use programs::Port;
 use rustix::net::sockopt::{Timeout, set_socket_recv_buffer_size_force, set_socket_timeout};
 use rustix::net::{AddressFamily, Protocol, RecvFlags, SocketFlags, SocketType, recv, socket_with};
 
@@ -20,15 +20,15 @@ use crate::{are_there, loaded, program_ids};
 
 #[test]
 fn hscc_changes_windows_alone_and_only_downwards_on_the_wire() {
-    compare_sides(&Law::Hscc(hscc()));
+    compare_sides(&hscc().loadable());
 }
 
 #[test]
 fn rwndq_changes_windows_alone_and_only_downwards_on_the_wire() {
-    compare_sides(&Law::Rwndq(rwndq(), INTERVAL, Idle::new(0)));
+    compare_sides(&rwndq().loadable(INTERVAL, &Idle::new(0)));
 }
 
-fn compare_sides(law: &Law) {
+fn compare_sides(law: &Loadable) {
     let Some(bed) = Bed::new() else {
         return;
     };
@@ -71,7 +71,7 @@ fn after_a_law_is_detached_the_rate_is_as_before_and_nothing_is_left() {
     let flows = bed.flows(4);
     let before = (0..3).map(|_| rate(&flows)).max().unwrap_or_default();
     drop(flows);
-    let Some(port) = loaded(Port::load(&Law::Hscc(hscc()))) else {
+    let Some(port) = loaded(Port::load(&hscc().loadable())) else {
         return;
     };
     let programs = program_ids(&port);

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use laws::{Hscc, HsccSettings};
-use programs::{Direction, Law, Port, Reason, Setup};
+use laws::{Hscc, HsccSettings, Loadable};
+use programs::{Direction, Port, Reason, Setup};
 
 use crate::frame::{ACK, FIN, Frame};
 use crate::loaded;
 
 /// HSCC that is on and stays on, with this window.
-fn on(window_bytes: u32) -> Law {
+fn on(window_bytes: u32) -> Loadable {
     let mut law = Hscc::new(&HsccSettings {
         buffer_units: 64_000,
         alpha1_millionths: 0,
@@ -18,11 +18,11 @@ fn on(window_bytes: u32) -> Law {
         rewrites_syn_ack: false,
     });
     law.on_level(64_000);
-    Law::Hscc(law)
+    law.loadable()
 }
 
 /// A port whose connection shifts windows by this much, or not at all.
-fn port(law: &Law, scale: Option<u8>, no_retract: bool) -> Option<Port> {
+fn port(law: &Loadable, scale: Option<u8>, no_retract: bool) -> Option<Port> {
     let setup = Setup {
         no_retract,
         ..Setup::default()

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use laws::Idle;
-use programs::{Law, Port, Reason};
+use programs::{Port, Reason};
 
 use crate::bed::{Bed, Flows, RECEIVER, SENDER, SWITCH, enter};
 use crate::live::{INTERVAL, attached, hscc, rwndq};
@@ -77,8 +77,8 @@ fn holds_a_law_until_it_is_killed() {
     };
     let device = env::var(DEVICE).expect("a device").parse();
     let law = match env::var(LAW).expect("a law").as_str() {
-        "hscc" => Law::Hscc(hscc()),
-        _ => Law::Rwndq(rwndq(), INTERVAL, Idle::new(0)),
+        "hscc" => hscc().loadable(),
+        _ => rwndq().loadable(INTERVAL, &Idle::new(0)),
     };
     let port = Port::load(&law).expect("a law");
     port.renew(Duration::from_mins(1)).expect("a lease");
@@ -159,7 +159,7 @@ fn a_hundred_flows_pass_a_law_that_remembers_sixteen_directions() {
     let Some(bed) = Bed::new() else {
         return;
     };
-    let Some(port) = loaded(Port::load_as(&Law::Hscc(hscc()), HSCC, 16)) else {
+    let Some(port) = loaded(Port::load_as(&hscc().loadable(), HSCC, 16)) else {
         return;
     };
     let attached = attached(&bed, &port);
@@ -176,7 +176,7 @@ fn a_hundred_flows_pass_a_law_that_remembers_sixteen_directions() {
 /// A bed, and HSCC for it.
 fn port() -> Option<(Bed, Port)> {
     let bed = Bed::new()?;
-    let port = loaded(Port::load(&Law::Hscc(hscc())))?;
+    let port = loaded(Port::load(&hscc().loadable()))?;
     Some((bed, port))
 }
 

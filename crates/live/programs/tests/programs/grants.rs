@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use laws::{Granted, Grants};
-use programs::{Attached, Direction, Law, Port, Reason};
+use programs::{Attached, Direction, Port, Reason};
 
 use crate::bed::{Bed, RECEIVER, SENDER};
 use crate::captures::captured;
@@ -27,7 +27,7 @@ fn grants(segments: u64, idle_ns: u64) -> Grants {
 }
 
 fn port(law: &Grants) -> Option<Port> {
-    let port = loaded(Port::load(&Law::Grants(law.clone())))?;
+    let port = loaded(Port::load(&law.loadable()))?;
     port.renew(Duration::from_hours(1)).expect("a lease");
     Some(port)
 }
@@ -136,8 +136,9 @@ fn windows_leave_as_the_law_says_with_right_checksums() {
             };
             assert_eq!(leaves(&port, &ack), expected.bytes(), "step {step}");
         }
-        let memory = port.maps().law(&Law::Grants(mirror.law.clone()));
-        let Some(Law::Grants(now)) = memory.expect("a map") else {
+        let memory = port.maps().law(&mirror.law.loadable());
+        let memory = memory.expect("a map").unwrap_or_default();
+        let Some(now) = Grants::from_memory(&memory) else {
             panic!("another law");
         };
         assert_eq!(now.connections(), mirror.law.connections());
@@ -229,8 +230,9 @@ fn what_own_syns_tell_stays_within_the_budget_but_for_a_segment_each() {
         ..Frame::syn_ack(Some(9))
     };
     comes_in(&port, &answer);
-    let memory = port.maps().law(&Law::Grants(law.clone()));
-    let Some(Law::Grants(now)) = memory.expect("a map") else {
+    let memory = port.maps().law(&law.loadable());
+    let memory = memory.expect("a map").unwrap_or_default();
+    let Some(now) = Grants::from_memory(&memory) else {
         panic!("another law");
     };
     assert_eq!(now.connections(), law.connections());
@@ -278,8 +280,9 @@ fn a_connection_that_the_receiver_opens_goes_on_from_what_its_syn_told() {
     comes_in(&port, &fin);
     let last = ack(2_011, 60_000);
     assert_eq!(leaves(&port, &last), last.bytes());
-    let law = port.maps().law(&Law::Grants(grants(20, LONG)));
-    let Some(Law::Grants(law)) = law.expect("a map") else {
+    let law = port.maps().law(&grants(20, LONG).loadable());
+    let memory = law.expect("a map").unwrap_or_default();
+    let Some(law) = Grants::from_memory(&memory) else {
         panic!("another law");
     };
     assert_eq!((law.in_flight(), law.connections()), (0, (0, 0)));

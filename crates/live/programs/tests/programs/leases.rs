@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use laws::{Hscc, HsccSettings};
-use programs::{Direction, Law, Port, Reason};
+use programs::{Direction, Port, Reason};
 
 use crate::frame::Frame;
 use crate::loaded;
@@ -19,7 +19,7 @@ fn without_a_lease_and_after_it_everything_passes() {
         rewrites_syn_ack: false,
     });
     law.on_level(64_000);
-    let Some(port) = loaded(Port::load(&Law::Hscc(law))) else {
+    let Some(port) = loaded(Port::load(&law.loadable())) else {
         return;
     };
     let run = |frame: &Frame| {

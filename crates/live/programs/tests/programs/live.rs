@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use laws::{Hscc, HsccSettings, Idle, Rwndq, RwndqSettings};
-use programs::{Attached, Law, Port, Reason};
+use programs::{Attached, Port, Reason};
 
 use crate::bed::{BUFFER, Bed, SWITCH};
 use crate::steady::measured;
@@ -54,7 +54,7 @@ fn hscc_at_a_queue_drops_less_than_half_of_what_drop_tail_drops_in_the_median_of
     let Some(bed) = Bed::new() else {
         return;
     };
-    let Some(port) = loaded(Port::load(&Law::Hscc(hscc()))) else {
+    let Some(port) = loaded(Port::load(&hscc().loadable())) else {
         return;
     };
     // Without and with HSCC in turn, and of each the median of five.
@@ -89,7 +89,7 @@ fn rwndq_keeps_the_queue_of_five_long_flows_at_its_target_and_shares_fairly() {
     let Some(bed) = Bed::new() else {
         return;
     };
-    let Some(port) = loaded(Port::load(&Law::Rwndq(rwndq(), INTERVAL, Idle::new(0)))) else {
+    let Some(port) = loaded(Port::load(&rwndq().loadable(INTERVAL, &Idle::new(0)))) else {
         return;
     };
     let law = attached(&bed, &port);
@@ -97,7 +97,8 @@ fn rwndq_keeps_the_queue_of_five_long_flows_at_its_target_and_shares_fairly() {
     // Flows that have just begun are not what is measured.
     thread::sleep(Duration::from_secs(2));
     let queue_and_fairness = || {
-        let queue = Port::load(&Law::None).expect("the kernel takes a law, and this one too");
+        let queue =
+            Port::load(&programs::queue()).expect("the kernel takes a law, and this one too");
         let measuring = attached(&bed, &queue);
         let bytes = flows.bytes_in(Duration::from_secs(2));
         drop(measuring);

@@ -4,8 +4,8 @@ use std::thread;
 use std::time::Duration;
 
 use base::TcpFlags;
-use laws::{Hscc, HsccSettings, Idle, Rwndq, RwndqSettings};
-use programs::{Direction, Law, Port, Reason};
+use laws::{Hscc, HsccSettings, Idle, Loadable, Rwndq, RwndqSettings};
+use programs::{Direction, Port, Reason};
 
 use crate::frame::{ACK, ECE, FIN, Frame, PSH, RST, SYN, URG, flags as named};
 use crate::{count, loaded};
@@ -23,7 +23,7 @@ fn on(window_bytes: u32, rewrites_syn_ack: bool) -> Hscc {
     law
 }
 
-fn port(law: &Law) -> Option<Port> {
+fn port(law: &Loadable) -> Option<Port> {
     let port = loaded(Port::load(law))?;
     port.renew(Duration::from_hours(1)).expect("a lease");
     Some(port)
@@ -57,7 +57,7 @@ fn acks_get_the_window_of_the_law_and_a_right_checksum() {
     for v6 in [false, true] {
         for vlan in [false, true] {
             for shift in [None, Some(0), Some(2), Some(7), Some(14)] {
-                let Some(port) = port(&Law::Hscc(law.clone())) else {
+                let Some(port) = port(&law.loadable()) else {
                     return;
                 };
                 let plain = Frame {
@@ -100,7 +100,7 @@ fn every_scale_gets_the_window_of_the_law() {
     let law = on(1_460, false);
     for v6 in [false, true] {
         for shift in 0..=15 {
-            let Some(port) = port(&Law::Hscc(law.clone())) else {
+            let Some(port) = port(&law.loadable()) else {
                 return;
             };
             let plain = Frame {
@@ -168,7 +168,7 @@ fn options_decide_in_any_order_whether_the_law_may_act() {
 /// An ACK with such options passes for this reason, or its window is lowered. Nothing where programs cannot be loaded.
 fn check_options(v6: bool, options: &[u8], passes: Option<Reason>) -> Option<()> {
     let law = on(1_460, false);
-    let port = port(&Law::Hscc(law.clone()))?;
+    let port = port(&law.loadable())?;
     let frame = Frame {
         v6,
         options: options.to_vec(),
@@ -198,7 +198,7 @@ fn a_connection_whose_syns_sign_or_speak_mptcp_passes_as_it_is() {
         vec![30, 4, 0x01, 0],
     ] {
         for way in [Direction::Egress, Direction::Ingress] {
-            let Some(port) = port(&Law::Hscc(on(1_460, false))) else {
+            let Some(port) = port(&on(1_460, false).loadable()) else {
                 return;
             };
             let mut syns = [Frame::syn(Some(7)), Frame::syn_ack(Some(7))];
@@ -220,7 +220,7 @@ fn a_connection_whose_syns_sign_or_speak_mptcp_passes_as_it_is() {
 #[test]
 fn a_tag_beside_the_frame_hides_nothing() {
     let law = on(1_460, false);
-    let loaded = loaded(Port::load_as(&Law::Hscc(law.clone()), WRAPPED, 16));
+    let loaded = loaded(Port::load_as(&law.loadable(), WRAPPED, 16));
     let Some(port) = loaded else {
         return;
     };
@@ -246,7 +246,7 @@ fn a_tag_beside_the_frame_hides_nothing() {
 #[test]
 fn a_law_that_forgets_connections_lets_them_pass() {
     let law = on(1_460, false);
-    let Some(port) = loaded(Port::load_as(&Law::Hscc(law.clone()), HSCC, 16)) else {
+    let Some(port) = loaded(Port::load_as(&law.loadable(), HSCC, 16)) else {
         return;
     };
     port.renew(Duration::from_hours(1)).expect("a lease");
@@ -322,7 +322,7 @@ fn what_no_law_may_touch_passes_as_it_is_and_is_counted() {
         ),
     ];
     for (what, reason, frame) in cases {
-        let Some(port) = port(&Law::Hscc(on(1_460, false))) else {
+        let Some(port) = port(&on(1_460, false).loadable()) else {
             return;
         };
         open(&port, &Frame::ack(0), [Some(7), Some(7)]);
@@ -361,7 +361,7 @@ fn what_is_not_plain_tcp_passes_as_it_is_and_is_counted() {
         (&v4, 46, &[0x10], Reason::Short),
     ];
     for (frame, at, bytes, reason) in damage {
-        let Some(port) = port(&Law::Hscc(on(1_460, false))) else {
+        let Some(port) = port(&on(1_460, false).loadable()) else {
             return;
         };
         open(&port, frame, [Some(7), Some(7)]);
@@ -378,7 +378,7 @@ fn what_is_not_plain_tcp_passes_as_it_is_and_is_counted() {
 
 #[test]
 fn a_frame_that_ends_anywhere_passes_as_it_is() {
-    let Some(port) = port(&Law::Hscc(on(1_460, false))) else {
+    let Some(port) = port(&on(1_460, false).loadable()) else {
         return;
     };
     for v6 in [false, true] {
@@ -409,7 +409,7 @@ fn scales_count_only_if_both_syns_offer_them() {
         ([None, None], 0),
         ([Some(3), Some(200)], 14),
     ] {
-        let Some(port) = port(&Law::Hscc(law.clone())) else {
+        let Some(port) = port(&law.loadable()) else {
             return;
         };
         open(&port, &Frame::ack(0), shifts);
@@ -422,7 +422,7 @@ fn scales_count_only_if_both_syns_offer_them() {
 #[test]
 fn the_receiver_may_open_the_connection() {
     let law = on(1_460, false);
-    let Some(port) = port(&Law::Hscc(law.clone())) else {
+    let Some(port) = port(&law.loadable()) else {
         return;
     };
     let syn = Frame {
@@ -447,7 +447,7 @@ fn the_receiver_may_open_the_connection() {
 fn windows_of_syn_acks_change_only_where_the_law_says_so() {
     for rewrites in [false, true] {
         let law = on(1_460, rewrites);
-        let Some(port) = port(&Law::Hscc(law.clone())) else {
+        let Some(port) = port(&law.loadable()) else {
             return;
         };
         let syn_ack = Frame::syn_ack(Some(7));
@@ -475,7 +475,7 @@ fn rwndq_shares_its_window_among_the_flows_that_opened_and_did_not_close() {
     });
     // A year between samples: only flows move the window.
     let year = Duration::from_hours(365 * 24);
-    let Some(port) = port(&Law::Rwndq(law.clone(), year, Idle::new(0))) else {
+    let Some(port) = port(&law.loadable(year, &Idle::new(0))) else {
         return;
     };
     let way = |flow: u8, frame: Frame| frame.of_host(flow + 10).bytes();
@@ -520,13 +520,14 @@ fn rwndq_shares_among_connections_that_are_not_idle() {
     let year = Duration::from_hours(365 * 24);
     let after = Duration::from_millis(200);
     let idle = Idle::new(200_000_000);
-    let Some(port) = port(&Law::Rwndq(law.clone(), year, idle.clone())) else {
+    let Some(port) = port(&law.loadable(year, &idle)) else {
         return;
     };
-    let like = Law::Rwndq(law.clone(), year, idle);
-    let counted = || match port.maps().law(&like).expect("a map") {
-        Some(Law::Rwndq(law, _, idle)) => (law.flows(), idle.active()),
-        _ => panic!("another law"),
+    let like = law.loadable(year, &idle);
+    let counted = || {
+        let memory = port.maps().law(&like).expect("a map");
+        let (law, idle) = Rwndq::of_map(&memory.expect("this law")).expect("whole");
+        (law.flows(), idle.active())
     };
     let run = |flow: u8, frame: Frame| {
         let frame = frame.of_host(flow + 10).bytes();
@@ -585,7 +586,7 @@ fn rwndq_shares_among_connections_that_are_not_idle() {
 #[test]
 fn capable_packets_are_marked_from_the_threshold_on() {
     for (from_bytes, ecn, marked) in [(0, 2, true), (0, 1, true), (0, 0, false), (1, 2, false)] {
-        let Some(port) = port(&Law::Mark(from_bytes)) else {
+        let Some(port) = port(&Loadable::mark(from_bytes)) else {
             return;
         };
         let mut frame = Frame {

@@ -3,9 +3,9 @@
 use std::thread;
 use std::time::Duration;
 
-use laws::Idle;
+use laws::{Idle, Loadable};
 use libbpf_rs::{MapCore, MapFlags};
-use programs::{Law, Port, Reason};
+use programs::{Port, Reason};
 
 use crate::bed::Bed;
 use crate::frame::flags;
@@ -20,7 +20,7 @@ fn hscc_replays_what_it_did_in_the_kernel_bit_by_bit() {
 /// How often the law was called, switched and lowered a window.
 fn hscc_replays() -> Option<Result<(), String>> {
     let law = hscc();
-    let seen = recorded(&Law::Hscc(law.clone()), HSCC, 8)?;
+    let seen = recorded(&law.loadable(), HSCC, 8)?;
     let (mut replayed, mut switched, mut lowered) = (law, 0, 0);
     for (number, event) in seen.events.iter().enumerate() {
         if event.kind == LEVEL {
@@ -52,17 +52,17 @@ fn until_enough(mut replays: impl FnMut() -> Option<Result<(), String>>) {
 
 #[test]
 fn rwndq_replays_what_it_did_in_the_kernel_bit_by_bit() {
-    until_enough(|| rwndq_replays(Idle::new(0)));
+    until_enough(|| rwndq_replays(&Idle::new(0)));
 }
 
 #[test]
 fn rwndq_replays_which_connections_were_idle() {
-    until_enough(|| rwndq_replays(Idle::new(30_000_000)));
+    until_enough(|| rwndq_replays(&Idle::new(30_000_000)));
 }
 
-fn rwndq_replays(idle: Idle) -> Option<Result<(), String>> {
+fn rwndq_replays(idle: &Idle) -> Option<Result<(), String>> {
     let (law, may_be_idle) = (rwndq(), idle.is_on());
-    let seen = recorded(&Law::Rwndq(law.clone(), INTERVAL, idle), RWNDQ, 24)?;
+    let seen = recorded(&law.loadable(INTERVAL, idle), RWNDQ, 24)?;
     let (mut replayed, mut lowered) = (law, 0);
     let (mut opened, mut closed, mut idle) = (0, 0, 0);
     let mut windows = Vec::new();
@@ -184,7 +184,7 @@ struct Event {
 
 /// A round of incast, and long flows for a second, past a law that writes down what it does. Its settings begin in the
 /// memory of the port `behind` this many bytes.
-fn recorded(law: &Law, object: &[u8], behind: usize) -> Option<Seen> {
+fn recorded(law: &Loadable, object: &[u8], behind: usize) -> Option<Seen> {
     let bed = Bed::new()?;
     let port = loaded(Port::load_as(law, object, 65_536))?;
     let attached = attached(&bed, &port);

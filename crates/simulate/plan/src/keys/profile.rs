@@ -11,12 +11,14 @@ base::choices! {
 }
 
 impl Profile {
-    /// The settings that differ from their defaults, by full name.
-    pub const fn settings(self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            Self::Paper => &[],
-            Self::Linux => LINUX,
-        }
+    /// The settings that differ from their defaults, by full name: those of TCP and the network, and those of schemes.
+    pub fn settings(self) -> Vec<(&'static str, &'static str)> {
+        let mut all = match self {
+            Self::Paper => Vec::new(),
+            Self::Linux => LINUX.iter().chain(of_schemes()).copied().collect(),
+        };
+        all.sort_unstable();
+        all
     }
 }
 
@@ -25,7 +27,7 @@ pub const STAMPED: &[(&str, &str)] = &[("net.header_bytes", "52"), ("tcp.mss", "
 
 /// The value of a setting under `linux`, if it is not its default, that of `paper`.
 pub fn of_linux(name: &str) -> Option<&'static str> {
-    let mut all = LINUX.iter().chain(STAMPED);
+    let mut all = LINUX.iter().chain(STAMPED).chain(of_schemes());
     all.find(|(own, _)| *own == name).map(|(_, text)| *text)
 }
 
@@ -34,10 +36,15 @@ pub fn sets(name: &str) -> bool {
     of_linux(name).is_some()
 }
 
+/// What Linux sets otherwise than the papers of schemes.
+fn of_schemes() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+    schemes::all()
+        .iter()
+        .flat_map(|scheme| scheme.linux.settings)
+}
+
 /// Linux 6.12.
 const LINUX: &[(&str, &str)] = &[
-    ("cubic.hystart", "true"),
-    ("cubic.update_interval", "31ms"),
     ("link.jitter", "auto"),
     ("net.sack_bytes", "true"),
     ("tcp.after_syn_loss", "linux"),

@@ -245,9 +245,10 @@ impl<'a> Reader<'a> {
         if array.is_empty() {
             let problem = Problem::new("the list of schemes is empty")
                 .at(self.source, item.span().unwrap_or(place), "no scheme here")
-                .help(
-                    "as in schemes = [\"newreno\", \"dctcp\"]; `tailwater list schemes` prints all",
-                );
+                .help(format!(
+                    "as in schemes = {:?}; `tailwater list schemes` prints all",
+                    schemes::EXAMPLES
+                ));
             self.problems.push(problem);
             return None;
         }
@@ -264,7 +265,7 @@ impl<'a> Reader<'a> {
                         place,
                         "expected the name of a scheme in quotes",
                     )
-                    .help("as in schemes = [\"newreno\", \"dctcp\"]");
+                    .help(format!("as in schemes = {:?}", schemes::EXAMPLES));
                 self.problems.push(problem);
             }
         }

@@ -40,7 +40,7 @@ impl<'a> Layer<'a> {
     /// the settings that the schemes of `bundle` rest on.
     pub(super) fn follow_profile(&mut self, bundle: &str) {
         let profile = Profile::parse(&self.texts["tcp.profile"]).unwrap_or(Profile::Paper);
-        self.default_to(profile.settings());
+        self.default_to(&profile.settings());
         for part in bundle.split('+') {
             let mut all = schemes::all().iter();
             let scheme = all.find(|scheme| scheme.name == part);

@@ -54,8 +54,10 @@ struct Plan<'a> {
 impl<'a> Plan<'a> {
     fn make(order: &'a Attach) -> Result<Self, Failure> {
         let queue_of = order.queue_of.as_deref();
-        if queue_of.is_some() && order.scheme == Scheme::Mark {
-            let problem = Problem::new("--queue-of: marks concern no ACKs");
+        let law = order.scheme.law();
+        if queue_of.is_some() && !law.changes_acks {
+            let name = order.scheme.name();
+            let problem = Problem::new(format!("--queue-of: {name} changes no ACKs"));
             return Err(problem
                 .help("give the device whose queue fills by --dev")
                 .into());
@@ -79,7 +81,7 @@ impl<'a> Plan<'a> {
             buffer,
             mtu,
             no_retract: order.no_retract,
-            build: settled.law.build(),
+            build: programs::build(&settled.law),
             programs: Vec::new(),
         };
         Ok(Self {
@@ -101,9 +103,11 @@ impl<'a> Plan<'a> {
             let problem = Problem::new(format!(
                 "{option}: {name} looks at no queue of this machine"
             ));
-            return Err(problem
-                .help("its budget is what senders may have under way: --set rcc.max_queue=60KB")
-                .into());
+            let help = order.scheme.law().budget.map_or_else(
+                || format!("leave out {option}"),
+                |key| format!("its budget is what senders may have under way: --set {key}=60KB"),
+            );
+            return Err(problem.help(help).into());
         }
         let (place, device) = Place::find(&order.netns, &order.device)?;
         let settled = settings::settle(order.scheme, &order.sets, NO_BUFFER, device.mtu)?;
@@ -117,7 +121,7 @@ impl<'a> Plan<'a> {
             buffer: NO_BUFFER,
             mtu: device.mtu,
             no_retract: order.no_retract,
-            build: settled.law.build(),
+            build: programs::build(&settled.law),
             programs: Vec::new(),
         };
         Ok(Self {

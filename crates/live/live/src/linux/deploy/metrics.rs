@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use machine::interrupt;
+use schemes::linux::kernel_laws;
 use serde_json::Value;
 
 use super::status::Attachment;
@@ -80,7 +81,12 @@ fn answer(mut stream: &TcpStream, text: &mut dyn FnMut() -> String) -> io::Resul
 
 /// The text format of Prometheus.
 fn text(all: &[Value]) -> String {
-    let metric = |(name, kind, help, key): (&str, &str, &str, &str)| {
+    let metric = |Metric {
+                      name,
+                      kind,
+                      help,
+                      key,
+                  }: Metric| {
         let lines = all.iter().flat_map(|one| samples(one, key));
         let lines: Vec<_> = lines.map(|sample| format!("{name}{sample}\n")).collect();
         match lines.as_slice() {
@@ -91,7 +97,7 @@ fn text(all: &[Value]) -> String {
             }
         }
     };
-    METRICS.map(metric).concat()
+    metrics().into_iter().map(metric).collect()
 }
 
 /// The values of one attachment for a key, each behind its labels.
@@ -121,99 +127,91 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
-/// Name, type, help, and the key of what is told.
-const METRICS: [(&str, &str, &str, &str); 15] = [
-    (
-        "tailwater_acts",
-        "gauge",
-        "Whether the lease is not over.",
-        "acts",
-    ),
-    (
-        "tailwater_lease_left_seconds",
-        "gauge",
-        "Time until everything passes; absent if never.",
-        "lease_left_s",
-    ),
-    (
-        "tailwater_on",
-        "gauge",
-        "Whether HSCC lowers windows.",
-        "is_on",
-    ),
-    (
-        "tailwater_window_bytes",
-        "gauge",
-        "Window that the law grants every connection.",
-        "window_bytes",
-    ),
-    (
-        "tailwater_flows",
-        "gauge",
-        "Connections that RWNDQ counts.",
-        "flows",
-    ),
-    (
-        "tailwater_queue_bytes",
-        "gauge",
-        "Bytes that wait in the queue.",
-        "queue_bytes",
-    ),
-    (
-        "tailwater_budget_bytes",
-        "gauge",
-        "Most that the senders to a receiver may have under way.",
-        "budget_bytes",
-    ),
-    (
-        "tailwater_flight_bytes",
-        "gauge",
-        "What they may send and has not come.",
-        "flight_bytes",
-    ),
-    (
-        "tailwater_waiting",
-        "gauge",
-        "Connections that wait for a grant.",
-        "waiting",
-    ),
-    (
-        "tailwater_watched",
-        "gauge",
-        "Whether a process watches who waits.",
-        "watched",
-    ),
-    (
-        "tailwater_told_total",
-        "counter",
-        "Copies of ACKs that told a grant.",
-        "told",
-    ),
-    (
-        "tailwater_rewritten_total",
-        "counter",
-        "ACKs whose window was lowered.",
-        "rewritten",
-    ),
-    (
-        "tailwater_marked_total",
-        "counter",
-        "Packets that were marked.",
-        "marked",
-    ),
-    (
-        "tailwater_passed_total",
-        "counter",
-        "Packets that passed as they were.",
-        "passed",
-    ),
-    (
-        "tailwater_drift",
-        "gauge",
-        "Changes since the law was attached; 0 is as it should be.",
-        "drift",
-    ),
-];
+/// A number that Prometheus reads.
+struct Metric {
+    name: &'static str,
+    kind: &'static str,
+    help: &'static str,
+    /// The key of what is told.
+    key: &'static str,
+}
+
+impl Metric {
+    const fn gauge(name: &'static str, help: &'static str, key: &'static str) -> Self {
+        Self {
+            name,
+            kind: "gauge",
+            help,
+            key,
+        }
+    }
+
+    const fn counter(name: &'static str, help: &'static str, key: &'static str) -> Self {
+        Self {
+            kind: "counter",
+            ..Self::gauge(name, help, key)
+        }
+    }
+}
+
+/// The metrics of every law, and between them those of the laws that have more to say.
+fn metrics() -> Vec<Metric> {
+    let mut metrics = vec![
+        Metric::gauge("tailwater_acts", "Whether the lease is not over.", "acts"),
+        Metric::gauge(
+            "tailwater_lease_left_seconds",
+            "Time until everything passes; absent if never.",
+            "lease_left_s",
+        ),
+    ];
+    let laws = kernel_laws().into_iter();
+    for reading in laws.flat_map(|(_, law)| law.readings) {
+        let Some((name, help)) = reading.metric else {
+            continue;
+        };
+        if !metrics.iter().any(|metric| metric.name == name) {
+            metrics.push(Metric::gauge(name, help, reading.key));
+        }
+    }
+    metrics.extend([
+        Metric::gauge(
+            "tailwater_queue_bytes",
+            "Bytes that wait in the queue.",
+            "queue_bytes",
+        ),
+        Metric::gauge(
+            "tailwater_watched",
+            "Whether a process watches who waits.",
+            "watched",
+        ),
+        Metric::counter(
+            "tailwater_told_total",
+            "Copies of ACKs that told a grant.",
+            "told",
+        ),
+        Metric::counter(
+            "tailwater_rewritten_total",
+            "ACKs whose window was lowered.",
+            "rewritten",
+        ),
+        Metric::counter(
+            "tailwater_marked_total",
+            "Packets that were marked.",
+            "marked",
+        ),
+        Metric::counter(
+            "tailwater_passed_total",
+            "Packets that passed as they were.",
+            PASSED,
+        ),
+        Metric::gauge(
+            "tailwater_drift",
+            "Changes since the law was attached; 0 is as it should be.",
+            "drift",
+        ),
+    ]);
+    metrics
+}
 
 /// By reason, and not one number.
 const PASSED: &str = "passed";
@@ -246,5 +244,21 @@ mod tests {
             assert!(text.contains(&line), "{line} in\n{text}");
         }
         assert!(!text.contains("tailwater_flows"), "{text}");
+    }
+
+    #[test]
+    fn every_metric_of_a_law_is_served_once_with_its_help() {
+        let metrics = metrics();
+        for (_, law) in kernel_laws() {
+            for (name, _) in law.readings.iter().filter_map(|reading| reading.metric) {
+                let served = metrics.iter().filter(|metric| metric.name == name);
+                assert_eq!(served.count(), 1, "{name}");
+            }
+        }
+        assert!(
+            metrics
+                .iter()
+                .any(|metric| metric.name == "tailwater_waiting")
+        );
     }
 }

@@ -1,32 +1,22 @@
 //! What a port is to do, from the same keys and with the same errors as in a scenario.
 
-use std::time::Duration;
-
-use base::setting::Settings;
-use laws::{Grants, Hscc, HsccSettings};
+use laws::Loadable;
 use plan::PointSpec;
-use programs::Law;
 use scenario::{Problem, Problems};
-use schemes::{hscc, rcc, rwndq};
+use schemes::linux::{self, KernelLaw, KernelPort, Runs, Site};
 use serde::{Deserialize, Serialize};
 
-/// What can be attached.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Scheme {
-    /// HSCC.
-    Hscc,
-    /// RWNDQ.
-    Rwndq,
-    /// Congestion marks from a length of the queue on.
-    Mark,
-    /// RCC at a receiver, by grants.
-    Rcc,
+/// A law that can be attached, and the scheme that it is of.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Scheme {
+    simulated: &'static schemes::Scheme,
+    law: &'static KernelLaw,
 }
 
 /// A law and the texts of its settings.
 pub(super) struct Settled {
-    pub(super) law: Law,
+    pub(super) law: Loadable,
     /// By key.
     pub(super) texts: Vec<(String, String)>,
     /// What is allowed and unwise.
@@ -34,38 +24,47 @@ pub(super) struct Settled {
 }
 
 impl Scheme {
+    /// The one that is called so.
+    pub fn named(name: &str) -> Option<Self> {
+        let (simulated, law) = linux::attachable(name)?;
+        Some(Self { simulated, law })
+    }
+
     /// Its name.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Hscc => "hscc",
-            Self::Rwndq => "rwndq",
-            Self::Mark => "mark",
-            Self::Rcc => "rcc",
-        }
+        self.law.name
+    }
+
+    /// What the registry says of the law.
+    pub(super) const fn law(self) -> &'static KernelLaw {
+        self.law
     }
 
     /// Whether it looks at a queue; else it stands at a receiver, whose ACKs leave by its device.
-    pub(super) const fn has_queue(self) -> bool {
-        !matches!(self, Self::Rcc)
+    pub(super) fn has_queue(self) -> bool {
+        self.law.site == Site::Port
     }
+}
 
-    /// Whose settings it has in a scenario.
-    const fn simulated(self) -> &'static str {
-        match self {
-            Self::Mark => "dctcp",
-            other => other.name(),
-        }
+impl PartialEq for Scheme {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
     }
+}
 
-    /// The keys that a port of Linux obeys. The others of a scheme tell how switches learn of shifts and flows, which
-    /// the programs learn from SYNs.
-    const fn keys(self) -> &'static [&'static str] {
-        match self {
-            Self::Hscc => &[ALPHA1, ALPHA2, WINDOW, SYNACK],
-            Self::Rwndq => &[TARGET, INTERVAL, SAMPLES, PATHS, IDLE_AFTER],
-            Self::Mark => &[THRESHOLD],
-            Self::Rcc => &[MAX_QUEUE, GRANT_IDLE, GRANT_LEAST],
-        }
+impl Eq for Scheme {}
+
+impl TryFrom<String> for Scheme {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        Self::named(&name).ok_or_else(|| format!("no law is called {name}"))
+    }
+}
+
+impl From<Scheme> for String {
+    fn from(scheme: Scheme) -> Self {
+        scheme.name().to_owned()
     }
 }
 
@@ -79,20 +78,16 @@ pub(super) fn settle(
     let mss = mtu.saturating_sub(IP_AND_TCP).clamp(1, MOST);
     let point = point(scheme, sets, buffer, mss)?;
     let own = |key: &str| point.text(key).to_owned();
-    let law = match scheme {
-        Scheme::Hscc => Law::Hscc(hscc(&point, buffer, mss)),
-        Scheme::Rwndq => rwndq(&point, buffer, mss),
-        Scheme::Rcc => Law::Grants(grants(&point, mtu, mss)),
-        Scheme::Mark => {
-            let threshold = point.keys.switch.ecn_threshold.0;
-            let threshold = threshold.map(|size| size.in_bytes(u64::from(mtu + ETHERNET)));
-            Law::Mark(threshold.ok_or_else(|| {
-                Problem::new("switch.ecn_threshold = off marks nothing")
-                    .help("give a length, as in --set switch.ecn_threshold=20KB")
-            })?)
-        }
+    let port = KernelPort {
+        buffer_bytes: buffer,
+        packet_bytes: u64::from(mtu + ETHERNET),
+        mss: u16::try_from(mss).unwrap_or(u16::MAX),
     };
-    let keys = scheme.keys().iter();
+    let Runs::Kernel(load) = scheme.law.runs else {
+        unreachable!("what is attached is run by the kernel");
+    };
+    let law = load(&own, &port).expect("the scenario has checked it");
+    let keys = scheme.law.keys.iter();
     Ok(Settled {
         law,
         texts: keys.map(|key| ((*key).to_owned(), own(key))).collect(),
@@ -102,84 +97,41 @@ pub(super) fn settle(
 
 /// A point of a scenario with these settings, which checks them.
 fn point(scheme: Scheme, sets: &[String], buffer: u64, mss: u32) -> Result<PointSpec, Problems> {
+    let law = scheme.law;
     let mut settings = Vec::new();
     let mut problems = Vec::new();
     for set in sets {
         let (key, value) = set.split_once('=').unwrap_or((set, ""));
         let (key, value) = (key.trim(), value.trim());
-        if scheme.keys().contains(&key) {
+        if law.keys.contains(&key) {
             settings.push((key, value));
         } else {
             let name = scheme.name();
-            let keys = scheme.keys().join(", ");
+            let keys = law.keys.join(", ");
             let problem = Problem::new(format!("--set {set}: attach {name} has no setting {key}"));
             problems.push(problem.help(format!("its settings are {keys}")));
         }
     }
     let settings = Problems::unless(problems, settings)?;
-    let is_set = |key: &str| settings.iter().any(|(own, _)| *own == key);
     let (buffer, mss) = (format!("{buffer}B"), mss.to_string());
     let mut all = vec![
         ("switch.buffer", buffer.as_str()),
         ("tcp.mss", mss.as_str()),
     ];
-    // A receiver that delays its ACKs answers a window of one segment after 40 ms.
-    if scheme == Scheme::Hscc && !is_set(WINDOW) {
-        all.push((WINDOW, "2"));
-    }
-    // Connections that stay open for requests now and then are common where real programs run.
-    if scheme == Scheme::Rwndq && !is_set(IDLE_AFTER) {
-        all.push((IDLE_AFTER, "100ms"));
-    }
-    if scheme == Scheme::Rcc {
-        all.push(("rcc.hold", "grant"));
-        // As with HSCC.
-        if !is_set(GRANT_LEAST) {
-            all.push((GRANT_LEAST, "2"));
-        }
-    }
+    let is_set = |key: &str| settings.iter().any(|(own, _)| *own == key);
+    let usual = law.usual.iter().filter(|(key, _)| !is_set(key));
+    all.extend(law.fixed.iter().chain(usual));
     // The default length for marks may be more than fits into the queue of a law that marks nothing.
-    if scheme != Scheme::Mark {
+    if !law.keys.contains(&THRESHOLD) {
         all.push((THRESHOLD, "off"));
     }
     all.extend(settings);
-    scenario::point(scheme.simulated(), 1, &all)
-}
-
-fn hscc(point: &PointSpec, buffer: u64, mss: u32) -> Hscc {
-    let params = hscc::Params::read(&|key| point.text(key).to_owned());
-    let params = params.expect("the scenario has checked it");
-    Hscc::new(&HsccSettings {
-        buffer_units: buffer,
-        alpha1_millionths: params.alpha1.millionths(),
-        alpha2_millionths: params.alpha2.millionths(),
-        window_bytes: params.window.0.saturating_mul(mss),
-        rewrites_syn_ack: params.rewrite_synack,
-    })
-}
-
-fn rwndq(point: &PointSpec, buffer: u64, mss: u32) -> Law {
-    let params = rwndq::Params::read(&|key| point.text(key).to_owned());
-    let params = params.expect("the scenario has checked it");
-    let mss = u16::try_from(mss).unwrap_or(u16::MAX);
-    let interval = Duration::from_nanos(params.interval.as_ps() / 1_000);
-    Law::Rwndq(params.law(buffer, mss, MAX_SHIFT), interval, params.idle())
-}
-
-fn grants(point: &PointSpec, mtu: u32, mss: u32) -> Grants {
-    let params = rcc::Params::read(&|key| point.text(key).to_owned());
-    let params = params.expect("the scenario has checked it");
-    let mss = u16::try_from(mss).unwrap_or(u16::MAX);
-    params.grants(u64::from(mtu + ETHERNET), mss)
+    scenario::point(scheme.simulated.name, 1, &all)
 }
 
 fn warnings(scheme: Scheme, point: &PointSpec) -> Vec<String> {
-    let key = match scheme {
-        Scheme::Hscc => WINDOW,
-        Scheme::Rcc => GRANT_LEAST,
-        _ => return Vec::new(),
-    };
-    let small = (point.text(key) == "1").then(|| {
+    let key = scheme.law.least_window;
+    let small = key.filter(|key| point.text(key) == "1").map(|key| {
         format!(
             "{key} = 1: a receiver that delays its ACKs answers a single segment after 40 ms; leave it at 2, or set \
              `quickack 1` on the routes of the receivers"
@@ -188,18 +140,6 @@ fn warnings(scheme: Scheme, point: &PointSpec) -> Vec<String> {
     small.into_iter().collect()
 }
 
-const ALPHA1: &str = "hscc.alpha1";
-const ALPHA2: &str = "hscc.alpha2";
-const WINDOW: &str = "hscc.window";
-const SYNACK: &str = "hscc.rewrite_synack";
-const TARGET: &str = "rwndq.target";
-const INTERVAL: &str = "rwndq.interval";
-const SAMPLES: &str = "rwndq.samples";
-const PATHS: &str = "rwndq.ecmp_split";
-const IDLE_AFTER: &str = "rwndq.idle_after";
-const MAX_QUEUE: &str = "rcc.max_queue";
-const GRANT_IDLE: &str = "rcc.grant_idle";
-const GRANT_LEAST: &str = "rcc.grant_least";
 const THRESHOLD: &str = "switch.ecn_threshold";
 
 /// Headers of IPv4 and TCP without options, so that a segment is never taken for less than it is.
@@ -207,76 +147,80 @@ const IP_AND_TCP: u32 = 40;
 /// The largest payload of a segment that settings take.
 const MOST: u32 = 65_495;
 pub(super) const ETHERNET: u32 = 14;
-/// RFC 7323 section 2.3.
-const MAX_SHIFT: u8 = 14;
 
 #[cfg(test)]
 mod tests {
+    use laws::{Grants, Hscc};
+
     use super::*;
 
-    fn settled(scheme: Scheme, sets: &[&str]) -> Result<Settled, String> {
+    fn settled(scheme: &str, sets: &[&str]) -> Result<Settled, String> {
         let sets: Vec<_> = sets.iter().map(|set| (*set).to_owned()).collect();
+        let scheme = Scheme::named(scheme).expect("a law");
         let settled = settle(scheme, &sets, 64_000, 1_500);
         settled.map_err(|problems| problems.0[0].to_string())
     }
 
     #[test]
     fn hscc_grants_two_segments_unless_told_otherwise() {
-        let window = |sets: &[&str]| match settled(Scheme::Hscc, sets) {
-            Ok(Settled {
-                law: Law::Hscc(law),
-                warnings,
-                ..
-            }) => (law.window_bytes(), warnings.len()),
-            _ => panic!("another law"),
+        let window = |sets: &[&str]| match settled("hscc", sets) {
+            Ok(Settled { law, warnings, .. }) => {
+                let law = Hscc::of_map(&law.memory).expect("whole");
+                (law.window_bytes(), warnings.len())
+            }
+            Err(message) => panic!("{message}"),
         };
         assert_eq!(window(&[]), (2 * 1_460, 0));
         assert_eq!(window(&["hscc.window=1"]), (1_460, 1));
-        assert!(settle(Scheme::Rwndq, &[], 9_000, 1_500).is_ok());
+        let rwndq = Scheme::named("rwndq").expect("a law");
+        assert!(settle(rwndq, &[], 9_000, 1_500).is_ok());
     }
 
     #[test]
     fn marks_begin_at_a_length_in_bytes_or_packets() {
-        let from = |text: &str| match settled(Scheme::Mark, &[text]) {
-            Ok(Settled {
-                law: Law::Mark(bytes),
-                ..
-            }) => bytes,
-            _ => panic!("another law"),
+        let from = |text: &str| match settled("mark", &[text]) {
+            Ok(Settled { law, .. }) => law.memory,
+            Err(message) => panic!("{message}"),
         };
-        assert_eq!(from("switch.ecn_threshold=20KB"), 20_000);
-        assert_eq!(from("switch.ecn_threshold=10pkt"), 15_140);
+        assert_eq!(
+            from("switch.ecn_threshold=20KB"),
+            Loadable::mark(20_000).memory
+        );
+        assert_eq!(
+            from("switch.ecn_threshold=10pkt"),
+            Loadable::mark(15_140).memory
+        );
     }
 
     #[test]
     fn grants_have_a_budget_of_whole_segments_and_come_in_pairs() {
-        let of = |sets: &[&str]| match settled(Scheme::Rcc, sets) {
-            Ok(Settled {
-                law: Law::Grants(law),
-                warnings,
-                ..
-            }) => (law.budget(), warnings.len()),
-            _ => panic!("another law"),
+        let of = |sets: &[&str]| match settled("rcc", sets) {
+            Ok(Settled { law, warnings, .. }) => {
+                let memory = [law.memory, vec![0; 96]].concat();
+                let law = Grants::from_memory(&memory).expect("whole");
+                (law.budget(), warnings.len())
+            }
+            Err(message) => panic!("{message}"),
         };
         assert_eq!(of(&[]), (40 * 1_460, 0));
         assert_eq!(of(&["rcc.max_queue=40KB"]), (26 * 1_460, 0));
         assert_eq!(of(&["rcc.max_queue=1B", "rcc.grant_least=1"]), (1_460, 1));
-        let message = settled(Scheme::Rcc, &["rcc.max_queue=auto"]).err();
+        let message = settled("rcc", &["rcc.max_queue=auto"]).err();
         assert!(message.is_some_and(|message| message.contains("found by marks")));
     }
 
     #[test]
     fn what_a_simulation_refuses_is_refused_here() {
         let wrong = |scheme, text: &str| settled(scheme, &[text]).err().unwrap_or_default();
-        let message = wrong(Scheme::Hscc, "hscc.alpha1=0.9");
+        let message = wrong("hscc", "hscc.alpha1=0.9");
         assert!(message.contains("exceeds hscc.alpha2"), "{message}");
-        let message = wrong(Scheme::Hscc, "rwndq.target=0.2");
+        let message = wrong("hscc", "rwndq.target=0.2");
         assert!(message.contains("has no setting rwndq.target"), "{message}");
-        assert!(!wrong(Scheme::Rwndq, "rwndq.target=0").is_empty());
-        assert!(!wrong(Scheme::Rwndq, "rwndq.samples=1,2").is_empty());
-        let message = wrong(Scheme::Mark, "switch.ecn_threshold=off");
+        assert!(!wrong("rwndq", "rwndq.target=0").is_empty());
+        assert!(!wrong("rwndq", "rwndq.samples=1,2").is_empty());
+        let message = wrong("mark", "switch.ecn_threshold=off");
         assert!(message.contains("never mark"), "{message}");
-        let message = wrong(Scheme::Mark, "switch.ecn_threshold=65KB");
+        let message = wrong("mark", "switch.ecn_threshold=65KB");
         assert!(message.contains("above the buffer"), "{message}");
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use machine::netlink::Devices;
-use programs::{Law, Maps, Pinned, Reason, Standing};
+use programs::{Maps, Pinned, Reason, Standing};
 use serde_json::{Map, Value, json};
 
 use super::detach::Which;
@@ -96,27 +96,20 @@ impl Attachment {
         let lease = (left < Duration::MAX).then_some(left.as_secs_f64());
         tell("lease_left_s", json!(lease));
         let settled = self.settled()?;
-        match maps.law(&settled.law)? {
-            Some(Law::Hscc(law)) => {
-                tell("is_on", json!(law.is_on()));
-                tell("window_bytes", json!(law.window_bytes()));
+        if let Some(memory) = maps.law(&settled.law)? {
+            for reading in self.record.scheme.law().readings {
+                let value = (reading.read)(&memory);
+                tell(
+                    reading.key,
+                    match reading.words {
+                        Some(_) => json!(value.map(|value| value != 0)),
+                        None => json!(value),
+                    },
+                );
             }
-            Some(Law::Rwndq(law, ..)) => {
-                tell("window_bytes", json!(law.window_q16_bytes() >> 16));
-                tell("flows", json!(law.flows()));
-            }
-            Some(Law::Mark(from)) => {
-                tell("threshold_bytes", json!(from));
-            }
-            Some(Law::Grants(law)) => {
-                let (active, waiting) = law.connections();
-                tell("budget_bytes", json!(law.budget()));
-                tell("flight_bytes", json!(law.in_flight()));
-                tell("active", json!(active));
-                tell("waiting", json!(waiting));
+            if !self.record.scheme.has_queue() {
                 tell("watched", json!(self.record.place.is_watched()));
             }
-            _ => {}
         }
         // A connection has two directions.
         let known = maps.directions().map(|directions| directions.div_ceil(2));

@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use programs::observer::{Observer, Totals, Watch};
 use programs::probes;
-use programs::{Attached, Law, LoadError, Port};
+use programs::{Attached, LoadError, Port};
+use schemes::linux::{self, KernelPort, Needs, Runs};
 
 use super::ground::{DEVICE, Ground};
-use super::{BACKLOG, BPF_LOOP, Check, GRANTS, OBSERVER, PROGRAMS, RING, STRUCT_OPS, State, TCX};
+use super::{BACKLOG, BPF_LOOP, Check, OBSERVER, PROGRAMS, RING, STRUCT_OPS, State, TCX};
 
 /// Tries everything that programs need.
 pub(super) fn programs(ground: &Ground) -> Vec<Check> {
-    let built = "hscc, rwndq, mark, rcc and ictcp are in this tailwater-live";
-    let mut checks = vec![Check::ok(PROGRAMS, built)];
+    let mut checks = vec![Check::ok(PROGRAMS, built())];
     checks.push(probed(
         BPF_LOOP,
         probes::loops(),
@@ -29,7 +29,7 @@ pub(super) fn programs(ground: &Ground) -> Vec<Check> {
         false,
     ));
     checks.push(observer(ground));
-    checks.push(grants());
+    checks.extend(laws());
     checks.push(struct_ops());
     checks
 }
@@ -52,7 +52,7 @@ fn probed(
 fn at_a_device(ground: &Ground) -> [Check; 2] {
     const NEWER: &str = "a kernel from 6.2 on";
     let needs = |why: &LoadError| Check::fails(BACKLOG, State::Missing, &why, NEWER).essential();
-    let port = match Port::load(&Law::None) {
+    let port = match Port::load(&programs::queue()) {
         Ok(port) => port,
         Err(error) => {
             let tcx = super::untried(TCX, "needs a program that can be loaded");
@@ -125,14 +125,44 @@ fn observed(ground: &Ground) -> io::Result<Totals> {
     observer.totals().map_err(io::Error::other)
 }
 
-/// What a receiver needs: copies of ACKs, and a lock beside a line.
-fn grants() -> Check {
-    const CURE: &str = "a kernel from 6.6 on; without it attach has no rcc";
-    let law = Law::Grants(laws::Grants::new(60_000, 1_460, 10_000_000));
-    match Port::load(&law).and_then(|port| port.watchdog()) {
-        Ok(_) => Check::ok(GRANTS, "loaded"),
-        Err(error) => Check::fails(GRANTS, State::Missing, &error, CURE),
+/// Which laws this program has: those that can be attached, then the others.
+fn built() -> String {
+    let laws = linux::kernel_laws().into_iter().map(|(_, law)| law);
+    let (all, others): (Vec<_>, Vec<_>) = laws.partition(|law| law.is_attachable());
+    let names: Vec<&str> = all.iter().chain(&others).map(|law| law.name).collect();
+    let (last, first) = names.split_last().expect("there are laws");
+    format!("{} and {last} are in this tailwater-live", first.join(", "))
+}
+
+/// The laws that need more than what was tried before: whether the kernel takes them.
+fn laws() -> Vec<Check> {
+    let mut checks = Vec::new();
+    for (scheme, law) in linux::kernel_laws() {
+        let (Needs::Loading { check, remedy }, Runs::Kernel(load)) = (law.needs, law.runs) else {
+            continue;
+        };
+        let text = |key: &str| {
+            let mut given = law.fixed.iter().chain(law.usual);
+            let given = given.find(|(own, _)| *own == key).map(|(_, text)| *text);
+            let usual = || scheme.keys.iter().find(|own| own.name == key);
+            let usual = || usual().map_or("", |key| key.default);
+            given.unwrap_or_else(usual).to_owned()
+        };
+        let port = KernelPort {
+            buffer_bytes: 60_000,
+            packet_bytes: 1_514,
+            mss: 1_460,
+        };
+        let loadable = load(&text, &port).expect("declared defaults are correct");
+        // One that makes connections wait has a watchdog, too.
+        checks.push(
+            match Port::load(&loadable).and_then(|port| port.watchdog()) {
+                Ok(_) => Check::ok(check, "loaded"),
+                Err(error) => Check::fails(check, State::Missing, &error, remedy),
+            },
+        );
     }
+    checks
 }
 
 /// Functions of a struct return what they should, over and over.

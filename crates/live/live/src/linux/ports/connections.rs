@@ -6,7 +6,7 @@ use std::time::Duration;
 use base::{FlowId, HostId, Packet, Time};
 use programs::observer::Way;
 use programs::{Segment, What};
-use tcp::{AckSent, Arrival, Assembler, ReceiverCc, Slot};
+use tcp::{AckSent, Arrival, Assembler, Plays, ReceiverCc, Slot};
 
 /// A receiver and its role.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ struct Connection {
     told: Option<u64>,
 }
 
-impl<R: ReceiverCc> Connections<R> {
+impl<R: Plays<dyn ReceiverCc>> Connections<R> {
     /// None yet; time begins at `zero`.
     pub(super) const fn new(role: R, mss: u16, zero: Duration) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl<R: ReceiverCc> Connections<R> {
     pub(super) fn changed(&mut self) -> Vec<(Way, u32)> {
         let mut changed = Vec::new();
         for (way, slot) in &self.open {
-            let window = self.role.window(*slot, u64::MAX);
+            let window = self.role.as_role().window(*slot, u64::MAX);
             let connection = &mut self.all[slot.0 as usize];
             if connection.told != Some(window) {
                 connection.told = Some(window);
@@ -130,7 +130,9 @@ impl<R: ReceiverCc> Connections<R> {
             told: None,
         });
         let syn = Packet::new(FlowId(slot.0), HostId(0));
-        self.role.on_open(slot, &syn, self.mss, self.now);
+        self.role
+            .as_role_mut()
+            .on_open(slot, &syn, self.mss, self.now);
     }
 
     /// Data, maybe a train of segments that the kernel took together.
@@ -142,7 +144,7 @@ impl<R: ReceiverCc> Connections<R> {
             let connection = &mut self.all[slot.0 as usize];
             if let Some(offset) = connection.offset(number.wrapping_add(done)) {
                 let arrival = connection.store(offset, payload.into());
-                self.role.on_data(slot, &arrival, self.now);
+                self.role.as_role_mut().on_data(slot, &arrival, self.now);
             }
             done += payload;
             if done >= bytes {
@@ -155,13 +157,13 @@ impl<R: ReceiverCc> Connections<R> {
         if let Some(ack) = self.all[slot.0 as usize].offset(number) {
             let window = window.into();
             let sent = AckSent { ack, window, syn };
-            self.role.on_ack_sent(slot, &sent, self.now);
+            self.role.as_role_mut().on_ack_sent(slot, &sent, self.now);
         }
     }
 
     fn close(&mut self, way: Way) {
         if let Some(slot) = self.open.remove(&way) {
-            self.role.on_close(slot, self.now);
+            self.role.as_role_mut().on_close(slot, self.now);
             self.ended.push(way);
         }
     }

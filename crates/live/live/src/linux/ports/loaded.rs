@@ -5,8 +5,9 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 
 use fabric::PortId;
-use programs::{Attached, LoadError, Port, Reason, Receiver, Watchdog};
-use schemes::ictcp;
+use laws::Loadable;
+use programs::{Attached, Port, Reason, Receiver, Watchdog};
+use schemes::linux::{Decider, Site};
 
 use super::receivers::{self, Host};
 use super::{Counts, LEASE, Sites, Slots, Told, refused};
@@ -16,23 +17,10 @@ use crate::linux::stack::Law;
 /// Whether the kernel takes a law, or why not.
 pub(crate) fn loadable(law: &Law) -> Result<(), String> {
     let loaded = match law {
-        Law::Ictcp(_) => Receiver::load(0).map(drop),
-        law => load(law).map(drop),
+        Law::UserSpace(_) => Receiver::load(0).map(drop),
+        Law::Kernel(_, law) => Port::load(law).map(drop),
     };
     loaded.map_err(|error| error.to_string())
-}
-
-/// A law that the kernel follows alone.
-fn load(law: &Law) -> Result<Port, LoadError> {
-    Port::load(&match law {
-        Law::Hscc(law) => programs::Law::Hscc(law.clone()),
-        Law::Rwndq(law, interval, idle) => {
-            programs::Law::Rwndq(law.clone(), *interval, idle.clone())
-        }
-        Law::Mark(from_bytes) => programs::Law::Mark(*from_bytes),
-        Law::Grants(law) => programs::Law::Grants(law.clone()),
-        Law::Ictcp(_) => unreachable!("it is decided beside the kernel"),
-    })
 }
 
 /// Does `act` while these ports and receivers follow the laws. Returns what the programs told.
@@ -41,39 +29,47 @@ pub(crate) fn during<T>(
     (laws, sites): (&[Law], &Sites),
     act: impl FnOnce() -> io::Result<T>,
 ) -> io::Result<(T, Told)> {
-    let places = |law: &Law| match law {
-        Law::Ictcp(_) => Vec::new(),
-        law if law.is_of_receivers() => sites.receivers.iter().map(|site| site.port).collect(),
-        _ => sites.switches.iter().copied().collect(),
+    let receivers = sites.receivers.iter().map(|site| site.port);
+    let receivers: Vec<PortId> = receivers.collect();
+    let places = |site: Site| match site {
+        Site::Port => sites.switches.iter().copied().collect(),
+        Site::Receiver => receivers.clone(),
     };
-    let ports = laws.iter().flat_map(|law| {
-        let places = places(law).into_iter();
-        places.map(move |place| attach(lan, place, law))
+    let in_kernel = laws.iter().filter_map(|law| match law {
+        Law::Kernel(site, law) => Some((*site, law)),
+        Law::UserSpace(_) => None,
     });
+    let all = in_kernel.flat_map(|(site, law)| {
+        let places = places(site).into_iter();
+        places.map(move |place| (place, law))
+    });
+    let all: Vec<_> = all.collect();
+    let ports = all.iter().map(|(place, law)| attach(lan, *place, law));
     let ports = ports.collect::<io::Result<Vec<_>>>()?;
-    let params = laws.iter().find_map(|law| match law {
-        Law::Ictcp(params) => Some(params),
-        _ => None,
+    let decider = laws.iter().find_map(|law| match law {
+        Law::UserSpace(decider) => Some(decider),
+        Law::Kernel(..) => None,
     });
     let hosts = sites.receivers.iter();
-    let hosts = params.map(|params| {
-        let attached = hosts.map(|site| receivers::attach(lan, site, params));
+    let hosts = decider.map(|decider| {
+        let attached = hosts.map(|site| receivers::attach(lan, site, decider));
         attached.collect::<io::Result<Vec<_>>>()
     });
     let hosts = hosts.transpose()?.unwrap_or_default();
+    let all_places: Vec<PortId> = all.iter().map(|(place, _)| *place).collect();
     let all = ports.iter().map(|(port, _)| port);
     let all: Vec<&Port> = all
         .chain(hosts.iter().map(|host| host.receiver.port()))
         .collect();
-    let watched = ports.iter().zip(laws.iter().flat_map(places));
+    let watched = ports.iter().zip(&all_places);
     let watched = watched.map(|((port, _), place)| {
         let dog = port.watchdog().map_err(refused)?;
-        Ok(dog.map(|dog| (dog, place)))
+        Ok(dog.map(|dog| (dog, *place)))
     });
     let dogs = watched.filter_map(io::Result::transpose);
     let dogs = dogs.collect::<io::Result<Vec<_>>>()?;
     let act = || watched_by(lan, &dogs, act);
-    let (done, slots) = beside(&all, (&hosts, params), act)?;
+    let (done, slots) = beside(&all, (&hosts, decider), act)?;
     let mut counts = Counts::new();
     for port in all {
         for (reason, count) in port.counts().map_err(refused)? {
@@ -83,18 +79,18 @@ pub(crate) fn during<T>(
     Ok((done, Told { counts, slots }))
 }
 
-/// Does `act` while leases are renewed, and windows are decided if there are parameters.
+/// Does `act` while leases are renewed, and windows are decided if there is a decider.
 fn beside<T>(
     ports: &[&Port],
-    (hosts, params): (&[Host], Option<&ictcp::Params>),
+    (hosts, decider): (&[Host], Option<&Decider>),
     act: impl FnOnce() -> io::Result<T>,
 ) -> io::Result<(T, Option<Slots>)> {
     thread::scope(|scope| {
         let (over, until) = mpsc::channel();
         let renewing = scope.spawn(move || renew(ports, &until));
-        let deciding = params.map(|params| {
+        let deciding = decider.map(|decider| {
             let (over, until) = mpsc::channel();
-            let decide = move || receivers::decide(hosts, params, &until);
+            let decide = move || receivers::decide(hosts, decider, &until);
             (over, scope.spawn(decide))
         });
         let done = act();
@@ -142,8 +138,8 @@ fn watch(lan: &Lan, dogs: &[(Watchdog, PortId)], until: &mpsc::Receiver<()>) -> 
 }
 
 /// Loads a law for a port. It is detached when what this returns is dropped, or with this process.
-fn attach(lan: &Lan, place: PortId, law: &Law) -> io::Result<(Port, Attached)> {
-    let port = load(law).map_err(refused)?;
+fn attach(lan: &Lan, place: PortId, law: &Loadable) -> io::Result<(Port, Attached)> {
+    let port = Port::load(law).map_err(refused)?;
     port.renew(LEASE).map_err(refused)?;
     let device = lan.interfaces[place.0 as usize];
     let attached = lan

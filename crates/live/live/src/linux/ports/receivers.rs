@@ -8,7 +8,8 @@ use machine::clock::{self, duration};
 use machine::priority::Priority;
 use programs::{Attached, Receiver};
 use rustix::time::{ClockId, clock_gettime};
-use schemes::{HostInfo, ictcp};
+use schemes::HostInfo;
+use schemes::linux::Decider;
 
 use super::connections::Connections;
 use super::{LEASE, Site, Slots, refused};
@@ -22,8 +23,8 @@ pub(super) struct Host {
 }
 
 /// Loads the programs of a receiver. They are detached when what this returns is dropped, or with this process.
-pub(super) fn attach(lan: &Lan, site: &Site, params: &ictcp::Params) -> io::Result<Host> {
-    let first = u64::from(params.initial_window.0) * u64::from(site.info.mss);
+pub(super) fn attach(lan: &Lan, site: &Site, decider: &Decider) -> io::Result<Host> {
+    let first = u64::from(decider.first_window) * u64::from(site.info.mss);
     let first = u32::try_from(first).unwrap_or(u32::MAX);
     let receiver = Receiver::load(first).map_err(refused)?;
     receiver.port().renew(LEASE).map_err(refused)?;
@@ -38,19 +39,15 @@ pub(super) fn attach(lan: &Lan, site: &Site, params: &ictcp::Params) -> io::Resu
 }
 
 /// Decides windows in every slot, until the other end of `until` is gone. Returns how long slots were.
-pub(super) fn decide(
-    hosts: &[Host],
-    params: &ictcp::Params,
-    until: &Until<()>,
-) -> io::Result<Slots> {
+pub(super) fn decide(hosts: &[Host], decider: &Decider, until: &Until<()>) -> io::Result<Slots> {
     let _first = Priority::raised();
     let zero = clock_gettime(ClockId::Monotonic);
     let zero = Duration::try_from(zero).unwrap_or_default();
     let ears = hosts.iter().map(|host| host.receiver.listen());
     let ears = ears.collect::<Result<Vec<_>, _>>().map_err(refused)?;
-    let role = |host: &Host| Connections::new(params.law(&host.info), host.info.mss, zero);
+    let role = |host: &Host| Connections::new((decider.receiver)(&host.info), host.info.mss, zero);
     let mut all: Vec<_> = hosts.iter().map(role).collect();
-    let slot = params.min_slot.0.map_or(Duration::ZERO, duration);
+    let slot = duration(decider.slot);
     let (mut last, mut lengths) = (clock::now(), Vec::new());
     loop {
         let rest = slot.saturating_sub(clock::now().saturating_duration_since(last));

@@ -40,7 +40,10 @@ impl Reader<'_> {
                     place.clone(),
                     "begins with no letter or digit, or has a comma, a plus, \"=\" or a space",
                 )
-                .help("use letters, digits and dashes, as in [variant.newreno-iw10]");
+                .help(format!(
+                    "use letters, digits and dashes, as in [variant.{}-iw10]",
+                    schemes::PLAIN_SENDER.name
+                ));
             self.problems.push(problem);
         }
         let mut base = None;
@@ -75,7 +78,10 @@ impl Reader<'_> {
             if !body.contains_key("base") {
                 let problem = Problem::new(format!("variant {name} has no base"))
                     .at(self.source, place, "which scheme does it vary?")
-                    .help("add a line such as base = \"newreno\"; `tailwater list schemes` prints all");
+                    .help(format!(
+                        "add a line such as base = {:?}; `tailwater list schemes` prints all",
+                        schemes::PLAIN_SENDER.name
+                    ));
                 self.problems.push(problem);
             }
             return;

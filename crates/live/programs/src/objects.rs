@@ -1,0 +1,52 @@
+//! The programs that a port can have, by their names.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use laws::Loadable;
+
+use crate::error::LoadError;
+
+/// The queue is measured, without a law: [`Port::mean_queue`](crate::Port::mean_queue) has the result.
+pub fn queue() -> Loadable {
+    Loadable::of_settings("queue", vec![0; 32])
+}
+
+/// A receiver's windows are those that user space assigns to its connections, and this many bytes until it does: see
+/// [`Receiver`](crate::Receiver).
+pub(crate) fn assigned(first_bytes: u32) -> Loadable {
+    let memory = [first_bytes, 0].map(u32::to_ne_bytes).concat();
+    Loadable::of_settings("assigned", memory)
+}
+
+/// A number for the text of the program of a law: another build may have another one.
+pub fn build(law: &Loadable) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    named(law.object).ok().hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The program that is called so.
+pub(crate) fn named(name: &str) -> Result<&'static [u8], LoadError> {
+    let found = AT_PORTS.iter().find(|(own, _)| *own == name);
+    let (_, object) = found.ok_or(LoadError::Lacks("program of this name"))?;
+    Ok(object)
+}
+
+// Each file of `bpf` that includes `port.h`, compiled.
+include!(concat!(env!("OUT_DIR"), "/at_ports.rs"));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_program_at_a_port_is_found_by_its_name_and_has_a_build_of_its_own() {
+        let names = ["hscc", "rwndq", "mark", "grants", "assigned", "queue"];
+        let law = |name| Loadable::of_settings(name, Vec::new());
+        let builds: std::collections::BTreeSet<u64> =
+            names.into_iter().map(|name| build(&law(name))).collect();
+        assert_eq!(builds.len(), names.len());
+        assert!(names.iter().all(|name| named(name).is_ok()));
+        assert!(named("observe").is_err(), "it stands beside laws");
+    }
+}
