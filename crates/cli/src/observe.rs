@@ -65,8 +65,13 @@ pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> 
     match (args.format, &modelled) {
         (Told::Json, _) => output::answer(&pretty(&seen, &flows, &notes, modelled.as_ref()))?,
         (Told::Table, Some(modelled)) => {
-            let Modelled { prediction, folder } = modelled;
-            output::answer(&text::predicted(&seen, prediction, (folder, &page(folder))))?;
+            let Modelled {
+                prediction,
+                scenario,
+                folder,
+            } = modelled;
+            let files = (&**scenario, &**folder, &*page(folder));
+            output::answer(&text::predicted(&seen, prediction, files))?;
         }
         (Told::Table, None) => {}
     }
@@ -174,6 +179,7 @@ fn pretty(
     let mut value: Value = json!({ "observed": seen, "flows": flows, "notes": notes });
     if let Some(modelled) = modelled {
         value["predicted"] = json!(modelled.prediction);
+        value["scenario"] = json!(modelled.scenario);
         value["folder"] = json!(modelled.folder);
     }
     serde_json::to_string_pretty(&value).unwrap_or_default() + "\n"

@@ -1,12 +1,12 @@
 //! What was observed, simulated: as it is today, and with every cure.
 
-use std::fs;
+use std::io::Write;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use observed::{Flow, Observation, Prediction, Times};
-use results::{Folder, Row};
+use observed::{Flow, Observation, Prediction, Rounds, Times};
+use results::{Folder, Row, deliver};
 use scenario::work::Work;
 use scenario::{Overrides, Problems, Scenario, Source};
 
@@ -16,9 +16,10 @@ use crate::report;
 use crate::request::Request;
 use crate::watch::watched;
 
-/// A prediction, and where its run is.
+/// A prediction, and where its scenario and its run are.
 pub(crate) struct Modelled {
     pub(crate) prediction: Prediction,
+    pub(crate) scenario: PathBuf,
     pub(crate) folder: PathBuf,
 }
 
@@ -62,11 +63,15 @@ pub(crate) fn predict(
         Ended::Problems(problems) => Stop::WrongInput(problems),
         Ended::Stopped => Stop::Ended,
     })?;
-    let prediction = prediction(&run, seen, part).ok_or_else(|| {
+    let prediction = prediction(&run, seen, part)?.ok_or_else(|| {
         output::complain("the model of today could not be simulated");
         Stop::Failed
     })?;
-    Ok(Modelled { prediction, folder })
+    Ok(Modelled {
+        prediction,
+        scenario: out.to_owned(),
+        folder,
+    })
 }
 
 /// The scenario, and the flows of it that take no more than some minutes.
@@ -89,9 +94,9 @@ fn affordable<'a>(
         part = &part[..part.len() / 2];
         let trace = out.with_extension("part.csv");
         let name = out.file_stem().unwrap_or_default().to_string_lossy();
-        fs::write(&trace, observed::trace(part)).map_err(|error| {
-            scenario::Problem::new(format!("cannot write {}: {error}", trace.display()))
-        })?;
+        let text = observed::trace(part);
+        deliver(&trace, |file| file.write_all(text.as_bytes()))
+            .map_err(|error| scenario::Problem::new(error.to_string()))?;
         let file_name = trace.file_name().unwrap_or_default().to_string_lossy();
         let text = seen.scenario(&name, &file_name, part);
         source = Source::new(file.clone(), text);
@@ -99,16 +104,28 @@ fn affordable<'a>(
 }
 
 /// What the rows of the run say.
-fn prediction(run: &Folder, seen: &Observation, flows: &[Flow]) -> Option<Prediction> {
+fn prediction(
+    run: &Folder,
+    seen: &Observation,
+    flows: &[Flow],
+) -> Result<Option<Prediction>, Problems> {
     let rows = &run.summary().rows;
-    let times = |scheme: &str| rows.iter().find(|row| row.scheme == scheme).and_then(times);
+    let rounds = rounds(run, flows)?;
+    let times = |scheme: &str| {
+        let point = rows.iter().position(|row| row.scheme == scheme)?;
+        let took = rounds.get(point).copied().flatten();
+        Some(times(&rows[point])?.with_rounds(took))
+    };
     let cures = seen.cures().into_iter().map(|cure| {
         let times = times(&cure.scheme);
         (cure, times)
     });
-    let prediction = Prediction::new(flows, times(seen.scheme())?, cures);
+    let Some(today) = times(seen.scheme()) else {
+        return Ok(None);
+    };
+    let prediction = Prediction::new((seen, flows), today, cures);
     let last = flows.iter().map(|flow| flow.start_s).fold(0.0, f64::max);
-    Some(Prediction {
+    Ok(Some(Prediction {
         seconds: if flows.len() as u64 == seen.flows {
             seen.seconds
         } else {
@@ -117,7 +134,26 @@ fn prediction(run: &Folder, seen: &Observation, flows: &[Flow]) -> Option<Predic
         scheme: seen.scheme().to_owned(),
         guessed: seen.guesses(flows),
         ..prediction
-    })
+    }))
+}
+
+/// What the rounds of the flows took in each row of the run, in seconds: the median and the 99th percentile.
+fn rounds(run: &Folder, flows: &[Flow]) -> Result<Vec<Option<(f64, f64)>>, Problems> {
+    let rounds = Rounds::of(flows);
+    if rounds.count() == 0 {
+        return Ok(Vec::new());
+    }
+    let mut ends = vec![vec![None; flows.len()]; run.summary().rows.len()];
+    run.flows(&mut |point, flow| {
+        let end = ends.get_mut(point as usize);
+        let end = end.and_then(|ends| ends.get_mut(flow.flow as usize));
+        if let (Some(end), Some(completion_us)) = (end, flow.completion_us.get()) {
+            *end = Some((flow.start_us / 1e6, completion_us / 1e6));
+        }
+    })?;
+    let took =
+        |ends: Vec<Option<(f64, f64)>>| rounds.took_s(|place| ends.get(place).copied().flatten());
+    Ok(ends.into_iter().map(took).collect())
 }
 
 fn times(row: &Row) -> Option<Times> {
@@ -131,6 +167,7 @@ fn times(row: &Row) -> Option<Times> {
         fct_p50_s: value("fct_p50_us")? / 1e6,
         fct_p99_s: value("fct_p99_us")? / 1e6,
         timeouts: value("timeouts")? as u64,
+        ..Times::default()
     })
 }
 
@@ -170,6 +207,8 @@ const MOST_STEPS: f64 = 2e9;
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn flow(number: u32) -> Flow {
@@ -214,12 +253,60 @@ mod tests {
         let said = modelled.prediction;
         // 200 KB at 1 Gbit/s and some round trips.
         assert!((0.0015..0.0025).contains(&said.model.fct_p99_s), "{said:?}");
-        assert!(said.fits && said.cures.len() == 6, "{said:?}");
+        assert!(
+            said.fits && said.cures.len() == seen.cures().len(),
+            "{said:?}"
+        );
+        assert_eq!((said.rounds, said.model.round_p99_s), (0, None));
         assert!(
             said.cures.iter().all(|cure| cure.times.is_some()),
             "{said:?}"
         );
         assert!(page(&modelled.folder).is_file());
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn rounds_are_simulated_as_those_that_were_seen() {
+        let folder = std::env::temp_dir().join(format!("tw-rounds-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        // Twelve answers at once, every 100 ms.
+        let answer = |number: u32| Flow {
+            start_s: 0.1 * f64::from(number / 12) + 1e-5 * f64::from(number % 12),
+            ..flow(number + 1)
+        };
+        let flows: Vec<_> = (0..60).map(answer).collect();
+        let seen = Observation {
+            flows: 60,
+            seconds: 1.0,
+            rate_bps: 1_000_000_000,
+            min_rtt_us: Some(60.0),
+            ..Observation::default()
+        };
+        let out = folder.join("seen.toml");
+        fs::write(folder.join("seen.csv"), observed::trace(&flows)).unwrap();
+        fs::write(&out, seen.scenario("seen", "seen.csv", &flows)).unwrap();
+        let Ok(modelled) = predict(&out, &seen, &flows, &[]) else {
+            panic!("a scenario without mistakes");
+        };
+        let said = modelled.prediction;
+        assert_eq!(said.rounds, 5);
+        let model = said.model.round_p50_s.expect("rounds");
+        // All are alike: each lasts as long as its slowest flow, and the 110 us between the starts at most.
+        let slowest = said.model.fct_p99_s;
+        assert!(
+            (slowest - 1e-6..slowest + 111e-6).contains(&model),
+            "{said:?}"
+        );
+        for cure in &said.cures {
+            let times = cure.times.expect("it was simulated");
+            assert!(
+                times
+                    .round_p99_s
+                    .is_some_and(|took| took >= times.fct_p99_s - 1e-6),
+                "{cure:?}"
+            );
+        }
         fs::remove_dir_all(folder).unwrap();
     }
 }

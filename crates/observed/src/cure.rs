@@ -13,6 +13,10 @@ pub struct Cure {
     pub scheme: String,
     /// How `tailwater attach` puts it there, if it can.
     pub attach: Option<Attach>,
+    /// Which value of which setting it is, if it is one.
+    pub rung: Option<Rung>,
+    /// What has to change for it.
+    pub(crate) means: Means,
     /// If the label is that of a variant: the label, the scheme it varies, and the setting that differs.
     pub(crate) variant: Option<(String, String, &'static str, String)>,
 }
@@ -38,6 +42,32 @@ pub enum Place {
     Receiver,
 }
 
+/// One of the values of a setting that are tried.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Rung {
+    /// What people call the setting.
+    pub setting: String,
+    /// The value with its unit.
+    pub value: String,
+    /// Its place among the values: the smallest buffer and the longest timer, which cost least, come first.
+    pub place: u32,
+}
+
+/// What a cure changes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Means {
+    /// What `attach` puts there, if it can.
+    Law,
+    /// Marks at the port, and DCTCP at the hosts.
+    Dctcp,
+    /// The minimum retransmission timeout of senders, in milliseconds.
+    MinRto(u32),
+    /// By how much the room of the port grows.
+    Room(u32),
+    /// What a receiver may offer, in bytes.
+    Window(u64),
+}
+
 impl Cure {
     /// The composition of schemes.
     pub(crate) fn bundle(&self) -> &str {
@@ -54,64 +84,137 @@ impl Cure {
             sets: Vec::new(),
         });
         Self {
-            name: name.to_owned(),
             scheme: format!("{name}+{today}"),
             attach,
-            variant: None,
+            ..Self::named(name, Means::Law)
         }
     }
 
     /// RCC as a kernel has it, by grants, beside the senders that are there.
     fn grants(seen: &Observation, today: &str) -> Self {
         Self {
-            name: "rcc (grant)".to_owned(),
             scheme: format!("rcc+{today}"),
             attach: Some(Attach {
                 scheme: "rcc".to_owned(),
                 at: Place::Receiver,
                 sets: vec![format!("rcc.max_queue={}B", seen.budget())],
             }),
-            variant: None,
+            ..Self::named("rcc (grant)", Means::Law)
         }
     }
 
-    fn alone(name: &str) -> Self {
+    fn named(name: &str, means: Means) -> Self {
         Self {
             name: name.to_owned(),
             scheme: name.to_owned(),
             attach: None,
+            rung: None,
+            means,
             variant: None,
         }
     }
 
-    fn setting(name: &str, label: &str, today: &str, (key, value): (&'static str, String)) -> Self {
-        let variant = (label.to_owned(), today.to_owned(), key, value);
-        Self {
-            name: name.to_owned(),
-            scheme: label.to_owned(),
-            attach: None,
-            variant: Some(variant),
+    /// Values of one setting, in the order of what they cost.
+    fn ladder(setting: &str, label: &str, values: Vec<(String, Means)>, today: &str) -> Vec<Self> {
+        let rung = |(place, (value, means)): (usize, (String, Means))| {
+            let scheme = format!("{label}-{}", value.replace(' ', ""));
+            let (key, text) = means.key();
+            Self {
+                scheme: scheme.clone(),
+                rung: Some(Rung {
+                    setting: setting.to_owned(),
+                    value: value.clone(),
+                    place: u32::try_from(place).unwrap_or(u32::MAX),
+                }),
+                variant: Some((scheme, today.to_owned(), key, text)),
+                ..Self::named(&format!("{setting} {value}"), means)
+            }
+        };
+        values.into_iter().enumerate().map(rung).collect()
+    }
+
+    fn min_rto(seen: &Observation, today: &str) -> Vec<Self> {
+        let shorter = |rto: &u32| seen.min_rto_ms.is_none_or(|found| found > f64::from(*rto));
+        let values = MIN_RTO_MS.into_iter().filter(shorter);
+        let values = values.map(|rto| (format!("{rto}ms"), Means::MinRto(rto)));
+        Self::ladder("min_rto", "min_rto", values.collect(), today)
+    }
+
+    fn room(seen: &Observation, today: &str) -> Vec<Self> {
+        let (room, _) = seen.buffer();
+        let value = |factor: u32| (format!("x{factor}"), Means::Room(factor));
+        let mut all = Self::ladder("buffer", "buffer", ROOMS.map(value).into(), today);
+        for (cure, factor) in all.iter_mut().zip(ROOMS) {
+            if let Some((.., bytes)) = &mut cure.variant {
+                *bytes = format!("{}B", u64::from(factor) * room);
+            }
+        }
+        all
+    }
+
+    /// From two segments on, up to what fills the way and the queue: more has no effect on a single flow.
+    fn window(seen: &Observation, today: &str) -> Vec<Self> {
+        let (room, _) = seen.buffer();
+        let least = 2 * u64::from(seen.mss.unwrap_or(MSS).max(MSS));
+        let enough = seen.pipe_bytes() + room;
+        let windows = |step: u32| {
+            let first = Some(least.next_power_of_two());
+            let all = std::iter::successors(first, move |window| window.checked_shl(step));
+            all.take_while(move |window| *window < enough.min(MOST_WINDOW))
+        };
+        let step = if windows(1).count() > MOST_WINDOWS {
+            2
+        } else {
+            1
+        };
+        let value = |window: u64| {
+            // Linux offers half of a buffer (`tcp.h`, `TCP_DEFAULT_SCALING_RATIO`).
+            (format!("{} KiB", window >> 9), Means::Window(window))
+        };
+        let values = windows(step).map(value).collect();
+        Self::ladder("receive buffer", "rmem", values, today)
+    }
+}
+
+impl Means {
+    /// The setting of the scenario that differs. The room of the port depends on what was found.
+    fn key(self) -> (&'static str, String) {
+        match self {
+            Self::MinRto(rto) => ("tcp.min_rto", format!("{rto}ms")),
+            Self::Window(bytes) => ("tcp.receive_buffer", format!("{bytes}B")),
+            Self::Room(_) | Self::Law | Self::Dctcp => ("switch.buffer", String::new()),
         }
     }
 }
 
-/// Makes one for a port that has this scheme today, unless it is there.
-type MakeCure = fn(&Observation, &str) -> Option<Cure>;
+impl Observation {
+    /// What could be there instead of what is there today.
+    #[must_use]
+    pub fn cures(&self) -> Vec<Cure> {
+        let today = self.scheme();
+        let mut cures = vec![
+            Cure::grants(self, today),
+            Cure::law("hscc", self, today),
+            Cure::law("rwndq", self, today),
+        ];
+        if today != "dctcp" {
+            cures.push(Cure::named("dctcp", Means::Dctcp));
+        }
+        cures.extend(Cure::min_rto(self, today));
+        cures.extend(Cure::room(self, today));
+        cures.extend(Cure::window(self, today));
+        cures
+    }
+}
 
-/// All of them.
-pub(crate) const CURES: [MakeCure; 6] = [
-    |seen, today| Some(Cure::grants(seen, today)),
-    |seen, today| Some(Cure::law("hscc", seen, today)),
-    |seen, today| Some(Cure::law("rwndq", seen, today)),
-    |_, today| (today != "dctcp").then(|| Cure::alone("dctcp")),
-    |seen, today| {
-        let has_longer = seen.min_rto_ms.is_none_or(|rto| rto > 10.0);
-        let value = ("tcp.min_rto", "10ms".to_owned());
-        has_longer.then(|| Cure::setting("min_rto 10ms", "min_rto-10ms", today, value))
-    },
-    |seen, today| {
-        let (room, _) = seen.buffer();
-        let value = ("switch.buffer", format!("{}B", 4 * room));
-        Some(Cure::setting("buffer x4", "buffer-x4", today, value))
-    },
-];
+/// Minimum retransmission timeouts that are tried, in milliseconds: that of delayed ACKs of Linux, below which a timer may
+/// expire before the ACK of a single segment comes, and one that is as short as ticks allow.
+const MIN_RTO_MS: [u32; 2] = [40, 10];
+/// By how much the room of the port is tried to grow.
+const ROOMS: [u32; 2] = [2, 4];
+/// Of Ethernet, with timestamps.
+const MSS: u32 = 1_448;
+/// More values of a receive buffer take longer than they tell.
+const MOST_WINDOWS: usize = 5;
+/// What Linux offers at most by itself: half of 6 MiB (`tcp.c`, `tcp_init`).
+const MOST_WINDOW: u64 = 3 << 20;

@@ -5,16 +5,22 @@
 //! simulation needs, with a row for each [`Cure`]; a [`Prediction`] says whether to believe the simulation, and ranks
 //! them. Nothing here touches a network: the crate `live` watches, and the command simulates and draws.
 
+mod command;
 mod cure;
+mod fit;
 mod numbers;
 mod prediction;
+mod rounds;
 mod scenario;
 mod seen;
 mod verdict;
 
-pub use cure::{Attach, Cure, Place};
+pub use command::{Command, Site};
+pub use cure::{Attach, Cure, Place, Rung};
+pub use fit::{Apart, Fit};
 pub use numbers::percentile;
-pub use prediction::{Predicted, Prediction, Times};
+pub use prediction::{Knee, Predicted, Prediction, Times};
+pub use rounds::Rounds;
 pub use scenario::trace;
 pub use seen::{Cost, Flow, Judged, Observation, Queue, Verdict};
 pub use verdict::{Crowd, DEGREE, Loss, judge};

@@ -2,9 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::cure::{Attach, Cure, Place};
+use crate::command::{Command, Peers, Site};
+use crate::cure::{Attach, Cure, Place, Rung};
+use crate::fit::{Apart, Fit};
 use crate::numbers::percentile;
-use crate::seen::Flow;
+use crate::rounds::Rounds;
+use crate::seen::{Flow, Observation};
 
 /// Completion times and timeouts of the same flows, seen or simulated.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -15,6 +18,12 @@ pub struct Times {
     pub fct_p99_s: f64,
     /// Timeouts of data.
     pub timeouts: u64,
+    /// The median time of rounds in seconds, if there are rounds and half of them end.
+    #[serde(default)]
+    pub round_p50_s: Option<f64>,
+    /// The 99th percentile of rounds.
+    #[serde(default)]
+    pub round_p99_s: Option<f64>,
 }
 
 /// What one cure would do.
@@ -26,8 +35,25 @@ pub struct Predicted {
     pub scheme: String,
     /// How `tailwater attach` puts it there, if it can.
     pub attach: Option<Attach>,
+    /// Which value of which setting it is, if it is one.
+    pub rung: Option<Rung>,
+    /// All that has to be typed for it, in this order; nothing if no command puts it there.
+    pub commands: Vec<Command>,
     /// The flows with it; none if it could not be simulated.
     pub times: Option<Times>,
+    /// What is waited for with the model of today, over the same with the cure.
+    pub gain: Option<f64>,
+}
+
+/// The value of a setting beyond which nothing is gained.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Knee {
+    /// What people call the setting.
+    pub setting: String,
+    /// The value with its unit.
+    pub value: String,
+    /// What is waited for with it, in seconds.
+    pub waited_s: f64,
 }
 
 /// A model of what was seen, and what it says of cures.
@@ -37,158 +63,260 @@ pub struct Prediction {
     pub flows: u64,
     /// Seconds in which they began: all of the observation, or its first part.
     pub seconds: f64,
+    /// Rounds of these flows: all that one receiver asks for at one time. None if they cannot be told.
+    pub rounds: u64,
     /// What was seen of these flows.
     pub observed: Times,
     /// What the model says of them.
     pub model: Times,
     /// The scheme of the model.
     pub scheme: String,
-    /// Whether the 99th percentiles of both are within a factor of 1.5.
+    /// How far the model is from what was seen.
+    pub fit: Fit,
+    /// Whether its median, its tail and its timeouts fit.
     pub fits: bool,
+    /// By what factor the model errs: the largest of those of the median, of the 99th percentile, and of that of rounds.
+    pub errs: f64,
     /// What the model takes for granted that was not seen.
     pub guessed: Vec<String>,
-    /// Best first, by the 99th percentile; those that could not be simulated last.
+    /// Best first, by what is waited for; those that could not be simulated last.
     pub cures: Vec<Predicted>,
+    /// Names of the cures that gain more than the model errs and can be put there by command, the first to be tried
+    /// first; none if the model does not fit.
+    pub advice: Vec<String>,
+    /// Values of settings beyond which nothing is gained, if the model fits.
+    pub knees: Vec<Knee>,
 }
 
 impl Times {
-    /// Of flows that were seen.
+    /// Of flows that were seen, with the rounds that they are.
     #[must_use]
-    pub fn of(flows: &[Flow]) -> Self {
+    pub fn of(flows: &[Flow], rounds: &Rounds) -> Self {
         let mut times: Vec<_> = flows.iter().map(|flow| flow.fct_s).collect();
-        Self {
+        let seen = Self {
             fct_p50_s: percentile(&mut times, 0.5),
             fct_p99_s: percentile(&mut times, 0.99),
             timeouts: flows.iter().map(|flow| u64::from(flow.timeouts)).sum(),
+            ..Self::default()
+        };
+        let ends = |place: usize| {
+            let flow = flows.get(place)?;
+            Some((flow.start_s, flow.start_s + flow.fct_s))
+        };
+        seen.with_rounds(rounds.took_s(ends))
+    }
+
+    /// The same flows with the median and the 99th percentile of their rounds.
+    #[must_use]
+    pub fn with_rounds(self, took_s: Option<(f64, f64)>) -> Self {
+        let ended = |part: fn((f64, f64)) -> f64| took_s.map(part).filter(|took| took.is_finite());
+        Self {
+            round_p50_s: ended(|(median, _)| median),
+            round_p99_s: ended(|(_, slowest)| slowest),
+            ..self
         }
     }
 }
 
 impl Prediction {
-    /// From these flows, whose model of today says `model`, and cures with what the model says of each.
+    /// From these flows of what was seen, whose model of today says `model`, and cures with what the model says of each.
     #[must_use]
     pub fn new(
-        flows: &[Flow],
+        (seen, flows): (&Observation, &[Flow]),
         model: Times,
         cures: impl IntoIterator<Item = (Cure, Option<Times>)>,
     ) -> Self {
-        let observed = Times::of(flows);
-        let mut cures: Vec<_> = cures
-            .into_iter()
-            .map(|(cure, times)| Predicted {
-                name: cure.name,
-                scheme: cure.scheme,
-                attach: cure.attach,
-                times,
-            })
-            .collect();
-        let p99 = |cure: &Predicted| cure.times.map_or(f64::INFINITY, |times| times.fct_p99_s);
-        cures.sort_by(|one, other| p99(one).total_cmp(&p99(other)));
-        Self {
+        let rounds = Rounds::of(flows);
+        let observed = Times::of(flows, &rounds);
+        let fit = Fit::new(&observed, &model);
+        let of_rounds = observed.round_p99_s.zip(model.round_p99_s);
+        let by_rounds = of_rounds.map_or(1.0, |(seen, said)| Apart::of_times(seen, said).times);
+        let peers = Peers::of(seen, flows);
+        let cures = cures.into_iter().map(|(cure, times)| Predicted {
+            commands: cure.commands(&peers),
+            name: cure.name,
+            scheme: cure.scheme,
+            attach: cure.attach,
+            rung: cure.rung,
+            times,
+            gain: None,
+        });
+        let mut said = Self {
             flows: flows.len() as u64,
-            fits: ratio(observed.fct_p99_s, model.fct_p99_s) <= MOST_APART,
+            rounds: rounds.count() as u64,
+            fits: fit.fits(),
+            errs: fit.median.times.max(fit.tail.times).max(by_rounds),
+            fit,
             observed,
             model,
-            cures,
+            cures: cures.collect(),
             ..Self::default()
+        };
+        said.rank();
+        said
+    }
+
+    /// What is waited for: the 99th percentile of rounds if there are rounds, otherwise that of flows.
+    #[must_use]
+    pub fn waited_s(&self, times: &Times) -> Option<f64> {
+        match self.model.round_p99_s {
+            Some(_) => times.round_p99_s,
+            None => Some(times.fct_p99_s),
         }
     }
 
-    /// How far apart the 99th percentiles are: the larger over the smaller.
-    #[must_use]
-    pub fn apart(&self) -> f64 {
-        ratio(self.observed.fct_p99_s, self.model.fct_p99_s)
+    /// The cures that are advised, the first to be tried first.
+    pub fn advised(&self) -> impl Iterator<Item = &Predicted> {
+        let named = |name: &String| self.cures.iter().find(|cure| cure.name == *name);
+        self.advice.iter().filter_map(named)
     }
 
-    /// The best cure that `tailwater attach` can put there, if it is better than what there is, and how.
+    /// The best cure that would gain more than the model errs, and that no command puts there.
     #[must_use]
-    pub fn attachable(&self, at: Place) -> Option<&Attach> {
-        let is_better = |times: Times| times.fct_p99_s < self.model.fct_p99_s;
-        let better = self
-            .cures
+    pub fn elsewhere(&self) -> Option<&Predicted> {
+        let mut gaining = self.cures.iter().filter(|cure| self.gains(cure));
+        gaining.find(|cure| cure.commands.is_empty())
+    }
+
+    /// Guesses by which the measures that do not fit are decided.
+    #[must_use]
+    pub fn suspects(&self) -> Vec<&str> {
+        let decides = |guess: &&str| {
+            let of = |keys: &[&str]| keys.contains(guess);
+            !self.fit.median.fits && of(&["rate", "delay", "mss", "schemes"])
+                || !self.fit.tail.fits && of(&["buffer", "min_rto", "rate", "schemes"])
+                || !self.fit.timeouts.fits && of(&["buffer", "min_rto", "schemes"])
+        };
+        let keys = self
+            .guessed
             .iter()
-            .filter(|cure| cure.times.is_some_and(is_better));
-        let mut ways = better.filter_map(|cure| cure.attach.as_ref());
-        ways.find(|way| way.at == at)
+            .filter_map(|guess| guess.split(' ').next());
+        keys.filter(decides).collect()
+    }
+
+    /// Whether a cure gains more than the model errs, so that the gain is not the error.
+    fn gains(&self, cure: &Predicted) -> bool {
+        self.fits && cure.gain.is_some_and(|gain| gain > self.errs)
+    }
+
+    /// Sorts cures by what is waited for, and finds what is to be said of them.
+    fn rank(&mut self) {
+        let today = self.waited_s(&self.model);
+        let mut cures = std::mem::take(&mut self.cures);
+        let waited = |cure: &Predicted| {
+            let waited = cure.times.and_then(|times| self.waited_s(&times));
+            waited.unwrap_or(f64::INFINITY)
+        };
+        for cure in &mut cures {
+            let with = waited(cure);
+            let gain = today.map(|today| today / with.max(SHORTEST_S));
+            cure.gain = gain.filter(|_| with.is_finite());
+        }
+        cures.sort_by(|one, other| waited(one).total_cmp(&waited(other)));
+        self.cures = cures;
+        self.advice = self.advise();
+        if self.fits {
+            self.knees = self.knees();
+        }
+    }
+
+    /// Of cures that differ by less than the model errs the simplest comes first; of each setting only one value is said.
+    fn advise(&self) -> Vec<String> {
+        let mut gaining: Vec<_> = self.cures.iter().filter(|cure| self.gains(cure)).collect();
+        gaining.retain(|cure| !cure.commands.is_empty());
+        let best = gaining.first().and_then(|cure| cure.gain).unwrap_or(0.0);
+        let order = |cure: &&Predicted| {
+            let is_best = cure.gain.is_some_and(|gain| gain * self.errs >= best);
+            let place = cure.rung.as_ref().map_or(0, |rung| rung.place);
+            (!is_best, is_best.then(|| (Effort::of(cure), place)))
+        };
+        gaining.sort_by_key(order);
+        let mut told: Vec<&Predicted> = Vec::new();
+        for cure in gaining {
+            if !told.iter().any(|other| other.is_of_setting_of(cure)) {
+                told.push(cure);
+            }
+        }
+        told.into_iter().map(|cure| cure.name.clone()).collect()
+    }
+
+    /// The first value of each setting that is as good as the best of them, if the one before it is worse. The value of
+    /// today stands before all others, but for a receive buffer, which is larger today.
+    fn knees(&self) -> Vec<Knee> {
+        let rungs = self.cures.iter().filter_map(|cure| {
+            let waited = cure.times.and_then(|times| self.waited_s(&times))?;
+            Some((cure.rung.as_ref()?, waited))
+        });
+        let mut rungs: Vec<_> = rungs.collect();
+        rungs.sort_by_key(|(rung, _)| (&rung.setting, rung.place));
+        let today = self.waited_s(&self.model).unwrap_or(f64::INFINITY);
+        let ladders = rungs.chunk_by(|(one, _), (other, _)| one.setting == other.setting);
+        let knee = |ladder: &[(&Rung, f64)]| {
+            let (first, _) = *ladder.first()?;
+            let is_last = first.setting == "receive buffer";
+            let all = ladder.iter().map(|(_, waited)| *waited);
+            let best = all.fold(today, f64::min);
+            let is_enough = |waited: f64| waited <= best * self.errs;
+            let at = ladder.iter().position(|(_, waited)| is_enough(*waited))?;
+            let is_beyond = is_last || at + 1 < ladder.len();
+            let is_above = if is_last { at > 0 } else { !is_enough(today) };
+            let (rung, waited_s) = ladder[at];
+            (is_beyond && is_above).then(|| Knee {
+                setting: rung.setting.clone(),
+                value: rung.value.clone(),
+                waited_s,
+            })
+        };
+        ladders.filter_map(knee).collect()
     }
 }
 
-fn ratio(one: f64, other: f64) -> f64 {
-    one.max(other) / one.min(other).max(1e-9)
+/// How much it takes to put a cure there, least first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Effort {
+    SettingHere,
+    AttachHere,
+    SettingAtReceiver,
+    AttachAtReceiver,
+    SettingAtSenders,
+    Several,
 }
 
-/// A model whose 99th percentile is further from the one that was seen does not fit.
-const MOST_APART: f64 = 1.5;
+impl Effort {
+    fn of(cure: &Predicted) -> Self {
+        match (&cure.commands[..], &cure.attach) {
+            ([one], None) => match one.site {
+                Site::Here => Self::SettingHere,
+                Site::Receiver => Self::SettingAtReceiver,
+                Site::Senders | Site::Hosts => Self::SettingAtSenders,
+            },
+            ([one], Some(_)) if one.site == Site::Here => Self::AttachHere,
+            ([_], Some(_)) => Self::AttachAtReceiver,
+            _ => Self::Several,
+        }
+    }
+}
+
+impl Predicted {
+    /// Whether both are values of one setting.
+    fn is_of_setting_of(&self, other: &Self) -> bool {
+        let both = self.rung.as_ref().zip(other.rung.as_ref());
+        both.is_some_and(|(one, other)| one.setting == other.setting)
+    }
+
+    /// Whether it can be attached by the device that was watched.
+    #[must_use]
+    pub fn is_attached_here(&self) -> bool {
+        let is_port = |way: &Attach| way.at == Place::Port;
+        let is_here = self.commands.iter().all(|one| one.site == Site::Here);
+        self.attach
+            .as_ref()
+            .is_some_and(|way| is_port(way) || is_here)
+    }
+}
+
+/// Shorter times are none.
+const SHORTEST_S: f64 = 1e-9;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Observation;
-
-    fn flow(fct_s: f64, timeouts: u32) -> Flow {
-        Flow {
-            start_s: 0.0,
-            opened_s: None,
-            fct_s,
-            bytes: 1_000,
-            sender: "10.0.0.1:5".to_owned(),
-            receiver: "10.0.0.9:80".to_owned(),
-            timeouts,
-            fast_retransmits: 0,
-            probes: 0,
-            repeats: 0,
-            drops: 0,
-            waited_s: 0.0,
-            leaves: true,
-            is_told: true,
-            closed: true,
-        }
-    }
-
-    fn times(fct_p99_s: f64) -> Times {
-        Times {
-            fct_p50_s: 0.001,
-            fct_p99_s,
-            timeouts: 2,
-        }
-    }
-
-    #[test]
-    fn a_model_fits_within_half_of_the_99th_percentile_and_cures_come_best_first() {
-        let flows = [flow(0.003, 0), flow(0.2, 1), flow(0.004, 1)];
-        let cures = || {
-            let cures = Observation::default().cures().into_iter();
-            let said = [Some(0.05), None, Some(0.009), Some(0.01), Some(0.03)];
-            let said = said.map(|p99| p99.map(times)).into_iter();
-            cures.zip(said).collect::<Vec<_>>()
-        };
-        for (model, fits) in [(0.299, true), (0.301, false), (0.134, true), (0.133, false)] {
-            let said = Prediction::new(&flows, times(model), cures());
-            assert_eq!(said.fits, fits, "{model}");
-        }
-        let said = Prediction::new(&flows, times(0.3), cures());
-        assert_eq!((said.flows, said.observed.timeouts), (3, 2));
-        assert!((said.observed.fct_p99_s - 0.2).abs() < 1e-9);
-        assert!((said.observed.fct_p50_s - 0.004).abs() < 1e-9);
-        let names: Vec<_> = said.cures.iter().map(|cure| cure.name.as_str()).collect();
-        assert_eq!(
-            names,
-            ["rwndq", "dctcp", "min_rto 10ms", "rcc (grant)", "hscc"]
-        );
-        let best = |said: &Prediction, at| said.attachable(at).map(|way| way.scheme.clone());
-        assert_eq!(best(&said, Place::Port).as_deref(), Some("rwndq"));
-        assert_eq!(best(&said, Place::Receiver).as_deref(), Some("rcc"));
-        // What is no better than today is no advice.
-        let said = Prediction::new(&flows, times(0.02), cures());
-        assert_eq!(best(&said, Place::Port).as_deref(), Some("rwndq"));
-        assert_eq!(best(&said, Place::Receiver), None);
-        // The queue of what comes in is another machine's.
-        let receiver = Observation {
-            packet_bytes: [64, 1_500],
-            ..Observation::default()
-        };
-        let ways = receiver.cures().into_iter().filter_map(|cure| cure.attach);
-        let places: Vec<_> = ways.map(|way| way.at).collect();
-        assert_eq!(places, [Place::Receiver]);
-    }
-}
+pub(crate) mod tests;
