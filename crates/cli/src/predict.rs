@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use observed::{Flow, Observation, Prediction, Rounds, Times};
-use results::{Folder, Row, deliver};
+use observed::{Flow, Observation, Outcome, Prediction, Rounds, Times};
+use results::{Folder, deliver};
 use scenario::work::Work;
 use scenario::{Overrides, Problems, Scenario, Source};
 
@@ -103,18 +103,22 @@ fn affordable<'a>(
     }
 }
 
-/// What the rows of the run say.
+/// What the flows of the run say that pass the port the way most of its traffic does.
 fn prediction(
     run: &Folder,
     seen: &Observation,
     flows: &[Flow],
 ) -> Result<Option<Prediction>, Problems> {
+    let passes = |flow: &&Flow| flow.leaves == seen.leaves();
+    let judged: Vec<_> = flows.iter().filter(passes).cloned().collect();
+    let rounds = Rounds::of(&judged);
+    let outcomes = outcomes(run, flows, &passes)?;
     let rows = &run.summary().rows;
-    let rounds = rounds(run, flows)?;
     let times = |scheme: &str| {
-        let point = rows.iter().position(|row| row.scheme == scheme)?;
-        let took = rounds.get(point).copied().flatten();
-        Some(times(&rows[point])?.with_rounds(took))
+        let row = rows.iter().position(|row| row.scheme == scheme)?;
+        let outcomes = outcomes.get(row)?;
+        let is_whole = outcomes.len() == judged.len();
+        Times::of(outcomes, &rounds).filter(|_| is_whole)
     };
     let cures = seen.cures().into_iter().map(|cure| {
         let times = times(&cure.scheme);
@@ -123,9 +127,10 @@ fn prediction(
     let Some(today) = times(seen.scheme()) else {
         return Ok(None);
     };
-    let prediction = Prediction::new((seen, flows), today, cures);
+    let prediction = Prediction::new((seen, &judged), today, cures);
     let last = flows.iter().map(|flow| flow.start_s).fold(0.0, f64::max);
     Ok(Some(Prediction {
+        flows: flows.len() as u64,
         seconds: if flows.len() as u64 == seen.flows {
             seen.seconds
         } else {
@@ -137,38 +142,27 @@ fn prediction(
     }))
 }
 
-/// What the rounds of the flows took in each row of the run, in seconds: the median and the 99th percentile.
-fn rounds(run: &Folder, flows: &[Flow]) -> Result<Vec<Option<(f64, f64)>>, Problems> {
-    let rounds = Rounds::of(flows);
-    if rounds.count() == 0 {
-        return Ok(Vec::new());
-    }
-    let mut ends = vec![vec![None; flows.len()]; run.summary().rows.len()];
-    run.flows(&mut |point, flow| {
-        let end = ends.get_mut(point as usize);
-        let end = end.and_then(|ends| ends.get_mut(flow.flow as usize));
-        if let (Some(end), Some(completion_us)) = (end, flow.completion_us.get()) {
-            *end = Some((flow.start_us / 1e6, completion_us / 1e6));
+/// What became of the flows that pass, in their order, in each row of the run.
+fn outcomes(
+    run: &Folder,
+    flows: &[Flow],
+    passes: &dyn Fn(&&Flow) -> bool,
+) -> Result<Vec<Vec<Outcome>>, Problems> {
+    let mut outcomes = vec![Vec::new(); run.summary().rows.len()];
+    // Of one seed: a point is a row.
+    run.flows(&mut |point, record| {
+        let is_judged = flows
+            .get(record.flow as usize)
+            .is_some_and(|flow| passes(&flow));
+        if let Some(outcomes) = outcomes.get_mut(point as usize).filter(|_| is_judged) {
+            outcomes.push(Outcome {
+                start_s: record.start_us / 1e6,
+                fct_s: record.fct_us.get().unwrap_or(f64::INFINITY) / 1e6,
+                timeouts: record.timeouts,
+            });
         }
     })?;
-    let took =
-        |ends: Vec<Option<(f64, f64)>>| rounds.took_s(|place| ends.get(place).copied().flatten());
-    Ok(ends.into_iter().map(took).collect())
-}
-
-fn times(row: &Row) -> Option<Times> {
-    let value = |name: &str| Some(row.value(name)).filter(|value| value.is_finite());
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a count"
-    )]
-    Some(Times {
-        fct_p50_s: value("fct_p50_us")? / 1e6,
-        fct_p99_s: value("fct_p99_us")? / 1e6,
-        timeouts: value("timeouts")? as u64,
-        ..Times::default()
-    })
+    Ok(outcomes)
 }
 
 /// The folder, or with a number behind it the first that is not there.
@@ -270,14 +264,25 @@ mod tests {
     fn rounds_are_simulated_as_those_that_were_seen() {
         let folder = std::env::temp_dir().join(format!("tw-rounds-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
-        // Twelve answers at once, every 100 ms.
+        // Twelve answers at once, every 100 ms, each behind a request that comes in.
         let answer = |number: u32| Flow {
             start_s: 0.1 * f64::from(number / 12) + 1e-5 * f64::from(number % 12),
             ..flow(number + 1)
         };
-        let flows: Vec<_> = (0..60).map(answer).collect();
+        let request = |answer: &Flow| Flow {
+            bytes: 6,
+            fct_s: 0.0,
+            sender: answer.receiver.clone(),
+            receiver: answer.sender.clone(),
+            leaves: false,
+            ..answer.clone()
+        };
+        let answers = (0..60).map(answer);
+        let flows: Vec<_> = answers
+            .flat_map(|answer| [request(&answer), answer])
+            .collect();
         let seen = Observation {
-            flows: 60,
+            flows: 120,
             seconds: 1.0,
             rate_bps: 1_000_000_000,
             min_rtt_us: Some(60.0),
@@ -290,7 +295,12 @@ mod tests {
             panic!("a scenario without mistakes");
         };
         let said = modelled.prediction;
-        assert_eq!(said.rounds, 5);
+        // What goes the other way does not meet the queue, and makes no median.
+        assert_eq!((said.flows, said.judged, said.rounds), (120, 60, 5));
+        assert!(
+            said.model.fct_p50_s > 1e-3 && said.observed.fct_p50_s > 1e-3,
+            "{said:?}"
+        );
         let model = said.model.round_p50_s.expect("rounds");
         // All are alike: each lasts as long as its slowest flow, and the 110 us between the starts at most.
         let slowest = said.model.fct_p99_s;

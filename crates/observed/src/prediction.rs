@@ -26,6 +26,17 @@ pub struct Times {
     pub round_p99_s: Option<f64>,
 }
 
+/// What became of one flow, seen or simulated.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Outcome {
+    /// When it began, in seconds.
+    pub start_s: f64,
+    /// How long it took; infinite if it did not end.
+    pub fct_s: f64,
+    /// Timeouts of its data.
+    pub timeouts: u32,
+}
+
 /// What one cure would do.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Predicted {
@@ -61,6 +72,9 @@ pub struct Knee {
 pub struct Prediction {
     /// Flows that were simulated.
     pub flows: u64,
+    /// Those of them by which everything is judged: that pass the port the way most of its traffic does. What goes the
+    /// other way, as requests for answers, does not meet its queue.
+    pub judged: u64,
     /// Seconds in which they began: all of the observation, or its first part.
     pub seconds: f64,
     /// Rounds of these flows: all that one receiver asks for at one time. None if they cannot be told.
@@ -89,37 +103,37 @@ pub struct Prediction {
 }
 
 impl Times {
-    /// Of flows that were seen, with the rounds that they are.
+    /// Of what became of flows, and of the rounds that they are; none if so many did not end that a percentile falls on
+    /// one of them.
     #[must_use]
-    pub fn of(flows: &[Flow], rounds: &Rounds) -> Self {
-        let mut times: Vec<_> = flows.iter().map(|flow| flow.fct_s).collect();
-        let seen = Self {
+    pub fn of(outcomes: &[Outcome], rounds: &Rounds) -> Option<Self> {
+        let mut times: Vec<_> = outcomes.iter().map(|one| one.fct_s).collect();
+        let took = rounds.took_s(outcomes);
+        let ended = |part: fn((f64, f64)) -> f64| took.map(part).filter(|took| took.is_finite());
+        let all = Self {
             fct_p50_s: percentile(&mut times, 0.5),
             fct_p99_s: percentile(&mut times, 0.99),
-            timeouts: flows.iter().map(|flow| u64::from(flow.timeouts)).sum(),
-            ..Self::default()
-        };
-        let ends = |place: usize| {
-            let flow = flows.get(place)?;
-            Some((flow.start_s, flow.start_s + flow.fct_s))
-        };
-        seen.with_rounds(rounds.took_s(ends))
-    }
-
-    /// The same flows with the median and the 99th percentile of their rounds.
-    #[must_use]
-    pub fn with_rounds(self, took_s: Option<(f64, f64)>) -> Self {
-        let ended = |part: fn((f64, f64)) -> f64| took_s.map(part).filter(|took| took.is_finite());
-        Self {
+            timeouts: outcomes.iter().map(|one| u64::from(one.timeouts)).sum(),
             round_p50_s: ended(|(median, _)| median),
             round_p99_s: ended(|(_, slowest)| slowest),
-            ..self
+        };
+        all.fct_p99_s.is_finite().then_some(all)
+    }
+}
+
+impl From<&Flow> for Outcome {
+    fn from(flow: &Flow) -> Self {
+        Self {
+            start_s: flow.start_s,
+            fct_s: flow.fct_s,
+            timeouts: flow.timeouts,
         }
     }
 }
 
 impl Prediction {
-    /// From these flows of what was seen, whose model of today says `model`, and cures with what the model says of each.
+    /// From these flows of what was seen, those that pass the port the way most of its traffic does, whose model of today
+    /// says `model`, and cures with what the model says of each.
     #[must_use]
     pub fn new(
         (seen, flows): (&Observation, &[Flow]),
@@ -127,7 +141,8 @@ impl Prediction {
         cures: impl IntoIterator<Item = (Cure, Option<Times>)>,
     ) -> Self {
         let rounds = Rounds::of(flows);
-        let observed = Times::of(flows, &rounds);
+        let outcomes: Vec<_> = flows.iter().map(Outcome::from).collect();
+        let observed = Times::of(&outcomes, &rounds).unwrap_or_default();
         let fit = Fit::new(&observed, &model);
         let of_rounds = observed.round_p99_s.zip(model.round_p99_s);
         let by_rounds = of_rounds.map_or(1.0, |(seen, said)| Apart::of_times(seen, said).times);
@@ -143,6 +158,7 @@ impl Prediction {
         });
         let mut said = Self {
             flows: flows.len() as u64,
+            judged: flows.len() as u64,
             rounds: rounds.count() as u64,
             fits: fit.fits(),
             errs: fit.median.times.max(fit.tail.times).max(by_rounds),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::numbers::percentile;
+use crate::prediction::Outcome;
 use crate::scenario::address;
 use crate::seen::Flow;
 use crate::verdict::DEGREE;
@@ -17,7 +18,8 @@ impl Rounds {
     /// A round begins with the first flow to a receiver behind the end of everything before, and takes in whatever
     /// begins until it is over. These are rounds only if they look as if they were asked for at one time: nearly all of
     /// their flows began before half of them were over. There are none where fewer than three have as many flows as an
-    /// incast has, or where other flows are more than a tenth: then nobody can tell who waits for which of them.
+    /// incast has, or where other flows carry more than a tenth of all bytes: then nobody can tell who waits for which
+    /// of them. Requests for the answers of a round carry little.
     #[must_use]
     pub fn of(flows: &[Flow]) -> Self {
         let mut open: BTreeMap<&str, (f64, Vec<usize>)> = BTreeMap::new();
@@ -33,8 +35,9 @@ impl Rounds {
         }
         all.extend(open.into_values().map(|(_, round)| round));
         all.retain(|round| round.len() as u64 >= u64::from(DEGREE) && is_at_once(flows, round));
-        let inside: usize = all.iter().map(Vec::len).sum();
-        if all.len() < LEAST || 10 * inside < 9 * flows.len() {
+        let inside: u64 = all.iter().flatten().map(|place| flows[*place].bytes).sum();
+        let bytes: u64 = flows.iter().map(|flow| flow.bytes).sum();
+        if all.len() < LEAST || 10 * inside < 9 * bytes {
             all.clear();
         }
         Self(all)
@@ -46,18 +49,18 @@ impl Rounds {
         self.0.len()
     }
 
-    /// The median and the 99th percentile of how long they take, in seconds, if each of these flows begins and ends then;
-    /// none if there are no rounds. A flow without an end makes its round endless.
-    #[must_use]
-    pub fn took_s(&self, ends: impl Fn(usize) -> Option<(f64, f64)>) -> Option<(f64, f64)> {
+    /// The median and the 99th percentile of how long they take, in seconds, if this became of each flow; none if there
+    /// are no rounds. A flow without an end makes its round endless.
+    pub(crate) fn took_s(&self, outcomes: &[Outcome]) -> Option<(f64, f64)> {
         let took = |round: &Vec<usize>| {
-            let ends = round.iter().map(|place| ends(*place));
-            let all = ends.collect::<Option<Vec<_>>>();
-            all.map_or(f64::INFINITY, |all| {
-                let first = all.iter().map(|(start, _)| *start).reduce(f64::min);
-                let last = all.iter().map(|(_, end)| *end).reduce(f64::max);
-                last.unwrap_or(0.0) - first.unwrap_or(0.0)
-            })
+            let all = || round.iter().filter_map(|place| outcomes.get(*place));
+            let first = all().map(|one| one.start_s).fold(f64::INFINITY, f64::min);
+            let last = all().map(|one| one.start_s + one.fct_s).fold(0.0, f64::max);
+            if all().count() == round.len() {
+                last - first
+            } else {
+                f64::INFINITY
+            }
         };
         let mut took: Vec<_> = self.0.iter().map(took).collect();
         let median = percentile(&mut took, 0.5);
@@ -97,18 +100,16 @@ mod tests {
         let flows = [asked(0.0, 0.2), asked(0.5, 0.02), asked(1.0, 0.03)].concat();
         let rounds = Rounds::of(&flows);
         assert_eq!(rounds.count(), 3);
-        let seen = |place: usize| {
-            let flow: &Flow = &flows[place];
-            Some((flow.start_s, flow.start_s + flow.fct_s))
-        };
-        let (median, slowest) = rounds.took_s(seen).expect("three");
+        let mut outcomes: Vec<_> = flows.iter().map(Outcome::from).collect();
+        let (median, slowest) = rounds.took_s(&outcomes).expect("three");
         assert!((median - 0.031_1).abs() < 1e-9, "{median}");
         assert!((slowest - 0.201_1).abs() < 1e-9, "{slowest}");
-        let endless = |place| (place != 30).then(|| seen(place)).flatten();
-        assert_eq!(
-            rounds.took_s(endless).map(|(_, most)| most),
-            Some(f64::INFINITY)
-        );
+        outcomes[30].fct_s = f64::INFINITY;
+        let slowest = rounds.took_s(&outcomes).map(|(_, most)| most);
+        assert_eq!(slowest, Some(f64::INFINITY));
+        // Of flows that nobody knows of nothing is known.
+        let slowest = rounds.took_s(&outcomes[..20]).map(|(_, most)| most);
+        assert_eq!(slowest, Some(f64::INFINITY));
     }
 
     #[test]
@@ -128,7 +129,18 @@ mod tests {
         );
         let rounds = [asked(10.0, 0.1), asked(10.5, 0.1), asked(11.0, 0.1)].concat();
         assert_eq!(Rounds::of(&rounds).count(), 3);
+        // Requests go the other way, and carry little.
+        let request = |(number, answer): (usize, &Flow)| Flow {
+            bytes: 6,
+            receiver: format!("10.0.1.{}:80", number % 12),
+            ..answer.clone()
+        };
+        let asking = rounds
+            .iter()
+            .enumerate()
+            .flat_map(|answer| [request(answer), answer.1.clone()]);
+        assert_eq!(Rounds::of(&asking.collect::<Vec<_>>()).count(), 3);
         assert_eq!(Rounds::of(&[flows, rounds].concat()).count(), 0);
-        assert_eq!(Rounds::default().took_s(|_| None), None);
+        assert_eq!(Rounds::default().took_s(&[]), None);
     }
 }

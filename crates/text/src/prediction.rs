@@ -37,6 +37,21 @@ fn model(seen: &Observation, said: &Prediction, scenario: &Path) -> String {
             short(said.seconds)
         )
     };
+    let way = if said.judged == said.flows {
+        String::new()
+    } else {
+        let (goes, others) = if seen.leaves() {
+            ("leave by", "come in")
+        } else {
+            ("come in by", "leave")
+        };
+        format!(
+            "judged by the {} that {goes} {}, and not by the {} that {others}\n",
+            several(said.judged, "flow"),
+            seen.place(),
+            grouped(said.flows - said.judged)
+        )
+    };
     let (model, observed) = (of(&said.model), of(&said.observed));
     let beside = format!("model of today: {model}; observed: {observed}");
     if said.fits {
@@ -48,14 +63,14 @@ fn model(seen: &Observation, said: &Prediction, scenario: &Path) -> String {
             ),
         };
         let errs = factor(said.errs);
-        return format!("{part}{beside}: it fits, and errs {errs}\n{rounds}");
+        return format!("{part}{beside}: it fits, and errs {errs}\n{way}{rounds}");
     }
     let guessed = said
         .guessed
         .iter()
         .map(|guess| format!("  guessed: {guess}\n"));
     format!(
-        "{part}THE MODEL DOES NOT FIT THIS NETWORK: {}\n{beside}\n{}\n{}",
+        "{part}THE MODEL DOES NOT FIT THIS NETWORK: {}\n{beside}\n{way}{}\n{}",
         misfits(said).join("; "),
         remedy(said, scenario),
         guessed.collect::<String>()
@@ -101,11 +116,11 @@ fn misfits(said: &Prediction) -> Vec<String> {
 /// What to do about a model that does not fit.
 fn remedy(said: &Prediction, scenario: &Path) -> String {
     let file = scenario.display();
-    let longer = if said.flows < MANY {
+    let longer = if said.judged < MANY {
         format!(
             "watch for longer, for the 99th percentile of {} is that of the slowest {}; then ",
-            several(said.flows, "flow"),
-            said.flows / 100 + 1
+            several(said.judged, "flow"),
+            said.judged / 100 + 1
         )
     } else {
         String::new()
@@ -393,6 +408,7 @@ mod tests {
         // Of a few flows nobody knows the slowest of a hundred.
         let few = Prediction {
             flows: 300,
+            judged: 300,
             ..said(&seen(), 3.85, &cures)
         };
         let told = told(&seen(), &few);
@@ -466,12 +482,14 @@ mod tests {
         };
         let mut said = said(&seen(), 24.0, &[("hscc", 90.0)]);
         said.rounds = 50;
+        said.judged = 600;
         said.observed = with_rounds(231.0);
         said.model = with_rounds(240.0);
         said.cures[0].times = Some(with_rounds(66.0));
         let told = told(&seen(), &said);
         for words in [
             "rounds p99 240 ms; observed",
+            "judged by the 600 flows that leave by p1, and not by the 600 that come in",
             "flows come in rounds, 50 rounds",
             "with a cure  rounds p99      p50     p99  timeouts",
             "rounds p99 240 ms becomes 66.0 ms",
