@@ -129,8 +129,8 @@ impl<'a> Peers<'a> {
         self.command(site, command, format!("sudo tailwater detach {dev}"))
     }
 
-    /// The minimum timeout of the route to the receiver, or of the whole namespace, which kernels from 6.11 on have. A
-    /// route keeps everything else that it has.
+    /// The minimum timeout of the route to the receiver, which keeps everything else that it has. Connections that are open
+    /// have it at once (`tcp.h`, `tcp_rto_min`).
     fn min_rto(&self, rto_ms: u32) -> Command {
         let family = if self.receiver.contains(':') {
             " -6"
@@ -141,30 +141,31 @@ impl<'a> Peers<'a> {
         let change = format!(
             "sudo ip{family} route change $(ip{family} route get fibmatch {receiver} | sed 's/rto_min lock [^ ]*//')"
         );
-        let before_ms = self.seen.min_rto_ms.unwrap_or(LINUX_RTO_MS);
         let by_route = format!("{change} rto_min {rto_ms}ms");
         // The usual one is that of a route without any.
-        let is_usual = (before_ms - LINUX_RTO_MS).abs() < 1.0;
-        let undo = if is_usual {
+        let before_ms = self.seen.min_rto_ms.unwrap_or(LINUX_RTO_MS);
+        let undo = if (before_ms - LINUX_RTO_MS).abs() < 1.0 {
             change
         } else {
             format!("{change} rto_min {before_ms:.0}ms")
         };
-        let sysctl = |ms: f64| {
-            let us = 1e3 * ms;
-            format!("sudo sysctl -w net.ipv4.tcp_rto_min_us={us:.0}")
-        };
-        let by_sysctl = sysctl(rto_ms.into());
-        if self.are_here && self.seen.has_rto_min_us && is_usual {
-            return Command {
-                or: Some(format!("for this route alone: {by_route}")),
-                ..self.command(Site::Senders, by_sysctl, sysctl(before_ms))
-            };
-        }
         Command {
-            or: Some(format!("for every route, from Linux 6.11 on: {by_sysctl}")),
+            or: self.min_rto_of_all(rto_ms),
             ..self.command(Site::Senders, by_route, undo)
         }
+    }
+
+    /// The minimum timeout of a whole namespace, unless the kernel of the senders is known to have none. A socket has what
+    /// was set when it was opened (`tcp.c`, `tcp_init_sock`), and connections have that of the socket that accepts them.
+    fn min_rto_of_all(&self, rto_ms: u32) -> Option<String> {
+        let may_be_there = !self.are_here || self.seen.has_rto_min_us;
+        let us = 1_000 * rto_ms;
+        may_be_there.then(|| {
+            format!(
+                "for every route, from Linux 6.11 on, before servers are started: sudo sysctl -w \
+                 net.ipv4.tcp_rto_min_us={us}"
+            )
+        })
     }
 
     /// The room of the queue that was watched, if it is one whose settings are known: a change has to name all of them.
@@ -357,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_is_that_of_a_route_or_of_a_kernel_that_has_one() {
+    fn a_timer_is_that_of_a_route_or_of_all_where_the_kernel_has_one() {
         let elsewhere = &typed(&seen("tbf"), "min_rto 10ms")[0];
         let change =
             "sudo ip route change $(ip route get fibmatch 10.0.0.9 | sed 's/rto_min lock [^ ]*//')";
@@ -365,7 +366,7 @@ mod tests {
         assert_eq!(elsewhere.undo, change);
         assert_eq!(elsewhere.place, "at each sender, 10.0.0.1 and 1 other");
         let or = elsewhere.or.as_deref().expect("another way");
-        assert!(or.ends_with("from Linux 6.11 on: sudo sysctl -w net.ipv4.tcp_rto_min_us=10000"));
+        assert!(or.ends_with(": sudo sysctl -w net.ipv4.tcp_rto_min_us=10000"));
         // What was shorter before is so again.
         let shorter = Observation {
             min_rto_ms: Some(50.0),
@@ -373,29 +374,23 @@ mod tests {
         };
         let undo = &typed(&shorter, "min_rto 10ms")[0].undo;
         assert_eq!(*undo, format!("{change} rto_min 50ms"));
-        // This kernel has it, and is the one of the senders.
-        let here = Observation {
-            has_rto_min_us: true,
-            ..seen("tbf")
-        };
+        // The kernel of senders of this machine is known to have it, or not.
         let flows = [flow(0.1, 0)];
-        let typed = Peers::of(&here, &flows).min_rto(10);
-        assert_eq!(
-            typed.command,
-            "sudo sysctl -w net.ipv4.tcp_rto_min_us=10000"
-        );
-        assert_eq!(typed.undo, "sudo sysctl -w net.ipv4.tcp_rto_min_us=200000");
+        let or = |seen: &Observation| Peers::of(seen, &flows).min_rto(10).or;
+        assert_eq!(or(&seen("tbf")), None);
         let six = Observation {
+            has_rto_min_us: true,
             judged: Judged {
                 receiver: Some("[fd00::9]".to_owned()),
                 ..Judged::default()
             },
-            ..here
+            ..seen("tbf")
         };
-        let or = Peers::of(&six, &flows).min_rto(10).or.expect("another way");
+        assert!(or(&six).is_some());
+        let command = Peers::of(&six, &flows).min_rto(10).command;
         assert!(
-            or.contains("ip -6 route change $(ip -6 route get fibmatch fd00::9 |"),
-            "{or}"
+            command.contains("ip -6 route change $(ip -6 route get fibmatch fd00::9 |"),
+            "{command}"
         );
     }
 

@@ -382,7 +382,7 @@ mod tests {
         try it: min_rto 10ms
           gain 3.69 times: p99 236 ms becomes 64.0 ms; the model errs 1.10 times
           at each sender, 10.0.0.10 and 23 others: sudo ip route change $(ip route get fibmatch 10.0.3.7 | sed 's/rto_min lock [^ ]*//') rto_min 10ms
-          or for every route, from Linux 6.11 on: sudo sysctl -w net.ipv4.tcp_rto_min_us=10000
+          or for every route, from Linux 6.11 on, before servers are started: sudo sysctl -w net.ipv4.tcp_rto_min_us=10000
           undo: sudo ip route change $(ip route get fibmatch 10.0.3.7 | sed 's/rto_min lock [^ ]*//')
         try it: rcc (grant)
           gain 2.91 times: p99 236 ms becomes 81.0 ms; the model errs 1.10 times
