@@ -1,6 +1,7 @@
 //! Cures as commands of stock Linux: where each is typed, and how it is undone.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
@@ -66,14 +67,14 @@ impl<'a> Peers<'a> {
         let most = most.map(|(receiver, _)| *receiver);
         let receiver = seen.judged.receiver.as_deref().or(most);
         let bare = |address: &str| address.trim_matches(['[', ']']).to_owned();
+        let first = senders
+            .keys()
+            .min_by_key(|sender| bare(sender).parse::<IpAddr>().ok());
         Self {
             seen,
             receiver: receiver.map_or_else(|| "RECEIVER".to_owned(), bare),
             other_receivers: receivers.len().saturating_sub(1),
-            sender: senders
-                .keys()
-                .next()
-                .map_or_else(String::new, |sender| bare(sender)),
+            sender: first.map_or_else(String::new, |sender| bare(sender)),
             other_senders: senders.len().saturating_sub(1),
             are_here: seen.leaves() && Hosts::of(flows).are_here,
         }
@@ -197,9 +198,8 @@ impl<'a> Peers<'a> {
         Some(self.command(Site::Here, limit(after), limit(before)))
     }
 
-    /// The bound of every receive buffer, of which half is offered. Programs that set `SO_RCVBUF` have their own.
-    fn window(&self, bytes: u64) -> Command {
-        let buffer = 2 * bytes;
+    /// The bound of every receive buffer. Programs that set `SO_RCVBUF` have their own.
+    fn receive_buffer(&self, buffer: u64) -> Command {
         self.keeping(
             if self.seen.leaves() {
                 Site::Receiver
@@ -266,7 +266,7 @@ impl Cure {
             Means::Dctcp => peers.dctcp(),
             Means::MinRto(rto_ms) => vec![peers.min_rto(rto_ms)],
             Means::Room(factor) => peers.room(factor).into_iter().collect(),
-            Means::Window(bytes) => vec![peers.window(bytes)],
+            Means::Buffer(bytes) => vec![peers.receive_buffer(bytes)],
         }
     }
 }

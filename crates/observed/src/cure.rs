@@ -64,8 +64,8 @@ pub(crate) enum Means {
     MinRto(u32),
     /// By how much the room of the port grows.
     Room(u32),
-    /// What a receiver may offer, in bytes.
-    Window(u64),
+    /// The bound of receive buffers, in bytes.
+    Buffer(u64),
 }
 
 impl Cure {
@@ -152,28 +152,32 @@ impl Cure {
         all
     }
 
-    /// From two segments on, up to what fills the way and the queue: more has no effect on a single flow.
-    fn window(seen: &Observation, today: &str) -> Vec<Self> {
+    /// From room for two segments on, up to what fills the way and the queue: more has no effect on a single flow.
+    fn receive_buffer(seen: &Observation, today: &str) -> Vec<Self> {
         let (room, _) = seen.buffer();
         let least = 2 * u64::from(seen.mss.unwrap_or(MSS).max(MSS));
-        let enough = seen.pipe_bytes() + room;
-        let windows = |step: u32| {
-            let first = Some(least.next_power_of_two());
-            let all = std::iter::successors(first, move |window| window.checked_shl(step));
-            all.take_while(move |window| *window < enough.min(MOST_WINDOW))
+        let enough = (seen.pipe_bytes() + room).min(window_of(MOST_BUFFER));
+        let first = least * 8 / 5;
+        let buffers = |step: u32| {
+            let first = Some(first.next_power_of_two());
+            let all = std::iter::successors(first, move |buffer| buffer.checked_shl(step));
+            all.take_while(move |buffer| window_of(*buffer) < enough)
         };
-        let step = if windows(1).count() > MOST_WINDOWS {
+        let step = if buffers(1).count() > MOST_BUFFERS {
             2
         } else {
             1
         };
-        let value = |window: u64| {
-            // Linux offers half of a buffer (`tcp.h`, `TCP_DEFAULT_SCALING_RATIO`).
-            (format!("{} KiB", window >> 9), Means::Window(window))
-        };
-        let values = windows(step).map(value).collect();
+        let value = |buffer: u64| (format!("{} KiB", buffer >> 10), Means::Buffer(buffer));
+        let values = buffers(step).map(value).collect();
         Self::ladder("receive buffer", "rmem", values, today)
     }
+}
+
+/// What Linux offers of a receive buffer: the share of payload in the memory that a full segment takes, 1,448 of 2,304 bytes
+/// (`tcp_input.c`, `tcp_measure_rcv_mss`). It begins with half of it, which older kernels keep to.
+const fn window_of(buffer: u64) -> u64 {
+    buffer / 8 * 5
 }
 
 impl Means {
@@ -181,7 +185,7 @@ impl Means {
     fn key(self) -> (&'static str, String) {
         match self {
             Self::MinRto(rto) => ("tcp.min_rto", format!("{rto}ms")),
-            Self::Window(bytes) => ("tcp.receive_buffer", format!("{bytes}B")),
+            Self::Buffer(bytes) => ("tcp.receive_buffer", format!("{}B", window_of(bytes))),
             Self::Room(_) | Self::Law | Self::Dctcp => ("switch.buffer", String::new()),
         }
     }
@@ -202,7 +206,7 @@ impl Observation {
         }
         cures.extend(Cure::min_rto(self, today));
         cures.extend(Cure::room(self, today));
-        cures.extend(Cure::window(self, today));
+        cures.extend(Cure::receive_buffer(self, today));
         cures
     }
 }
@@ -215,6 +219,6 @@ const ROOMS: [u32; 2] = [2, 4];
 /// Of Ethernet, with timestamps.
 const MSS: u32 = 1_448;
 /// More values of a receive buffer take longer than they tell.
-const MOST_WINDOWS: usize = 5;
-/// What Linux offers at most by itself: half of 6 MiB (`tcp.c`, `tcp_init`).
-const MOST_WINDOW: u64 = 3 << 20;
+const MOST_BUFFERS: usize = 5;
+/// The largest buffer that Linux has by itself (`tcp.c`, `tcp_init`).
+const MOST_BUFFER: u64 = 6 << 20;

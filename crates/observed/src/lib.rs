@@ -19,7 +19,7 @@ pub use command::{Command, Site};
 pub use cure::{Attach, Cure, Place, Rung};
 pub use fit::{Apart, Fit};
 pub use numbers::percentile;
-pub use prediction::{Knee, Outcome, Predicted, Prediction, Times};
+pub use prediction::{Knee, Outcome, Predicted, Prediction, Times, Waited};
 pub use rounds::Rounds;
 pub use scenario::trace;
 pub use seen::{Cost, Flow, Judged, Observation, Queue, Verdict};

@@ -52,8 +52,23 @@ pub struct Predicted {
     pub commands: Vec<Command>,
     /// The flows with it; none if it could not be simulated.
     pub times: Option<Times>,
-    /// What is waited for with the model of today, over the same with the cure.
+    /// What is waited for with the model of today, over the same with the cure; if the 99th percentile of flows gains
+    /// less, by how much that does.
     pub gain: Option<f64>,
+}
+
+/// What somebody waits for, by which cures are ranked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Waited {
+    /// The 99th percentile of flows, where nobody can tell rounds.
+    #[default]
+    FctP99S,
+    /// The 99th percentile of rounds.
+    RoundP99S,
+    /// The median of rounds, where they are so few that the 99th percentile is the slowest: whether one of them has a
+    /// timeout is chance.
+    RoundP50S,
 }
 
 /// The value of a setting beyond which nothing is gained.
@@ -85,15 +100,18 @@ pub struct Prediction {
     pub model: Times,
     /// The scheme of the model.
     pub scheme: String,
+    /// What is waited for.
+    pub waited: Waited,
     /// How far the model is from what was seen.
     pub fit: Fit,
     /// Whether its median, its tail and its timeouts fit.
     pub fits: bool,
-    /// By what factor the model errs: the largest of those of the median, of the 99th percentile, and of that of rounds.
+    /// By what factor the model errs: the largest of those of the median, of the 99th percentile, and of what is waited
+    /// for.
     pub errs: f64,
     /// What the model takes for granted that was not seen.
     pub guessed: Vec<String>,
-    /// Best first, by what is waited for; those that could not be simulated last.
+    /// Best first, by what they gain; those that could not be simulated last.
     pub cures: Vec<Predicted>,
     /// Names of the cures that gain more than the model errs and can be put there by command, the first to be tried
     /// first; none if the model does not fit.
@@ -144,8 +162,13 @@ impl Prediction {
         let outcomes: Vec<_> = flows.iter().map(Outcome::from).collect();
         let observed = Times::of(&outcomes, &rounds).unwrap_or_default();
         let fit = Fit::new(&observed, &model);
-        let of_rounds = observed.round_p99_s.zip(model.round_p99_s);
-        let by_rounds = of_rounds.map_or(1.0, |(seen, said)| Apart::of_times(seen, said).times);
+        let waited = match (rounds.count(), model.round_p99_s) {
+            (0, _) | (_, None) => Waited::FctP99S,
+            (100.., _) => Waited::RoundP99S,
+            _ => Waited::RoundP50S,
+        };
+        let of_both = waited.of(&observed).zip(waited.of(&model));
+        let of_waited = of_both.map_or(1.0, |(seen, said)| Apart::of_times(seen, said).times);
         let peers = Peers::of(seen, flows);
         let cures = cures.into_iter().map(|(cure, times)| Predicted {
             commands: cure.commands(&peers),
@@ -160,8 +183,9 @@ impl Prediction {
             flows: flows.len() as u64,
             judged: flows.len() as u64,
             rounds: rounds.count() as u64,
+            waited,
             fits: fit.fits(),
-            errs: fit.median.times.max(fit.tail.times).max(by_rounds),
+            errs: fit.median.times.max(fit.tail.times).max(of_waited),
             fit,
             observed,
             model,
@@ -170,15 +194,6 @@ impl Prediction {
         };
         said.rank();
         said
-    }
-
-    /// What is waited for: the 99th percentile of rounds if there are rounds, otherwise that of flows.
-    #[must_use]
-    pub fn waited_s(&self, times: &Times) -> Option<f64> {
-        match self.model.round_p99_s {
-            Some(_) => times.round_p99_s,
-            None => Some(times.fct_p99_s),
-        }
     }
 
     /// The cures that are advised, the first to be tried first.
@@ -215,25 +230,29 @@ impl Prediction {
         self.fits && cure.gain.is_some_and(|gain| gain > self.errs)
     }
 
-    /// Sorts cures by what is waited for, and finds what is to be said of them.
+    /// Sorts cures by what they gain, and finds what is to be said of them.
     fn rank(&mut self) {
-        let today = self.waited_s(&self.model);
         let mut cures = std::mem::take(&mut self.cures);
-        let waited = |cure: &Predicted| {
-            let waited = cure.times.and_then(|times| self.waited_s(&times));
-            waited.unwrap_or(f64::INFINITY)
-        };
         for cure in &mut cures {
-            let with = waited(cure);
-            let gain = today.map(|today| today / with.max(SHORTEST_S));
-            cure.gain = gain.filter(|_| with.is_finite());
+            cure.gain = cure.times.and_then(|times| self.gain_of(&times));
         }
-        cures.sort_by(|one, other| waited(one).total_cmp(&waited(other)));
+        let gain = |cure: &Predicted| cure.gain.unwrap_or(0.0);
+        cures.sort_by(|one, other| gain(other).total_cmp(&gain(one)));
         self.cures = cures;
         self.advice = self.advise();
         if self.fits {
             self.knees = self.knees();
         }
+    }
+
+    /// What is waited for with the model of today over the same with a cure. Where that is rounds, the 99th percentile of
+    /// flows has to gain as much: the median of rounds alone says nothing of their tail.
+    fn gain_of(&self, times: &Times) -> Option<f64> {
+        let ratio = |of: Waited| {
+            let (today, with) = (of.of(&self.model)?, of.of(times)?);
+            Some(today / with.max(SHORTEST_S))
+        };
+        Some(ratio(self.waited)?.min(ratio(Waited::FctP99S)?))
     }
 
     /// Of cures that differ by less than the model errs the simplest comes first; of each setting only one value is said.
@@ -259,28 +278,25 @@ impl Prediction {
     /// The first value of each setting that is as good as the best of them, if the one before it is worse. The value of
     /// today stands before all others, but for a receive buffer, which is larger today.
     fn knees(&self) -> Vec<Knee> {
-        let rungs = self.cures.iter().filter_map(|cure| {
-            let waited = cure.times.and_then(|times| self.waited_s(&times))?;
-            Some((cure.rung.as_ref()?, waited))
-        });
+        let rungs = self.cures.iter();
+        let rungs = rungs.filter_map(|cure| Some((cure.rung.as_ref()?, cure.gain?, cure.times?)));
         let mut rungs: Vec<_> = rungs.collect();
-        rungs.sort_by_key(|(rung, _)| (&rung.setting, rung.place));
-        let today = self.waited_s(&self.model).unwrap_or(f64::INFINITY);
-        let ladders = rungs.chunk_by(|(one, _), (other, _)| one.setting == other.setting);
-        let knee = |ladder: &[(&Rung, f64)]| {
-            let (first, _) = *ladder.first()?;
+        rungs.sort_by_key(|(rung, ..)| (&rung.setting, rung.place));
+        let ladders = rungs.chunk_by(|(one, ..), (other, ..)| one.setting == other.setting);
+        let knee = |ladder: &[(&Rung, f64, Times)]| {
+            let (first, ..) = *ladder.first()?;
             let is_last = first.setting == "receive buffer";
-            let all = ladder.iter().map(|(_, waited)| *waited);
-            let best = all.fold(today, f64::min);
-            let is_enough = |waited: f64| waited <= best * self.errs;
-            let at = ladder.iter().position(|(_, waited)| is_enough(*waited))?;
+            // Today gains nothing and loses nothing.
+            let best = ladder.iter().map(|(_, gain, _)| *gain).fold(1.0, f64::max);
+            let is_enough = |gain: f64| gain * self.errs >= best;
+            let at = ladder.iter().position(|(_, gain, _)| is_enough(*gain))?;
             let is_beyond = is_last || at + 1 < ladder.len();
-            let is_above = if is_last { at > 0 } else { !is_enough(today) };
-            let (rung, waited_s) = ladder[at];
+            let is_above = if is_last { at > 0 } else { !is_enough(1.0) };
+            let (rung, _, times) = &ladder[at];
             (is_beyond && is_above).then(|| Knee {
                 setting: rung.setting.clone(),
                 value: rung.value.clone(),
-                waited_s,
+                waited_s: self.waited.of(times).unwrap_or_default(),
             })
         };
         ladders.filter_map(knee).collect()
@@ -309,6 +325,18 @@ impl Effort {
             ([one], Some(_)) if one.site == Site::Here => Self::AttachHere,
             ([_], Some(_)) => Self::AttachAtReceiver,
             _ => Self::Several,
+        }
+    }
+}
+
+impl Waited {
+    /// Of these times; none if it never ends.
+    #[must_use]
+    pub const fn of(self, times: &Times) -> Option<f64> {
+        match self {
+            Self::FctP99S => Some(times.fct_p99_s),
+            Self::RoundP99S => times.round_p99_s,
+            Self::RoundP50S => times.round_p50_s,
         }
     }
 }

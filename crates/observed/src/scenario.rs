@@ -569,7 +569,7 @@ mod tests {
             known.guesses(&flows)[0].starts_with("rate = \"100000000000bps\": senders are of this")
         );
         for line in [
-            "schemes = [\"newreno\", \"rcc+newreno\", \"hscc+newreno\", \"rwndq+newreno\", \"dctcp\", \"min_rto-40ms\", \"min_rto-10ms\", \"buffer-x2\", \"buffer-x4\", \"rmem-8KiB\", \"rmem-16KiB\", \"rmem-32KiB\", \"rmem-64KiB\", \"rmem-128KiB\"]",
+            "schemes = [\"newreno\", \"rcc+newreno\", \"hscc+newreno\", \"rwndq+newreno\", \"dctcp\", \"min_rto-40ms\", \"min_rto-10ms\", \"buffer-x2\", \"buffer-x4\", \"rmem-8KiB\", \"rmem-16KiB\", \"rmem-32KiB\", \"rmem-64KiB\"]",
             "kind = \"dumbbell\"",
             "hosts = 1",
             "delay = \"20000ns\"",
@@ -582,7 +582,7 @@ mod tests {
             // 1 Gbit/s for 120 us, and half of the room.
             "max_queue = \"47000B\"",
             "tcp.min_rto = \"10ms\"",
-            "tcp.receive_buffer = \"4096B\"",
+            "tcp.receive_buffer = \"5120B\"",
             "switch.buffer = \"256000B\"",
         ] {
             assert!(text.lines().any(|found| found == line), "{line} in {text}");
@@ -629,12 +629,12 @@ mod tests {
             let values: Vec<_> = buffers.map(|rung| rung.value).collect();
             values.join(", ")
         };
-        // Half of each is offered; 128 KB fill the port.
+        // Five eighths of each are offered; 128 KB fill the port.
         let few = "8 KiB, 16 KiB, 32 KiB, 64 KiB, 128 KiB";
         assert_eq!(buffers(20.0, 1_448), few);
         // 10 ms of 1 Gbit/s.
         let wide = "8 KiB, 32 KiB, 128 KiB, 512 KiB, 2048 KiB";
         assert_eq!(buffers(10_000.0, 1_448), wide);
-        assert_eq!(buffers(20.0, 8_948), "64 KiB, 128 KiB");
+        assert_eq!(buffers(20.0, 8_948), "32 KiB, 64 KiB, 128 KiB");
     }
 }

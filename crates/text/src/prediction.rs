@@ -3,12 +3,12 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use observed::{Apart, Command, Observation, Predicted, Prediction, Times};
+use observed::{Apart, Command, Observation, Predicted, Prediction, Times, Waited};
 
 use crate::grouped;
 use crate::observation::{several, short, time};
 
-/// Whether to believe the model, then every cure by what is waited for, which of them to try and how, and where the
+/// Whether to believe the model, then every cure by what it gains, which of them to try and how, and where the
 /// scenario, its run and its report are.
 pub fn predicted(
     seen: &Observation,
@@ -52,7 +52,7 @@ fn model(seen: &Observation, said: &Prediction, scenario: &Path) -> String {
             grouped(said.flows - said.judged)
         )
     };
-    let (model, observed) = (of(&said.model), of(&said.observed));
+    let (model, observed) = (of(said, &said.model), of(said, &said.observed));
     let beside = format!("model of today: {model}; observed: {observed}");
     if said.fits {
         let rounds = match said.rounds {
@@ -77,10 +77,11 @@ fn model(seen: &Observation, said: &Prediction, scenario: &Path) -> String {
     )
 }
 
-fn of(times: &Times) -> String {
-    let rounds = times
-        .round_p99_s
-        .map_or_else(String::new, |took| format!(", rounds p99 {}", time(took)));
+fn of(said: &Prediction, times: &Times) -> String {
+    let rounds = match (said.waited, said.waited.of(times)) {
+        (Waited::FctP99S, _) | (_, None) => String::new(),
+        (_, Some(took)) => format!(", {}", waited(said, took)),
+    };
     format!(
         "p50 {}, p99 {}, {}{rounds}",
         time(times.fct_p50_s),
@@ -143,20 +144,26 @@ fn remedy(said: &Prediction, scenario: &Path) -> String {
 
 /// Every cure, best first.
 fn cures(said: &Prediction) -> String {
-    let has_rounds = said.model.round_p99_s.is_some();
+    let has_rounds = said.waited != Waited::FctP99S;
     let mut head = vec!["with a cure", "p50", "p99", "timeouts", "gain"];
     if has_rounds {
-        head.insert(1, "rounds p99");
+        let slow = match said.waited {
+            Waited::RoundP99S => "round p99",
+            _ => "slowest",
+        };
+        head.splice(1..1, ["round p50", slow]);
     }
     let mut rows = vec![head.into_iter().map(str::to_owned).collect::<Vec<_>>()];
     rows.extend(said.cures.iter().map(|cure| {
         let Some(times) = &cure.times else {
             return vec![cure.name.clone(), "failed".to_owned()];
         };
-        let took = times.round_p99_s.map_or_else(|| "never".to_owned(), time);
+        let took =
+            |took: Option<f64>| has_rounds.then(|| took.map_or_else(|| "never".to_owned(), time));
         let cells = [
             Some(cure.name.clone()),
-            has_rounds.then_some(took),
+            took(times.round_p50_s),
+            took(times.round_p99_s),
             Some(time(times.fct_p50_s)),
             Some(time(times.fct_p99_s)),
             Some(grouped(times.timeouts)),
@@ -209,7 +216,13 @@ fn advice(seen: &Observation, said: &Prediction) -> String {
         )
         .expect("a text takes everything");
     }
-    for cure in said.advised().take(MOST_SAID) {
+    // What can be attached here is told in any case.
+    let first: Vec<_> = said.advised().take(MOST_SAID).collect();
+    let is_told = first.iter().any(|cure| cure.is_attached_here());
+    let here = said
+        .advised()
+        .find(|cure| !is_told && cure.is_attached_here());
+    for cure in first.into_iter().chain(here) {
         out.push_str(&tried(said, cure));
     }
     if said.advice.is_empty() {
@@ -233,14 +246,23 @@ fn elsewhere(said: &Prediction) -> String {
 /// How to try one cure, and what the model expects of it.
 fn tried(said: &Prediction, cure: &Predicted) -> String {
     let mut out = format!("try it: {}\n", cure.name);
-    let of = |times: &Times| said.waited_s(times).unwrap_or(f64::INFINITY);
-    let with = cure.times.as_ref().map_or(f64::INFINITY, of);
     let mut line = |text: String| writeln!(out, "  {text}").expect("a text takes everything");
+    let becomes = |of: Waited| {
+        let (today, with) = (of.of(&said.model)?, of.of(cure.times.as_ref()?)?);
+        Some(format!(
+            "{} {} becomes {}",
+            name(of),
+            time(today),
+            time(with)
+        ))
+    };
+    let tail = (said.waited != Waited::FctP99S).then_some(Waited::FctP99S);
+    let all = [Some(said.waited), tail].into_iter().flatten();
+    let all: Vec<_> = all.filter_map(becomes).collect();
     line(format!(
-        "gain {}: {} becomes {}; the model errs {}",
+        "gain {}: {}; the model errs {}",
         factor(cure.gain.unwrap_or(1.0)),
-        waited(said, of(&said.model)),
-        time(with),
+        all.join(", "),
         factor(said.errs)
     ));
     for Command {
@@ -262,8 +284,15 @@ fn tried(said: &Prediction, cure: &Predicted) -> String {
 
 /// What is waited for, with its name.
 fn waited(said: &Prediction, seconds: f64) -> String {
-    let of = said.model.round_p99_s.map_or("p99", |_| "rounds p99");
-    format!("{of} {}", time(seconds))
+    format!("{} {}", name(said.waited), time(seconds))
+}
+
+const fn name(waited: Waited) -> &'static str {
+    match waited {
+        Waited::FctP99S => "p99",
+        Waited::RoundP99S => "round p99",
+        Waited::RoundP50S => "round p50",
+    }
 }
 
 /// As in "1.30 times".
@@ -381,7 +410,7 @@ mod tests {
         nothing that can be attached at p1 gains more than the model errs (1.10 times)
         try it: min_rto 10ms
           gain 3.69 times: p99 236 ms becomes 64.0 ms; the model errs 1.10 times
-          at each sender, 10.0.0.10 and 23 others: sudo ip route change $(ip route get fibmatch 10.0.3.7 | sed 's/rto_min lock [^ ]*//') rto_min 10ms
+          at each sender, 10.0.0.2 and 23 others: sudo ip route change $(ip route get fibmatch 10.0.3.7 | sed 's/rto_min lock [^ ]*//') rto_min 10ms
           or for every route, from Linux 6.11 on, before servers are started: sudo sysctl -w net.ipv4.tcp_rto_min_us=10000
           undo: sudo ip route change $(ip route get fibmatch 10.0.3.7 | sed 's/rto_min lock [^ ]*//')
         try it: rcc (grant)
@@ -482,17 +511,22 @@ mod tests {
         };
         let mut said = said(&seen(), 24.0, &[("hscc", 90.0)]);
         said.rounds = 50;
+        said.waited = Waited::RoundP50S;
         said.judged = 600;
         said.observed = with_rounds(231.0);
         said.model = with_rounds(240.0);
-        said.cures[0].times = Some(with_rounds(66.0));
+        said.cures[0].times = Some(Times {
+            fct_p99_s: 0.065,
+            ..with_rounds(66.0)
+        });
+        said.cures[0].gain = Some(3.58);
         let told = told(&seen(), &said);
         for words in [
-            "rounds p99 240 ms; observed",
+            "round p50 120 ms; observed",
             "judged by the 600 flows that leave by p1, and not by the 600 that come in",
             "flows come in rounds, 50 rounds",
-            "with a cure  rounds p99      p50     p99  timeouts",
-            "rounds p99 240 ms becomes 66.0 ms",
+            "with a cure  round p50  slowest      p50      p99  timeouts",
+            "gain 3.58 times: round p50 120 ms becomes 33.0 ms, p99 233 ms becomes 65.0 ms; the model errs",
         ] {
             assert!(told.contains(words), "{words} in {told}");
         }
