@@ -255,24 +255,29 @@ impl Prediction {
         Some(ratio(self.waited)?.min(ratio(Waited::FctP99S)?))
     }
 
-    /// Of cures that differ by less than the model errs the simplest comes first; of each setting only one value is said.
+    /// Of cures that differ by less than the model errs the simplest comes first; of each setting one value is advised.
     fn advise(&self) -> Vec<String> {
         let mut gaining: Vec<_> = self.cures.iter().filter(|cure| self.gains(cure)).collect();
-        gaining.retain(|cure| !cure.commands.is_empty());
+        gaining.retain(|cure| !cure.commands.is_empty() && self.is_enough(cure));
         let best = gaining.first().and_then(|cure| cure.gain).unwrap_or(0.0);
         let order = |cure: &&Predicted| {
             let is_best = cure.gain.is_some_and(|gain| gain * self.errs >= best);
-            let place = cure.rung.as_ref().map_or(0, |rung| rung.place);
-            (!is_best, is_best.then(|| (Effort::of(cure), place)))
+            (!is_best, is_best.then(|| Effort::of(cure)))
         };
         gaining.sort_by_key(order);
-        let mut told: Vec<&Predicted> = Vec::new();
-        for cure in gaining {
-            if !told.iter().any(|other| other.is_of_setting_of(cure)) {
-                told.push(cure);
-            }
-        }
-        told.into_iter().map(|cure| cure.name.clone()).collect()
+        gaining.iter().map(|cure| cure.name.clone()).collect()
+    }
+
+    /// Whether a cure is no value of a setting, or the one that costs least of those that are as good as its best.
+    fn is_enough(&self, cure: &Predicted) -> bool {
+        let Some(rung) = &cure.rung else { return true };
+        let values = self.cures.iter().filter_map(|other| {
+            let of = other.rung.as_ref()?;
+            (of.setting == rung.setting).then_some((of.place, other.gain?))
+        });
+        let best = values.clone().map(|(_, gain)| gain).fold(0.0, f64::max);
+        let enough = values.filter(|(_, gain)| gain * self.errs >= best);
+        enough.map(|(place, _)| place).min() == Some(rung.place)
     }
 
     /// The first value of each setting that is as good as the best of them, if the one before it is worse. The value of
@@ -342,12 +347,6 @@ impl Waited {
 }
 
 impl Predicted {
-    /// Whether both are values of one setting.
-    fn is_of_setting_of(&self, other: &Self) -> bool {
-        let both = self.rung.as_ref().zip(other.rung.as_ref());
-        both.is_some_and(|(one, other)| one.setting == other.setting)
-    }
-
     /// Whether it can be attached by the device that was watched.
     #[must_use]
     pub fn is_attached_here(&self) -> bool {

@@ -124,6 +124,16 @@ fn of_cures_that_differ_by_less_than_the_model_errs_the_simplest_comes_first() {
         "dctcp",
     ];
     assert_eq!(said(&answers(26.3), today, &equal).advice, simplest);
+    // So it is of the values of a setting that is not among the best.
+    let slower = [
+        ("hscc", 80.0),
+        ("min_rto 10ms", 100.0),
+        ("min_rto 40ms", 105.0),
+    ];
+    assert_eq!(
+        said(&answers(26.3), today, &slower).advice,
+        ["hscc", "min_rto 40ms"]
+    );
     // Half as good is not as good.
     let mut worse = equal;
     worse[6].1 = 160.0;
