@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::numbers::as_f64;
-use crate::prediction::Times;
+use crate::times::Times;
 
 /// How far a model is from what was seen, measure by measure. It fits if each of them does.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]

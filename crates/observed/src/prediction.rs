@@ -5,37 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::command::{Command, Peers, Site};
 use crate::cure::{Attach, Cure, Place, Rung};
 use crate::fit::{Apart, Fit};
-use crate::numbers::percentile;
-use crate::rounds::Rounds;
+use crate::rounds::{Outcome, Rounds};
 use crate::seen::{Flow, Observation};
-
-/// Completion times and timeouts of the same flows, seen or simulated.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Times {
-    /// Median completion time in seconds.
-    pub fct_p50_s: f64,
-    /// The 99th percentile.
-    pub fct_p99_s: f64,
-    /// Timeouts of data.
-    pub timeouts: u64,
-    /// The median time of rounds in seconds, if there are rounds and half of them end.
-    #[serde(default)]
-    pub round_p50_s: Option<f64>,
-    /// The 99th percentile of rounds.
-    #[serde(default)]
-    pub round_p99_s: Option<f64>,
-}
-
-/// What became of one flow, seen or simulated.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Outcome {
-    /// When it began, in seconds.
-    pub start_s: f64,
-    /// How long it took; infinite if it did not end.
-    pub fct_s: f64,
-    /// Timeouts of its data.
-    pub timeouts: u32,
-}
+use crate::times::Times;
 
 /// What one cure would do.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -118,35 +90,6 @@ pub struct Prediction {
     pub advice: Vec<String>,
     /// Values of settings beyond which nothing is gained, if the model fits.
     pub knees: Vec<Knee>,
-}
-
-impl Times {
-    /// Of what became of flows, and of the rounds that they are; none if so many did not end that a percentile falls on
-    /// one of them.
-    #[must_use]
-    pub fn of(outcomes: &[Outcome], rounds: &Rounds) -> Option<Self> {
-        let mut times: Vec<_> = outcomes.iter().map(|one| one.fct_s).collect();
-        let took = rounds.took_s(outcomes);
-        let ended = |part: fn((f64, f64)) -> f64| took.map(part).filter(|took| took.is_finite());
-        let all = Self {
-            fct_p50_s: percentile(&mut times, 0.5),
-            fct_p99_s: percentile(&mut times, 0.99),
-            timeouts: outcomes.iter().map(|one| u64::from(one.timeouts)).sum(),
-            round_p50_s: ended(|(median, _)| median),
-            round_p99_s: ended(|(_, slowest)| slowest),
-        };
-        all.fct_p99_s.is_finite().then_some(all)
-    }
-}
-
-impl From<&Flow> for Outcome {
-    fn from(flow: &Flow) -> Self {
-        Self {
-            start_s: flow.start_s,
-            fct_s: flow.fct_s,
-            timeouts: flow.timeouts,
-        }
-    }
 }
 
 impl Prediction {

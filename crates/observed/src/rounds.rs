@@ -3,10 +3,20 @@
 use std::collections::BTreeMap;
 
 use crate::numbers::percentile;
-use crate::prediction::Outcome;
 use crate::scenario::address;
 use crate::seen::Flow;
 use crate::verdict::DEGREE;
+
+/// What became of one flow, seen or simulated.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Outcome {
+    /// When it began, in seconds.
+    pub start_s: f64,
+    /// How long it took; infinite if it did not end.
+    pub fct_s: f64,
+    /// Timeouts of its data.
+    pub timeouts: u32,
+}
 
 /// Rounds: each has all flows that one receiver asked for at one time, and ends with the last of them.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -65,6 +75,16 @@ impl Rounds {
         let mut took: Vec<_> = self.0.iter().map(took).collect();
         let median = percentile(&mut took, 0.5);
         (!took.is_empty()).then(|| (median, percentile(&mut took, 0.99)))
+    }
+}
+
+impl From<&Flow> for Outcome {
+    fn from(flow: &Flow) -> Self {
+        Self {
+            start_s: flow.start_s,
+            fct_s: flow.fct_s,
+            timeouts: flow.timeouts,
+        }
     }
 }
 

@@ -32,8 +32,8 @@ const LARGER: [(&str, usize); 1] = [("scenario", 9500)];
 /// Describes every flag of the command.
 const REFERENCE: &str = "docs/reference/cli.md";
 /// Programs, and texts about runs of the command: the sentences of an answer, which suggest the next run, and the
-/// commands that repeat a failed point and a figure.
-const MAY_NAME_FLAGS: [&str; 14] = [
+/// commands that repeat a failed point and a figure, or put a cure there.
+const MAY_NAME_FLAGS: [&str; 15] = [
     "crates/cli/",
     "crates/emulated/",
     "crates/explain/",
@@ -42,6 +42,7 @@ const MAY_NAME_FLAGS: [&str; 14] = [
     "crates/book/",
     "crates/testing/",
     "crates/live/src",
+    "crates/observed/src/command.rs",
     "crates/oracle/src/question.rs",
     "crates/results/src/answer",
     "crates/results/src/against/headline.rs",
