@@ -3,9 +3,11 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use observed::{Flow, Observation, Verdict};
+use results::deliver;
 use scenario::{Problem, Problems};
 use serde_json::{Value, json};
 
@@ -63,8 +65,13 @@ pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> 
     match (args.format, &modelled) {
         (Told::Json, _) => output::answer(&pretty(&seen, &flows, &notes, modelled.as_ref()))?,
         (Told::Table, Some(modelled)) => {
-            let Modelled { prediction, folder } = modelled;
-            output::answer(&text::predicted(&seen, prediction, (folder, &page(folder))))?;
+            let Modelled {
+                prediction,
+                scenario,
+                folder,
+            } = modelled;
+            let files = (&**scenario, &**folder, &*page(folder));
+            output::answer(&text::predicted(&seen, prediction, files))?;
         }
         (Told::Table, None) => {}
     }
@@ -108,8 +115,8 @@ fn write(out: &Path, seen: &Observation, flows: &[Flow]) -> Result<bool, Stop> {
         (&*trace, observed::trace(flows)),
         (out, seen.scenario(&name, &file, flows)),
     ] {
-        fs::write(path, text).map_err(|error| {
-            output::complain(&format!("cannot write {}: {error}", path.display()));
+        deliver(path, |file| file.write_all(text.as_bytes())).map_err(|error| {
+            output::complain(&error.to_string());
             Stop::Failed
         })?;
     }
@@ -172,6 +179,7 @@ fn pretty(
     let mut value: Value = json!({ "observed": seen, "flows": flows, "notes": notes });
     if let Some(modelled) = modelled {
         value["predicted"] = json!(modelled.prediction);
+        value["scenario"] = json!(modelled.scenario);
         value["folder"] = json!(modelled.folder);
     }
     serde_json::to_string_pretty(&value).unwrap_or_default() + "\n"
@@ -206,5 +214,28 @@ mod tests {
         };
         assert!(message("seen.csv").is_some_and(|text| text.contains(".toml")));
         assert!(message("/no/such/folder/seen.toml").is_some_and(|text| text.contains("folder")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_scenario_is_written_to_where_a_link_leads() {
+        let folder = std::env::temp_dir().join(format!("tw-out-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let (link, file) = (folder.join("seen.toml"), folder.join("kept.toml"));
+        fs::write(&file, "older").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let flow = json!({
+            "start_s": 0.0, "fct_s": 0.1, "bytes": 1_000, "sender": "10.0.0.1:5", "receiver": "10.0.0.9:80",
+            "timeouts": 0, "fast_retransmits": 0, "probes": 0, "repeats": 0, "drops": 0, "waited_s": 0.0,
+            "leaves": true, "is_told": true, "closed": true
+        });
+        let flow: Flow = serde_json::from_value(flow).unwrap();
+        assert!(matches!(
+            write(&link, &Observation::default(), &[flow]),
+            Ok(true)
+        ));
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert!(fs::read_to_string(&file).unwrap().contains("[workload]"));
+        fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -1,13 +1,13 @@
 //! What was observed, simulated: as it is today, and with every cure.
 
-use std::fs;
+use std::io::Write;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use observed::{Flow, Observation, Prediction, Times};
+use observed::{Flow, Observation, Outcome, Prediction, Rounds, Times};
 use plan::work::Work;
-use results::{Folder, Row};
+use results::{Folder, deliver};
 use scenario::{Overrides, Problems, Scenario, Source};
 
 use crate::api::{self, Access, Destination, Ended, Monitor};
@@ -16,9 +16,10 @@ use crate::report;
 use crate::request::Request;
 use crate::watch::watched;
 
-/// A prediction, and where its run is.
+/// A prediction, and where its scenario and its run are.
 pub(crate) struct Modelled {
     pub(crate) prediction: Prediction,
+    pub(crate) scenario: PathBuf,
     pub(crate) folder: PathBuf,
 }
 
@@ -62,11 +63,15 @@ pub(crate) fn predict(
         Ended::Problems(problems) => Stop::WrongInput(problems),
         Ended::Stopped => Stop::Ended,
     })?;
-    let prediction = prediction(&run, seen, part).ok_or_else(|| {
+    let prediction = prediction(&run, seen, part)?.ok_or_else(|| {
         output::complain("the model of today could not be simulated");
         Stop::Failed
     })?;
-    Ok(Modelled { prediction, folder })
+    Ok(Modelled {
+        prediction,
+        scenario: out.to_owned(),
+        folder,
+    })
 }
 
 /// The scenario, and the flows of it that take no more than some minutes.
@@ -89,26 +94,43 @@ fn affordable<'a>(
         part = &part[..part.len() / 2];
         let trace = out.with_extension("part.csv");
         let name = out.file_stem().unwrap_or_default().to_string_lossy();
-        fs::write(&trace, observed::trace(part)).map_err(|error| {
-            scenario::Problem::new(format!("cannot write {}: {error}", trace.display()))
-        })?;
+        let text = observed::trace(part);
+        deliver(&trace, |file| file.write_all(text.as_bytes()))
+            .map_err(|error| scenario::Problem::new(error.to_string()))?;
         let file_name = trace.file_name().unwrap_or_default().to_string_lossy();
         let text = seen.scenario(&name, &file_name, part);
         source = Source::new(file.clone(), text);
     }
 }
 
-/// What the rows of the run say.
-fn prediction(run: &Folder, seen: &Observation, flows: &[Flow]) -> Option<Prediction> {
+/// What the flows of the run say that pass the port the way most of its traffic does.
+fn prediction(
+    run: &Folder,
+    seen: &Observation,
+    flows: &[Flow],
+) -> Result<Option<Prediction>, Problems> {
+    let passes = |flow: &&Flow| flow.leaves == seen.leaves();
+    let judged: Vec<_> = flows.iter().filter(passes).cloned().collect();
+    let rounds = Rounds::of(&judged);
+    let outcomes = outcomes(run, flows, &passes)?;
     let rows = &run.summary().rows;
-    let times = |scheme: &str| rows.iter().find(|row| row.scheme == scheme).and_then(times);
+    let times = |scheme: &str| {
+        let row = rows.iter().position(|row| row.scheme == scheme)?;
+        let outcomes = outcomes.get(row)?;
+        let is_whole = outcomes.len() == judged.len();
+        Times::of(outcomes, &rounds).filter(|_| is_whole)
+    };
     let cures = seen.cures().into_iter().map(|cure| {
         let times = times(&cure.scheme);
         (cure, times)
     });
-    let prediction = Prediction::new(flows, times(seen.scheme())?, cures);
+    let Some(today) = times(seen.scheme()) else {
+        return Ok(None);
+    };
+    let prediction = Prediction::new((seen, &judged), today, cures);
     let last = flows.iter().map(|flow| flow.start_s).fold(0.0, f64::max);
-    Some(Prediction {
+    Ok(Some(Prediction {
+        flows: flows.len() as u64,
         seconds: if flows.len() as u64 == seen.flows {
             seen.seconds
         } else {
@@ -117,21 +139,30 @@ fn prediction(run: &Folder, seen: &Observation, flows: &[Flow]) -> Option<Predic
         scheme: seen.scheme().to_owned(),
         guessed: seen.guesses(flows),
         ..prediction
-    })
+    }))
 }
 
-fn times(row: &Row) -> Option<Times> {
-    let value = |name: &str| Some(row.value(name)).filter(|value| value.is_finite());
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a count"
-    )]
-    Some(Times {
-        fct_p50_s: value("fct_p50_us")? / 1e6,
-        fct_p99_s: value("fct_p99_us")? / 1e6,
-        timeouts: value("timeouts")? as u64,
-    })
+/// What became of the flows that pass, in their order, in each row of the run.
+fn outcomes(
+    run: &Folder,
+    flows: &[Flow],
+    passes: &dyn Fn(&&Flow) -> bool,
+) -> Result<Vec<Vec<Outcome>>, Problems> {
+    let mut outcomes = vec![Vec::new(); run.summary().rows.len()];
+    // Of one seed: a point is a row.
+    run.flows(&mut |point, record| {
+        let is_judged = flows
+            .get(record.flow as usize)
+            .is_some_and(|flow| passes(&flow));
+        if let Some(outcomes) = outcomes.get_mut(point as usize).filter(|_| is_judged) {
+            outcomes.push(Outcome {
+                start_s: record.start_us / 1e6,
+                fct_s: record.fct_us.get().unwrap_or(f64::INFINITY) / 1e6,
+                timeouts: record.timeouts,
+            });
+        }
+    })?;
+    Ok(outcomes)
 }
 
 /// The folder, or with a number behind it the first that is not there.
@@ -170,6 +201,8 @@ const MOST_STEPS: f64 = 2e9;
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn flow(number: u32) -> Flow {
@@ -214,12 +247,76 @@ mod tests {
         let said = modelled.prediction;
         // 200 KB at 1 Gbit/s and some round trips.
         assert!((0.0015..0.0025).contains(&said.model.fct_p99_s), "{said:?}");
-        assert!(said.fits && said.cures.len() == 6, "{said:?}");
+        assert!(
+            said.fits && said.cures.len() == seen.cures().len(),
+            "{said:?}"
+        );
+        assert_eq!((said.rounds, said.model.round_p99_s), (0, None));
         assert!(
             said.cures.iter().all(|cure| cure.times.is_some()),
             "{said:?}"
         );
         assert!(page(&modelled.folder).is_file());
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn rounds_are_simulated_as_those_that_were_seen() {
+        let folder = std::env::temp_dir().join(format!("tw-rounds-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        // Twelve answers at once, every 100 ms, each behind a request that comes in.
+        let answer = |number: u32| Flow {
+            start_s: 0.1 * f64::from(number / 12) + 1e-5 * f64::from(number % 12),
+            ..flow(number + 1)
+        };
+        let request = |answer: &Flow| Flow {
+            bytes: 6,
+            fct_s: 0.0,
+            sender: answer.receiver.clone(),
+            receiver: answer.sender.clone(),
+            leaves: false,
+            ..answer.clone()
+        };
+        let answers = (0..60).map(answer);
+        let flows: Vec<_> = answers
+            .flat_map(|answer| [request(&answer), answer])
+            .collect();
+        let seen = Observation {
+            flows: 120,
+            seconds: 1.0,
+            rate_bps: 1_000_000_000,
+            min_rtt_us: Some(60.0),
+            ..Observation::default()
+        };
+        let out = folder.join("seen.toml");
+        fs::write(folder.join("seen.csv"), observed::trace(&flows)).unwrap();
+        fs::write(&out, seen.scenario("seen", "seen.csv", &flows)).unwrap();
+        let Ok(modelled) = predict(&out, &seen, &flows, &[]) else {
+            panic!("a scenario without mistakes");
+        };
+        let said = modelled.prediction;
+        // What goes the other way does not meet the queue, and makes no median.
+        assert_eq!((said.flows, said.judged, said.rounds), (120, 60, 5));
+        assert!(
+            said.model.fct_p50_s > 1e-3 && said.observed.fct_p50_s > 1e-3,
+            "{said:?}"
+        );
+        let model = said.model.round_p50_s.expect("rounds");
+        // All are alike: each lasts as long as its slowest flow, and the 110 us between the starts at most.
+        let slowest = said.model.fct_p99_s;
+        assert!(
+            (slowest - 1e-6..slowest + 111e-6).contains(&model),
+            "{said:?}"
+        );
+        for cure in &said.cures {
+            let times = cure.times.expect("it was simulated");
+            assert!(
+                times
+                    .round_p99_s
+                    .is_some_and(|took| took >= times.fct_p99_s - 1e-6),
+                "{cure:?}"
+            );
+        }
         fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -15,6 +15,10 @@ pub struct Cure {
     pub scheme: String,
     /// How `tailwater attach` puts it there, if it can.
     pub attach: Option<Attach>,
+    /// Which value of which setting it is, if it is one.
+    pub rung: Option<Rung>,
+    /// What has to change for it.
+    pub(crate) means: Means,
     /// If the label is that of a variant: the label, the scheme it varies, and the setting that differs.
     pub(crate) variant: Option<(String, String, &'static str, String)>,
 }
@@ -49,6 +53,32 @@ impl From<Site> for Place {
     }
 }
 
+/// One of the values of a setting that are tried.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Rung {
+    /// What people call the setting.
+    pub setting: String,
+    /// The value with its unit.
+    pub value: String,
+    /// Its place among the values: the smallest buffer and the longest timer, which cost least, come first.
+    pub place: u32,
+}
+
+/// What a cure changes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Means {
+    /// What `attach` puts there, if it can.
+    Law,
+    /// Marks at the port, and at the hosts the control that answers them, by Linux's name.
+    Marks(&'static str),
+    /// The minimum retransmission timeout of senders, in milliseconds.
+    MinRto(u32),
+    /// By how much the room of the port grows.
+    Room(u32),
+    /// The bound of receive buffers, in bytes.
+    Buffer(u64),
+}
+
 impl Cure {
     /// The composition of schemes.
     pub(crate) fn bundle(&self) -> &str {
@@ -71,58 +101,129 @@ impl Cure {
                 .collect(),
         });
         Some(Self {
-            name: law.cure?.to_owned(),
             scheme: format!("{}+{today}", scheme.name),
             attach,
-            variant: None,
+            ..Self::named(law.cure?, Means::Law)
         })
     }
 
-    fn alone(name: &str) -> Self {
+    fn named(name: &str, means: Means) -> Self {
         Self {
             name: name.to_owned(),
             scheme: name.to_owned(),
             attach: None,
+            rung: None,
+            means,
             variant: None,
         }
     }
 
-    fn setting(name: &str, label: &str, today: &str, (key, value): (&'static str, String)) -> Self {
-        let variant = (label.to_owned(), today.to_owned(), key, value);
-        Self {
-            name: name.to_owned(),
-            scheme: label.to_owned(),
-            attach: None,
-            variant: Some(variant),
+    /// Values of one setting, in the order of what they cost.
+    fn ladder(setting: &str, label: &str, values: Vec<(String, Means)>, today: &str) -> Vec<Self> {
+        let rung = |(place, (value, means)): (usize, (String, Means))| {
+            let scheme = format!("{label}-{}", value.replace(' ', ""));
+            let (key, text) = means.key();
+            Self {
+                scheme: scheme.clone(),
+                rung: Some(Rung {
+                    setting: setting.to_owned(),
+                    value: value.clone(),
+                    place: u32::try_from(place).unwrap_or(u32::MAX),
+                }),
+                variant: Some((scheme, today.to_owned(), key, text)),
+                ..Self::named(&format!("{setting} {value}"), means)
+            }
+        };
+        values.into_iter().enumerate().map(rung).collect()
+    }
+
+    fn min_rto(seen: &Observation, today: &str) -> Vec<Self> {
+        let shorter = |rto: &u32| seen.min_rto_ms.is_none_or(|found| found > f64::from(*rto));
+        let values = MIN_RTO_MS.into_iter().filter(shorter);
+        let values = values.map(|rto| (format!("{rto}ms"), Means::MinRto(rto)));
+        Self::ladder("min_rto", "min_rto", values.collect(), today)
+    }
+
+    fn room(seen: &Observation, today: &str) -> Vec<Self> {
+        let (room, _) = seen.buffer();
+        let value = |factor: u32| (format!("x{factor}"), Means::Room(factor));
+        let mut all = Self::ladder("buffer", "buffer", ROOMS.map(value).into(), today);
+        for (cure, factor) in all.iter_mut().zip(ROOMS) {
+            if let Some((.., bytes)) = &mut cure.variant {
+                *bytes = format!("{}B", u64::from(factor) * room);
+            }
+        }
+        all
+    }
+
+    /// From room for two segments on, up to what fills the way and the queue: more has no effect on a single flow.
+    fn receive_buffer(seen: &Observation, today: &str) -> Vec<Self> {
+        let (room, _) = seen.buffer();
+        let least = 2 * u64::from(seen.mss.unwrap_or(MSS).max(MSS));
+        let enough = (seen.pipe_bytes() + room).min(window_of(MOST_BUFFER));
+        let first = least * 8 / 5;
+        let buffers = |step: u32| {
+            let first = Some(first.next_power_of_two());
+            let all = std::iter::successors(first, move |buffer| buffer.checked_shl(step));
+            all.take_while(move |buffer| window_of(*buffer) < enough)
+        };
+        let step = if buffers(1).count() > MOST_BUFFERS {
+            2
+        } else {
+            1
+        };
+        let value = |buffer: u64| (format!("{} KiB", buffer >> 10), Means::Buffer(buffer));
+        let values = buffers(step).map(value).collect();
+        Self::ladder("receive buffer", "rmem", values, today)
+    }
+}
+
+/// What Linux offers of a receive buffer: the share of payload in the memory that a full segment takes, 1,448 of 2,304 bytes
+/// (`tcp_input.c`, `tcp_measure_rcv_mss`). It begins with half of it, which older kernels keep to.
+const fn window_of(buffer: u64) -> u64 {
+    buffer / 8 * 5
+}
+
+impl Means {
+    /// The setting of the scenario that differs. The room of the port depends on what was found.
+    fn key(self) -> (&'static str, String) {
+        match self {
+            Self::MinRto(rto) => ("tcp.min_rto", format!("{rto}ms")),
+            Self::Buffer(bytes) => ("tcp.receive_buffer", format!("{}B", window_of(bytes))),
+            Self::Room(_) | Self::Law | Self::Marks(_) => ("switch.buffer", String::new()),
         }
     }
 }
 
-/// Makes one for a port that has this scheme today, unless it is there.
-type MakeCure = fn(&Observation, &str) -> Option<Cure>;
-
-/// Schemes of other senders and laws of the kernel, as the registry has them.
-pub(crate) fn of_registry(seen: &Observation, today: &str) -> Vec<Cure> {
-    let laws = schemes::all().iter().filter_map(|scheme| {
-        let law = scheme.linux.law?;
-        Cure::law(scheme, law, seen, today)
-    });
-    let controls = linux::controls().into_iter();
-    let marked = controls.filter(|(scheme, _)| scheme.needs_marking && scheme.name != today);
-    laws.chain(marked.map(|(scheme, _)| Cure::alone(scheme.name)))
-        .collect()
+impl Observation {
+    /// What could be there instead of what is there today.
+    #[must_use]
+    pub fn cures(&self) -> Vec<Cure> {
+        let today = self.scheme();
+        // Laws of the kernel and controls of other senders, as the registry has them.
+        let laws = schemes::all().iter().filter_map(|scheme| {
+            let law = scheme.linux.law?;
+            Cure::law(scheme, law, self, today)
+        });
+        let mut cures: Vec<Cure> = laws.collect();
+        let controls = linux::controls().into_iter();
+        let marked = controls.filter(|(scheme, _)| scheme.needs_marking && scheme.name != today);
+        cures.extend(marked.map(|(scheme, name)| Cure::named(scheme.name, Means::Marks(name))));
+        cures.extend(Cure::min_rto(self, today));
+        cures.extend(Cure::room(self, today));
+        cures.extend(Cure::receive_buffer(self, today));
+        cures
+    }
 }
 
-/// Other settings of what is there.
-pub(crate) const SETTINGS: [MakeCure; 2] = [
-    |seen, today| {
-        let has_longer = seen.min_rto_ms.is_none_or(|rto| rto > 10.0);
-        let value = ("tcp.min_rto", "10ms".to_owned());
-        has_longer.then(|| Cure::setting("min_rto 10ms", "min_rto-10ms", today, value))
-    },
-    |seen, today| {
-        let (room, _) = seen.buffer();
-        let value = ("switch.buffer", format!("{}B", 4 * room));
-        Some(Cure::setting("buffer x4", "buffer-x4", today, value))
-    },
-];
+/// Minimum retransmission timeouts that are tried, in milliseconds: that of delayed ACKs of Linux, below which a timer may
+/// expire before the ACK of a single segment comes, and one that is as short as ticks allow.
+const MIN_RTO_MS: [u32; 2] = [40, 10];
+/// By how much the room of the port is tried to grow.
+const ROOMS: [u32; 2] = [2, 4];
+/// Of Ethernet, with timestamps.
+const MSS: u32 = 1_448;
+/// More values of a receive buffer take longer than they tell.
+const MOST_BUFFERS: usize = 5;
+/// The largest buffer that Linux has by itself (`tcp.c`, `tcp_init`).
+const MOST_BUFFER: u64 = 6 << 20;

@@ -2,19 +2,27 @@
 //!
 //! An [`Observation`] holds what was counted; [`judge`] finds the [`Verdict`] from the milliseconds in which many flows
 //! went to one receiver ([`Crowd`]) and from what was lost ([`Loss`]); [`Observation::scenario`] writes what a
-//! simulation needs, with a row for each [`Cure`]; a [`Prediction`] says whether to believe the simulation, and ranks
-//! them. Nothing here touches a network: the crate `live` watches, and the command simulates and draws.
+//! simulation needs, with a row for each [`Cure`]; a [`Prediction`] says by its [`Fit`] whether to believe the
+//! simulation, and which cures gain more than it errs, with each [`Command`] that puts them there. Nothing here touches a network: the crate `live` watches, and the command simulates and draws.
 
+mod command;
 mod cure;
+mod fit;
 mod numbers;
 mod prediction;
+mod rounds;
 mod scenario;
 mod seen;
+mod times;
 mod verdict;
 
-pub use cure::{Attach, Cure, Place};
+pub use command::{Command, Site};
+pub use cure::{Attach, Cure, Place, Rung};
+pub use fit::{Apart, Fit};
 pub use numbers::percentile;
-pub use prediction::{Predicted, Prediction, Times};
+pub use prediction::{Knee, Predicted, Prediction, Waited};
+pub use rounds::{Outcome, Rounds};
 pub use scenario::trace;
 pub use seen::{Cost, Flow, Judged, Observation, Queue, Verdict};
+pub use times::Times;
 pub use verdict::{Crowd, DEGREE, Loss, judge};

@@ -2,20 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::cure::{Attach, Cure, Place};
-use crate::numbers::percentile;
-use crate::seen::Flow;
-
-/// Completion times and timeouts of the same flows, seen or simulated.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Times {
-    /// Median completion time in seconds.
-    pub fct_p50_s: f64,
-    /// The 99th percentile.
-    pub fct_p99_s: f64,
-    /// Timeouts of data.
-    pub timeouts: u64,
-}
+use crate::command::{Command, Peers, Site};
+use crate::cure::{Attach, Cure, Place, Rung};
+use crate::fit::{Apart, Fit};
+use crate::rounds::{Outcome, Rounds};
+use crate::seen::{Flow, Observation};
+use crate::times::Times;
 
 /// What one cure would do.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -26,8 +18,40 @@ pub struct Predicted {
     pub scheme: String,
     /// How `tailwater attach` puts it there, if it can.
     pub attach: Option<Attach>,
+    /// Which value of which setting it is, if it is one.
+    pub rung: Option<Rung>,
+    /// All that has to be typed for it, in this order; nothing if no command puts it there.
+    pub commands: Vec<Command>,
     /// The flows with it; none if it could not be simulated.
     pub times: Option<Times>,
+    /// What is waited for with the model of today, over the same with the cure; if the 99th percentile of flows gains
+    /// less, by how much that does.
+    pub gain: Option<f64>,
+}
+
+/// What somebody waits for, by which cures are ranked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Waited {
+    /// The 99th percentile of flows, where nobody can tell rounds.
+    #[default]
+    FctP99S,
+    /// The 99th percentile of rounds.
+    RoundP99S,
+    /// The median of rounds, where they are so few that the 99th percentile is the slowest: whether one of them has a
+    /// timeout is chance.
+    RoundP50S,
+}
+
+/// The value of a setting beyond which nothing is gained.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Knee {
+    /// What people call the setting.
+    pub setting: String,
+    /// The value with its unit.
+    pub value: String,
+    /// What is waited for with it, in seconds.
+    pub waited_s: f64,
 }
 
 /// A model of what was seen, and what it says of cures.
@@ -35,160 +59,250 @@ pub struct Predicted {
 pub struct Prediction {
     /// Flows that were simulated.
     pub flows: u64,
+    /// Those of them by which everything is judged: that pass the port the way most of its traffic does. What goes the
+    /// other way, as requests for answers, does not meet its queue.
+    pub judged: u64,
     /// Seconds in which they began: all of the observation, or its first part.
     pub seconds: f64,
+    /// Rounds of these flows: all that one receiver asks for at one time. None if they cannot be told.
+    pub rounds: u64,
     /// What was seen of these flows.
     pub observed: Times,
     /// What the model says of them.
     pub model: Times,
     /// The scheme of the model.
     pub scheme: String,
-    /// Whether the 99th percentiles of both are within a factor of 1.5.
+    /// What is waited for.
+    pub waited: Waited,
+    /// How far the model is from what was seen.
+    pub fit: Fit,
+    /// Whether its median, its tail and its timeouts fit.
     pub fits: bool,
+    /// By what factor the model errs: the largest of those of the median, of the 99th percentile, and of what is waited
+    /// for.
+    pub errs: f64,
     /// What the model takes for granted that was not seen.
     pub guessed: Vec<String>,
-    /// Best first, by the 99th percentile; those that could not be simulated last.
+    /// Best first, by what they gain; those that could not be simulated last.
     pub cures: Vec<Predicted>,
-}
-
-impl Times {
-    /// Of flows that were seen.
-    #[must_use]
-    pub fn of(flows: &[Flow]) -> Self {
-        let mut times: Vec<_> = flows.iter().map(|flow| flow.fct_s).collect();
-        Self {
-            fct_p50_s: percentile(&mut times, 0.5),
-            fct_p99_s: percentile(&mut times, 0.99),
-            timeouts: flows.iter().map(|flow| u64::from(flow.timeouts)).sum(),
-        }
-    }
+    /// Names of the cures that gain more than the model errs and can be put there by command, the first to be tried
+    /// first; none if the model does not fit.
+    pub advice: Vec<String>,
+    /// Values of settings beyond which nothing is gained, if the model fits.
+    pub knees: Vec<Knee>,
 }
 
 impl Prediction {
-    /// From these flows, whose model of today says `model`, and cures with what the model says of each.
+    /// From these flows of what was seen, those that pass the port the way most of its traffic does, whose model of today
+    /// says `model`, and cures with what the model says of each.
     #[must_use]
     pub fn new(
-        flows: &[Flow],
+        (seen, flows): (&Observation, &[Flow]),
         model: Times,
         cures: impl IntoIterator<Item = (Cure, Option<Times>)>,
     ) -> Self {
-        let observed = Times::of(flows);
-        let mut cures: Vec<_> = cures
-            .into_iter()
-            .map(|(cure, times)| Predicted {
-                name: cure.name,
-                scheme: cure.scheme,
-                attach: cure.attach,
-                times,
-            })
-            .collect();
-        let p99 = |cure: &Predicted| cure.times.map_or(f64::INFINITY, |times| times.fct_p99_s);
-        cures.sort_by(|one, other| p99(one).total_cmp(&p99(other)));
-        Self {
+        let rounds = Rounds::of(flows);
+        let outcomes: Vec<_> = flows.iter().map(Outcome::from).collect();
+        let observed = Times::of(&outcomes, &rounds).unwrap_or_default();
+        let fit = Fit::new(&observed, &model);
+        let waited = match (rounds.count(), model.round_p99_s) {
+            (0, _) | (_, None) => Waited::FctP99S,
+            (100.., _) => Waited::RoundP99S,
+            _ => Waited::RoundP50S,
+        };
+        let of_both = waited.of(&observed).zip(waited.of(&model));
+        let of_waited = of_both.map_or(1.0, |(seen, said)| Apart::of_times(seen, said).times);
+        let peers = Peers::of(seen, flows);
+        let cures = cures.into_iter().map(|(cure, times)| Predicted {
+            commands: cure.commands(&peers),
+            name: cure.name,
+            scheme: cure.scheme,
+            attach: cure.attach,
+            rung: cure.rung,
+            times,
+            gain: None,
+        });
+        let mut said = Self {
             flows: flows.len() as u64,
-            fits: ratio(observed.fct_p99_s, model.fct_p99_s) <= MOST_APART,
+            judged: flows.len() as u64,
+            rounds: rounds.count() as u64,
+            waited,
+            fits: fit.fits(),
+            errs: fit.median.times.max(fit.tail.times).max(of_waited),
+            fit,
             observed,
             model,
-            cures,
+            cures: cures.collect(),
             ..Self::default()
+        };
+        said.rank();
+        said
+    }
+
+    /// The cures that are advised, the first to be tried first.
+    pub fn advised(&self) -> impl Iterator<Item = &Predicted> {
+        let named = |name: &String| self.cures.iter().find(|cure| cure.name == *name);
+        self.advice.iter().filter_map(named)
+    }
+
+    /// The best cure that would gain more than the model errs, and that no command puts there.
+    #[must_use]
+    pub fn elsewhere(&self) -> Option<&Predicted> {
+        let mut gaining = self.cures.iter().filter(|cure| self.gains(cure));
+        gaining.find(|cure| cure.commands.is_empty())
+    }
+
+    /// Guesses by which the measures that do not fit are decided.
+    #[must_use]
+    pub fn suspects(&self) -> Vec<&str> {
+        let decides = |guess: &&str| {
+            let of = |keys: &[&str]| keys.contains(guess);
+            !self.fit.median.fits && of(&["rate", "delay", "mss", "schemes"])
+                || !self.fit.tail.fits && of(&["buffer", "min_rto", "rate", "schemes"])
+                || !self.fit.timeouts.fits && of(&["buffer", "min_rto", "schemes"])
+        };
+        let keys = self
+            .guessed
+            .iter()
+            .filter_map(|guess| guess.split(' ').next());
+        keys.filter(decides).collect()
+    }
+
+    /// Whether a cure gains more than the model errs, so that the gain is not the error.
+    fn gains(&self, cure: &Predicted) -> bool {
+        self.fits && cure.gain.is_some_and(|gain| gain > self.errs)
+    }
+
+    /// Sorts cures by what they gain, and finds what is to be said of them.
+    fn rank(&mut self) {
+        let mut cures = std::mem::take(&mut self.cures);
+        for cure in &mut cures {
+            cure.gain = cure.times.and_then(|times| self.gain_of(&times));
+        }
+        let gain = |cure: &Predicted| cure.gain.unwrap_or(0.0);
+        cures.sort_by(|one, other| gain(other).total_cmp(&gain(one)));
+        self.cures = cures;
+        self.advice = self.advise();
+        if self.fits {
+            self.knees = self.knees();
         }
     }
 
-    /// How far apart the 99th percentiles are: the larger over the smaller.
-    #[must_use]
-    pub fn apart(&self) -> f64 {
-        ratio(self.observed.fct_p99_s, self.model.fct_p99_s)
+    /// What is waited for with the model of today over the same with a cure. Where that is rounds, the 99th percentile of
+    /// flows has to gain as much: the median of rounds alone says nothing of their tail.
+    fn gain_of(&self, times: &Times) -> Option<f64> {
+        let ratio = |of: Waited| {
+            let (today, with) = (of.of(&self.model)?, of.of(times)?);
+            Some(today / with.max(SHORTEST_S))
+        };
+        Some(ratio(self.waited)?.min(ratio(Waited::FctP99S)?))
     }
 
-    /// The best cure that `tailwater attach` can put there, if it is better than what there is, and how.
-    #[must_use]
-    pub fn attachable(&self, at: Place) -> Option<&Attach> {
-        let is_better = |times: Times| times.fct_p99_s < self.model.fct_p99_s;
-        let better = self
-            .cures
-            .iter()
-            .filter(|cure| cure.times.is_some_and(is_better));
-        let mut ways = better.filter_map(|cure| cure.attach.as_ref());
-        ways.find(|way| way.at == at)
+    /// Of cures that differ by less than the model errs the simplest comes first; of each setting one value is advised.
+    fn advise(&self) -> Vec<String> {
+        let mut gaining: Vec<_> = self.cures.iter().filter(|cure| self.gains(cure)).collect();
+        gaining.retain(|cure| !cure.commands.is_empty() && self.is_enough(cure));
+        let best = gaining.first().and_then(|cure| cure.gain).unwrap_or(0.0);
+        let order = |cure: &&Predicted| {
+            let is_best = cure.gain.is_some_and(|gain| gain * self.errs >= best);
+            (!is_best, is_best.then(|| Effort::of(cure)))
+        };
+        gaining.sort_by_key(order);
+        gaining.iter().map(|cure| cure.name.clone()).collect()
+    }
+
+    /// Whether a cure is no value of a setting, or the one that costs least of those that are as good as its best.
+    fn is_enough(&self, cure: &Predicted) -> bool {
+        let Some(rung) = &cure.rung else { return true };
+        let values = self.cures.iter().filter_map(|other| {
+            let of = other.rung.as_ref()?;
+            (of.setting == rung.setting).then_some((of.place, other.gain?))
+        });
+        let best = values.clone().map(|(_, gain)| gain).fold(0.0, f64::max);
+        let enough = values.filter(|(_, gain)| gain * self.errs >= best);
+        enough.map(|(place, _)| place).min() == Some(rung.place)
+    }
+
+    /// The first value of each setting that is as good as the best of them, if the one before it is worse. The value of
+    /// today stands before all others, but for a receive buffer, which is larger today.
+    fn knees(&self) -> Vec<Knee> {
+        let rungs = self.cures.iter();
+        let rungs = rungs.filter_map(|cure| Some((cure.rung.as_ref()?, cure.gain?, cure.times?)));
+        let mut rungs: Vec<_> = rungs.collect();
+        rungs.sort_by_key(|(rung, ..)| (&rung.setting, rung.place));
+        let ladders = rungs.chunk_by(|(one, ..), (other, ..)| one.setting == other.setting);
+        let knee = |ladder: &[(&Rung, f64, Times)]| {
+            let (first, ..) = *ladder.first()?;
+            let is_last = first.setting == "receive buffer";
+            // Today gains nothing and loses nothing.
+            let best = ladder.iter().map(|(_, gain, _)| *gain).fold(1.0, f64::max);
+            let is_enough = |gain: f64| gain * self.errs >= best;
+            let at = ladder.iter().position(|(_, gain, _)| is_enough(*gain))?;
+            let is_beyond = is_last || at + 1 < ladder.len();
+            let is_above = if is_last { at > 0 } else { !is_enough(1.0) };
+            let (rung, _, times) = &ladder[at];
+            (is_beyond && is_above).then(|| Knee {
+                setting: rung.setting.clone(),
+                value: rung.value.clone(),
+                waited_s: self.waited.of(times).unwrap_or_default(),
+            })
+        };
+        ladders.filter_map(knee).collect()
     }
 }
 
-fn ratio(one: f64, other: f64) -> f64 {
-    one.max(other) / one.min(other).max(1e-9)
+/// How much it takes to put a cure there, least first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Effort {
+    SettingHere,
+    AttachHere,
+    SettingAtReceiver,
+    AttachAtReceiver,
+    SettingAtSenders,
+    Several,
 }
 
-/// A model whose 99th percentile is further from the one that was seen does not fit.
-const MOST_APART: f64 = 1.5;
+impl Effort {
+    fn of(cure: &Predicted) -> Self {
+        match (&cure.commands[..], &cure.attach) {
+            ([one], None) => match one.site {
+                Site::Here => Self::SettingHere,
+                Site::Receiver => Self::SettingAtReceiver,
+                Site::Senders | Site::Hosts => Self::SettingAtSenders,
+            },
+            ([one], Some(_)) if one.site == Site::Here => Self::AttachHere,
+            ([_], Some(_)) => Self::AttachAtReceiver,
+            _ => Self::Several,
+        }
+    }
+}
+
+impl Waited {
+    /// Of these times; none if it never ends.
+    #[must_use]
+    pub const fn of(self, times: &Times) -> Option<f64> {
+        match self {
+            Self::FctP99S => Some(times.fct_p99_s),
+            Self::RoundP99S => times.round_p99_s,
+            Self::RoundP50S => times.round_p50_s,
+        }
+    }
+}
+
+impl Predicted {
+    /// Whether it can be attached by the device that was watched.
+    #[must_use]
+    pub fn is_attached_here(&self) -> bool {
+        let is_port = |way: &Attach| way.at == Place::Port;
+        let is_here = self.commands.iter().all(|one| one.site == Site::Here);
+        self.attach
+            .as_ref()
+            .is_some_and(|way| is_port(way) || is_here)
+    }
+}
+
+/// Shorter times are none.
+const SHORTEST_S: f64 = 1e-9;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Observation;
-
-    fn flow(fct_s: f64, timeouts: u32) -> Flow {
-        Flow {
-            start_s: 0.0,
-            opened_s: None,
-            fct_s,
-            bytes: 1_000,
-            sender: "10.0.0.1:5".to_owned(),
-            receiver: "10.0.0.9:80".to_owned(),
-            timeouts,
-            fast_retransmits: 0,
-            probes: 0,
-            repeats: 0,
-            drops: 0,
-            waited_s: 0.0,
-            leaves: true,
-            is_told: true,
-            closed: true,
-        }
-    }
-
-    fn times(fct_p99_s: f64) -> Times {
-        Times {
-            fct_p50_s: 0.001,
-            fct_p99_s,
-            timeouts: 2,
-        }
-    }
-
-    #[test]
-    fn a_model_fits_within_half_of_the_99th_percentile_and_cures_come_best_first() {
-        let flows = [flow(0.003, 0), flow(0.2, 1), flow(0.004, 1)];
-        let cures = || {
-            let cures = Observation::default().cures().into_iter();
-            let said = [Some(0.05), None, Some(0.009), Some(0.01), Some(0.03)];
-            let said = said.map(|p99| p99.map(times)).into_iter();
-            cures.zip(said).collect::<Vec<_>>()
-        };
-        for (model, fits) in [(0.299, true), (0.301, false), (0.134, true), (0.133, false)] {
-            let said = Prediction::new(&flows, times(model), cures());
-            assert_eq!(said.fits, fits, "{model}");
-        }
-        let said = Prediction::new(&flows, times(0.3), cures());
-        assert_eq!((said.flows, said.observed.timeouts), (3, 2));
-        assert!((said.observed.fct_p99_s - 0.2).abs() < 1e-9);
-        assert!((said.observed.fct_p50_s - 0.004).abs() < 1e-9);
-        let names: Vec<_> = said.cures.iter().map(|cure| cure.name.as_str()).collect();
-        assert_eq!(
-            names,
-            ["rwndq", "dctcp", "min_rto 10ms", "rcc (grant)", "hscc"]
-        );
-        let best = |said: &Prediction, at| said.attachable(at).map(|way| way.scheme.clone());
-        assert_eq!(best(&said, Place::Port).as_deref(), Some("rwndq"));
-        assert_eq!(best(&said, Place::Receiver).as_deref(), Some("rcc"));
-        // What is no better than today is no advice.
-        let said = Prediction::new(&flows, times(0.02), cures());
-        assert_eq!(best(&said, Place::Port).as_deref(), Some("rwndq"));
-        assert_eq!(best(&said, Place::Receiver), None);
-        // The queue of what comes in is another machine's.
-        let receiver = Observation {
-            packet_bytes: [64, 1_500],
-            ..Observation::default()
-        };
-        let ways = receiver.cures().into_iter().filter_map(|cure| cure.attach);
-        let places: Vec<_> = ways.map(|way| way.at).collect();
-        assert_eq!(places, [Place::Receiver]);
-    }
-}
+pub(crate) mod tests;

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use schemes::USUAL_OF_LINUX;
 use schemes::linux::{self, KernelLaw};
 
-use crate::cure::{self, Cure};
+use crate::cure::Cure;
 use crate::numbers::as_f64;
 use crate::seen::{Flow, Observation};
 
@@ -113,15 +113,6 @@ impl Observation {
             .filter(|fact| fact.guessed)
             .map(|fact| format!("{} = {}: {}", fact.key, fact.value, fact.why))
             .collect()
-    }
-
-    /// What could be there instead of what is there today.
-    #[must_use]
-    pub fn cures(&self) -> Vec<Cure> {
-        let today = self.scheme();
-        let mut cures = cure::of_registry(self, today);
-        cures.extend(cure::SETTINGS.iter().filter_map(|cure| cure(self, today)));
-        cures
     }
 
     /// The device, with its namespace if it was named.
@@ -260,7 +251,7 @@ impl Observation {
         ]
     }
 
-    fn threshold(&self) -> u64 {
+    pub(crate) fn threshold(&self) -> u64 {
         let (buffer, ..) = self.room();
         (20 * PACKET).max(self.pipe_bytes() / 7).min(buffer / 2)
     }
@@ -415,15 +406,15 @@ fn capital(text: &str) -> String {
 }
 
 /// Addresses before the port and behind it, in their order.
-struct Hosts<'a> {
+pub(crate) struct Hosts<'a> {
     near: Vec<&'a str>,
     far: Vec<&'a str>,
     /// Whether most of what left the device was sent by this machine.
-    are_here: bool,
+    pub(crate) are_here: bool,
 }
 
 impl<'a> Hosts<'a> {
-    fn of(flows: &'a [Flow]) -> Self {
+    pub(crate) fn of(flows: &'a [Flow]) -> Self {
         let (mut near, mut far) = (Vec::new(), Vec::new());
         for flow in flows {
             let (sender, receiver) = (address(&flow.sender), address(&flow.receiver));
@@ -465,8 +456,8 @@ impl<'a> Hosts<'a> {
     }
 }
 
-/// What stands before the port.
-fn address(end: &str) -> &str {
+/// The address of one end of a connection, without its port.
+pub(crate) fn address(end: &str) -> &str {
     end.rsplit_once(':').map_or(end, |(address, _)| address)
 }
 
@@ -588,7 +579,7 @@ mod tests {
             known.guesses(&flows)[0].starts_with("rate = \"100000000000bps\": senders are of this")
         );
         for line in [
-            "schemes = [\"newreno\", \"rcc+newreno\", \"hscc+newreno\", \"rwndq+newreno\", \"dctcp\", \"min_rto-10ms\", \"buffer-x4\"]",
+            "schemes = [\"newreno\", \"rcc+newreno\", \"hscc+newreno\", \"rwndq+newreno\", \"dctcp\", \"min_rto-40ms\", \"min_rto-10ms\", \"buffer-x2\", \"buffer-x4\", \"rmem-8KiB\", \"rmem-16KiB\", \"rmem-32KiB\", \"rmem-64KiB\"]",
             "kind = \"dumbbell\"",
             "hosts = 1",
             "delay = \"20000ns\"",
@@ -601,6 +592,7 @@ mod tests {
             // 1 Gbit/s for 120 us, and half of the room.
             "max_queue = \"47000B\"",
             "tcp.min_rto = \"10ms\"",
+            "tcp.receive_buffer = \"5120B\"",
             "switch.buffer = \"256000B\"",
         ] {
             assert!(text.lines().any(|found| found == line), "{line} in {text}");
@@ -621,6 +613,38 @@ mod tests {
             ..seen
         };
         let names: Vec<_> = dctcp.cures().into_iter().map(|cure| cure.name).collect();
-        assert_eq!(names, ["rcc (grant)", "hscc", "rwndq", "buffer x4"]);
+        let (others, buffers) = names.split_at(5);
+        assert_eq!(
+            others,
+            ["rcc (grant)", "hscc", "rwndq", "buffer x2", "buffer x4"]
+        );
+        assert!(
+            buffers
+                .iter()
+                .all(|name| name.starts_with("receive buffer "))
+        );
+    }
+
+    #[test]
+    fn receive_buffers_are_tried_from_two_segments_up_to_what_fills_the_way() {
+        let buffers = |rtt_us: f64, mss: u32| {
+            let seen = Observation {
+                rate_bps: 1_000_000_000,
+                min_rtt_us: Some(rtt_us),
+                mss: Some(mss),
+                ..Observation::default()
+            };
+            let rungs = seen.cures().into_iter().filter_map(|cure| cure.rung);
+            let buffers = rungs.filter(|rung| rung.setting == "receive buffer");
+            let values: Vec<_> = buffers.map(|rung| rung.value).collect();
+            values.join(", ")
+        };
+        // Five eighths of each are offered; 128 KB fill the port.
+        let few = "8 KiB, 16 KiB, 32 KiB, 64 KiB, 128 KiB";
+        assert_eq!(buffers(20.0, 1_448), few);
+        // 10 ms of 1 Gbit/s.
+        let wide = "8 KiB, 32 KiB, 128 KiB, 512 KiB, 2048 KiB";
+        assert_eq!(buffers(10_000.0, 1_448), wide);
+        assert_eq!(buffers(20.0, 8_948), "32 KiB, 64 KiB, 128 KiB");
     }
 }

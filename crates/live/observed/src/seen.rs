@@ -105,6 +105,9 @@ pub struct Observation {
     pub initial_window: Option<u32>,
     /// The smallest retransmission timeout of sockets, in milliseconds.
     pub min_rto_ms: Option<f64>,
+    /// Whether the kernel of this machine has `net.ipv4.tcp_rto_min_us`.
+    #[serde(default)]
+    pub has_rto_min_us: bool,
     /// The congestion control of most sockets.
     pub control: Option<String>,
     /// Share of all completion times that was spent in silence before timeouts.
@@ -122,6 +125,12 @@ pub struct Queue {
     pub kind: String,
     /// Room in bytes, if it says.
     pub room_bytes: Option<u64>,
+    /// Room in packets, if it counts these.
+    #[serde(default)]
+    pub room_packets: Option<u32>,
+    /// Bytes that a token bucket lets through at once, if nothing but its rate and its room is set beside it.
+    #[serde(default)]
+    pub burst_bytes: Option<u64>,
     /// The mean over time.
     pub mean_bytes: f64,
     /// The median over time.

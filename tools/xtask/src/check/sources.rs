@@ -29,8 +29,8 @@ const UNBOUNDED: &str = "crates/core/schemes";
 /// Describes every flag of the command.
 const REFERENCE: &str = "docs/reference/cli.md";
 /// Programs, and texts about runs of the command: the sentences of an answer, which suggest the next run, and the
-/// commands that repeat a failed point and a figure.
-const MAY_NAME_FLAGS: [&str; 14] = [
+/// commands that repeat a failed point and a figure, or put a cure there.
+const MAY_NAME_FLAGS: [&str; 15] = [
     "crates/faces/cli/",
     "crates/live/emulated/",
     "crates/faces/explain/",
@@ -39,6 +39,7 @@ const MAY_NAME_FLAGS: [&str; 14] = [
     "tools/book/",
     "tools/testing/",
     "crates/live/live/src",
+    "crates/live/observed/src/command.rs",
     "tools/oracle/src/question.rs",
     "crates/simulate/results/src/answer",
     "crates/simulate/results/src/against/headline.rs",

@@ -34,6 +34,8 @@ pub struct Queue {
     pub limit: Option<Limit>,
     /// Bits per second that it lets through, if it says so.
     pub rate_bps: Option<u64>,
+    /// Bytes that a token bucket lets through at once, if nothing but this, its rate and its limit is set.
+    pub burst_bytes: Option<u64>,
     /// Bytes that wait.
     pub backlog: u32,
     /// Packets that it has dropped.
@@ -129,6 +131,10 @@ fn read_queue(message: &[u8]) -> Option<Queue> {
         "tbf" => tbf_rate(options),
         _ => None,
     };
+    let burst_bytes = match kind.as_str() {
+        "tbf" => tbf_burst(options),
+        _ => None,
+    };
     let counts = find(all, QUEUE_STATISTICS).and_then(|all| find(all, STATISTICS_QUEUE));
     let counts = counts.unwrap_or_default();
     Some(Queue {
@@ -136,6 +142,7 @@ fn read_queue(message: &[u8]) -> Option<Queue> {
         handle: word(message, 8)?,
         limit,
         rate_bps: rate.map(|bytes| bytes.saturating_mul(8)),
+        burst_bytes,
         backlog: word(counts, 4).unwrap_or(0),
         drops: word(counts, 8).unwrap_or(0),
     })
@@ -147,6 +154,16 @@ fn tbf_rate(options: &[u8]) -> Option<u64> {
     let short = || find(options, TBF_PARAMETERS).and_then(|all| word(all, TBF_SHORT_RATE));
     long.map(u64::from_ne_bytes)
         .or_else(|| short().map(u64::from))
+}
+
+/// The burst, which the kernel tells as the time that it takes. None of a bucket with a peak rate or with an overhead for
+/// each packet: whoever changes it has to name these too.
+fn tbf_burst(options: &[u8]) -> Option<u64> {
+    let all = find(options, TBF_PARAMETERS)?;
+    let is_plain = word(all, TBF_PEAK_RATE)? == 0 && all.get(TBF_OVERHEAD..)?.starts_with(&[0, 0]);
+    let nanoseconds = u128::from(word(all, TBF_BURST)?) * NS_PER_TICK;
+    let bytes = (nanoseconds * u128::from(tbf_rate(options)?)).div_ceil(1_000_000_000);
+    u64::try_from(bytes).ok().filter(|_| is_plain)
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
@@ -185,6 +202,14 @@ const STATISTICS_QUEUE: u16 = 3;
 const TBF_LIMIT: usize = 24;
 /// Where its `tc_ratespec` has the rate.
 const TBF_SHORT_RATE: usize = 8;
+/// Where it has what is added to the length of each packet.
+const TBF_OVERHEAD: usize = 2;
+/// Where the second `tc_ratespec` has the peak rate.
+const TBF_PEAK_RATE: usize = 20;
+/// Where the time of a burst lies, in ticks.
+const TBF_BURST: usize = 28;
+/// `net/pkt_sched.h`: a tick of queues is 64 ns.
+const NS_PER_TICK: u128 = 64;
 
 #[cfg(test)]
 mod tests {
@@ -230,5 +255,20 @@ mod tests {
         );
         assert_eq!(message("tbf", tbf), Some(Limit::Bytes(64_000)));
         assert_eq!(message("fq_codel", Vec::new()), None);
+    }
+
+    #[test]
+    fn a_burst_is_told_of_a_bucket_of_which_all_is_known() {
+        // 5,000 bytes at 100 Mbit/s take 400 us.
+        let bucket = |at: usize, byte: u8| {
+            let mut tbf = vec![0; 36];
+            tbf[TBF_SHORT_RATE..12].copy_from_slice(&12_500_000_u32.to_ne_bytes());
+            tbf[TBF_BURST..32].copy_from_slice(&6_250_u32.to_ne_bytes());
+            tbf[at] |= byte;
+            tbf_burst(&attributes(&[DefaultNla::new(TBF_PARAMETERS, tbf)]))
+        };
+        assert_eq!(bucket(0, 0), Some(5_000));
+        assert_eq!(bucket(TBF_OVERHEAD, 4), None);
+        assert_eq!(bucket(TBF_PEAK_RATE, 1), None);
     }
 }

@@ -1,8 +1,10 @@
 //! Events of the kernel, put together.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
+use machine::netlink::Limit;
 use observed::{Cost, Crowd, Flow, Loss, Observation, Queue, judge, percentile};
 use programs::Direction;
 use programs::observer::{Observer, Socket, Told, Totals, Transfer, Way};
@@ -210,6 +212,11 @@ impl Count {
                 let seen = Queue {
                     kind: queue.kind.clone(),
                     room_bytes: *room,
+                    room_packets: match queue.limit {
+                        Some(Limit::Packets(packets)) => Some(packets),
+                        _ => None,
+                    },
+                    burst_bytes: queue.burst_bytes,
                     max_bytes: totals.queue_most,
                     ..Queue::default()
                 };
@@ -223,6 +230,7 @@ impl Count {
             }
             .to_owned(),
             bursts_known: port.rate_bps.is_some(),
+            has_rto_min_us: Path::new(RTO_MIN_US).exists(),
             bursts: totals.bursts,
             packets: totals.packets,
             packet_bytes: totals.bytes,
@@ -299,6 +307,8 @@ fn as_f64(number: u64) -> f64 {
     number as f64
 }
 
+/// The minimum timeout of a namespace, which kernels from 6.11 on have (`sysctl_net_ipv4.c`).
+const RTO_MIN_US: &str = "/proc/sys/net/ipv4/tcp_rto_min_us";
 /// Of Ethernet, with timestamps.
 const MSS: u32 = 1_448;
 /// So often connections that ended are forgotten.

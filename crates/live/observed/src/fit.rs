@@ -1,0 +1,138 @@
+//! Whether a model of the present says what was seen.
+
+use serde::{Deserialize, Serialize};
+
+use crate::numbers::as_f64;
+use crate::times::Times;
+
+/// How far a model is from what was seen, measure by measure. It fits if each of them does.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Fit {
+    /// The median completion time, in seconds.
+    pub median: Apart,
+    /// The 99th percentile, in seconds.
+    pub tail: Apart,
+    /// Timeouts, which are a count: chance alone makes two of them differ.
+    pub timeouts: Apart,
+}
+
+/// One measure, as it was seen and as a model has it.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Apart {
+    /// What was seen.
+    pub observed: f64,
+    /// What the model says.
+    pub model: f64,
+    /// The larger of both over the smaller. A count of none is taken for one.
+    pub times: f64,
+    /// The most that `times` may be.
+    pub most: f64,
+    /// Whether it is no more.
+    pub fits: bool,
+}
+
+impl Fit {
+    pub(crate) fn new(observed: &Times, model: &Times) -> Self {
+        Self {
+            median: Apart::of_times(observed.fct_p50_s, model.fct_p50_s),
+            tail: Apart::of_times(observed.fct_p99_s, model.fct_p99_s),
+            timeouts: Apart::of_counts(observed.timeouts, model.timeouts),
+        }
+    }
+
+    /// Whether all three fit.
+    #[must_use]
+    pub const fn fits(&self) -> bool {
+        self.median.fits && self.tail.fits && self.timeouts.fits
+    }
+}
+
+impl Apart {
+    pub(crate) fn of_times(observed: f64, model: f64) -> Self {
+        let times = observed.max(model) / observed.min(model).max(SHORTEST_S);
+        Self {
+            observed,
+            model,
+            times,
+            most: MOST_APART,
+            fits: times <= MOST_APART,
+        }
+    }
+
+    /// Counts of events that come by chance differ by chance. The square root of a Poisson count has a standard
+    /// deviation of one half, whatever its mean is (Anscombe, Biometrika 35, 1948): so the root of the larger count lies
+    /// [`DEVIATIONS`] deviations of the difference above the root of the largest mean that is allowed.
+    fn of_counts(observed: u64, model: u64) -> Self {
+        let (observed, model) = (as_f64(observed), as_f64(model));
+        let (smaller, larger) = (observed.min(model), observed.max(model));
+        let deviation = 0.5 * (1.0 + MOST_APART).sqrt();
+        let root = (MOST_APART * smaller + ANSCOMBE).sqrt() + DEVIATIONS * deviation;
+        let most = root * root - ANSCOMBE;
+        let least = smaller.max(1.0);
+        Self {
+            observed,
+            model,
+            times: larger.max(1.0) / least,
+            most: most / least,
+            fits: larger <= most,
+        }
+    }
+}
+
+/// A model whose median, 99th percentile or expected timeouts are further from what was seen does not fit.
+const MOST_APART: f64 = 1.5;
+/// Shorter times are none.
+const SHORTEST_S: f64 = 1e-9;
+/// Counts that are further apart differ by chance in one of 700 observations.
+const DEVIATIONS: f64 = 3.0;
+/// What makes the variance of a root the same down to small counts.
+const ANSCOMBE: f64 = 3.0 / 8.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(p50_ms: f64, p99_ms: f64, timeouts: u64) -> Times {
+        Times {
+            fct_p50_s: p50_ms / 1e3,
+            fct_p99_s: p99_ms / 1e3,
+            timeouts,
+            ..Times::default()
+        }
+    }
+
+    #[test]
+    fn the_median_the_tail_and_timeouts_have_to_fit_each() {
+        let seen = times(10.0, 200.0, 200);
+        let fits = |model: Times| {
+            let fit = Fit::new(&seen, &model);
+            (fit.median.fits, fit.tail.fits, fit.timeouts.fits)
+        };
+        assert_eq!(fits(times(14.9, 134.0, 140)), (true, true, true));
+        assert_eq!(fits(times(15.1, 200.0, 200)), (false, true, true));
+        assert_eq!(fits(times(6.6, 200.0, 200)), (false, true, true));
+        assert_eq!(fits(times(10.0, 301.0, 200)), (true, false, true));
+        assert_eq!(fits(times(10.0, 133.0, 200)), (true, false, true));
+        assert_eq!(fits(times(10.0, 200.0, 20)), (true, true, false));
+        assert_eq!(fits(times(10.0, 200.0, 900)), (true, true, false));
+    }
+
+    #[test]
+    fn a_median_of_the_wrong_size_does_not_hide_behind_a_tail_that_fits() {
+        // 24 servers, 64 KiB each, through 200 Mbit/s with 96 KB of buffer.
+        let fit = Fit::new(&times(26.3, 233.0, 150), &times(3.85, 236.0, 150));
+        assert!(!fit.fits() && fit.tail.fits && fit.timeouts.fits);
+        assert!((fit.median.times - 26.3 / 3.85).abs() < 1e-9);
+    }
+
+    #[test]
+    fn few_timeouts_differ_by_chance_and_many_do_not() {
+        let fits = |observed, model| Apart::of_counts(observed, model).fits;
+        assert!(fits(0, 0) && fits(0, 8) && fits(8, 0) && fits(61, 114));
+        assert!(!fits(0, 12) && !fits(12, 0));
+        // Twice as many of a few is chance, of thousands it is not.
+        assert!(fits(20, 40) && !fits(2_000, 4_000));
+        let none = Apart::of_counts(0, 0);
+        assert!((none.times - 1.0).abs() < 1e-9 && none.most > 1.0);
+    }
+}
