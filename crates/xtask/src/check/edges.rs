@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 35] = [
+const EDGES: [(&str, &[&str]); 36] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -24,9 +24,10 @@ const EDGES: [(&str, &[&str]); 35] = [
     ("packetdrill", &["sim"]),
     ("oracle", &["sim"]),
     ("observed", &[]),
+    ("protocol", &["sim", "observed"]),
     ("machine", &["base"]),
-    ("tun", &["machine", "packetdrill", "wire"]),
-    ("live", &["tun", "programs", "observed"]),
+    ("tun", &["machine", "packetdrill", "protocol", "wire"]),
+    ("live", &["tun", "programs"]),
     ("tables", &["base"]),
     ("import", &["tables"]),
     ("wire", &["base"]),
@@ -35,7 +36,7 @@ const EDGES: [(&str, &[&str]); 35] = [
     ("claims", &["results", "theory"]),
     ("report", &["claims"]),
     ("origin", &[]),
-    ("text", &["observed"]),
+    ("text", &["protocol"]),
     ("emulated", &["report", "text"]),
     ("explain", &["claims", "text"]),
     (
