@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use scenario::{Overrides, Scenario, Source};
 use serde_json::Value;
 
-use crate::bed::{Bed, PORT, SWITCH, program};
+use crate::bed::{Bed, PORT, SWITCH, line, program};
 
 /// Begins to watch, and returns once it does.
 fn watching(dev: &str, netns: &str, more: &[&str]) -> Child {
@@ -50,10 +50,7 @@ fn seen(child: Child) -> (Vec<Value>, Value) {
     let output = child.wait_with_output().expect("it ends");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{} {text}", output.status);
-    let lines = text
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("JSON"));
-    let lines: Vec<Value> = lines.collect();
+    let lines: Vec<Value> = text.lines().map(line).collect();
     let seen = lines.iter().find(|line| line["type"] == "observed");
     let seen = seen.expect("a summary").clone();
     (lines, seen)
@@ -177,7 +174,7 @@ fn emulated() -> Option<(Vec<Value>, Vec<Value>, Value)> {
     }
     let (lines, seen) = seen(child.expect("nobody watched"));
     let told = told.lines();
-    let told = told.map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let told = told.map(line);
     let runs = told.filter(|line| line["type"] == "point").collect();
     Some((runs, lines, seen))
 }

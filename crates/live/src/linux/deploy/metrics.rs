@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use machine::interrupt;
-use serde_json::Value;
+use protocol::{Passed, StatusLine};
 
 use super::status::Attachment;
 use crate::linux::emulate::Failure;
@@ -79,144 +79,167 @@ fn answer(mut stream: &TcpStream, text: &mut dyn FnMut() -> String) -> io::Resul
 }
 
 /// The text format of Prometheus.
-fn text(all: &[Value]) -> String {
-    let metric = |(name, kind, help, key): (&str, &str, &str, &str)| {
-        let lines = all.iter().flat_map(|one| samples(one, key));
-        let lines: Vec<_> = lines.map(|sample| format!("{name}{sample}\n")).collect();
-        match lines.as_slice() {
-            [] => String::new(),
-            lines => {
-                let lines = lines.concat();
-                format!("# HELP {name} {help}\n# TYPE {name} {kind}\n{lines}")
+fn text(all: &[StatusLine]) -> String {
+    METRICS.iter().map(|metric| metric.text(all)).collect()
+}
+
+/// A metric of Prometheus.
+struct Metric {
+    name: &'static str,
+    kind: &'static str,
+    help: &'static str,
+    samples: Samples,
+}
+
+/// The samples that a metric has of one attachment.
+enum Samples {
+    /// One, if its law has the number.
+    One(fn(&StatusLine) -> Option<f64>),
+    /// Packets that passed, one sample for each reason.
+    Passed,
+}
+
+impl Metric {
+    fn text(&self, all: &[StatusLine]) -> String {
+        let Self {
+            name, kind, help, ..
+        } = self;
+        let samples = all.iter().flat_map(|line| self.samples(line));
+        let lines: Vec<String> = samples.map(|sample| format!("{name}{sample}\n")).collect();
+        if lines.is_empty() {
+            return String::new();
+        }
+        let lines = lines.concat();
+        format!("# HELP {name} {help}\n# TYPE {name} {kind}\n{lines}")
+    }
+
+    /// The samples of one attachment, each behind its labels.
+    fn samples(&self, line: &StatusLine) -> Vec<String> {
+        let StatusLine {
+            device,
+            netns,
+            scheme,
+            passed,
+            ..
+        } = line;
+        let labels = format!("device=\"{device}\",netns=\"{netns}\",scheme=\"{scheme}\"");
+        match self.samples {
+            Samples::One(value) => {
+                let sample = value(line).map(|value| format!("{{{labels}}} {value}"));
+                sample.into_iter().collect()
+            }
+            Samples::Passed => {
+                let passed = passed.iter().flatten();
+                let sample =
+                    |pass: &Passed| format!("{{{labels},why=\"{}\"}} {}", pass.why, pass.packets);
+                passed.map(sample).collect()
             }
         }
-    };
-    METRICS.map(metric).concat()
-}
-
-/// The values of one attachment for a key, each behind its labels.
-fn samples(one: &Value, key: &str) -> Vec<String> {
-    let word = |key: &str| one[key].as_str().unwrap_or_default();
-    let (device, netns, scheme) = (word("device"), word("netns"), word("scheme"));
-    let labels = format!("device=\"{device}\",netns=\"{netns}\",scheme=\"{scheme}\"");
-    if key != PASSED {
-        let value = number(&one[key]).map(|value| format!("{{{labels}}} {value}"));
-        return value.into_iter().collect();
-    }
-    let all = one[key].as_array().into_iter().flatten();
-    let pass = |pass: &Value| {
-        let (why, packets) = (pass["why"].as_str()?, pass["packets"].as_u64()?);
-        Some(format!("{{{labels},why=\"{why}\"}} {packets}"))
-    };
-    all.filter_map(pass).collect()
-}
-
-/// Truth is one; a list is as long as it is.
-fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Bool(is) => Some(f64::from(u8::from(*is))),
-        #[expect(clippy::cast_precision_loss, reason = "few")]
-        Value::Array(all) => Some(all.len() as f64),
-        value => value.as_f64(),
     }
 }
 
-/// Name, type, help, and the key of what is told.
-const METRICS: [(&str, &str, &str, &str); 15] = [
-    (
-        "tailwater_acts",
-        "gauge",
-        "Whether the lease is not over.",
-        "acts",
-    ),
-    (
-        "tailwater_lease_left_seconds",
-        "gauge",
-        "Time until everything passes; absent if never.",
-        "lease_left_s",
-    ),
-    (
-        "tailwater_on",
-        "gauge",
-        "Whether HSCC lowers windows.",
-        "is_on",
-    ),
-    (
-        "tailwater_window_bytes",
-        "gauge",
-        "Window that the law grants every connection.",
-        "window_bytes",
-    ),
-    (
-        "tailwater_flows",
-        "gauge",
-        "Connections that RWNDQ counts.",
-        "flows",
-    ),
-    (
-        "tailwater_queue_bytes",
-        "gauge",
-        "Bytes that wait in the queue.",
-        "queue_bytes",
-    ),
-    (
-        "tailwater_budget_bytes",
-        "gauge",
-        "Most that the senders to a receiver may have under way.",
-        "budget_bytes",
-    ),
-    (
-        "tailwater_flight_bytes",
-        "gauge",
-        "What they may send and has not come.",
-        "flight_bytes",
-    ),
-    (
-        "tailwater_waiting",
-        "gauge",
-        "Connections that wait for a grant.",
-        "waiting",
-    ),
-    (
-        "tailwater_watched",
-        "gauge",
-        "Whether a process watches who waits.",
-        "watched",
-    ),
-    (
-        "tailwater_told_total",
-        "counter",
-        "Copies of ACKs that told a grant.",
-        "told",
-    ),
-    (
-        "tailwater_rewritten_total",
-        "counter",
-        "ACKs whose window was lowered.",
-        "rewritten",
-    ),
-    (
-        "tailwater_marked_total",
-        "counter",
-        "Packets that were marked.",
-        "marked",
-    ),
-    (
-        "tailwater_passed_total",
-        "counter",
-        "Packets that passed as they were.",
-        "passed",
-    ),
-    (
-        "tailwater_drift",
-        "gauge",
-        "Changes since the law was attached; 0 is as it should be.",
-        "drift",
-    ),
+/// Truth is one.
+fn flag(is: Option<bool>) -> Option<f64> {
+    is.map(|is| f64::from(u8::from(is)))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "measurements carry 53 bits")]
+fn real(count: Option<u64>) -> Option<f64> {
+    count.map(|count| count as f64)
+}
+
+const METRICS: [Metric; 15] = [
+    Metric {
+        name: "tailwater_acts",
+        kind: "gauge",
+        help: "Whether the lease is not over.",
+        samples: Samples::One(|line| flag(line.acts)),
+    },
+    Metric {
+        name: "tailwater_lease_left_seconds",
+        kind: "gauge",
+        help: "Time until everything passes; absent if never.",
+        samples: Samples::One(|line| line.lease_left_s),
+    },
+    Metric {
+        name: "tailwater_on",
+        kind: "gauge",
+        help: "Whether HSCC lowers windows.",
+        samples: Samples::One(|line| flag(line.is_on)),
+    },
+    Metric {
+        name: "tailwater_window_bytes",
+        kind: "gauge",
+        help: "Window that the law grants every connection.",
+        samples: Samples::One(|line| real(line.window_bytes)),
+    },
+    Metric {
+        name: "tailwater_flows",
+        kind: "gauge",
+        help: "Connections that RWNDQ counts.",
+        samples: Samples::One(|line| real(line.flows)),
+    },
+    Metric {
+        name: "tailwater_queue_bytes",
+        kind: "gauge",
+        help: "Bytes that wait in the queue.",
+        samples: Samples::One(|line| line.queue_bytes.map(f64::from)),
+    },
+    Metric {
+        name: "tailwater_budget_bytes",
+        kind: "gauge",
+        help: "Most that the senders to a receiver may have under way.",
+        samples: Samples::One(|line| real(line.budget_bytes)),
+    },
+    Metric {
+        name: "tailwater_flight_bytes",
+        kind: "gauge",
+        help: "What they may send and has not come.",
+        samples: Samples::One(|line| real(line.flight_bytes)),
+    },
+    Metric {
+        name: "tailwater_waiting",
+        kind: "gauge",
+        help: "Connections that wait for a grant.",
+        samples: Samples::One(|line| real(line.waiting)),
+    },
+    Metric {
+        name: "tailwater_watched",
+        kind: "gauge",
+        help: "Whether a process watches who waits.",
+        samples: Samples::One(|line| flag(line.watched)),
+    },
+    Metric {
+        name: "tailwater_told_total",
+        kind: "counter",
+        help: "Copies of ACKs that told a grant.",
+        samples: Samples::One(|line| real(line.told)),
+    },
+    Metric {
+        name: "tailwater_rewritten_total",
+        kind: "counter",
+        help: "ACKs whose window was lowered.",
+        samples: Samples::One(|line| real(line.rewritten)),
+    },
+    Metric {
+        name: "tailwater_marked_total",
+        kind: "counter",
+        help: "Packets that were marked.",
+        samples: Samples::One(|line| real(line.marked)),
+    },
+    Metric {
+        name: "tailwater_passed_total",
+        kind: "counter",
+        help: "Packets that passed as they were.",
+        samples: Samples::Passed,
+    },
+    Metric {
+        name: "tailwater_drift",
+        kind: "gauge",
+        help: "Changes since the law was attached; 0 is as it should be.",
+        samples: Samples::One(|line| real(Some(line.drift.len() as u64))),
+    },
 ];
-
-/// By reason, and not one number.
-const PASSED: &str = "passed";
 
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Bytes of a request that are read.
@@ -224,16 +247,21 @@ const LONGEST: u64 = 8_192;
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
     fn every_number_has_its_labels() {
-        let one = json!({
-            "device": "p1", "netns": "", "scheme": "hscc", "acts": true, "window_bytes": 2_920,
-            "drift": [], "passed": [{ "why": "not TCP", "packets": 7 }],
-        });
+        let one = StatusLine {
+            device: "p1".to_owned(),
+            scheme: "hscc".to_owned(),
+            acts: Some(true),
+            window_bytes: Some(2_920),
+            passed: Some(vec![Passed {
+                why: "not TCP".to_owned(),
+                packets: 7,
+            }]),
+            ..StatusLine::default()
+        };
         let text = text(&[one]);
         let labels = "device=\"p1\",netns=\"\",scheme=\"hscc\"";
         for line in [

@@ -6,10 +6,11 @@ use std::thread;
 
 use fabric::PortId;
 use programs::{Attached, LoadError, Port, Reason, Receiver, Watchdog};
+use protocol::SlotLengths;
 use schemes::ictcp;
 
 use super::receivers::{self, Host};
-use super::{Counts, LEASE, Sites, Slots, Told, refused};
+use super::{Counts, LEASE, Sites, Told, refused};
 use crate::linux::lan::Lan;
 use crate::linux::stack::Law;
 
@@ -88,7 +89,7 @@ fn beside<T>(
     ports: &[&Port],
     (hosts, params): (&[Host], Option<&ictcp::Params>),
     act: impl FnOnce() -> io::Result<T>,
-) -> io::Result<(T, Option<Slots>)> {
+) -> io::Result<(T, Option<SlotLengths>)> {
     thread::scope(|scope| {
         let (over, until) = mpsc::channel();
         let renewing = scope.spawn(move || renew(ports, &until));

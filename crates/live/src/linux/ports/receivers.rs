@@ -7,11 +7,12 @@ use std::time::Duration;
 use machine::clock::{self, duration};
 use machine::priority::Priority;
 use programs::{Attached, Receiver};
+use protocol::SlotLengths;
 use rustix::time::{ClockId, clock_gettime};
 use schemes::{HostInfo, ictcp};
 
 use super::connections::Connections;
-use super::{LEASE, Site, Slots, refused};
+use super::{LEASE, Site, refused, slots};
 use crate::linux::lan::Lan;
 
 /// A host with its programs.
@@ -42,7 +43,7 @@ pub(super) fn decide(
     hosts: &[Host],
     params: &ictcp::Params,
     until: &Until<()>,
-) -> io::Result<Slots> {
+) -> io::Result<SlotLengths> {
     let _first = Priority::raised();
     let zero = clock_gettime(ClockId::Monotonic);
     let zero = Duration::try_from(zero).unwrap_or_default();
@@ -72,5 +73,5 @@ pub(super) fn decide(
     }
     let untold = hosts.iter().map(|host| host.receiver.untold());
     let untold = untold.sum::<Result<u64, _>>().map_err(refused)?;
-    Ok(Slots::of(clock::micros(slot), lengths, untold))
+    Ok(slots(clock::micros(slot), lengths, untold))
 }
