@@ -9,8 +9,8 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
+use protocol::Line;
 use scenario::{Problem, Problems};
-use serde_json::Value;
 
 use crate::output::{self, Stop};
 use crate::progress;
@@ -20,8 +20,8 @@ use crate::watch::{listen, watched};
 pub(crate) fn call(
     given: &[String],
     words: Vec<OsString>,
-    see: &mut (dyn FnMut(&Value) + Send),
-) -> Result<Vec<Value>, Stop> {
+    see: &mut (dyn FnMut(&Line) + Send),
+) -> Result<Vec<Line>, Stop> {
     listen();
     let mut command = Command::new(program()?);
     command.args(words).stdout(Stdio::piped());
@@ -33,6 +33,10 @@ pub(crate) fn call(
         || interrupt(id),
         || {
             let lines = read(&mut child, see);
+            if lines.is_err() {
+                // What it does is of no use any more.
+                interrupt(id);
+            }
             (lines, child.wait())
         },
     );
@@ -47,15 +51,23 @@ pub(crate) fn pass(given: &[String], words: &[OsString]) -> Result<(), Stop> {
     ended(given, status.map_err(|error| failed(&error))?, &[])
 }
 
-fn read(child: &mut Child, see: &mut dyn FnMut(&Value)) -> io::Result<Vec<Value>> {
+fn read(child: &mut Child, see: &mut dyn FnMut(&Line)) -> io::Result<Vec<Line>> {
     let mut lines = Vec::new();
     let stdout = child.stdout.take().into_iter();
-    for line in stdout.flat_map(|out| BufReader::new(out).lines()) {
-        let value = serde_json::from_str(&line?)?;
-        see(&value);
-        lines.push(value);
+    for (text, number) in stdout.flat_map(|out| BufReader::new(out).lines()).zip(1..) {
+        let line = Line::read(&text?).map_err(|error| another_version(number, &error))?;
+        see(&line);
+        lines.push(line);
     }
     Ok(lines)
+}
+
+/// A line that cannot be read was written by a program of another version.
+fn another_version(number: u32, error: &protocol::Unreadable) -> io::Error {
+    io::Error::other(format!(
+        "line {number} of its output cannot be read: {error}; it is of another version than this program: build both \
+         from the same sources"
+    ))
 }
 
 /// Lets the other program remove its network, which takes a moment.
@@ -81,27 +93,30 @@ fn interrupt(id: u32) {
 }
 
 /// What the exit status of the other program means for this one.
-fn ended(given: &[String], status: ExitStatus, lines: &[Value]) -> Result<(), Stop> {
-    let told = |kind: &'static str| lines.iter().filter(move |line| line["type"] == kind);
-    let what = |line: &Value| line["what"].as_str().unwrap_or_default().to_owned();
+fn ended(given: &[String], status: ExitStatus, lines: &[Line]) -> Result<(), Stop> {
     match status.code() {
         Some(0) => Ok(()),
         Some(2) => {
-            let problem = |line: &Value| {
-                let problem = Problem::new(line["message"].as_str().unwrap_or_default());
-                match line["help"].as_str() {
+            let problem = |line: &Line| {
+                let Line::Problem(line) = line else {
+                    return None;
+                };
+                let problem = Problem::new(&line.message);
+                Some(match &line.help {
                     Some(help) => problem.help(help),
                     None => problem,
-                }
+                })
             };
-            Err(Stop::WrongInput(Problems(
-                told("problem").map(problem).collect(),
-            )))
+            let problems = lines.iter().filter_map(problem);
+            Err(Stop::WrongInput(Problems(problems.collect())))
         }
         Some(3) => {
-            for line in told("lacks") {
-                output::complain(&format!("this needs {}", what(line)));
-                if line["privileges"] == true {
+            for line in lines {
+                let Line::Lacks(line) = line else {
+                    continue;
+                };
+                output::complain(&format!("this needs {}", line.what));
+                if line.privileges {
                     let command = progress::command(given, &[]);
                     output::complain(&format!("sudo {command}"));
                 }
@@ -114,8 +129,10 @@ fn ended(given: &[String], status: ExitStatus, lines: &[Value]) -> Result<(), St
             Err(Stop::Interrupted(u8::try_from(code).unwrap_or(u8::MAX)))
         }
         Some(_) => {
-            for line in told("failed") {
-                output::complain(&what(line));
+            for line in lines {
+                if let Line::Failed(line) = line {
+                    output::complain(&line.what);
+                }
             }
             Err(Stop::Failed)
         }
