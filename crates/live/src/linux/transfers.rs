@@ -14,8 +14,9 @@ use tun::{Done, Impairment, Session, Setup, Side, Transfer};
 
 use crate::linux::calibrate;
 use crate::linux::counters::Cores;
-use crate::linux::emulate::{self, Failure, Order};
+use crate::linux::lines::{begins, point_line, set, skipped};
 use crate::linux::measure;
+use crate::linux::order::{Failure, Order};
 use crate::linux::validity;
 
 /// Makes the transfer of every point of `scenario`, whose seeds are the runs, and tells each result. Of `order` only the
@@ -31,7 +32,7 @@ pub fn transfers(
     for point in scenario.points() {
         check(point)?;
     }
-    tell(emulate::begins(scenario, order));
+    tell(begins(scenario, order));
     let mut sets: Vec<&PointSpec> = Vec::new();
     for point in scenario.points() {
         if sets.iter().all(|other| other.set != point.set) {
@@ -80,7 +81,7 @@ fn of_set(points: &[&PointSpec], order: &Order, tell: &mut dyn FnMut(Line)) -> R
             Err(problems) => {
                 let reasons = problems.0.iter().map(ToString::to_string);
                 let reasons: Vec<_> = reasons.collect();
-                tell(emulate::skipped(of_scheme(scheme)[0], reasons.join("; ")));
+                tell(skipped(of_scheme(scheme)[0], reasons.join("; ")));
                 false
             }
         })
@@ -138,7 +139,7 @@ fn describe(point: &PointSpec) -> BedLine {
     let instead =
         "the kernel's receiver acknowledges as it does; that of the twin as the scenario says";
     BedLine {
-        set: emulate::set(point),
+        set: set(point),
         kernel: calibrate::kernel(),
         hosts: 2,
         switches: 0,
@@ -190,7 +191,7 @@ fn live_point(session: &mut Session, point: &PointSpec, run: u32) -> Result<Poin
             ..FlowRow::default()
         }]),
         ended_us: fct_us,
-        ..emulate::point_line(point, run, results, fct_us.into_iter().collect())
+        ..point_line(point, run, results, fct_us.into_iter().collect())
     })
 }
 
@@ -235,7 +236,7 @@ fn simulated(point: &PointSpec) -> Result<PointLine, Failure> {
     Ok(PointLine {
         flows: Some(vec![measure::simulated_row(flow, 0.0)]),
         ended_us: Some(outcome.cost.simulated_us),
-        ..emulate::point_line(point, 0, results, flow.fct_us.get().into_iter().collect())
+        ..point_line(point, 0, results, flow.fct_us.get().into_iter().collect())
     })
 }
 
