@@ -10,7 +10,8 @@ use csv::Writer;
 use protocol::{ClaimLine, ClaimValue};
 use serde_json::json;
 
-use crate::{Emulated, settings, title, validity};
+use crate::table::{title, validity};
+use crate::{Emulated, settings};
 
 /// A table for each figure, with the network it ran on and whether its runs count.
 ///

@@ -10,7 +10,8 @@ use protocol::{ClaimLine, ClaimResult, ClaimValue};
 use scenario::{Problems, Scenario};
 
 use crate::measured::{measured, untold};
-use crate::{Emulated, WORLDS, instead};
+use crate::table::instead;
+use crate::{Emulated, WORLDS};
 
 /// A figure that has a test bed.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,8 @@
 use protocol::{ClaimLine, PointLine, Results, RunsOn, Settings};
 use report::{LiveClaim, LiveNetwork, LivePage, LiveScheme};
 
-use crate::{Emulated, SHOWN, WORLDS, captured_text, is_valid, pairs, settings, title, validity};
+use crate::table::{SHOWN, captured_text, pairs, title, validity};
+use crate::{Emulated, WORLDS, settings};
 
 /// What stands on it.
 pub fn page(emulated: &Emulated) -> LivePage {
@@ -30,7 +31,7 @@ fn network(emulated: &Emulated, set: &Settings) -> LiveNetwork {
         title: bed.map_or_else(String::new, |bed| title(emulated, bed)),
         place: settings(set).collect::<Vec<_>>().join(", "),
         // Nothing is wrong where no scheme runs.
-        is_valid: bed.is_none() || is_valid(emulated, set),
+        is_valid: bed.is_none() || emulated.is_valid(set),
         verdict: bed.map_or_else(String::new, |_| validity(emulated, set)),
         schemes: emulated
             .first_runs(set)

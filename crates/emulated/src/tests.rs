@@ -1,4 +1,5 @@
-use protocol::{Instead, Line, LinuxMetrics};
+use protocol::{Instead, Line, LinuxMetrics, Results};
+use serde_json::Value;
 
 use super::*;
 
