@@ -34,8 +34,8 @@ pub(crate) fn call(
         || {
             let lines = read(&mut child, see);
             if lines.is_err() {
-                // What it does is of no use any more.
-                interrupt(id);
+                // The rest of its work has no reader.
+                terminate(id);
             }
             (lines, child.wait())
         },
@@ -72,24 +72,33 @@ fn another_version(number: u32, error: &protocol::Unreadable) -> io::Error {
 
 /// Lets the other program remove its network, which takes a moment.
 fn interrupt(id: u32) {
+    terminate(id);
     #[cfg(unix)]
-    {
-        use rustix::process::{Pid, Signal, kill_process, test_kill_process};
-        use std::time::Duration;
-
-        let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) else {
-            return;
-        };
-        kill_process(pid, Signal::TERM).unwrap_or(());
+    if let Some(pid) = pid(id) {
         for _ in 0..500 {
-            if test_kill_process(pid).is_err() {
+            if rustix::process::test_kill_process(pid).is_err() {
                 return;
             }
-            std::thread::sleep(Duration::from_millis(20));
+            std::thread::sleep(std::time::Duration::from_millis(20));
         }
+    }
+}
+
+/// Asks the other program to end.
+fn terminate(id: u32) {
+    #[cfg(unix)]
+    if let Some(pid) = pid(id) {
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap_or(());
     }
     #[cfg(not(unix))]
     let _: u32 = id;
+}
+
+#[cfg(unix)]
+fn pid(id: u32) -> Option<rustix::process::Pid> {
+    i32::try_from(id)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
 }
 
 /// What the exit status of the other program means for this one.
@@ -167,3 +176,34 @@ fn failed(error: &io::Error) -> Stop {
 }
 
 const PROGRAM: &str = "tailwater-live";
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// What is read of a program that prints these lines.
+    fn read_of(lines: &str) -> io::Result<Vec<Line>> {
+        let mut command = Command::new("printf");
+        let mut child = command
+            .args(["%s", lines])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("printf starts");
+        let read = read(&mut child, &mut |_| ());
+        child.wait().expect("printf ends");
+        read
+    }
+
+    #[test]
+    fn a_line_of_another_version_is_named_with_its_number_and_its_key() {
+        let first = "{\"type\":\"note\",\"text\":\"one\"}\n";
+        assert_eq!(read_of(first).expect("a line").len(), 1);
+        let second = first.replace("text", "txt");
+        let error = read_of(&(first.to_owned() + &second)).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.starts_with("line 2 of its output cannot be read: note: unknown field `txt`"),
+            "{error}"
+        );
+    }
+}
