@@ -211,6 +211,9 @@ pub(super) fn untold(of: &Of, emulated: &Emulated, scheme: &str) -> Option<Strin
             any(&is_untold).then(|| format!("runs have no {name}: Linux did not tell it"))
         }
         Of::Flows { column, .. } => {
+            if any(&|line| line.flows.is_none()) {
+                return Some(format!("flows have no {column}: they were not recorded"));
+            }
             let (_, of, lacks) = COUNTS.iter().find(|(name, ..)| name == column)?;
             let is_untold =
                 |line: &PointLine| line.flows.iter().flatten().any(|flow| of(flow).is_none());

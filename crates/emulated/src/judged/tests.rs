@@ -356,6 +356,16 @@ fn what_a_kernel_does_not_tell_is_not_zero() {
 }
 
 #[test]
+fn flows_that_were_not_recorded_are_not_none() {
+    let judged = judged("unrecorded", &changed(|line| line.flows = None));
+    assert_eq!(judged[1].verdict, "not testable");
+    assert_eq!(
+        judged[1].reason,
+        "flows have no fct_us: they were not recorded"
+    );
+}
+
+#[test]
 fn what_did_not_run_is_not_testable() {
     let judged = judged("skipped", &emulation(0));
     assert_eq!(judged[2].verdict, "not testable");

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use protocol::Line;
 use rustix::process::{Pid, Signal, kill_process};
 use scenario::{Overrides, Scenario, Source};
 use serde_json::Value;
@@ -283,9 +284,14 @@ fn counts_as_made(runs: &[Value], lines: &[Value], seen: &Value) -> Result<(), S
 
 /// The scenario of what was seen is one that simulations take, with its flows.
 fn simulates(seen: &Value, flows: &[Value]) {
-    let read = |value: &Value| serde_json::from_value(value.clone()).expect("a flow");
-    let flows: Vec<observed::Flow> = flows.iter().map(read).collect();
-    let seen: observed::Observation = serde_json::from_value(seen.clone()).expect("what was seen");
+    let read = |value: &Value| match Line::read(&value.to_string()) {
+        Ok(Line::Flow(flow)) => *flow,
+        other => panic!("{other:?}"),
+    };
+    let flows: Vec<_> = flows.iter().map(read).collect();
+    let Ok(Line::Observed(seen)) = Line::read(&seen.to_string()) else {
+        panic!("{seen}")
+    };
     let folder = std::env::temp_dir().join(format!("tw-observed-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     let file = folder.join("seen.toml");
