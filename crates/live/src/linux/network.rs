@@ -148,6 +148,7 @@ impl Network {
         let counts = done.told.counts.iter();
         let counts = counts.map(|(fate, packets)| ((*fate).to_owned(), *packets));
         LinuxRun {
+            kernel: calibrate::kernel(),
             rate_bps: self.found.speed.real,
             rtt_us: Some(self.found.rtt_us),
             control: Some(control.to_owned()),

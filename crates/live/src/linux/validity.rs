@@ -2,8 +2,6 @@
 
 use protocol::{LinuxRun, SlotLengths};
 
-use crate::linux::calibrate;
-
 /// What was seen of a run besides its results.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Facts {
@@ -75,11 +73,10 @@ impl Facts {
         reasons
     }
 
-    /// The facts as lines have them, with the verdict. A bed adds what it knows besides.
+    /// The facts as lines have them, with the verdict. The network adds the kernel and its own numbers.
     pub(crate) fn judged(self) -> LinuxRun {
         let reasons = self.reasons();
         LinuxRun {
-            kernel: calibrate::kernel(),
             valid: reasons.is_empty(),
             reasons,
             start_lateness_p99_us: self.start_lateness_p99_us,
