@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use protocol::{DetachLine, Line, StatusLine};
 use scenario::{Overrides, Scenario, Source};
 use schemes::linux::attachable;
 use serde_json::{Value, json};
@@ -46,11 +47,14 @@ fn attach(args: &AttachArgs, given: &[String]) -> Result<(), Stop> {
     words.extend(args.no_retract.then(|| "--no-retract".into()));
     words.extend(args.dry_run.then(|| "--dry-run".into()));
     let lines = privileged::call(given, words, &mut |_| ())?;
-    let told = lines.into_iter().next().unwrap_or_default();
-    output::answer(&match args.format {
-        Told::Table => deployment::attach(&told),
-        Told::Json => pretty(&told),
-    })
+    let attached = lines.iter().filter_map(|line| match line {
+        Line::Attach(attached) => Some(match args.format {
+            Told::Table => deployment::attach(attached),
+            Told::Json => pretty(&json!(line)),
+        }),
+        _ => None,
+    });
+    output::answer(&attached.collect::<String>())
 }
 
 /// Tells what is attached.
@@ -63,8 +67,12 @@ fn status(args: &StatusArgs, given: &[String]) -> Result<(), Stop> {
         words.extend(["--metrics".into(), address.into()]);
     }
     let lines = privileged::call(given, words, &mut |_| ())?;
+    let all = lines.iter().filter_map(|line| match line {
+        Line::Attached(status) => Some(StatusLine::clone(status)),
+        _ => None,
+    });
     output::answer(&match args.format {
-        Told::Table => deployment::status(&lines),
+        Told::Table => deployment::status(&all.collect::<Vec<_>>()),
         Told::Json => pretty(&json!({ "attached": lines })),
     })
 }
@@ -77,19 +85,26 @@ fn detach(args: &DetachArgs, given: &[String]) -> Result<(), Stop> {
     }
     words.extend(args.dry_run.then(|| "--dry-run".into()));
     let lines = privileged::call(given, words, &mut |_| ())?;
-    output::answer(&deployment::detach(&lines))
+    let detached = lines.into_iter().filter_map(|line| match line {
+        Line::Detach(detached) => Some(detached),
+        _ => None,
+    });
+    let detached: Vec<DetachLine> = detached.collect();
+    output::answer(&deployment::detach(&detached))
 }
 
 /// Tries what works on this machine.
 fn doctor(args: &DoctorArgs, given: &[String]) -> Result<(), Stop> {
-    let mut told = Value::Null;
+    let mut found = None;
     let done = privileged::call(given, words(&["doctor"], None), &mut |line| {
-        told = line.clone();
+        if let Line::Doctor(checks) = line {
+            found = Some((checks.clone(), pretty(&json!(line))));
+        }
     });
-    if told.is_object() {
+    if let Some((checks, json)) = found {
         output::answer(&match args.format {
-            Told::Table => deployment::doctor(&told, &shell(given, &[])),
-            Told::Json => pretty(&told),
+            Told::Table => deployment::doctor(&checks, &shell(given, &[])),
+            Told::Json => json,
         })?;
         // The input cannot be wrong: something lacks.
         return done.map(drop).map_err(|_| Stop::Lacking);
@@ -118,6 +133,5 @@ fn words(first: &[&str], netns: Option<&str>) -> Vec<OsString> {
 }
 
 fn pretty(value: &Value) -> String {
-    let text = serde_json::to_string_pretty(value);
-    text.unwrap_or_default() + "\n"
+    format!("{value:#}\n")
 }

@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use emulated::Emulated;
+use protocol::{Line, PointLine};
 use scenario::{Overrides, Problem, Problems, Scenario, Source};
-use serde_json::Value;
 
 use crate::args::Format;
 use crate::args::emulate::{EmulateArgs, EmulateCommand, NetworkArgs};
@@ -19,8 +19,11 @@ pub(crate) fn emulate(args: &EmulateArgs) -> Result<(), Stop> {
         (Some(EmulateCommand::Up(network)), _) => up(args, network),
         (Some(EmulateCommand::Down), _) => {
             let lines = privileged::call(&args.given, vec!["down".into()], &mut |_| ())?;
-            let removed = lines.iter().filter_map(|line| line["removed"].as_array());
-            let removed = removed.map(Vec::len).sum();
+            let removed = lines.iter().map(|line| match line {
+                Line::Down(down) => down.removed.len(),
+                _ => 0,
+            });
+            let removed = removed.sum();
             output::answer(&format!(
                 "removed {}\n",
                 text::counted(removed, "namespace")
@@ -49,14 +52,12 @@ fn compare(args: &EmulateArgs, network: &NetworkArgs) -> Result<(), Stop> {
     words.extend(["--out".into(), folder.clone().into()]);
     let mut seen = 0;
     let lines = privileged::call(&args.given, words, &mut |line| {
-        if line["type"] == "point" && !args.quiet {
+        if let (Line::Point(point), false) = (line, args.quiet) {
             seen += 1;
-            let (world, scheme) = (&line["world"], &line["scheme"]);
-            let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-            output::complain(&format!("run {seen}: {} {}", word(world), word(scheme)));
+            tell_run(seen, point);
         }
     })?;
-    let emulated = Emulated::new(lines);
+    let emulated = Emulated::of(lines)?;
     let page = folder.join(report::NAME);
     ::report::write_live(&emulated::page(&emulated), &page).map_err(Problems::from)?;
     let answer = match args.format {
@@ -74,6 +75,12 @@ fn compare(args: &EmulateArgs, network: &NetworkArgs) -> Result<(), Stop> {
     output::answer(&answer)
 }
 
+/// Tells that a run has ended.
+pub(crate) fn tell_run(number: usize, point: &PointLine) {
+    let (world, scheme) = (point.runs_on().name(), &point.scheme);
+    output::complain(&format!("run {number}: {world} {scheme}"));
+}
+
 fn up(args: &EmulateArgs, network: &NetworkArgs) -> Result<(), Stop> {
     load(network, NonZeroU32::MIN)?;
     let mut words: Vec<OsString> = vec!["up".into()];
@@ -81,9 +88,11 @@ fn up(args: &EmulateArgs, network: &NetworkArgs) -> Result<(), Stop> {
     let lines = privileged::call(&args.given, words, &mut |_| ())?;
     let mut answer = String::new();
     for line in &lines {
-        for node in line["nodes"].as_array().into_iter().flatten() {
-            answer.push_str(node.as_str().unwrap_or_default());
-            answer.push('\n');
+        if let Line::Up(up) = line {
+            for node in &up.nodes {
+                answer.push_str(node);
+                answer.push('\n');
+            }
         }
     }
     answer.push_str(

@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use observed::{Flow, Observation, Verdict};
+use protocol::Line;
 use results::deliver;
 use scenario::{Problem, Problems};
 use serde_json::{Value, json};
@@ -39,16 +40,20 @@ pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> 
     add("--netns", &args.netns);
     add("--metrics", &args.metrics);
     let lines = privileged::call(given, words, &mut |_| ())?;
-    let of = |kind: &'static str| lines.iter().filter(move |line| line["type"] == kind);
-    let flows = of("flow").map(|line| serde_json::from_value(line.clone()));
-    let flows: Vec<Flow> = flows
-        .collect::<Result<_, _>>()
-        .map_err(|error| strange(&error))?;
-    let seen = of("observed").next().cloned().unwrap_or_default();
-    let seen: Observation = serde_json::from_value(seen).map_err(|error| strange(&error))?;
-    let notes: Vec<&str> = of("note")
-        .filter_map(|line| line["text"].as_str())
-        .collect();
+    let (mut flows, mut notes, mut seen) = (Vec::new(), Vec::new(), None);
+    for line in lines {
+        match line {
+            Line::Flow(flow) => flows.push(*flow),
+            Line::Note(note) => notes.push(note.text),
+            Line::Observed(observed) => seen = Some(*observed),
+            _ => {}
+        }
+    }
+    let Some(seen) = seen else {
+        output::complain("tailwater-live ended without telling what it observed");
+        return Err(Stop::Failed);
+    };
+    let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
     let seen_only = || text::observed(&seen, &notes, args.flows.then_some(&flows));
     // What was seen is told before it is simulated, which takes a while.
     if args.format == Told::Table {
@@ -183,13 +188,6 @@ fn pretty(
         value["folder"] = json!(modelled.folder);
     }
     serde_json::to_string_pretty(&value).unwrap_or_default() + "\n"
-}
-
-fn strange(error: &serde_json::Error) -> Stop {
-    output::complain(&format!(
-        "tailwater-live is of another version than this program: {error}"
-    ));
-    Stop::Failed
 }
 
 #[cfg(test)]

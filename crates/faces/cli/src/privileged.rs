@@ -9,8 +9,8 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
+use protocol::Line;
 use scenario::{Problem, Problems};
-use serde_json::Value;
 
 use crate::output::{self, Stop};
 use crate::progress;
@@ -20,8 +20,8 @@ use crate::watch::{listen, watched};
 pub(crate) fn call(
     given: &[String],
     words: Vec<OsString>,
-    see: &mut (dyn FnMut(&Value) + Send),
-) -> Result<Vec<Value>, Stop> {
+    see: &mut (dyn FnMut(&Line) + Send),
+) -> Result<Vec<Line>, Stop> {
     listen();
     let mut command = Command::new(program()?);
     command.args(words).stdout(Stdio::piped());
@@ -33,6 +33,10 @@ pub(crate) fn call(
         || interrupt(id),
         || {
             let lines = read(&mut child, see);
+            if lines.is_err() {
+                // The rest of its work has no reader.
+                terminate(id);
+            }
             (lines, child.wait())
         },
     );
@@ -47,61 +51,81 @@ pub(crate) fn pass(given: &[String], words: &[OsString]) -> Result<(), Stop> {
     ended(given, status.map_err(|error| failed(&error))?, &[])
 }
 
-fn read(child: &mut Child, see: &mut dyn FnMut(&Value)) -> io::Result<Vec<Value>> {
+fn read(child: &mut Child, see: &mut dyn FnMut(&Line)) -> io::Result<Vec<Line>> {
     let mut lines = Vec::new();
     let stdout = child.stdout.take().into_iter();
-    for line in stdout.flat_map(|out| BufReader::new(out).lines()) {
-        let value = serde_json::from_str(&line?)?;
-        see(&value);
-        lines.push(value);
+    for (text, number) in stdout.flat_map(|out| BufReader::new(out).lines()).zip(1..) {
+        let line = Line::read(&text?).map_err(|error| another_version(number, &error))?;
+        see(&line);
+        lines.push(line);
     }
     Ok(lines)
 }
 
+/// A line that cannot be read was written by a program of another version.
+fn another_version(number: u32, error: &protocol::Unreadable) -> io::Error {
+    io::Error::other(format!(
+        "line {number} of its output cannot be read: {error}; it is of another version than this program: build both \
+         from the same sources"
+    ))
+}
+
 /// Lets the other program remove its network, which takes a moment.
 fn interrupt(id: u32) {
+    terminate(id);
     #[cfg(unix)]
-    {
-        use rustix::process::{Pid, Signal, kill_process, test_kill_process};
-        use std::time::Duration;
-
-        let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) else {
-            return;
-        };
-        kill_process(pid, Signal::TERM).unwrap_or(());
+    if let Some(pid) = pid(id) {
         for _ in 0..500 {
-            if test_kill_process(pid).is_err() {
+            if rustix::process::test_kill_process(pid).is_err() {
                 return;
             }
-            std::thread::sleep(Duration::from_millis(20));
+            std::thread::sleep(std::time::Duration::from_millis(20));
         }
+    }
+}
+
+/// Asks the other program to end.
+fn terminate(id: u32) {
+    #[cfg(unix)]
+    if let Some(pid) = pid(id) {
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap_or(());
     }
     #[cfg(not(unix))]
     let _: u32 = id;
 }
 
+#[cfg(unix)]
+fn pid(id: u32) -> Option<rustix::process::Pid> {
+    i32::try_from(id)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
+}
+
 /// What the exit status of the other program means for this one.
-fn ended(given: &[String], status: ExitStatus, lines: &[Value]) -> Result<(), Stop> {
-    let told = |kind: &'static str| lines.iter().filter(move |line| line["type"] == kind);
-    let what = |line: &Value| line["what"].as_str().unwrap_or_default().to_owned();
+fn ended(given: &[String], status: ExitStatus, lines: &[Line]) -> Result<(), Stop> {
     match status.code() {
         Some(0) => Ok(()),
         Some(2) => {
-            let problem = |line: &Value| {
-                let problem = Problem::new(line["message"].as_str().unwrap_or_default());
-                match line["help"].as_str() {
+            let problem = |line: &Line| {
+                let Line::Problem(line) = line else {
+                    return None;
+                };
+                let problem = Problem::new(&line.message);
+                Some(match &line.help {
                     Some(help) => problem.help(help),
                     None => problem,
-                }
+                })
             };
-            Err(Stop::WrongInput(Problems(
-                told("problem").map(problem).collect(),
-            )))
+            let problems = lines.iter().filter_map(problem);
+            Err(Stop::WrongInput(Problems(problems.collect())))
         }
         Some(3) => {
-            for line in told("lacks") {
-                output::complain(&format!("this needs {}", what(line)));
-                if line["privileges"] == true {
+            for line in lines {
+                let Line::Lacks(line) = line else {
+                    continue;
+                };
+                output::complain(&format!("this needs {}", line.what));
+                if line.privileges {
                     let command = progress::command(given, &[]);
                     output::complain(&format!("sudo {command}"));
                 }
@@ -114,8 +138,10 @@ fn ended(given: &[String], status: ExitStatus, lines: &[Value]) -> Result<(), St
             Err(Stop::Interrupted(u8::try_from(code).unwrap_or(u8::MAX)))
         }
         Some(_) => {
-            for line in told("failed") {
-                output::complain(&what(line));
+            for line in lines {
+                if let Line::Failed(line) = line {
+                    output::complain(&line.what);
+                }
             }
             Err(Stop::Failed)
         }
@@ -150,3 +176,34 @@ fn failed(error: &io::Error) -> Stop {
 }
 
 const PROGRAM: &str = "tailwater-live";
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// What is read of a program that prints these lines.
+    fn read_of(lines: &str) -> io::Result<Vec<Line>> {
+        let mut command = Command::new("printf");
+        let mut child = command
+            .args(["%s", lines])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("printf starts");
+        let read = read(&mut child, &mut |_| ());
+        child.wait().expect("printf ends");
+        read
+    }
+
+    #[test]
+    fn a_line_of_another_version_is_named_with_its_number_and_its_key() {
+        let first = "{\"type\":\"note\",\"text\":\"one\"}\n";
+        assert_eq!(read_of(first).expect("a line").len(), 1);
+        let second = first.replace("text", "txt");
+        let error = read_of(&(first.to_owned() + &second)).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.starts_with("line 2 of its output cannot be read: note: unknown field `txt`"),
+            "{error}"
+        );
+    }
+}

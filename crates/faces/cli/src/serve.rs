@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fmt::Write;
 
-use serde_json::Value;
+use protocol::{FetchedLine, Line, ServedLine, ServingLine};
 
 use crate::args::emulate::{FetchArgs, ServeArgs};
 use crate::args::told::Told;
@@ -33,9 +33,9 @@ pub(crate) fn serve(given: &[String], args: &ServeArgs) -> Result<(), Stop> {
     }
     let mut failed = Ok(());
     let served = privileged::call(given, words, &mut |line| {
-        let text = match line["type"].as_str() {
-            Some("serving") => serving(line),
-            Some("served") => served(line),
+        let text = match line {
+            Line::Serving(line) => serving(line),
+            Line::Served(line) => served(line),
             _ => return,
         };
         if failed.is_ok() {
@@ -60,95 +60,105 @@ pub(crate) fn fetch(given: &[String], args: &FetchArgs) -> Result<(), Stop> {
     add("--rcvbuf".to_owned());
     add(args.rcvbuf.to_string());
     let lines = privileged::call(given, words, &mut |_| ())?;
-    let found = lines.iter().find(|line| line["type"] == "fetched");
-    let found = found.unwrap_or(&Value::Null);
-    match args.format {
-        Told::Json => output::answer(&format!("{found}\n")),
-        Told::Table => output::answer(&fetched(found)),
-    }
+    let answers = lines.iter().filter_map(|line| match line {
+        Line::Fetched(found) => Some(match args.format {
+            Told::Json => format!("{line}\n"),
+            Told::Table => fetched(found),
+        }),
+        _ => None,
+    });
+    output::answer(&answers.collect::<String>())
 }
 
-fn serving(line: &Value) -> String {
+fn serving(line: &ServingLine) -> String {
     let mut text = String::new();
-    for place in line["places"].as_array().into_iter().flatten() {
-        let (scheme, address) = (word(place, "scheme"), word(place, "address"));
+    for place in &line.places {
+        let (scheme, address) = (&place.scheme, &place.address);
         writeln!(text, "{scheme} serves at http://{address}/").expect(WRITTEN);
     }
     text + "`tailwater emulate exec h0 -- COMMAND` runs a program that reaches it, `tailwater emulate down` ends it\n"
 }
 
-fn served(line: &Value) -> String {
-    let number = |name: &str| line[name].as_u64().unwrap_or_default();
-    let took = line["took_ms"].as_f64();
+fn served(line: &ServedLine) -> String {
+    let took = line.took_ms;
     let took = took.map_or("no end".to_owned(), |took| format!("{took:.1} ms"));
     let mut text = format!(
         "{}: {}, {} bytes, {took}, {} sent again, {}, {}",
-        word(line, "scheme"),
-        line["status"].as_str().unwrap_or("no request"),
-        number("bytes"),
-        number("retransmissions"),
-        text::counted(count(line, "timeouts"), "timeout"),
-        if line["orderly"] == true {
+        line.scheme,
+        line.status.as_deref().unwrap_or("no request"),
+        line.bytes,
+        line.retransmissions,
+        text::counted(
+            usize::try_from(line.timeouts).unwrap_or(usize::MAX),
+            "timeout"
+        ),
+        if line.orderly {
             "closed by both sides"
         } else {
             "not closed in order"
         },
     );
-    let acks = &line["low_acks"];
-    if acks.is_object() {
-        let of = |name: &str| acks[name].as_u64().unwrap_or_default();
-        let low = of("ahead") + of("duplicates");
+    if let Some(acks) = &line.low_acks {
+        let (segments, low, all) = (line.low_priority, acks.low(), acks.acks);
         write!(
             text,
-            "; {} segments at low priority, {low} of {} ACKs taken for theirs",
-            number("low_priority"),
-            of("acks")
+            "; {segments} segments at low priority, {low} of {all} ACKs taken for theirs"
         )
         .expect(WRITTEN);
     }
     text + "\n"
 }
 
-fn fetched(line: &Value) -> String {
+fn fetched(line: &FetchedLine) -> String {
     format!(
         "{} bytes from {} with {} in {:.1} ms, the first after {:.1} ms: every byte right\n",
-        line["bytes"],
-        word(line, "from"),
-        word(line, "scheme"),
-        line["took_ms"].as_f64().unwrap_or_default(),
-        line["first_ms"].as_f64().unwrap_or_default(),
+        line.bytes, line.from, line.scheme, line.took_ms, line.first_ms,
     )
-}
-
-fn count(line: &Value, name: &str) -> usize {
-    usize::try_from(line[name].as_u64().unwrap_or_default()).unwrap_or(usize::MAX)
-}
-
-fn word<'a>(line: &'a Value, name: &str) -> &'a str {
-    line[name].as_str().unwrap_or_default()
 }
 
 const WRITTEN: &str = "writing to a string succeeds";
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use protocol::LowAcks;
 
     use super::*;
 
     #[test]
     fn a_connection_is_told_in_a_line() {
-        let line = json!({
-            "scheme": "rc3", "status": "200 OK", "bytes": 96423, "took_ms": 21.34, "orderly": true,
-            "retransmissions": 10, "timeouts": 1, "low_priority": 57,
-            "low_acks": { "acks": 67, "advancing": 12, "ahead": 36, "duplicates": 0 },
-        });
+        let line = ServedLine {
+            scheme: "rc3".to_owned(),
+            status: Some("200 OK".to_owned()),
+            bytes: 96_423,
+            took_ms: Some(21.34),
+            orderly: true,
+            retransmissions: 10,
+            timeouts: 1,
+            fast_recoveries: 0,
+            low_priority: 57,
+            low_acks: Some(LowAcks {
+                acks: 67,
+                advancing: 12,
+                ahead: 36,
+                duplicates: 0,
+            }),
+        };
         assert_eq!(
             served(&line),
             "rc3: 200 OK, 96423 bytes, 21.3 ms, 10 sent again, 1 timeout, closed by both sides; \
              57 segments at low priority, 36 of 67 ACKs taken for theirs\n"
         );
-        let line = json!({ "scheme": "newreno", "bytes": 0, "orderly": false });
+        let line = ServedLine {
+            scheme: "newreno".to_owned(),
+            status: None,
+            bytes: 0,
+            took_ms: None,
+            orderly: false,
+            retransmissions: 0,
+            timeouts: 0,
+            low_acks: None,
+            ..line
+        };
         assert_eq!(
             served(&line),
             "newreno: no request, 0 bytes, no end, 0 sent again, 0 timeouts, not closed in order\n"

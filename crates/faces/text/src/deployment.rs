@@ -1,49 +1,40 @@
 //! What was attached, what stands, and what works, for people.
 
+use protocol::{AttachLine, CheckState, DetachLine, DoctorLine, SchemeSupport, StatusLine};
 use schemes::linux::{KernelLaw, Reading, attachable};
-use serde_json::Value;
+
+use crate::grouped;
 
 /// What an attach did.
-pub fn attach(told: &Value) -> String {
-    let mut out = format!(
-        "{} {} at {}\n",
-        word(told, "action"),
-        word(told, "scheme"),
-        place(told)
-    );
-    let settings = told["settings"].as_object().into_iter().flatten();
-    for (key, value) in settings {
-        line(
-            &mut out,
-            &format!("{key} = {}", value.as_str().unwrap_or_default()),
-        );
+pub fn attach(done: &AttachLine) -> String {
+    let (action, place) = (done.action.name(), place(&done.device, &done.netns));
+    let mut out = format!("{action} {} at {place}\n", done.scheme);
+    for (key, value) in &done.settings {
+        line(&mut out, &format!("{key} = {value}"));
     }
-    if let Some(kind) = told["queue"].as_str() {
-        let queue = told["queue_of"].as_str();
-        let queue = queue.unwrap_or_else(|| word(told, "device"));
-        let room = grouped(&told["buffer_bytes"]);
+    if let (Some(kind), Some(room)) = (&done.queue, done.buffer_bytes) {
+        let queue = done.queue_of.as_ref().unwrap_or(&done.device);
+        let room = grouped(room);
         line(&mut out, &format!("queue: {kind} of {queue}, {room} bytes"));
     }
     line(
         &mut out,
-        &match told["lease_s"].as_f64() {
+        &match done.lease_s {
             Some(left) => format!("acts for {}, then everything passes", duration(left)),
             None => "acts until it is detached".to_owned(),
         },
     );
-    for (what, all) in [("warning", "warnings"), ("would help", "hints")] {
-        for one in told[all].as_array().into_iter().flatten() {
-            line(
-                &mut out,
-                &format!("{what}: {}", one.as_str().unwrap_or_default()),
-            );
-        }
+    for warning in &done.warnings {
+        line(&mut out, &format!("warning: {warning}"));
+    }
+    for hint in &done.hints {
+        line(&mut out, &format!("would help: {hint}"));
     }
     out
 }
 
 /// What stands where.
-pub fn status(all: &[Value]) -> String {
+pub fn status(all: &[StatusLine]) -> String {
     if all.is_empty() {
         return "nothing is attached\n".to_owned();
     }
@@ -51,59 +42,54 @@ pub fn status(all: &[Value]) -> String {
 }
 
 /// What was detached.
-pub fn detach(all: &[Value]) -> String {
+pub fn detach(all: &[DetachLine]) -> String {
     if all.is_empty() {
         return "nothing is attached there\n".to_owned();
     }
-    let one = |one: &Value| {
-        format!(
-            "{} {} at {}\n",
-            word(one, "action"),
-            word(one, "scheme"),
-            place(one)
-        )
+    let one = |one: &DetachLine| {
+        let place = place(&one.device, &one.netns);
+        format!("{} {} at {place}\n", one.action.name(), one.scheme)
     };
     all.iter().map(one).collect()
 }
 
 /// What works; `command` asked for it, as a shell reads it.
-pub fn doctor(told: &Value, command: &str) -> String {
-    let mut out = format!("Linux {}\n", word(told, "kernel"));
-    let checks = || told["checks"].as_array().into_iter().flatten();
-    let width = checks().map(|check| word(check, "name").len()).max();
+pub fn doctor(found: &DoctorLine, command: &str) -> String {
+    let mut out = format!("Linux {}\n", found.kernel);
+    let width = found.checks.iter().map(|check| check.name.len()).max();
     let width = width.unwrap_or(0);
-    for check in checks() {
-        let state = word(check, "state");
-        let end = match word(check, "cure") {
+    for check in &found.checks {
+        let end = match check.cure.as_str() {
             "" => String::new(),
             cure => format!(" | {cure}"),
         };
-        let text = format!(
-            "{:width$}  {state}: {}{end}",
-            word(check, "name"),
-            word(check, "detail")
-        );
-        line(&mut out, &text);
+        let (name, state, detail) = (&check.name, check.state.name(), &check.detail);
+        line(&mut out, &format!("{name:width$}  {state}: {detail}{end}"));
     }
     out.push('\n');
-    let schemes = || told["schemes"].as_array().into_iter().flatten();
-    let column = |key: &'static str| {
-        let widths = schemes().map(|scheme| word(scheme, key).len());
-        widths.max().unwrap_or(0).max(key.len())
+    let column = |head: &str, text: fn(&SchemeSupport) -> &String| {
+        let widths = found.schemes.iter().map(|scheme| text(scheme).len());
+        widths.max().unwrap_or(0).max(head.len())
     };
-    let (names, emulate) = (column("name").max("scheme".len()), column("emulate"));
+    let names = column("scheme", |scheme| &scheme.name);
+    let emulate = column("emulate", |scheme| &scheme.emulate);
     line(
         &mut out,
         &format!("{:names$}  {:emulate$}  attach", "scheme", "emulate"),
     );
-    for scheme in schemes() {
-        let [name, world, attach] = ["name", "emulate", "attach"].map(|key| word(scheme, key));
+    for scheme in &found.schemes {
+        let SchemeSupport {
+            name,
+            emulate: bed,
+            attach,
+        } = scheme;
         line(
             &mut out,
-            &format!("{name:names$}  {world:emulate$}  {attach}"),
+            &format!("{name:names$}  {bed:emulate$}  {attach}"),
         );
     }
-    if checks().any(|check| word(check, "name") == "privileges" && word(check, "state") != "ok") {
+    let mut checks = found.checks.iter();
+    if checks.any(|check| check.name == "privileges" && check.state != CheckState::Ok) {
         out.push_str("\nsudo ");
         out.push_str(command);
         out.push('\n');
@@ -111,57 +97,50 @@ pub fn doctor(told: &Value, command: &str) -> String {
     out
 }
 
-fn one_status(one: &Value) -> String {
-    let mut out = format!("{}: {}", place(one), word(one, "scheme"));
-    let acts = match (one["acts"].as_bool(), one["lease_left_s"].as_f64()) {
+fn one_status(one: &StatusLine) -> String {
+    let acts = match (one.acts, one.lease_left_s) {
         (Some(true), Some(left)) => format!(", {} left", duration(left)),
         (Some(true), None) => ", permanent".to_owned(),
         (Some(false), _) => ", its lease is over: everything passes".to_owned(),
         (None, _) => String::new(),
     };
-    out.push_str(&acts);
-    out.push('\n');
-    let law = attachable(word(one, "scheme")).map(|(_, law)| law);
+    let mut out = format!("{}: {}{acts}\n", place(&one.device, &one.netns), one.scheme);
+    let law = attachable(&one.scheme).map(|(_, law)| law);
     for text in law.into_iter().flat_map(|law| state(law, one)) {
         line(&mut out, &text);
     }
-    if one["queue_bytes"].is_u64() {
-        let (waits, room) = (grouped(&one["queue_bytes"]), grouped(&one["buffer_bytes"]));
+    if let (Some(waits), Some(room)) = (one.queue_bytes, one.buffer_bytes) {
+        let (waits, room) = (grouped(waits.into()), grouped(room));
         line(&mut out, &format!("queue: {waits} of {room} bytes"));
     }
-    for (key, what) in [
-        ("known_connections", "connections known"),
-        ("rewritten", "windows lowered"),
-        ("marked", "packets marked"),
-        ("told", "grants sent with others' ACKs"),
+    for (count, what) in [
+        (one.known_connections, "connections known"),
+        (one.rewritten, "windows lowered"),
+        (one.marked, "packets marked"),
+        (one.told, "grants sent with others' ACKs"),
     ] {
-        if one[key].as_u64().is_some_and(|count| count > 0) {
-            line(&mut out, &format!("{what}: {}", grouped(&one[key])));
+        if let Some(count @ 1..) = count {
+            line(&mut out, &format!("{what}: {}", grouped(count)));
         }
     }
-    for pass in one["passed"].as_array().into_iter().flatten() {
-        let (packets, why) = (grouped(&pass["packets"]), word(pass, "why"));
+    for pass in one.passed.iter().flatten() {
+        let (packets, why) = (grouped(pass.packets), &pass.why);
         line(&mut out, &format!("passed: {packets}, {why}"));
     }
-    for drift in one["drift"].as_array().into_iter().flatten() {
-        line(
-            &mut out,
-            &format!("DRIFT: {}", drift.as_str().unwrap_or_default()),
-        );
+    for drift in &one.drift {
+        line(&mut out, &format!("DRIFT: {drift}"));
     }
     out
 }
 
 /// The lines of a law whose readings were all reported.
-fn state(law: &KernelLaw, one: &Value) -> Vec<String> {
+fn state(law: &KernelLaw, one: &StatusLine) -> Vec<String> {
     let shown = |reading: &Reading| {
-        let value = &one[reading.key];
-        match reading.words {
-            Some([yes, no]) => value
-                .as_bool()
-                .map(|is| if is { yes } else { no }.to_owned()),
-            None => value.is_u64().then(|| grouped(value)),
-        }
+        let value = *one.readings.get(reading.key)?;
+        Some(match (value, reading.words) {
+            (protocol::Reading::Flag(is), Some([yes, no])) => if is { yes } else { no }.to_owned(),
+            (value, _) => grouped(value.number()),
+        })
     };
     let fill = |line: &&str| {
         let mut text = (*line).to_owned();
@@ -176,10 +155,10 @@ fn state(law: &KernelLaw, one: &Value) -> Vec<String> {
     law.lines.iter().filter_map(fill).collect()
 }
 
-fn place(told: &Value) -> String {
-    match word(told, "netns") {
-        "" => word(told, "device").to_owned(),
-        netns => format!("{} in {netns}", word(told, "device")),
+fn place(device: &str, netns: &str) -> String {
+    match netns {
+        "" => device.to_owned(),
+        netns => format!("{device} in {netns}"),
     }
 }
 
@@ -187,14 +166,6 @@ fn line(out: &mut String, text: &str) {
     out.push_str("  ");
     out.push_str(text.trim_end());
     out.push('\n');
-}
-
-fn word<'a>(value: &'a Value, key: &str) -> &'a str {
-    value[key].as_str().unwrap_or_default()
-}
-
-fn grouped(value: &Value) -> String {
-    crate::grouped(value.as_u64().unwrap_or(0))
 }
 
 /// To the second.
@@ -216,7 +187,7 @@ fn duration(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use protocol::{Checked, Passed};
 
     use super::*;
 
@@ -236,12 +207,29 @@ mod tests {
 
     #[test]
     fn what_stands_is_told_in_a_few_lines() {
-        let one = json!({
-            "device": "p1", "netns": "s0", "scheme": "hscc", "acts": true, "lease_left_s": 540.0,
-            "is_on": false, "window_bytes": 2_920, "queue_bytes": 0, "buffer_bytes": 64_000,
-            "known_connections": 20, "rewritten": 1_234, "marked": 0,
-            "passed": [{ "why": "not TCP", "packets": 3 }], "drift": ["the link of egress is missing"],
-        });
+        let one = StatusLine {
+            device: "p1".to_owned(),
+            netns: "s0".to_owned(),
+            scheme: "hscc".to_owned(),
+            acts: Some(true),
+            lease_left_s: Some(540.0),
+            readings: [
+                ("is_on".to_owned(), protocol::Reading::Flag(false)),
+                ("window_bytes".to_owned(), protocol::Reading::Number(2_920)),
+            ]
+            .into(),
+            queue_bytes: Some(0),
+            buffer_bytes: Some(64_000),
+            known_connections: Some(20),
+            rewritten: Some(1_234),
+            marked: Some(0),
+            passed: Some(vec![Passed {
+                why: "not TCP".to_owned(),
+                packets: 3,
+            }]),
+            drift: vec!["the link of egress is missing".to_owned()],
+            ..StatusLine::default()
+        };
         insta::assert_snapshot!(status(&[one]), @"
         p1 in s0: hscc, 9 min left
           off; on, windows of 2,920 bytes
@@ -257,14 +245,19 @@ mod tests {
     #[test]
     fn every_law_shows_all_of_its_lines_once_its_readings_are_there() {
         for (_, law) in schemes::linux::kernel_laws() {
-            let mut one = json!({ "scheme": law.name, "device": "p1", "netns": "" });
+            let mut one = StatusLine {
+                device: "p1".to_owned(),
+                scheme: law.name.to_owned(),
+                ..StatusLine::default()
+            };
             let lines = status(std::slice::from_ref(&one)).lines().count();
             assert_eq!(lines, 1, "{law:?} without readings");
             for reading in law.readings {
-                one[reading.key] = match reading.words {
-                    Some(_) => json!(true),
-                    None => json!(1_234),
+                let value = match reading.words {
+                    Some(_) => protocol::Reading::Flag(true),
+                    None => protocol::Reading::Number(1_234),
                 };
+                one.readings.insert(reading.key.to_owned(), value);
             }
             let shown = status(&[one]);
             assert_eq!(shown.lines().count(), 1 + law.lines.len(), "{shown}");
@@ -274,14 +267,29 @@ mod tests {
 
     #[test]
     fn without_privileges_doctor_ends_with_the_command_to_run() {
-        let told = json!({
-            "kernel": "6.18",
-            "checks": [
-                { "name": "BTF", "state": "ok", "detail": "5,000 KB", "cure": "" },
-                { "name": "privileges", "state": "missing", "detail": "no BPF", "cure": "run it with sudo" },
+        let check = |name: &str, state, detail: &str, cure: &str| Checked {
+            name: name.to_owned(),
+            state,
+            detail: detail.to_owned(),
+            cure: cure.to_owned(),
+        };
+        let told = DoctorLine {
+            kernel: "6.18".to_owned(),
+            checks: vec![
+                check("BTF", CheckState::Ok, "5,000 KB", ""),
+                check(
+                    "privileges",
+                    CheckState::Missing,
+                    "no BPF",
+                    "run it with sudo",
+                ),
             ],
-            "schemes": [{ "name": "hscc", "emulate": "no: privileges", "attach": "no: privileges" }],
-        });
+            schemes: vec![SchemeSupport {
+                name: "hscc".to_owned(),
+                emulate: "no: privileges".to_owned(),
+                attach: "no: privileges".to_owned(),
+            }],
+        };
         insta::assert_snapshot!(doctor(&told, "tailwater doctor"), @"
         Linux 6.18
           BTF         ok: 5,000 KB

@@ -7,9 +7,11 @@ use comfy_table::{
     Cell, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
 };
 use csv::Writer;
-use serde_json::{Value, json};
+use protocol::{ClaimLine, ClaimValue};
+use serde_json::json;
 
-use crate::{Emulated, settings, title, validity, word};
+use crate::table::{title, validity};
+use crate::{Emulated, settings};
 
 /// A table for each figure, with the network it ran on and whether its runs count.
 ///
@@ -27,18 +29,13 @@ pub fn table(figures: &[Emulated]) -> String {
 }
 
 fn write(out: &mut String, emulated: &Emulated) -> std::fmt::Result {
-    let claims: Vec<&Value> = emulated.of_kind("claim").collect();
-    if let Some(first) = claims.first() {
-        let (paper, figure) = (word(first, "paper_name"), word(first, "figure"));
-        text::paragraph(
-            out,
-            0,
-            &format!("{paper}/{figure}: {}", word(first, "title")),
-        );
-        text::paragraph(out, 0, &format!("Scale: {}.", word(first, "scale")));
+    if let Some(first) = emulated.claims.first() {
+        let (paper, figure, title) = (&first.paper_name, &first.figure, &first.title);
+        text::paragraph(out, 0, &format!("{paper}/{figure}: {title}"));
+        text::paragraph(out, 0, &format!("Scale: {}.", first.scale));
     }
     for set in emulated.sets() {
-        let Some(bed) = emulated.of_kind("bed").find(|bed| bed["set"] == *set) else {
+        let Some(bed) = emulated.bed(set) else {
             continue;
         };
         writeln!(out)?;
@@ -51,26 +48,25 @@ fn write(out: &mut String, emulated: &Emulated) -> std::fmt::Result {
         }
         text::paragraph(out, 0, &validity(emulated, set));
     }
-    let grid = grid(&claims).trim_fmt();
+    let grid = grid(&emulated.claims).trim_fmt();
     writeln!(out, "\n{}", grid.trim_end())?;
-    let counts = counted(&claims);
+    let counts = counted(&emulated.claims);
     writeln!(out, "\n{counts}")
 }
 
-fn grid(claims: &[&Value]) -> Table {
+fn grid(claims: &[ClaimLine]) -> Table {
     let mut table = Table::new();
     let rule = LineStyle::none().fill('-');
     table.load_style(TableStyle::new().header_separator(rule));
     table.force_no_tty();
     table.set_header(["claim", "paper", "Linux", "twin", "verdict"]);
     for claim in claims {
-        let world = |name: &str| claim[name]["text"].as_str().unwrap_or_default().to_owned();
         table.add_row([
             Cell::new(description(claim)),
-            Cell::new(word(claim, "paper")),
-            Cell::new(world("linux")),
-            Cell::new(world("simulated")),
-            Cell::new(word(claim, "verdict")),
+            Cell::new(&claim.paper),
+            Cell::new(&claim.linux.text),
+            Cell::new(&claim.simulated.text),
+            Cell::new(&claim.verdict),
         ]);
     }
     table.set_content_arrangement(ContentArrangement::Dynamic);
@@ -87,28 +83,24 @@ fn grid(claims: &[&Value]) -> Table {
 }
 
 /// The claim's name, what it says, and why it got its verdict.
-fn description(claim: &Value) -> String {
-    let mut text = format!("{}\n", word(claim, "claim"));
+fn description(claim: &ClaimLine) -> String {
+    let mut text = format!("{}\n", claim.claim);
     let mut add = |line: &str| text::wrap(&mut text, 2, COLUMNS[0], line);
-    add(&format!(
-        "{} ({})",
-        word(claim, "says"),
-        word(claim, "where")
-    ));
-    if word(claim, "verdict") != Verdict::Reproduced.name() {
-        add(word(claim, "reason"));
+    add(&format!("{} ({})", claim.says, claim.r#where));
+    if claim.verdict != Verdict::Reproduced.name() {
+        add(&claim.reason);
     }
-    if let Some(own) = claim["own"].as_str() {
+    if let Some(own) = &claim.own {
         add(&format!("our own check: {own}"));
     }
     text
 }
 
 /// How many claims have which verdict.
-fn counted(claims: &[&Value]) -> String {
+fn counted(claims: &[ClaimLine]) -> String {
     let mut verdicts: Vec<(&str, usize)> = Vec::new();
     for claim in claims {
-        let own = word(claim, "verdict");
+        let own = claim.verdict.as_str();
         match verdicts.iter_mut().find(|(verdict, _)| *verdict == own) {
             Some((_, count)) => *count += 1,
             None => verdicts.push((own, 1)),
@@ -127,28 +119,20 @@ fn counted(claims: &[&Value]) -> String {
 
 /// Whether a claim of the paper is not reproduced, even in part, by runs that are valid.
 pub fn misses_any(emulated: &Emulated) -> bool {
-    let mut claims = emulated.of_kind("claim");
-    claims.any(|claim| claim["own"].is_null() && claim["verdict"] == Verdict::NotReproduced.name())
+    let mut claims = emulated.claims.iter();
+    claims.any(|claim| claim.own.is_none() && claim.verdict == Verdict::NotReproduced.name())
 }
 
 /// One object with every claim, and every network that the figures ran on.
 pub fn json(figures: &[Emulated]) -> String {
-    let of = |kind| {
-        let lines = figures.iter().flat_map(|emulated| emulated.of_kind(kind));
-        let lines = lines.map(|line| {
-            let mut line = line.clone();
-            if let Value::Object(fields) = &mut line {
-                fields.remove("type");
-            }
-            line
-        });
-        Value::Array(lines.collect())
-    };
+    let claims = figures.iter().flat_map(|emulated| &emulated.claims);
+    let networks = figures.iter().flat_map(|emulated| &emulated.beds);
+    let skipped = figures.iter().flat_map(|emulated| &emulated.skipped);
     let object = json!({
         "version": sim::VERSION,
-        "claims": of("claim"),
-        "networks": of("bed"),
-        "skipped": of("skipped"),
+        "claims": claims.collect::<Vec<_>>(),
+        "networks": networks.collect::<Vec<_>>(),
+        "skipped": skipped.collect::<Vec<_>>(),
     });
     format!("{object:#}\n")
 }
@@ -159,7 +143,7 @@ pub fn json(figures: &[Emulated]) -> String {
 /// Never: writing to memory succeeds.
 pub fn csv(figures: &[Emulated]) -> String {
     let mut out = Writer::from_writer(Vec::new());
-    let plain = [
+    let head = [
         "id",
         "kind",
         "where",
@@ -170,25 +154,39 @@ pub fn csv(figures: &[Emulated]) -> String {
         "reason",
         "valid_runs",
         "scale",
+        "linux",
+        "simulated",
     ];
-    let head = plain.into_iter().chain(["linux", "simulated"]);
     out.write_record(head).expect("writing to memory succeeds");
-    let text = |value: &Value| match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        value => value.to_string(),
-    };
-    for claim in figures
-        .iter()
-        .flat_map(|emulated| emulated.of_kind("claim"))
-    {
-        let plain = plain.map(|name| text(&claim[name])).into_iter();
-        let worlds = ["linux", "simulated"].map(|world| text(&claim[world]["ours"]));
-        out.write_record(plain.chain(worlds))
-            .expect("writing to memory succeeds");
+    for claim in figures.iter().flat_map(|emulated| &emulated.claims) {
+        let runs = claim.valid_runs.to_string();
+        let [linux, simulated] = [&claim.linux, &claim.simulated].map(|found| value(&found.ours));
+        let row = [
+            &claim.id,
+            &claim.kind,
+            &claim.r#where,
+            &claim.says,
+            &claim.paper,
+            &claim.unit,
+            &claim.verdict,
+            &claim.reason,
+            &runs,
+            &claim.scale,
+            &linux,
+            &simulated,
+        ];
+        out.write_record(row).expect("writing to memory succeeds");
     }
     let bytes = out.into_inner().expect("flushing to memory succeeds");
     String::from_utf8(bytes).expect("fields are text")
+}
+
+/// A number as JSON has it, or a few words.
+fn value(ours: &ClaimValue) -> String {
+    match ours {
+        ClaimValue::Number(number) => json!(number).to_string(),
+        ClaimValue::Words(words) => words.clone(),
+    }
 }
 
 /// Widths of the columns of a table.

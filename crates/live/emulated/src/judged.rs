@@ -5,12 +5,13 @@ use std::fs;
 use std::path::Path;
 
 use claims::judge::{self, Bench, Finding, Verdict, digits};
-use claims::{Claim, Experiment, Live, Measured, Of};
+use claims::{Claim, Experiment, Live, Measured};
+use protocol::{ClaimLine, ClaimResult, ClaimValue};
 use scenario::{Problems, Scenario};
-use serde_json::{Value, json};
 
-use crate::instead;
-use crate::measured::{measured, unnoticed, untold};
+use crate::measured::{measured, untold};
+use crate::table::instead;
+use crate::{Emulated, WORLDS};
 
 /// A figure that has a test bed.
 #[derive(Clone, Copy, Debug)]
@@ -36,15 +37,15 @@ impl Bed<'_> {
 pub fn judge(
     beds: &[Bed<'_>],
     (scenario, folder): (&Scenario, &Path),
-    lines: &[Value],
-) -> Result<Vec<Vec<Value>>, Problems> {
-    let folders = WORLDS.map(|world| folder.join(world));
-    let measured = |place: usize| measured(scenario, &folders[place], (WORLDS[place], lines));
+    emulated: &Emulated,
+) -> Result<Vec<Vec<ClaimLine>>, Problems> {
+    let folders = WORLDS.map(|world| folder.join(world.name()));
+    let measured = |place: usize| measured(scenario, &folders[place], (WORLDS[place], emulated));
     let worlds = [measured(0)?, measured(1)?];
     let figures = beds.iter().map(|bed| {
-        let scale = scale(bed.live, scenario, lines);
+        let scale = scale(bed.live, scenario, emulated);
         let claims = bed.claims();
-        let judged = claims.map(|claim| line(bed.figure, claim, &worlds, (lines, &scale)));
+        let judged = claims.map(|claim| line(bed.figure, claim, &worlds, (emulated, &scale)));
         judged.collect::<Result<Vec<_>, _>>()
     });
     let judged = figures.collect::<Result<Vec<_>, _>>()?;
@@ -57,10 +58,9 @@ pub fn judge(
 }
 
 /// At what scale the figure ran, in one sentence.
-fn scale(live: &Live, scenario: &Scenario, lines: &[Value]) -> String {
+fn scale(live: &Live, scenario: &Scenario, emulated: &Emulated) -> String {
     let mut rates: Vec<String> = Vec::new();
-    let beds = lines.iter().filter(|line| line["type"] == "bed");
-    for rate in beds.map(instead) {
+    for rate in emulated.beds.iter().map(instead) {
         if !rates.contains(&rate) {
             rates.push(rate);
         }
@@ -74,34 +74,34 @@ fn line(
     figure: &Experiment,
     claim: &Claim,
     [linux, simulated]: &[Measured; 2],
-    (lines, scale): (&[Value], &str),
-) -> Result<Value, Problems> {
+    (emulated, scale): (&Emulated, &str),
+) -> Result<ClaimLine, Problems> {
     let found = [finding(claim, linux)?, finding(claim, simulated)?];
-    let (verdict, reason, valid) = verdict(claim, linux, &found[0], lines);
+    let (verdict, reason, valid) = verdict(claim, linux, &found[0], emulated);
     let [mut linux, simulated] = found.each_ref().map(told);
     if valid == 0 {
-        linux["text"] = "-".into();
+        "-".clone_into(&mut linux.text);
     }
-    Ok(json!({
-        "type": "claim",
-        "id": format!("{}/{}", figure.id(), claim.id),
-        "paper_name": figure.paper,
-        "figure": figure.name,
-        "title": figure.title,
-        "claim": claim.id,
-        "kind": claim.kind.name(),
-        "where": claim.place,
-        "says": claim.says,
-        "paper": found[0].paper,
-        "unit": found[0].unit,
-        "linux": linux,
-        "simulated": simulated,
-        "verdict": verdict,
-        "reason": reason,
-        "valid_runs": valid,
-        "own": claim.own,
-        "scale": scale,
-    }))
+    let [Finding { paper, unit, .. }, _] = found;
+    Ok(ClaimLine {
+        id: format!("{}/{}", figure.id(), claim.id),
+        paper_name: figure.paper.clone(),
+        figure: figure.name.clone(),
+        title: figure.title.clone(),
+        claim: claim.id.clone(),
+        kind: claim.kind.name().to_owned(),
+        says: claim.says.clone(),
+        r#where: claim.place.clone(),
+        paper,
+        unit,
+        linux,
+        simulated,
+        verdict,
+        reason,
+        valid_runs: valid as u64,
+        own: claim.own.clone(),
+        scale: scale.to_owned(),
+    })
 }
 
 fn finding(claim: &Claim, runs: &Measured) -> Result<Finding, Problems> {
@@ -114,15 +114,16 @@ fn finding(claim: &Claim, runs: &Measured) -> Result<Finding, Problems> {
 }
 
 /// What came out in one world, for programs and in words.
-fn told(finding: &Finding) -> Value {
+fn told(finding: &Finding) -> ClaimResult {
     let number = finding.value.filter(|value| value.is_finite());
-    json!({
-        "ours": number.map_or_else(|| json!(finding.ours), |value| json!(value)),
-        "interval": finding.interval,
-        "verdict": finding.verdict,
-        "reason": finding.reason,
-        "text": words(finding),
-    })
+    let words = || ClaimValue::Words(finding.ours.clone());
+    ClaimResult {
+        ours: number.map_or_else(words, ClaimValue::Number),
+        interval: finding.interval,
+        verdict: finding.verdict.to_string(),
+        reason: finding.reason.clone(),
+        text: self::words(finding),
+    }
 }
 
 /// A number with half its interval, or a few words.
@@ -140,22 +141,17 @@ fn verdict(
     claim: &Claim,
     linux: &Measured,
     finding: &Finding,
-    lines: &[Value],
+    emulated: &Emulated,
 ) -> (String, String, usize) {
     let summary = linux.folder().summary();
     let mut fewest = (usize::MAX, String::new());
     for operand in claim.kind.operands() {
-        let mut skipped = lines.iter().filter(|line| line["type"] == "skipped");
-        if let Some(line) = skipped.find(|line| line["scheme"] == operand.scheme) {
-            let reason = line["reason"].as_str().unwrap_or_default();
-            let reason = format!("{} did not run: {reason}", operand.scheme);
+        let mut skipped = emulated.skipped.iter();
+        if let Some(line) = skipped.find(|line| line.scheme == operand.scheme) {
+            let reason = format!("{} did not run: {}", operand.scheme, line.reason);
             return (Verdict::NotTestable.to_string(), reason, 0);
         }
-        let lacks = match &operand.measure.of {
-            Of::Flows { column, .. } => untold(column, lines, &operand.scheme),
-            Of::Events { .. } => unnoticed(lines, &operand.scheme),
-            _ => None,
-        };
+        let lacks = untold(&operand.measure.of, emulated, &operand.scheme);
         if let Some(reason) = lacks {
             return (Verdict::NotTestable.to_string(), reason, 0);
         }
@@ -180,8 +176,6 @@ fn verdict(
     }
     (finding.verdict.to_string(), finding.reason.clone(), valid)
 }
-
-const WORLDS: [&str; 2] = ["linux", "simulated"];
 
 /// The verdict on runs that say something about the machine instead.
 const NOT_VALID: &str = "not valid";

@@ -4,21 +4,23 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use claims::Measured;
+use claims::{Measured, Of};
 use plan::PointSpec;
 use plan::workload::Plan;
+use protocol::{FlowRow, LinuxMetrics, LossKind, PointLine, Results, RunsOn};
 use record::trace::{EventKind, Told};
 use results::{Access, RunInfo, Store};
 use scenario::{Problem, Problems, Scenario};
-use serde_json::{Value, json};
 use sim::metrics::{Cost, FlowRecord, Metrics, Outcome, PortRecord};
 
-/// The runs of `world` among `lines`, each a point of `scenario`; `folder` is there while they are put together.
-/// A run that is not valid has no result.
+use crate::Emulated;
+
+/// The runs in one world, each a point of `scenario`; `folder` is there while they are put together. A run that is not
+/// valid has no result.
 pub(super) fn measured(
     scenario: &Scenario,
     folder: &Path,
-    (world, lines): (&str, &[Value]),
+    (world, emulated): (RunsOn, &Emulated),
 ) -> Result<Measured, Problems> {
     let damaged = |error: &dyn std::fmt::Display| Problem::new(error.to_string());
     if folder.exists() {
@@ -28,11 +30,14 @@ pub(super) fn measured(
     store.begin(scenario)?;
     for point in scenario.points() {
         let run = point.index % scenario.seeds() as usize;
-        let line = lines.iter().find(|line| is_of(line, point, (world, run)));
+        let mut lines = emulated.points.iter();
+        let line = lines.find(|line| is_of(line, point, (world, run)));
         let result = match line {
             None => Err("it did not run".to_owned()),
-            Some(line) if line["live"]["valid"] == false => Err(reasons(line)),
-            Some(line) => Ok(outcome(point, line).map_err(|error| damaged(&error))?),
+            Some(line) => match line.live() {
+                Some(live) if !live.valid => Err(live.reasons.join("; ")),
+                _ => Ok(outcome(point, line)),
+            },
         };
         let told = line.zip(record::trace::Plan::of(point));
         match (result, told) {
@@ -54,43 +59,25 @@ pub(super) fn measured(
 }
 
 /// Whether a line is run number `run` of the scheme and the settings of a point.
-fn is_of(line: &Value, point: &PointSpec, (world, run): (&str, usize)) -> bool {
+fn is_of(line: &PointLine, point: &PointSpec, (world, run): (RunsOn, usize)) -> bool {
     let mut set = point.set.iter();
-    line["type"] == "point"
-        && line["world"] == world
-        && line["run"] == run
-        && line["scheme"] == point.scheme
-        && set.all(|(key, text)| line["set"][key] == *text)
+    line.runs_on() == world
+        && line.run as usize == run
+        && line.scheme == point.scheme
+        && set.all(|(key, text)| line.set.get(key) == Some(text))
 }
 
-/// Why a run does not count.
-fn reasons(line: &Value) -> String {
-    let reasons = line["live"]["reasons"].as_array().into_iter().flatten();
-    let reasons: Vec<&str> = reasons.filter_map(Value::as_str).collect();
-    reasons.join("; ")
-}
-
-/// A run as the outcome of a simulation. What Linux does not tell is zero; no claim about it is judged.
-fn outcome(point: &PointSpec, line: &Value) -> Result<Outcome, serde_json::Error> {
-    let mut metrics = json!({
-        "tail_timeouts": 0, "after_timeout": 0, "marks": 0, "threshold_crossings": 0,
-        "flows_late": 0, "goodput_p50_bps": null, "goodput_weighted_bps": null, "breakdown": null,
-        "queue_mean_bytes": 0.0, "queue_p5_bytes": 0, "queue_p50_bytes": 0, "queue_p95_bytes": 0,
-        "queue_max_bytes": 0, "tail_probes": 0, "window_probes": 0, "bound_p50_us": null, "bound_p99_us": null,
-        "bound_max_us": null, "active": null, "held_up": null,
-    });
-    let count = |name: &str| line["metrics"][name].as_u64().unwrap_or(0);
-    metrics["timers"] = json!(count("timeouts") + count("syn_timeouts"));
-    for (name, value) in line["metrics"].as_object().into_iter().flatten() {
-        if !value.is_null() || metrics.get(name).is_none() {
-            metrics[name] = value.clone();
-        }
-    }
-    Ok(Outcome {
-        metrics: serde_json::from_value::<Metrics>(metrics)?,
+/// A run as the outcome of a simulation.
+fn outcome(point: &PointSpec, line: &PointLine) -> Outcome {
+    let metrics = match &line.results {
+        Results::Linux { metrics, .. } => of_linux(metrics),
+        Results::Simulated { metrics } => (**metrics).clone(),
+    };
+    Outcome {
+        metrics,
         groups: Vec::new(),
         cost: Cost {
-            simulated_us: line["ended_us"].as_f64().unwrap_or(f64::NAN),
+            simulated_us: line.ended_us.unwrap_or(f64::NAN),
             packet_hops: 0,
             events: 0,
             cpu_us: 0.0,
@@ -100,40 +87,94 @@ fn outcome(point: &PointSpec, line: &Value) -> Result<Outcome, serde_json::Error
         ports: vec![bottleneck(point)],
         tiers: Vec::new(),
         digest: 0,
-    })
+    }
+}
+
+/// Metrics of Linux as those of a simulation. Counts and queues that Linux does not tell are zero there: [`untold`] keeps claims from
+/// being judged by them.
+pub(super) fn of_linux(linux: &LinuxMetrics) -> Metrics {
+    let real = |number: Option<f64>| number.unwrap_or(f64::NAN);
+    let count = |number: Option<u64>| number.unwrap_or(0);
+    Metrics {
+        goodput_bps: real(linux.goodput_bps),
+        fct_mean_us: real(linux.fct_mean_us),
+        fct_p50_us: real(linux.fct_p50_us),
+        fct_p95_us: real(linux.fct_p95_us),
+        fct_p99_us: real(linux.fct_p99_us),
+        fct_p999_us: f64::NAN,
+        fct_p9999_us: f64::NAN,
+        fct_max_us: real(linux.fct_max_us),
+        round_p50_us: f64::NAN,
+        round_p99_us: f64::NAN,
+        round_p999_us: f64::NAN,
+        round_max_us: f64::NAN,
+        rounds_completed: None,
+        rounds_unfinished: None,
+        slowdown_mean: f64::NAN,
+        slowdown_p50: f64::NAN,
+        slowdown_p99: f64::NAN,
+        slowdown_p999: f64::NAN,
+        timeouts: count(linux.timeouts),
+        tail_timeouts: count(linux.tail_timeouts),
+        syn_timeouts: count(linux.syn_timeouts),
+        tail_probes: 0,
+        window_probes: 0,
+        timers: count(linux.timeouts) + count(linux.syn_timeouts),
+        timeout_rate: real(linux.timeout_rate),
+        retransmissions: count(linux.retransmissions),
+        after_timeout: count(linux.after_timeout),
+        packets: count(linux.packets),
+        fairness: real(linux.fairness),
+        drops: count(linux.drops),
+        marks: count(linux.marks),
+        threshold_crossings: count(linux.threshold_crossings),
+        queue_mean_bytes: linux.queue_mean_bytes.unwrap_or(0.0),
+        queue_p5_bytes: count(linux.queue_p5_bytes),
+        queue_p50_bytes: count(linux.queue_p50_bytes),
+        queue_p95_bytes: count(linux.queue_p95_bytes),
+        queue_max_bytes: count(linux.queue_max_bytes),
+        flows_completed: linux.flows_completed,
+        flows_failed: linux.flows_failed,
+        flows_unfinished: linux.flows_unfinished,
+        flows_late: 0,
+        goodput_p50_bps: f64::NAN,
+        goodput_weighted_bps: f64::NAN,
+        bound_p50_us: f64::NAN,
+        bound_p99_us: f64::NAN,
+        bound_max_us: f64::NAN,
+        active: f64::NAN,
+        held_up: f64::NAN,
+        breakdown: None,
+    }
 }
 
 /// What a run did over time, as the file of its series.
 fn series(
     point: &PointSpec,
-    line: &Value,
+    line: &PointLine,
     (plan, path): (&record::trace::Plan, &Path),
 ) -> io::Result<()> {
     let mut told = Told::new(plan, point, File::create(path)?)?;
-    let rows = |name: &str| line[name].as_array().into_iter().flatten();
     let port = Plan::of(point).bottleneck;
-    for row in rows("queue") {
-        if let Some((at, bytes)) = row[0].as_f64().zip(row[1].as_f64()) {
-            told.queue(port, at, bytes);
-        }
+    for (at, bytes) in line.queue.iter().flatten() {
+        told.queue(port, *at, real(*bytes));
     }
-    for row in rows("arrivals") {
-        let connection = row[1].as_u64().and_then(|flow| u32::try_from(flow).ok());
-        if let Some(((at, flow), bytes)) = row[0].as_f64().zip(connection).zip(row[2].as_u64()) {
-            told.arrived(flow, at, bytes);
-        }
+    for (at, flow, bytes) in line.arrivals.iter().flatten() {
+        told.arrived(*flow, *at, *bytes);
     }
-    for row in rows("losses") {
-        let kind = match row[2].as_str() {
-            Some("timeout") => EventKind::Timeout,
-            _ => EventKind::FastRetransmit,
+    for (at, flow, kind) in line.losses.iter().flatten() {
+        let kind = match kind {
+            LossKind::Timeout => EventKind::Timeout,
+            LossKind::FastRetransmit => EventKind::FastRetransmit,
         };
-        let flow = row[1].as_u64().and_then(|flow| u32::try_from(flow).ok());
-        if let Some((at, flow)) = row[0].as_f64().zip(flow) {
-            told.event(kind, flow, at);
-        }
+        told.event(kind, *flow, *at);
     }
     told.finish()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "queues are below 2^53 bytes")]
+fn real(bytes: u64) -> f64 {
+    bytes as f64
 }
 
 /// The port whose queue is told. What its metrics would be is among those of the run.
@@ -157,48 +198,68 @@ fn bottleneck(point: &PointSpec) -> PortRecord {
     }
 }
 
-/// Why losses over time are not known of a scheme, if they are not.
-pub(super) fn unnoticed(lines: &[Value], scheme: &str) -> Option<String> {
-    let mut points = linux(lines, scheme);
-    let is_untold = points.any(|line| line["losses"].is_null());
-    let why = "when senders noticed losses is not told: it needs programs in the kernel, which this build lacks or the kernel refused";
-    is_untold.then(|| why.to_owned())
+/// Why runs of a scheme on Linux do not have what a claim is about, if one of them does not.
+pub(super) fn untold(of: &Of, emulated: &Emulated, scheme: &str) -> Option<String> {
+    let points = emulated.points.iter().filter(|line| line.scheme == scheme);
+    let runs = points.filter(|line| line.runs_on() == RunsOn::Linux);
+    let any = |is_untold: &dyn Fn(&PointLine) -> bool| runs.clone().any(is_untold);
+    match of {
+        Of::Metric(name) => {
+            let is_untold = |line: &PointLine| match &line.results {
+                Results::Linux { metrics, live } => live.valid && is_untold_metric(metrics, name),
+                Results::Simulated { .. } => false,
+            };
+            any(&is_untold).then(|| format!("runs have no {name}: Linux did not tell it"))
+        }
+        Of::Flows { column, .. } => {
+            if any(&|line| line.flows.is_none()) {
+                return Some(format!("flows have no {column}: they were not recorded"));
+            }
+            let (_, of, lacks) = COUNTS.iter().find(|(name, ..)| name == column)?;
+            let is_untold =
+                |line: &PointLine| line.flows.iter().flatten().any(|flow| of(flow).is_none());
+            any(&is_untold).then(|| format!("flows have no {column}: {lacks}"))
+        }
+        Of::Series { column, .. } => {
+            let is_untold = |line: &PointLine| line.queue.is_none() || line.arrivals.is_none();
+            any(&is_untold).then(|| format!("runs have no {column} over time: it was not recorded"))
+        }
+        Of::Events { .. } => any(&|line| line.losses.is_none()).then(|| UNNOTICED.to_owned()),
+        Of::Ports { .. } | Of::Model { .. } => None,
+    }
 }
 
-fn linux<'a>(lines: &'a [Value], scheme: &'a str) -> impl Iterator<Item = &'a Value> {
-    lines.iter().filter(move |line| {
-        line["type"] == "point" && line["world"] == "linux" && line["scheme"] == scheme
-    })
-}
-
-/// What a row of a flow lacks of a column that a claim is about, if anything.
-pub(super) fn untold(column: &str, lines: &[Value], scheme: &str) -> Option<String> {
-    let (_, place, lacks) = COUNTS.iter().find(|(name, ..)| *name == column)?;
-    let is_untold = linux(lines, scheme).any(|line| {
-        let mut flows = line["flows"].as_array().into_iter().flatten();
-        flows.any(|flow| flow[*place].is_null())
-    });
-    is_untold.then(|| format!("flows have no {column}: {lacks}"))
+/// Whether Linux did not tell a metric that is zero then. The others have no value.
+fn is_untold_metric(metrics: &LinuxMetrics, name: &str) -> bool {
+    match name {
+        "timeouts" => metrics.timeouts.is_none(),
+        "syn_timeouts" => metrics.syn_timeouts.is_none(),
+        "retransmissions" => metrics.retransmissions.is_none(),
+        "packets" => metrics.packets.is_none(),
+        "drops" => metrics.drops.is_none(),
+        "queue_mean_bytes" => metrics.queue_mean_bytes.is_none(),
+        "queue_p5_bytes" => metrics.queue_p5_bytes.is_none(),
+        "queue_p50_bytes" => metrics.queue_p50_bytes.is_none(),
+        "queue_p95_bytes" => metrics.queue_p95_bytes.is_none(),
+        "queue_max_bytes" => metrics.queue_max_bytes.is_none(),
+        _ => false,
+    }
 }
 
 /// The flows that were told, each with what the plan says of it. One is late that takes `workload.deadline` longer than
 /// alone.
-fn flows(point: &PointSpec, line: &Value) -> Vec<FlowRecord> {
+fn flows(point: &PointSpec, line: &PointLine) -> Vec<FlowRecord> {
     let plan = Plan::of(point);
-    let told = line["flows"].as_array().into_iter().flatten();
+    let told = line.flows.iter().flatten();
     let both = (0..).zip(plan.flows.iter().zip(told));
     let flows = both.filter_map(|(number, (planned, told))| {
         let connection = &plan.connections[planned.connection as usize];
-        let start_us = told[0].as_f64()?;
-        let completion_us = told[1].as_f64();
+        let start_us = told.start_us?;
+        let completion_us = told.completion_us;
         let group = &point.groups[planned.group as usize];
-        let count = |place: usize| {
-            let count = told[place].as_u64().unwrap_or(0);
-            u32::try_from(count).unwrap_or(u32::MAX)
-        };
-        let end_us = completion_us.or(line["ended_us"].as_f64());
+        let end_us = completion_us.or(line.ended_us);
         let deadline = group.keys.workload.deadline.0;
-        let limit_us = told[ALONE].as_f64().zip(deadline);
+        let limit_us = told.alone_us.zip(deadline);
         let limit_us = limit_us.map(|(alone, deadline)| alone + deadline.as_micros());
         Some(FlowRecord {
             flow: number,
@@ -208,7 +269,7 @@ fn flows(point: &PointSpec, line: &Value) -> Vec<FlowRecord> {
             sender: connection.sender.0,
             receiver: connection.receiver.0,
             size_bytes: planned.size,
-            received_bytes: told[2].as_u64().unwrap_or(0),
+            received_bytes: told.received,
             start_us,
             first_byte_us: None.into(),
             completion_us: completion_us.into(),
@@ -218,12 +279,12 @@ fn flows(point: &PointSpec, line: &Value) -> Vec<FlowRecord> {
             slowdown: None.into(),
             acknowledged_us: None.into(),
             buffered_us: None.into(),
-            packets: count(PACKETS),
-            retransmissions: count(RETRANSMISSIONS),
+            packets: told.packets.unwrap_or(0),
+            retransmissions: told.retransmissions.unwrap_or(0),
             after_timeout: 0,
-            timeouts: count(TIMEOUTS),
+            timeouts: told.timeouts.unwrap_or(0),
             tail_timeouts: 0,
-            syn_timeouts: count(SYN_TIMEOUTS),
+            syn_timeouts: told.syn_timeouts.unwrap_or(0),
             tail_probes: 0,
             window_probes: 0,
             drops: 0,
@@ -237,20 +298,30 @@ fn flows(point: &PointSpec, line: &Value) -> Vec<FlowRecord> {
     flows.collect()
 }
 
-/// Where the row of a flow has its counts, and how long it takes alone.
-const PACKETS: usize = 3;
-const RETRANSMISSIONS: usize = 4;
-const TIMEOUTS: usize = 5;
-const SYN_TIMEOUTS: usize = 6;
-const ALONE: usize = 7;
+/// A column of a flow.
+type Column = fn(&FlowRow) -> Option<f64>;
 
-/// Columns that not every kernel or run tells, their place in a row, and what is lacking then.
-const COUNTS: [(&str, usize, &str); 5] = [
-    ("packets", PACKETS, SEGMENTS),
-    ("retransmissions", RETRANSMISSIONS, SEGMENTS),
-    ("timeouts", TIMEOUTS, TIMERS),
-    ("syn_timeouts", SYN_TIMEOUTS, TIMERS),
-    ("late", ALONE, "what flows take alone is not known"),
+/// Columns that not every kernel or run tells, and what is lacking then.
+const COUNTS: [(&str, Column, &str); 5] = [
+    ("packets", |flow| flow.packets.map(f64::from), SEGMENTS),
+    (
+        "retransmissions",
+        |flow| flow.retransmissions.map(f64::from),
+        SEGMENTS,
+    ),
+    ("timeouts", |flow| flow.timeouts.map(f64::from), TIMERS),
+    (
+        "syn_timeouts",
+        |flow| flow.syn_timeouts.map(f64::from),
+        TIMERS,
+    ),
+    (
+        "late",
+        |flow| flow.alone_us,
+        "what flows take alone is not known",
+    ),
 ];
+const UNNOTICED: &str = "when senders noticed losses is not told: it needs programs in the kernel, which this build lacks \
+                         or the kernel refused";
 const SEGMENTS: &str = "this kernel does not count segments of a connection";
 const TIMERS: &str = "kernels count timers of a connection (tcpi_total_rto) since Linux 6.7";

@@ -1,107 +1,115 @@
 //! The page of a run folder.
 
+use protocol::{ClaimLine, PointLine, Results, RunsOn, Settings};
 use report::{LiveClaim, LiveNetwork, LivePage, LiveScheme};
-use serde_json::Value;
 
-use crate::{
-    Emulated, SHOWN, WORLDS, different, invalid, pairs, scheme, settings, title, validity, word,
-};
+use crate::table::{SHOWN, captured_text, pairs, title, validity};
+use crate::{Emulated, WORLDS, settings};
 
 /// What stands on it.
 pub fn page(emulated: &Emulated) -> LivePage {
+    let scale = emulated.claims.first().map(|claim| claim.scale.clone());
     LivePage {
-        name: emulated.scenario().to_owned(),
+        name: emulated.about.scenario.clone(),
         columns: SHOWN.iter().map(|shown| shown.column).collect(),
         networks: emulated
             .sets()
             .into_iter()
             .map(|set| network(emulated, set))
             .collect(),
-        claims: emulated.of_kind("claim").map(claim).collect(),
-        scale: (emulated.of_kind("claim").next())
-            .map_or_else(String::new, |claim| word(claim, "scale").to_owned()),
+        claims: emulated.claims.iter().map(claim).collect(),
+        scale: scale.unwrap_or_default(),
         files: files(emulated),
-        version: format!(
-            "tailwater {}",
-            emulated.about("version").as_str().unwrap_or_default()
-        ),
+        version: format!("tailwater {}", emulated.about.version),
     }
 }
 
-fn network(emulated: &Emulated, set: &Value) -> LiveNetwork {
-    let bed = emulated.of_kind("bed").find(|bed| bed["set"] == *set);
-    let owned = |(a, b): (&str, &str)| (a.to_owned(), b.to_owned());
-    let rows = emulated.rows(set);
-    let (left_out, ran): (Vec<&Value>, _) =
-        rows.into_iter().partition(|row| row["type"] == "skipped");
+fn network(emulated: &Emulated, set: &Settings) -> LiveNetwork {
+    let bed = emulated.bed(set);
+    let different = bed.into_iter().flat_map(|bed| &bed.different);
     LiveNetwork {
         title: bed.map_or_else(String::new, |bed| title(emulated, bed)),
         place: settings(set).collect::<Vec<_>>().join(", "),
-        is_valid: invalid(emulated, set).next().is_none(),
+        // Nothing is wrong where no scheme runs.
+        is_valid: bed.is_none() || emulated.is_valid(set),
         verdict: bed.map_or_else(String::new, |_| validity(emulated, set)),
-        schemes: ran
-            .into_iter()
+        schemes: emulated
+            .first_runs(set)
             .map(|row| of_scheme(emulated, row))
             .collect(),
-        left_out: left_out
-            .into_iter()
-            .map(|row| owned((scheme(row), word(row, "reason"))))
+        left_out: emulated
+            .left_out(set)
+            .map(|row| (row.scheme.clone(), row.reason.clone()))
             .collect(),
-        different: bed.into_iter().flat_map(different).map(owned).collect(),
+        different: different
+            .map(|row| (row.key.clone(), row.instead.clone()))
+            .collect(),
     }
 }
 
-fn of_scheme(emulated: &Emulated, row: &Value) -> LiveScheme {
+fn of_scheme(emulated: &Emulated, row: &PointLine) -> LiveScheme {
     let times = |world| {
         let points = emulated.points(world, row);
-        let times = points.flat_map(|point| point["fct_us"].as_array().into_iter().flatten());
-        let mut times: Vec<f64> = times.filter_map(Value::as_f64).collect();
+        let mut times: Vec<f64> = points.flat_map(|point| &point.fct_us).copied().collect();
         times.sort_by(f64::total_cmp);
         times
     };
     let flows = |world| {
-        let counts = emulated
-            .points(world, row)
-            .flat_map(|point| FATES.map(|fate| point["metrics"][fate].as_u64().unwrap_or(0)));
+        let counts = emulated.points(world, row).map(flows);
         usize::try_from(counts.sum::<u64>()).unwrap_or(usize::MAX)
     };
     LiveScheme {
-        name: scheme(row).to_owned(),
+        name: row.scheme.clone(),
         estimates: pairs(emulated, row),
         fct_us: WORLDS.map(times),
         flows: WORLDS.map(flows),
     }
 }
 
-fn claim(line: &Value) -> LiveClaim {
+/// All flows of a run, whatever became of them.
+fn flows(point: &PointLine) -> u64 {
+    let all = match &point.results {
+        Results::Linux { metrics, .. } => [
+            metrics.flows_completed,
+            metrics.flows_failed,
+            metrics.flows_unfinished,
+        ],
+        Results::Simulated { metrics } => [
+            metrics.flows_completed,
+            metrics.flows_failed,
+            metrics.flows_unfinished,
+        ],
+    };
+    all.iter().sum()
+}
+
+fn claim(line: &ClaimLine) -> LiveClaim {
     LiveClaim {
-        says: format!("{} ({})", word(line, "says"), word(line, "where")),
-        paper: word(line, "paper").to_owned(),
-        found: WORLDS.map(|world| word(&line[world], "text").to_owned()),
-        verdict: word(line, "verdict").to_owned(),
-        reason: word(line, "reason").to_owned(),
+        says: format!("{} ({})", line.says, line.r#where),
+        paper: line.paper.clone(),
+        found: WORLDS.map(|world| match world {
+            RunsOn::Linux => line.linux.text.clone(),
+            RunsOn::Simulator => line.simulated.text.clone(),
+        }),
+        verdict: line.verdict.clone(),
+        reason: line.reason.clone(),
     }
 }
 
 /// Files beside the page.
 fn files(emulated: &Emulated) -> Vec<(String, String)> {
     let mut files = vec![(
-        crate::LINES.to_owned(),
+        protocol::FILE.to_owned(),
         "every run with all numbers, as JSON lines".to_owned(),
     )];
-    let named = |kind, what: fn(&Value) -> String| {
-        let lines = emulated.of_kind(kind);
-        lines.map(move |line| (word(line, "file").to_owned(), what(line)))
-    };
-    files.extend(named("twin", |line| {
-        format!(
+    files.extend(emulated.twins.iter().map(|twin| {
+        let text = format!(
             "the scenario that was simulated for {}, which tailwater run reads",
-            scheme(line)
-        )
+            twin.scheme
+        );
+        (twin.file.clone(), text)
     }));
-    files.extend(named("capture", crate::captured_text));
+    let captures = emulated.captures.iter();
+    files.extend(captures.map(|capture| (capture.file.clone(), captured_text(capture))));
     files
 }
-
-/// What becomes of flows.
-const FATES: [&str; 3] = ["flows_completed", "flows_failed", "flows_unfinished"];

@@ -14,8 +14,8 @@ use live::{RateChoice, doctor};
 use machine::privilege::{lacks, lacks_for_programs};
 use machine::record::down;
 use machine::{Sysctl, exec, interrupt};
+use protocol::{DownLine, FailedLine, LacksLine, Line, ProblemLine};
 use scenario::{Overrides, Problem, Problems, Scenario};
-use serde_json::{Value, json};
 
 mod deploy;
 mod tun;
@@ -149,7 +149,8 @@ pub(super) fn main() -> ExitCode {
         }
     };
     if let Some(what) = cli.command.lacks() {
-        line(&json!({ "type": "lacks", "privileges": true, "what": what }));
+        let privileges = true;
+        line(&Line::Lacks(LacksLine { privileges, what }));
         return ExitCode::from(3);
     }
     let done = interrupt::listen()
@@ -162,11 +163,12 @@ pub(super) fn main() -> ExitCode {
             ExitCode::from(2)
         }
         Err(Failure::Machine(what)) => {
-            line(&json!({ "type": "lacks", "what": what }));
+            let privileges = false;
+            line(&Line::Lacks(LacksLine { privileges, what }));
             ExitCode::from(3)
         }
         Err(Failure::Failed(what)) => {
-            line(&json!({ "type": "failed", "what": what }));
+            line(&Line::Failed(FailedLine { what }));
             ExitCode::from(1)
         }
         Err(Failure::Refused) => ExitCode::from(2),
@@ -189,10 +191,10 @@ fn call(command: Command) -> Result<(), Failure> {
             };
             let mut folder = args.out.map(RunFolder::create).transpose()?;
             let mut kept = Ok(());
-            let tell = &mut |value: Value| {
-                line(&value);
+            let tell = &mut |told: Line| {
+                line(&told);
                 if let (Some(folder), Ok(())) = (&mut folder, &kept) {
-                    kept = folder.keep(&value);
+                    kept = folder.keep(told);
                 }
             };
             match args.bed {
@@ -203,12 +205,12 @@ fn call(command: Command) -> Result<(), Failure> {
         }
         Command::Up(args) => {
             let made = up(&args.load(NonZeroU32::MIN)?, args.rate, &args.sysctls)?;
-            line(&made);
+            line(&Line::Up(made));
             Ok(())
         }
         Command::Down => {
             let removed = down()?;
-            line(&json!({ "type": "down", "removed": removed }));
+            line(&Line::Down(DownLine { removed }));
             Ok(())
         }
         Command::Exec { node, command } => {
@@ -221,7 +223,7 @@ fn call(command: Command) -> Result<(), Failure> {
         Command::Fetch(args) => args.fetch(),
         Command::Doctor => {
             let (told, is_whole) = doctor();
-            line(&told);
+            line(&Line::Doctor(told));
             is_whole.then_some(()).ok_or(Failure::Refused)
         }
         #[cfg(feature = "kernel")]
@@ -252,33 +254,31 @@ struct RunFolder {
 impl RunFolder {
     fn create(folder: PathBuf) -> io::Result<Self> {
         fs::create_dir_all(&folder)?;
-        let lines = fs::File::create(folder.join("live.jsonl"))?;
+        let lines = fs::File::create(folder.join(protocol::FILE))?;
         Ok(Self { folder, lines })
     }
 
-    fn keep(&mut self, value: &Value) -> io::Result<()> {
-        if let (Some(file), Some(text)) = (value["file"].as_str(), value["toml"].as_str()) {
-            fs::write(self.folder.join(file), text)?;
+    fn keep(&mut self, mut line: Line) -> io::Result<()> {
+        match &mut line {
+            Line::Twin(twin) => fs::write(self.folder.join(&twin.file), &twin.toml)?,
+            // The command judges claims by them, and keeps them elsewhere.
+            Line::Point(point) => point.forget_details(),
+            _ => {}
         }
-        let mut value = value.clone();
-        if let Value::Object(fields) = &mut value {
-            // Whoever asks for these keeps them elsewhere.
-            for name in ["flows", "queue", "losses"] {
-                fields.remove(name);
-            }
-        }
-        writeln!(self.lines, "{value}")
+        writeln!(self.lines, "{line}")
     }
 }
 
 fn problem(problem: &Problem) {
     use miette::Diagnostic;
-    let help = problem.help().map(|help| help.to_string());
-    line(&json!({ "type": "problem", "message": problem.to_string(), "help": help }));
+    line(&Line::Problem(ProblemLine {
+        message: problem.to_string(),
+        help: problem.help().map(|help| help.to_string()),
+    }));
 }
 
 /// One line on standard output. A reader that has gone ends nothing: the network is removed in order.
-fn line(value: &Value) {
+fn line(line: &Line) {
     let mut out = io::stdout().lock();
-    drop(writeln!(out, "{value}").and_then(|()| out.flush()));
+    drop(writeln!(out, "{line}").and_then(|()| out.flush()));
 }

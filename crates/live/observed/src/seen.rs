@@ -6,6 +6,7 @@ use crate::numbers::as_f64;
 
 /// One transfer: data that went one way together.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Flow {
     /// Start in seconds since the observation began: the SYN, or the first byte where it came behind a pause or longer
     /// after the handshake than that took, since a program waited then.
@@ -44,6 +45,7 @@ pub struct Flow {
 
 /// What was seen.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Observation {
     /// The device.
     pub device: String,
@@ -106,7 +108,6 @@ pub struct Observation {
     /// The smallest retransmission timeout of sockets, in milliseconds.
     pub min_rto_ms: Option<f64>,
     /// Whether the kernel of this machine has `net.ipv4.tcp_rto_min_us`.
-    #[serde(default)]
     pub has_rto_min_us: bool,
     /// The congestion control of most sockets.
     pub control: Option<String>,
@@ -120,6 +121,7 @@ pub struct Observation {
 
 /// The queue of a device. Percentiles are exact to the width of a bin.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Queue {
     /// As `tc` calls it.
     pub kind: String,
@@ -149,6 +151,7 @@ pub struct Queue {
 
 /// What watching cost.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Cost {
     /// Nanoseconds of a processor for a packet, measured in the first second; none without packets.
     pub ns_per_packet: Option<f64>,
@@ -222,6 +225,7 @@ pub enum Verdict {
 
 /// A verdict with its evidence.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Judged {
     /// What is the matter.
     pub verdict: Verdict,

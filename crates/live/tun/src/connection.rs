@@ -6,11 +6,12 @@ use std::os::unix::fs::FileExt;
 
 use base::{Packet, Seq, Span, TcpFlags, Time};
 use machine::payload::Payload;
+use protocol::LowAcks;
 use schemes::Sender;
 use tcp::{Arrival, Endpoint, Progress, SenderCounters, State};
 use wire::{Ends, Segment};
 
-use super::low::{LowAcks, Reader};
+use super::low::Reader;
 use super::stack::Stack;
 
 /// See the module documentation.

@@ -9,8 +9,8 @@ use machine::namespace::Namespace;
 use machine::payload::Payload;
 use machine::{clock, record};
 use nix::sys::socket::{setsockopt, sockopt::RcvBufForce};
+use protocol::FetchedLine;
 use scenario::Problem;
-use serde_json::{Value, json};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::failure::Failure;
@@ -34,7 +34,7 @@ pub struct Fetch {
 ///
 /// # Errors
 /// If nothing is served, the sender lacks the scheme, or bytes are wrong or missing.
-pub fn fetch(order: &Fetch) -> Result<Value, Failure> {
+pub fn fetch(order: &Fetch) -> Result<FetchedLine, Failure> {
     let namespace = served()?;
     let (mut to, mut target) = (order.from, request::generated(order.size, &order.scheme));
     let (answer, took) = loop {
@@ -66,14 +66,13 @@ pub fn fetch(order: &Fetch) -> Result<Value, Failure> {
         };
         return Err(io::Error::other(what).into());
     }
-    Ok(json!({
-        "type": "fetched",
-        "from": to.to_string(),
-        "scheme": order.scheme,
-        "bytes": answer.received,
-        "first_ms": clock::micros(answer.first) / 1e3,
-        "took_ms": clock::micros(took) / 1e3,
-    }))
+    Ok(FetchedLine {
+        from: to.to_string(),
+        scheme: order.scheme.clone(),
+        bytes: answer.received,
+        first_ms: clock::micros(answer.first) / 1e3,
+        took_ms: clock::micros(took) / 1e3,
+    })
 }
 
 /// The host whose network is served; one that is just being made is waited for.

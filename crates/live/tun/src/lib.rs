@@ -27,7 +27,7 @@ mod transfer;
 
 pub use failure::Failure;
 pub use fetch::{Fetch, fetch};
-pub use low::{LowAcks, LowRule};
+pub use low::LowRule;
 pub use path::Impairment;
 pub use serve::{Serve, serve};
 pub use transfer::{Done, Session, Setup, Side, Transfer};

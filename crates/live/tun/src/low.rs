@@ -6,7 +6,7 @@
 //! segment that triggered it (RFC 2018 §4), or what came twice (RFC 2883 §4).
 
 use base::{Packet, Seq, TcpFlags};
-use serde::Serialize;
+use protocol::LowAcks;
 
 /// What counts as data of low priority.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -33,33 +33,6 @@ pub(crate) struct Reader {
     /// What was sent at low priorities.
     copies: (u64, u64),
     pub(crate) counts: LowAcks,
-}
-
-/// How the pure ACKs of a connection were classed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct LowAcks {
-    /// Pure ACKs that came while data was outstanding.
-    pub acks: u64,
-    /// Of these, those that acknowledged something new.
-    pub advancing: u64,
-    /// Those whose first SACK block held data of low priority, by the rule.
-    pub ahead: u64,
-    /// Those that reported a copy as received twice: of low priority.
-    pub duplicates: u64,
-}
-
-impl LowAcks {
-    /// ACKs that were classed as caused by data of low priority.
-    #[must_use]
-    pub const fn low(&self) -> u64 {
-        self.ahead + self.duplicates
-    }
-
-    /// ACKs that neither advanced nor were of low priority: what looks like loss.
-    #[must_use]
-    pub const fn unexplained(&self) -> u64 {
-        self.acks - self.advancing - self.low()
-    }
 }
 
 impl Reader {

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use base::Span;
 use machine::{Sysctl, interrupt};
+use protocol::{Line, ServedAt, ServedLine, ServingLine};
 use scenario::Problem;
-use serde_json::{Value, json};
 use tcp::Progress;
 use wire::Ends;
 
@@ -44,7 +44,7 @@ pub struct Serve {
 ///
 /// # Errors
 /// If something about `order` is wrong, or the machine refuses.
-pub fn serve(order: &Serve, tell: &mut dyn FnMut(Value)) -> Result<(), Failure> {
+pub fn serve(order: &Serve, tell: &mut dyn FnMut(Line)) -> Result<(), Failure> {
     if !order.folder.is_dir() {
         let what = format!("{} is no folder", order.folder.display());
         let help = "name the folder whose files are to be served";
@@ -66,13 +66,13 @@ pub fn serve(order: &Serve, tell: &mut dyn FnMut(Value)) -> Result<(), Failure> 
     })?;
     host.device.publish()?;
     let places = server.stacks.iter().zip(FIRST_PORT..);
-    let places = places.map(|(stack, port)| {
-        json!({ "scheme": stack.scheme, "address": SocketAddrV4::new(OURS, port).to_string() })
+    let places = places.map(|(stack, port)| ServedAt {
+        scheme: stack.scheme.clone(),
+        address: SocketAddrV4::new(OURS, port).to_string(),
     });
-    tell(json!({
-        "type": "serving",
-        "node": host.device.namespace().name(),
-        "places": places.collect::<Vec<_>>(),
+    tell(Line::Serving(ServingLine {
+        node: host.device.namespace().name().to_owned(),
+        places: places.collect(),
     }));
     let served = turn_until_ended(&mut host, &mut server, tell);
     host.finish()?;
@@ -85,7 +85,7 @@ pub fn serve(order: &Serve, tell: &mut dyn FnMut(Value)) -> Result<(), Failure> 
 fn turn_until_ended(
     host: &mut Host,
     server: &mut Server,
-    tell: &mut dyn FnMut(Value),
+    tell: &mut dyn FnMut(Line),
 ) -> io::Result<()> {
     loop {
         interrupt::check()?;
@@ -229,24 +229,23 @@ impl Application for Server {
 
 impl Request {
     /// Tells once how its connection went.
-    fn tell(&mut self, connection: &Connection, stacks: &[Stack], tell: &mut dyn FnMut(Value)) {
+    fn tell(&mut self, connection: &Connection, stacks: &[Stack], tell: &mut dyn FnMut(Line)) {
         if std::mem::replace(&mut self.told, true) {
             return;
         }
         let counters = connection.counters();
         let took = connection.took();
-        tell(json!({
-            "type": "served",
-            "scheme": stacks[self.stack].scheme,
-            "status": self.status,
-            "bytes": connection.acknowledged(),
-            "took_ms": took.map(|took| took.as_secs() * 1e3),
-            "orderly": connection.is_orderly(),
-            "retransmissions": counters.retransmissions,
-            "timeouts": counters.timeouts,
-            "fast_recoveries": counters.fast_recoveries,
-            "low_priority": counters.low_priority,
-            "low_acks": connection.low_acks(),
+        tell(Line::Served(ServedLine {
+            scheme: stacks[self.stack].scheme.clone(),
+            status: self.status.clone(),
+            bytes: connection.acknowledged(),
+            took_ms: took.map(|took| took.as_secs() * 1e3),
+            orderly: connection.is_orderly(),
+            retransmissions: counters.retransmissions,
+            timeouts: counters.timeouts,
+            fast_recoveries: counters.fast_recoveries,
+            low_priority: counters.low_priority,
+            low_acks: connection.low_acks(),
         }));
     }
 }

@@ -12,8 +12,8 @@ use machine::namespace::Namespace;
 use machine::payload::Payload;
 use machine::{Sysctl, clock, interrupt};
 use nix::sys::socket::{setsockopt, sockopt::RcvBufForce};
+use protocol::LowAcks;
 use scenario::Problems;
-use serde::Serialize;
 use socket2::{Domain, Protocol, Socket, Type};
 use tcp::Progress;
 use wire::Ends;
@@ -22,7 +22,7 @@ use super::connection::{Body, Connection, Source};
 use super::device::{KERNEL, OURS};
 use super::failure::Failure;
 use super::host::{Application, Host, Network};
-use super::low::{LowAcks, LowRule};
+use super::low::LowRule;
 use super::path::Impairment;
 use super::stack::Stack;
 
@@ -49,7 +49,7 @@ pub struct Transfer {
 }
 
 /// How a transfer went.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Done {
     /// Whether every byte arrived, once and where it belongs.
     pub right: bool,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 36] = [
+const EDGES: [(&str, &[&str]); 37] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -25,9 +25,10 @@ const EDGES: [(&str, &[&str]); 36] = [
     ("packetdrill", &["scenario", "sim"]),
     ("oracle", &["scenario", "sim"]),
     ("observed", &["schemes"]),
+    ("protocol", &["sim", "observed"]),
     ("machine", &["base"]),
-    ("tun", &["machine", "packetdrill", "wire"]),
-    ("live", &["tun", "programs", "observed"]),
+    ("tun", &["machine", "packetdrill", "protocol", "wire"]),
+    ("live", &["tun", "programs"]),
     ("tables", &["base"]),
     ("import", &["tables"]),
     ("wire", &["base"]),
@@ -36,7 +37,7 @@ const EDGES: [(&str, &[&str]); 36] = [
     ("claims", &["results", "theory"]),
     ("report", &["claims"]),
     ("origin", &[]),
-    ("text", &["observed"]),
+    ("text", &["protocol"]),
     ("emulated", &["report", "text"]),
     ("explain", &["claims", "text"]),
     (

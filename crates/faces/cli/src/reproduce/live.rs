@@ -11,10 +11,11 @@ use claims::catalogue::{self, Selection};
 use claims::{Experiment, Live, Of};
 use emulated::Emulated;
 use emulated::judged::{self, Bed};
+use protocol::{ClaimLine, Line};
 use scenario::{Overrides, Problem, Problems, Scenario};
-use serde_json::Value;
 
 use crate::args::{Format, ReproduceArgs};
+use crate::emulate::tell_run;
 use crate::output::{self, Stop};
 use crate::{privileged, report};
 
@@ -125,28 +126,24 @@ impl<'a> Scaled<'a> {
             .map_err(|error| Problems::from(unwritten(&file, &error)))?;
         let mut seen = 0;
         let called = privileged::call(&args.given, self.words(args, &file), &mut |line| {
-            if line["type"] == "point" && !args.quiet {
+            if let (Line::Point(point), false) = (line, args.quiet) {
                 seen += 1;
-                let word = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
-                output::complain(&format!("run {seen}: {} {}", word("world"), word("scheme")));
+                tell_run(seen, point);
             }
         });
-        let mut lines = called.inspect_err(|_| self.forget(&file))?;
-        let judged = judged::judge(self.beds, (&self.scenario, &self.folder), &lines)?;
+        let lines = called.inspect_err(|_| self.forget(&file))?;
+        let mut emulated = Emulated::of(lines)?;
+        let judged = judged::judge(self.beds, (&self.scenario, &self.folder), &emulated)?;
         self.keep(&judged.concat())?;
-        // Series and single flows have been judged: a table needs neither.
-        for line in &mut lines {
-            forget_details(line);
-        }
+        emulated.forget_details();
         if !args.no_report {
-            let all = [lines.clone(), judged.concat()].concat();
             let page = self.folder.join(report::NAME);
-            let shown = emulated::page(&Emulated::new(all));
+            let shown = emulated::page(&emulated.clone().with_claims(judged.concat()));
             ::report::write_live(&shown, &page).map_err(Problems::from)?;
         }
         let figures = judged.into_iter();
         Ok(figures
-            .map(|judged| Emulated::new([lines.clone(), judged].concat()))
+            .map(|judged| emulated.clone().with_claims(judged))
             .collect())
     }
 
@@ -186,11 +183,13 @@ impl<'a> Scaled<'a> {
     }
 
     /// The verdicts belong to what was told.
-    fn keep(&self, judged: &[Value]) -> Result<(), Problems> {
-        let path = self.folder.join(emulated::LINES);
+    fn keep(&self, judged: &[ClaimLine]) -> Result<(), Problems> {
+        let path = self.folder.join(protocol::FILE);
         let file = fs::OpenOptions::new().append(true).open(&path);
-        let written =
-            file.and_then(|mut file| judged.iter().try_for_each(|line| writeln!(file, "{line}")));
+        let mut lines = judged
+            .iter()
+            .map(|line| Line::Claim(Box::new(line.clone())));
+        let written = file.and_then(|mut file| lines.try_for_each(|line| writeln!(file, "{line}")));
         written.map_err(|error| unwritten(&path, &error).into())
     }
 
@@ -200,15 +199,6 @@ impl<'a> Scaled<'a> {
         for folder in self.folder.ancestors().take(3) {
             // One that holds something stays.
             drop(fs::remove_dir(folder));
-        }
-    }
-}
-
-/// Takes away what only claims are judged by.
-fn forget_details(line: &mut Value) {
-    if let Value::Object(fields) = line {
-        for name in ["flows", "queue", "arrivals", "losses"] {
-            fields.remove(name);
         }
     }
 }

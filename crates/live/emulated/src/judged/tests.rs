@@ -1,7 +1,12 @@
 use claims::catalogue;
+use protocol::{
+    BedLine, EmulationLine, FlowRow, Line, LinuxMetrics, LinuxRun, LossKind, PointLine, Results,
+    RunsOn, Settings, SkippedLine,
+};
 use scenario::{Overrides, Source};
 
 use super::*;
+use crate::measured::of_linux;
 
 /// A figure whose queue is to be half as long with HSCC, and long flows to be equally fast.
 const FIGURE: &str = r#"
@@ -118,12 +123,31 @@ paper = 10
 unit = "KB"
 "#;
 
-/// What the other program tells of four runs of both schemes, `invalid` of which do not count.
-fn lines(invalid: usize) -> Vec<Value> {
-    let set = json!({ "workload.senders": "1" });
+/// The lines of four runs of both schemes, `invalid` of which do not count.
+fn emulation(invalid: u32) -> Emulated {
+    let set = Settings::from([("workload.senders".to_owned(), "1".to_owned())]);
     let mut lines = vec![
-        json!({ "type": "skipped", "scheme": "dctcp", "set": set, "reason": "this kernel has no dctcp" }),
-        json!({ "type": "bed", "set": set, "rate_bps": 1e8, "scenario_rate_bps": 1e9 }),
+        Line::Emulation(EmulationLine {
+            scenario: "fig1".to_owned(),
+            runs: 4,
+            version: "0.1.0".to_owned(),
+        }),
+        Line::Skipped(SkippedLine {
+            scheme: "dctcp".to_owned(),
+            set: set.clone(),
+            reason: "this kernel has no dctcp".to_owned(),
+        }),
+        Line::Bed(BedLine {
+            set: set.clone(),
+            kernel: "6.18.44".to_owned(),
+            hosts: 2,
+            switches: 1,
+            rate_bps: 100_000_000,
+            scenario_rate_bps: 1_000_000_000,
+            burst_bytes: Some(1_514),
+            rtt_us: 40.0,
+            different: Vec::new(),
+        }),
     ];
     for world in WORLDS {
         // Completions at 36 and 35 ms are 26 and 25 ms from the start, of which 5.5 ms would do alone.
@@ -133,32 +157,81 @@ fn lines(invalid: usize) -> Vec<Value> {
             ("hscc+cubic", 5_200.0, 35_000.0, 22_000.0),
         ] {
             for run in 0..4 {
-                let valid = world != "linux" || run >= invalid;
-                lines.push(json!({
-                    "type": "point", "world": world, "scheme": scheme, "run": run, "set": set,
-                    "metrics": {
-                        "goodput_bps": 1e6, "fct_mean_us": null, "fct_p50_us": null, "fct_p95_us": null,
-                        "fct_p99_us": null, "fct_max_us": null, "timeouts": 0, "tail_timeouts": null,
-                        "syn_timeouts": 0, "timeout_rate": null, "retransmissions": 0, "after_timeout": null,
-                        "packets": 7, "fairness": null, "drops": 0, "marks": null,
-                        "threshold_crossings": null, "queue_mean_bytes": queue, "queue_p5_bytes": null,
-                        "queue_p50_bytes": 0, "queue_p95_bytes": 0, "queue_max_bytes": 0,
-                        "flows_completed": 1, "flows_failed": 0, "flows_unfinished": 0,
-                    },
-                    "live": { "valid": valid, "reasons": if valid { json!([]) } else { json!(["cores 99 % busy"]) } },
-                    "flows": [[10_000.0, end, 10_000, 10, 2, 1, 0, 5_500.0]],
-                    "queue": [[0.0, 0], [10_000.0, 700], [30_000.0, 0]],
-                    "arrivals": [[11_000.0, 0, 7_000], [19_000.0, 0, 1_000], [20_000.0, 0, 2_000]],
-                    "losses": [[12_000.0, 0, "fast_retransmit"], [loss, 0, "timeout"]],
-                    "ended_us": 40_000.0,
-                }));
+                lines.push(Line::Point(Box::new(PointLine {
+                    scheme: scheme.to_owned(),
+                    seed: 1,
+                    run,
+                    set: set.clone(),
+                    results: results(world, queue, run >= invalid),
+                    fct_us: vec![end - 10_000.0],
+                    flows: Some(vec![FlowRow {
+                        start_us: Some(10_000.0),
+                        completion_us: Some(end),
+                        received: 10_000,
+                        packets: Some(10),
+                        retransmissions: Some(2),
+                        timeouts: Some(1),
+                        syn_timeouts: Some(0),
+                        alone_us: Some(5_500.0),
+                    }]),
+                    ended_us: Some(40_000.0),
+                    queue: Some(vec![(0.0, 0), (10_000.0, 700), (30_000.0, 0)]),
+                    arrivals: Some(vec![
+                        (11_000.0, 0, 7_000),
+                        (19_000.0, 0, 1_000),
+                        (20_000.0, 0, 2_000),
+                    ]),
+                    losses: Some(vec![
+                        (12_000.0, 0, LossKind::FastRetransmit),
+                        (loss, 0, LossKind::Timeout),
+                    ]),
+                })));
             }
         }
     }
-    lines
+    Emulated::of(lines).unwrap_or_else(|_| panic!("an emulation"))
 }
 
-fn judged(name: &str, lines: &[Value]) -> Vec<Value> {
+fn results(world: RunsOn, queue: f64, valid: bool) -> Results {
+    let metrics = LinuxMetrics {
+        goodput_bps: Some(1e6),
+        timeouts: Some(0),
+        retransmissions: Some(0),
+        packets: Some(7),
+        drops: Some(0),
+        queue_mean_bytes: Some(queue),
+        flows_completed: 1,
+        ..LinuxMetrics::default()
+    };
+    match world {
+        RunsOn::Linux => Results::Linux {
+            metrics: Box::new(metrics),
+            live: Box::new(LinuxRun {
+                valid,
+                reasons: (!valid)
+                    .then(|| "cores 99 % busy".to_owned())
+                    .into_iter()
+                    .collect(),
+                ..LinuxRun::default()
+            }),
+        },
+        RunsOn::Simulator => Results::Simulated {
+            metrics: Box::new(of_linux(&metrics)),
+        },
+    }
+}
+
+/// The same with every run on Linux changed.
+fn changed(change: fn(&mut PointLine)) -> Emulated {
+    let mut emulated = emulation(0);
+    let points = emulated.points.iter_mut();
+    points
+        .filter(|point| point.runs_on() == RunsOn::Linux)
+        .for_each(change);
+    emulated
+}
+
+fn judged(name: &str, emulated: &Emulated) -> Vec<ClaimLine> {
     let folder = std::env::temp_dir().join(format!("tailwater-{name}-{}", std::process::id()));
     let file = folder.join("fig1.toml");
     fs::create_dir_all(&folder).unwrap();
@@ -182,7 +255,7 @@ fn judged(name: &str, lines: &[Value]) -> Vec<Value> {
         live,
         run: figure,
     };
-    let judged = judge(&[bed], (&scenario, &folder), lines).unwrap();
+    let judged = judge(&[bed], (&scenario, &folder), emulated).unwrap();
     let left: Vec<_> = fs::read_dir(&folder).unwrap().collect();
     assert_eq!(left.len(), 1, "the figure alone is left");
     fs::remove_dir_all(folder).unwrap();
@@ -191,96 +264,123 @@ fn judged(name: &str, lines: &[Value]) -> Vec<Value> {
 
 #[test]
 fn orders_and_ratios_are_judged_on_linux_with_the_twin_beside() {
-    let judged = judged("judged", &lines(1));
-    let ids: Vec<&str> = judged
-        .iter()
-        .filter_map(|line| line["claim"].as_str())
-        .collect();
+    let judged = judged("judged", &emulation(1));
+    let ids: Vec<&str> = judged.iter().map(|line| line.claim.as_str()).collect();
     assert_eq!(
         ids,
         [
             "half", "order", "of-dctcp", "timeouts", "late", "waits", "cycle", "slower"
         ]
     );
-    assert_eq!(judged[0]["verdict"], "reproduced");
-    assert_eq!(judged[0]["linux"]["text"], "48 \u{b1} 0 %");
-    assert_eq!(judged[0]["simulated"]["ours"], 48.0);
-    assert_eq!(judged[0]["valid_runs"], 3, "the other one does not count");
+    assert_eq!(judged[0].verdict, "reproduced");
+    assert_eq!(judged[0].linux.text, "48 \u{b1} 0 %");
+    assert_eq!(judged[0].simulated.ours, ClaimValue::Number(48.0));
+    assert_eq!(judged[0].valid_runs, 3, "the other one does not count");
     let scale = "half of the flows; 100 Mbit/s instead of 1 Gbit/s, 4 runs of each scheme";
-    assert_eq!(judged[0]["scale"], scale);
-    assert_eq!(judged[1]["verdict"], "reproduced", "{}", judged[1]);
+    assert_eq!(judged[0].scale, scale);
+    assert_eq!(judged[1].verdict, "reproduced", "{:?}", judged[1]);
 }
 
 #[test]
 fn timeouts_are_those_of_each_flow_and_deadlines_begin_where_it_would_end_alone() {
-    let judged = judged("counts", &lines(0));
-    assert_eq!(judged[3]["verdict"], "reproduced", "{}", judged[3]);
-    assert_eq!(judged[3]["linux"]["ours"], 0.1);
-    assert_eq!(judged[4]["verdict"], "reproduced", "{}", judged[4]);
+    let judged = judged("counts", &emulation(0));
+    assert_eq!(judged[3].verdict, "reproduced", "{:?}", judged[3]);
+    assert_eq!(judged[3].linux.ours, ClaimValue::Number(0.1));
+    assert_eq!(judged[4].verdict, "reproduced", "{:?}", judged[4]);
 }
 
 #[test]
 fn the_queue_what_is_read_and_losses_are_judged_over_time() {
-    let judged = judged("over-time", &lines(0));
-    assert_eq!(judged[5]["linux"]["ours"], "50 %", "{}", judged[5]);
-    assert_eq!(judged[5]["verdict"], "reproduced", "{}", judged[5]);
-    assert_eq!(judged[6]["linux"]["ours"], 2.0, "{}", judged[6]);
-    assert_eq!(judged[6]["verdict"], "reproduced", "{}", judged[6]);
-    assert_eq!(judged[7]["linux"]["ours"], 0.25, "{}", judged[7]);
+    let judged = judged("over-time", &emulation(0));
+    assert_eq!(
+        judged[5].linux.ours,
+        ClaimValue::Words("50 %".to_owned()),
+        "{:?}",
+        judged[5]
+    );
+    assert_eq!(judged[5].verdict, "reproduced", "{:?}", judged[5]);
+    assert_eq!(
+        judged[6].linux.ours,
+        ClaimValue::Number(2.0),
+        "{:?}",
+        judged[6]
+    );
+    assert_eq!(judged[6].verdict, "reproduced", "{:?}", judged[6]);
+    assert_eq!(
+        judged[7].linux.ours,
+        ClaimValue::Number(0.25),
+        "{:?}",
+        judged[7]
+    );
 }
 
 #[test]
 fn losses_that_nobody_hears_of_are_not_none() {
-    let mut told = lines(0);
-    for line in &mut told {
-        if line["world"] == "linux" {
-            line["losses"] = Value::Null;
-        }
-    }
+    let told = changed(|line| line.losses = None);
     let judged = judged("unheard", &told);
-    assert_eq!(judged[6]["verdict"], "not testable");
-    let reason = judged[6]["reason"].as_str().unwrap();
+    assert_eq!(judged[6].verdict, "not testable");
+    let reason = &judged[6].reason;
     assert!(
         reason.starts_with("when senders noticed losses"),
         "{reason}"
     );
-    assert_eq!(judged[5]["verdict"], "reproduced", "the queue is told");
+    assert_eq!(judged[5].verdict, "reproduced", "the queue is told");
 }
 
 #[test]
 fn what_a_kernel_does_not_tell_is_not_zero() {
-    let mut told = lines(0);
-    for line in &mut told {
-        if line["world"] == "linux" {
-            line["flows"][0][5] = Value::Null;
+    let told = changed(|line| {
+        for flow in line.flows.iter_mut().flatten() {
+            flow.timeouts = None;
         }
-    }
+        if let Results::Linux { metrics, .. } = &mut line.results {
+            metrics.queue_mean_bytes = None;
+        }
+        line.queue = None;
+    });
     let judged = judged("untold", &told);
-    assert_eq!(judged[3]["verdict"], "not testable");
-    let reason = judged[3]["reason"].as_str().unwrap();
+    for (place, reason) in [
+        (0, "runs have no queue_mean_bytes: Linux did not tell it"),
+        (5, "runs have no queue_bytes over time: it was not recorded"),
+    ] {
+        assert_eq!(judged[place].verdict, "not testable");
+        assert_eq!(judged[place].reason, reason);
+    }
+    assert_eq!(judged[3].verdict, "not testable");
+    let reason = &judged[3].reason;
     assert!(
         reason.starts_with("flows have no timeouts: kernels"),
         "{reason}"
     );
-    assert_eq!(judged[4]["verdict"], "reproduced", "the others are told");
+    assert_eq!(judged[4].verdict, "reproduced", "the others are told");
+}
+
+#[test]
+fn flows_that_were_not_recorded_are_not_none() {
+    let judged = judged("unrecorded", &changed(|line| line.flows = None));
+    assert_eq!(judged[1].verdict, "not testable");
+    assert_eq!(
+        judged[1].reason,
+        "flows have no fct_us: they were not recorded"
+    );
 }
 
 #[test]
 fn what_did_not_run_is_not_testable() {
-    let judged = judged("skipped", &lines(0));
-    assert_eq!(judged[2]["verdict"], "not testable");
+    let judged = judged("skipped", &emulation(0));
+    assert_eq!(judged[2].verdict, "not testable");
     assert_eq!(
-        judged[2]["reason"],
+        judged[2].reason,
         "dctcp did not run: this kernel has no dctcp"
     );
 }
 
 #[test]
 fn runs_that_are_not_valid_reproduce_nothing() {
-    let judged = judged("disowned", &lines(2));
+    let judged = judged("disowned", &emulation(2));
     for line in &judged[..2] {
-        assert_eq!(line["verdict"], "not valid");
-        let reason = line["reason"].as_str().unwrap();
+        assert_eq!(line.verdict, "not valid");
+        let reason = &line.reason;
         assert!(reason.starts_with("2 of 4 runs are valid of"), "{reason}");
         assert!(reason.ends_with("cores 99 % busy"), "{reason}");
     }

@@ -7,8 +7,8 @@ use base::Time;
 use fabric::PortId;
 use plan::PointSpec;
 use plan::workload::Plan;
+use protocol::{LossKind, PointLine};
 use schemes::Sender;
-use serde_json::{Value, json};
 use sim::error::RunError;
 use sim::metrics::Outcome;
 use sim::probe::{End, Probe};
@@ -26,39 +26,15 @@ pub(crate) struct Along {
     pub(crate) arrivals: Vec<(f64, u32, u64)>,
     /// When which connection noticed which loss; nothing if nobody can tell. Its sender does, but for a timer of its
     /// receiver's FIN.
-    pub(crate) losses: Option<Vec<(f64, u32, Loss)>>,
-}
-
-/// How a sender noticed a loss.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Loss {
-    /// By ACKs: it begins a fast recovery.
-    Recovery,
-    /// By a timer.
-    Timeout,
+    pub(crate) losses: Option<Vec<(f64, u32, LossKind)>>,
 }
 
 impl Along {
-    /// Adds it to what is told of a run.
-    pub(crate) fn tell(&self, told: &mut Value) {
-        told["queue"] = json!(self.queue);
-        told["arrivals"] = json!(self.arrivals);
-        let losses = self.losses.as_ref().map(|losses| {
-            let rows = losses.iter();
-            let rows = rows.map(|(at, connection, loss)| json!([at, connection, loss.name()]));
-            rows.collect::<Vec<_>>()
-        });
-        told["losses"] = json!(losses);
-    }
-}
-
-impl Loss {
-    /// As series call it.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Recovery => "fast_retransmit",
-            Self::Timeout => "timeout",
-        }
+    /// Adds it to the line of a run.
+    pub(crate) fn add_to(self, line: &mut PointLine) {
+        line.queue = Some(self.queue);
+        line.arrivals = Some(self.arrivals);
+        line.losses = self.losses;
     }
 }
 
@@ -123,7 +99,7 @@ struct Looks {
     next: Time,
     level: u64,
     queue: Vec<(f64, u64)>,
-    losses: Vec<(f64, u32, Loss)>,
+    losses: Vec<(f64, u32, LossKind)>,
     arrivals: Arrivals,
     /// By connection.
     known: Vec<Known>,
@@ -176,9 +152,9 @@ impl Probe for Looks {
             }
         }
         let loss = if known.timeouts == earlier.timeouts {
-            (known.is_recovering && !earlier.is_recovering).then_some(Loss::Recovery)
+            (known.is_recovering && !earlier.is_recovering).then_some(LossKind::FastRetransmit)
         } else {
-            Some(Loss::Timeout)
+            Some(LossKind::Timeout)
         };
         let noted = loss.map(|loss| (micros(now), end.flow.0, loss));
         self.losses.extend(noted);
@@ -218,16 +194,11 @@ mod tests {
         let bytes = |rows: &[(f64, u32, u64)]| rows.iter().map(|(.., bytes)| bytes).sum::<u64>();
         let received: u64 = outcome.flows.iter().map(|flow| flow.received_bytes).sum();
         assert_eq!(bytes(&along.arrivals), received);
-        let mut told = json!({});
-        along.tell(&mut told);
-        let losses = told["losses"].as_array().unwrap();
+        let losses = along.losses.unwrap();
         assert!(!losses.is_empty(), "three flows overflow 30 packets");
-        let timeouts = losses.iter().filter(|loss| loss[2] == "timeout").count() as u64;
-        assert_eq!(timeouts, outcome.metrics.timeouts);
-        assert!(losses.iter().any(|loss| loss[2] == "fast_retransmit"));
-        assert_eq!(told["arrivals"][0].as_array().map(Vec::len), Some(3));
-        Along::default().tell(&mut told);
-        assert!(told["losses"].is_null(), "not told is not none");
+        let count = |kind| losses.iter().filter(|(.., own)| *own == kind).count() as u64;
+        assert_eq!(count(LossKind::Timeout), outcome.metrics.timeouts);
+        assert!(count(LossKind::FastRetransmit) > 0);
     }
 
     #[test]

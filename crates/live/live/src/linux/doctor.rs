@@ -6,8 +6,8 @@ use std::fs;
 use std::io;
 
 use machine::privilege;
+use protocol::{CheckState as State, Checked, DoctorLine, SchemeSupport};
 use schemes::linux::{self, KernelLaw, Needs, Runs, Site};
-use serde_json::{Value, json};
 
 use crate::linux::calibrate;
 
@@ -18,7 +18,7 @@ mod kernel;
 use ground::Ground;
 
 /// Tries everything and tells what works. The second part is whether nothing that is needed lacks.
-pub fn doctor() -> (Value, bool) {
+pub fn doctor() -> (DoctorLine, bool) {
     let mut checks = vec![lockdown(), types(), controls()];
     checks.extend(grounded());
     let works = |name| {
@@ -28,11 +28,12 @@ pub fn doctor() -> (Value, bool) {
     };
     let schemes = schemes(&works);
     let is_whole = checks.iter().all(|check| check.is_ok() || !check.essential);
-    let told: Vec<_> = checks.iter().map(Check::told).collect();
-    let told = json!({
-        "type": "doctor", "kernel": calibrate::kernel(), "checks": told, "schemes": schemes,
-    });
-    (told, is_whole)
+    let line = DoctorLine {
+        kernel: calibrate::kernel(),
+        checks: checks.iter().map(Check::line).collect(),
+        schemes,
+    };
+    (line, is_whole)
 }
 
 /// One thing that was tried.
@@ -45,14 +46,6 @@ struct Check {
     cure: Cow<'static, str>,
     /// Without it neither `emulate` nor `attach` works.
     essential: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Ok,
-    Missing,
-    Broken,
-    Untried,
 }
 
 impl Check {
@@ -91,14 +84,13 @@ impl Check {
         self.state == State::Ok
     }
 
-    fn told(&self) -> Value {
-        let state = match self.state {
-            State::Ok => "ok",
-            State::Missing => "missing",
-            State::Broken => "broken",
-            State::Untried => "untried",
-        };
-        json!({ "name": self.name, "state": state, "detail": self.detail, "cure": self.cure })
+    fn line(&self) -> Checked {
+        Checked {
+            name: self.name.to_owned(),
+            state: self.state,
+            detail: self.detail.clone(),
+            cure: self.cure.clone().into_owned(),
+        }
     }
 }
 
@@ -210,17 +202,18 @@ fn programs(_: &Ground) -> Vec<Check> {
 }
 
 /// Which schemes work in which world, or why not.
-fn schemes(works: &dyn Fn(&'static str) -> bool) -> Vec<Value> {
+fn schemes(works: &dyn Fn(&'static str) -> bool) -> Vec<SchemeSupport> {
     let first = |needs: &[&'static str]| needs.iter().copied().find(|name| !works(name));
     let bed = [PRIVILEGES, NAMESPACES, VETH, TBF];
     let port = [LOCKDOWN, BTF, PRIVILEGES, PROGRAMS, BPF_LOOP, BACKLOG, TCX];
     let world = |lacks: Option<&str>| match lacks {
-        None => json!("yes"),
-        Some(lacks) => json!(format!("no: {lacks}")),
+        None => "yes".to_owned(),
+        Some(lacks) => format!("no: {lacks}"),
     };
-    let row = |name: &str, emulate: Option<&str>, attach: Option<&str>| {
-        let (emulate, attach) = (world(emulate), world(attach));
-        json!({ "name": name, "emulate": emulate, "attach": attach })
+    let row = |name: &str, emulate: Option<&str>, attach: Option<&str>| SchemeSupport {
+        name: name.to_owned(),
+        emulate: world(emulate),
+        attach: world(attach),
     };
     let of_control = |(scheme, control): (&schemes::Scheme, &str)| {
         let missing = !calibrate::controls().iter().any(|own| own == control);
@@ -305,9 +298,14 @@ mod tests {
     #[test]
     fn a_scheme_works_where_all_works_that_it_needs() {
         let told = |works: &dyn Fn(&'static str) -> bool, scheme: &str, world: &str| {
-            let all = schemes(works);
-            let own = all.iter().find(|own| own["name"] == scheme);
-            own.expect("a scheme of Linux")[world].clone()
+            let mut all = schemes(works).into_iter();
+            let own = all.find(|own| own.name == scheme);
+            let own = own.expect("a scheme of Linux");
+            if world == "attach" {
+                own.attach
+            } else {
+                own.emulate
+            }
         };
         assert_eq!(told(&|_| true, "hscc", "attach"), "yes");
         let no_tcx = |name| name != TCX;

@@ -7,57 +7,30 @@ use std::time::Duration;
 
 use machine::clock::micros;
 use machine::priority::Priority;
-use serde_json::{Value, json};
-use sim::metrics::FlowRecord;
+use protocol::{FlowRow, LinuxMetrics, LossKind};
+use sim::metrics::{FlowRecord, Metrics};
 
 use crate::bed::Bed;
-use crate::linux::along::{Along, Loss};
+use crate::linux::along::Along;
 use crate::linux::capture::{Captured, Tap};
 use crate::linux::counters::{self, Cores, Sample, TcpCounters};
 use crate::linux::lan::{Lan, Speed};
 use crate::linux::losses::{self, Heard};
 use crate::linux::ports::{self, Told};
-use crate::linux::traffic::{self, Counts, Traffic, Work};
+use crate::linux::traffic::{self, Traffic, Work};
 use crate::linux::validity::Facts;
 
-/// What is told of a flow in either world.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ToldFlow {
-    pub(crate) start_us: Option<f64>,
-    pub(crate) completion_us: Option<f64>,
-    pub(crate) received: u64,
-    pub(crate) counts: Counts,
-}
-
-impl ToldFlow {
-    /// What the simulator tells of a flow, which starts `lead` us sooner than it has it.
-    pub(crate) fn simulated(flow: &FlowRecord, lead: f64) -> Self {
-        Self {
-            start_us: Some(flow.start_us - lead),
-            completion_us: flow.completion_us.get(),
-            received: flow.received_bytes,
-            counts: Counts {
-                packets: Some(flow.packets),
-                retransmissions: Some(flow.retransmissions),
-                timeouts: Some(flow.timeouts),
-                syn_timeouts: Some(flow.syn_timeouts),
-            },
-        }
-    }
-
-    /// A row: start, completion, bytes that have come, segments sent, segments sent again, timeouts, and timeouts of
-    /// SYNs. Times are in microseconds; null is what is not known.
-    pub(crate) fn row(&self) -> Value {
-        let counts = self.counts;
-        json!([
-            self.start_us,
-            self.completion_us,
-            self.received,
-            counts.packets,
-            counts.retransmissions,
-            counts.timeouts,
-            counts.syn_timeouts,
-        ])
+/// The row of a simulated flow that starts `lead` us sooner than the simulator has it.
+pub(crate) fn simulated_row(flow: &FlowRecord, lead: f64) -> FlowRow {
+    FlowRow {
+        start_us: Some(flow.start_us - lead),
+        completion_us: flow.completion_us.get(),
+        received: flow.received_bytes,
+        packets: Some(flow.packets),
+        retransmissions: Some(flow.retransmissions),
+        timeouts: Some(flow.timeouts),
+        syn_timeouts: Some(flow.syn_timeouts),
+        alone_us: None,
     }
 }
 
@@ -150,9 +123,9 @@ fn observed(bed: &Bed, lan: &Lan, work: &Work<'_>) -> io::Result<Seen> {
 }
 
 impl Run {
-    /// The numbers of [`sim::metrics::Metrics`]; null where a kernel does not tell them.
+    /// The numbers of [`sim::metrics::Metrics`] that a kernel tells.
     #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
-    pub(crate) fn metrics(&self) -> Value {
+    pub(crate) fn metrics(&self) -> LinuxMetrics {
         let flows = &self.traffic.flows;
         let fct = self.completions_us();
         let (first, last) = self.span();
@@ -169,30 +142,34 @@ impl Run {
             .iter()
             .filter(|flow| flow.is_endless() && !flow.failed);
         let ends = flows.len() - endless.count();
-        let mut metrics = json!({
-            "goodput_bps": number(bytes as f64 * 8.0 / took),
-            "timeouts": timeouts,
-            "tail_timeouts": null,
-            "syn_timeouts": tcp.syn_retransmissions,
-            "timeout_rate": number(timeouts as f64 / packets as f64),
-            "retransmissions": tcp.retransmissions,
-            "after_timeout": null,
-            "packets": packets,
-            "fairness": self.fairness(),
-            "drops": self.drops,
-            "marks": self.told.counts.get("marked"),
-            "threshold_crossings": null,
-            "queue_mean_bytes": queue.mean(),
-            "queue_p5_bytes": queue.share(0.05),
-            "queue_p50_bytes": queue.share(0.5),
-            "queue_p95_bytes": queue.share(0.95),
-            "queue_max_bytes": queue.share(1.0),
-            "flows_completed": completed,
-            "flows_failed": failed,
-            "flows_unfinished": ends - completed - failed,
-        });
-        tell_completions(&fct, &mut metrics);
-        metrics
+        let [mean, p50, p95, p99, max] = statistics(&fct);
+        LinuxMetrics {
+            goodput_bps: number(bytes as f64 * 8.0 / took),
+            timeouts: Some(timeouts),
+            tail_timeouts: None,
+            syn_timeouts: Some(tcp.syn_retransmissions),
+            timeout_rate: number(timeouts as f64 / packets as f64),
+            retransmissions: Some(tcp.retransmissions),
+            after_timeout: None,
+            packets: Some(packets),
+            fairness: self.fairness(),
+            drops: Some(self.drops),
+            marks: self.told.counts.get("marked").copied(),
+            threshold_crossings: None,
+            queue_mean_bytes: queue.mean(),
+            queue_p5_bytes: queue.share(0.05),
+            queue_p50_bytes: queue.share(0.5),
+            queue_p95_bytes: queue.share(0.95),
+            queue_max_bytes: queue.share(1.0),
+            flows_completed: completed as u64,
+            flows_failed: failed as u64,
+            flows_unfinished: (ends - completed - failed) as u64,
+            fct_mean_us: mean,
+            fct_p50_us: p50,
+            fct_p95_us: p95,
+            fct_p99_us: p99,
+            fct_max_us: max,
+        }
     }
 
     /// Completion times of all flows that were completed, the shortest first.
@@ -203,14 +180,18 @@ impl Run {
         times
     }
 
-    /// What is told of every flow, in the order of the plan.
-    pub(crate) fn flows(&self) -> impl Iterator<Item = ToldFlow> {
+    /// The rows of all flows, in the order of the plan.
+    pub(crate) fn flows(&self) -> impl Iterator<Item = FlowRow> {
         let flows = self.traffic.flows.iter();
-        flows.map(|flow| ToldFlow {
+        flows.map(|flow| FlowRow {
             start_us: flow.start.map(micros),
             completion_us: flow.completion.map(micros),
             received: flow.received,
-            counts: flow.counts,
+            packets: flow.counts.packets,
+            retransmissions: flow.counts.retransmissions,
+            timeouts: flow.counts.timeouts,
+            syn_timeouts: flow.counts.syn_timeouts,
+            alone_us: None,
         })
     }
 
@@ -235,16 +216,16 @@ impl Run {
     }
 
     /// A loss with its time and connection; nothing of another process's connection.
-    fn loss(&self, heard: &Heard) -> Option<(f64, u32, Loss)> {
+    fn loss(&self, heard: &Heard) -> Option<(f64, u32, LossKind)> {
         let by_ends = |ends| self.traffic.by_ends.get(&ends).copied();
         let (near, far) = heard.ends;
         // A receiver's timers are those of its FIN.
         let connection = by_ends((near, far)).or_else(|| by_ends((far, near)))?;
         let at = heard.at.checked_duration_since(self.traffic.zero)?;
         let loss = if heard.by_timer {
-            Loss::Timeout
+            LossKind::Timeout
         } else {
-            Loss::Recovery
+            LossKind::FastRetransmit
         };
         Some((micros(at), u32::try_from(connection).ok()?, loss))
     }
@@ -372,30 +353,37 @@ impl Weighted {
     }
 
     /// The length that the queue did not exceed for this share of the time.
-    fn share(&self, share: f64) -> Option<u32> {
+    fn share(&self, share: f64) -> Option<u64> {
         let all: f64 = self.0.iter().map(|(_, time)| time).sum();
         let mut rest = all * share;
         let reached = self.0.iter().find(|(_, time)| {
             rest -= time;
             rest <= 0.0
         });
-        reached.or(self.0.last()).map(|(length, _)| *length)
+        reached
+            .or(self.0.last())
+            .map(|(length, _)| u64::from(*length))
     }
 }
 
-/// Puts the numbers of completion times into `metrics`: of `sorted`, in microseconds.
+/// The mean, the 50th, 95th and 99th percentile, and the maximum of sorted values.
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
-pub(crate) fn tell_completions(sorted: &[f64], metrics: &mut Value) {
+pub(crate) fn statistics(sorted: &[f64]) -> [Option<f64>; 5] {
     let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
-    metrics["fct_mean_us"] = json!(number(mean));
-    for (name, percent) in [
-        ("fct_p50_us", 50),
-        ("fct_p95_us", 95),
-        ("fct_p99_us", 99),
-        ("fct_max_us", 100),
-    ] {
-        metrics[name] = json!(rank(sorted, percent));
-    }
+    let [p50, p95, p99, max] = [50, 95, 99, 100].map(|percent| rank(sorted, percent));
+    [number(mean), p50, p95, p99, max]
+}
+
+/// Gives metrics of the simulator the statistics of these completion times, which are sorted.
+pub(crate) fn set_completions(metrics: &mut Metrics, sorted_us: &[f64]) {
+    let statistics = statistics(sorted_us).map(|value| value.unwrap_or(f64::NAN));
+    [
+        metrics.fct_mean_us,
+        metrics.fct_p50_us,
+        metrics.fct_p95_us,
+        metrics.fct_p99_us,
+        metrics.fct_max_us,
+    ] = statistics;
 }
 
 /// The least value that at least `percent` of the sorted values do not exceed.
@@ -420,7 +408,7 @@ mod tests {
     use crate::linux::along::Arrivals;
     use crate::linux::ports;
     use crate::linux::traffic::Sent;
-    use Loss::{Recovery, Timeout};
+    use LossKind::{FastRetransmit as Fast, Timeout};
     use machine::clock;
     use machine::netlink::Counters;
 
@@ -496,17 +484,17 @@ mod tests {
         assert_eq!(facts.start_lateness_mean_us, Some(1_000.0));
         assert!((facts.late_share().unwrap() - 0.3).abs() < 1e-9);
         let metrics = run.metrics();
-        assert_eq!(metrics["fct_p50_us"], 10_000.0);
-        assert_eq!(metrics["fct_max_us"], 20_000.0);
-        assert_eq!(metrics["goodput_bps"], 800_000.0);
-        assert_eq!(metrics["queue_mean_bytes"], 300.0);
+        assert_eq!(metrics.fct_p50_us, Some(10_000.0));
+        assert_eq!(metrics.fct_max_us, Some(20_000.0));
+        assert_eq!(metrics.goodput_bps, Some(800_000.0));
+        assert_eq!(metrics.queue_mean_bytes, Some(300.0));
         let along = run.along();
         let queue = [(5_000.0, 0), (10_000.0, 300), (30_000.0, 100)];
         assert_eq!(along.queue, queue, "what has not changed is told once");
         assert_eq!(along.arrivals, [(15_000.0, 4, 1448)]);
-        let losses = vec![(2e4, 4, Timeout), (2.2e4, 5, Recovery), (2.9e4, 4, Timeout)];
+        let losses = vec![(2e4, 4, Timeout), (2.2e4, 5, Fast), (2.9e4, 4, Timeout)];
         assert_eq!(along.losses, Some(losses), "one is a stranger's");
-        assert_eq!([&metrics["drops"], &metrics["marks"]], [3, 4]);
+        assert_eq!([metrics.drops, metrics.marks], [Some(3), Some(4)]);
         assert!((run.rate_share().unwrap() - 0.9).abs() < 1e-9);
     }
 }

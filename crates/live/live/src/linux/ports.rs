@@ -5,8 +5,8 @@ use std::io;
 
 use base::{HostId, Rate};
 use fabric::PortId;
+use protocol::SlotLengths;
 use schemes::HostInfo;
-use serde::Serialize;
 
 use crate::bed::Bed;
 use crate::linux::lan::{Lan, Speed};
@@ -32,39 +32,25 @@ pub(crate) type Counts = BTreeMap<&'static str, u64>;
 pub(crate) struct Told {
     pub(crate) counts: Counts,
     /// Where windows are decided beside the kernel.
-    pub(crate) slots: Option<Slots>,
+    pub(crate) slots: Option<SlotLengths>,
 }
 
-/// The slots in which windows were decided.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub(crate) struct Slots {
-    /// How long they should be.
-    pub(crate) planned_us: f64,
-    pub(crate) count: usize,
-    pub(crate) mean_us: f64,
-    pub(crate) p99_us: f64,
-    /// Segments that the law did not hear of, for want of room.
-    pub(crate) untold: u64,
-}
-
-impl Slots {
-    /// Of slots that were so long, in microseconds.
-    #[cfg_attr(
-        not(feature = "kernel"),
-        expect(dead_code, reason = "without programs nothing is decided")
-    )]
-    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
-    pub(crate) fn of(planned_us: f64, mut lengths_us: Vec<f64>, untold: u64) -> Self {
-        lengths_us.sort_by(f64::total_cmp);
-        let count = lengths_us.len();
-        let rank = (count * 99).div_ceil(100).max(1);
-        Self {
-            planned_us,
-            count,
-            mean_us: lengths_us.iter().sum::<f64>() / count.max(1) as f64,
-            p99_us: lengths_us.get(rank - 1).copied().unwrap_or_default(),
-            untold,
-        }
+/// Slots of these lengths in microseconds, of which the law missed `untold` segments.
+#[cfg_attr(
+    not(feature = "kernel"),
+    expect(dead_code, reason = "without programs nothing is decided")
+)]
+#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+pub(crate) fn slots(planned_us: f64, mut lengths_us: Vec<f64>, untold: u64) -> SlotLengths {
+    lengths_us.sort_by(f64::total_cmp);
+    let count = lengths_us.len();
+    let rank = (count * 99).div_ceil(100).max(1);
+    SlotLengths {
+        planned_us,
+        count: count as u64,
+        mean_us: lengths_us.iter().sum::<f64>() / count.max(1) as f64,
+        p99_us: lengths_us.get(rank - 1).copied().unwrap_or_default(),
+        untold,
     }
 }
 

@@ -9,15 +9,15 @@ use machine::interrupt;
 use plan::PointSpec;
 use plan::keys::{self, TopologyKind, WorkloadKind};
 use plan::workload::Plan;
+use protocol::{BedLine, FlowRow, Instead, Line, LinuxMetrics, LinuxRun, PointLine, Results};
 use scenario::{Problem, Problems, Scenario};
-use serde_json::{Value, json};
 use tun::{Done, Impairment, Session, Setup, Side, Transfer};
 
 use crate::linux::calibrate;
 use crate::linux::counters::Cores;
-use crate::linux::emulate::{self, Failure, Order};
-use crate::linux::measure::{self, ToldFlow};
-use crate::linux::traffic::Counts;
+use crate::linux::lines::{begins, point_line, set, skipped};
+use crate::linux::measure;
+use crate::linux::order::{Failure, Order};
 use crate::linux::validity;
 
 /// Makes the transfer of every point of `scenario`, whose seeds are the runs, and tells each result. Of `order` only the
@@ -28,17 +28,12 @@ use crate::linux::validity;
 pub fn transfers(
     scenario: &Scenario,
     order: &Order,
-    tell: &mut dyn FnMut(Value),
+    tell: &mut dyn FnMut(Line),
 ) -> Result<(), Failure> {
     for point in scenario.points() {
         check(point)?;
     }
-    tell(json!({
-        "type": "emulation",
-        "scenario": scenario.name(),
-        "runs": order.runs,
-        "version": sim::VERSION,
-    }));
+    tell(begins(scenario, order));
     let mut sets: Vec<&PointSpec> = Vec::new();
     for point in scenario.points() {
         if sets.iter().all(|other| other.set != point.set) {
@@ -67,11 +62,7 @@ fn check(point: &PointSpec) -> Result<(), Problems> {
 }
 
 /// Points that differ in scheme and seed alone.
-fn of_set(
-    points: &[&PointSpec],
-    order: &Order,
-    tell: &mut dyn FnMut(Value),
-) -> Result<(), Failure> {
+fn of_set(points: &[&PointSpec], order: &Order, tell: &mut dyn FnMut(Line)) -> Result<(), Failure> {
     let first = points[0];
     let mut schemes: Vec<&str> = Vec::new();
     for point in points {
@@ -80,33 +71,34 @@ fn of_set(
         }
     }
     let mut session = Session::open(setup(first))?;
-    tell(describe(first));
-    let known: Vec<&str> = (schemes.into_iter())
-        .filter(|scheme| match Session::check(scheme, &settings(first)) {
-            Ok(()) => true,
-            Err(problems) => {
-                let reason = problems.0.first().map(ToString::to_string);
-                tell(json!({
-                    "type": "skipped", "scheme": scheme, "set": emulate::set(first), "reason": reason,
-                }));
-                false
-            }
-        })
-        .collect();
+    tell(Line::Bed(describe(first)));
     let of_scheme = |scheme: &str| {
         let own = points.iter().filter(move |point| point.scheme == scheme);
         own.copied().collect::<Vec<_>>()
     };
+    let known: Vec<&str> = (schemes.into_iter())
+        .filter(|scheme| match Session::check(scheme, &settings(first)) {
+            Ok(()) => true,
+            Err(problems) => {
+                let reasons = problems.0.iter().map(ToString::to_string);
+                let reasons: Vec<_> = reasons.collect();
+                tell(skipped(of_scheme(scheme)[0], reasons.join("; ")));
+                false
+            }
+        })
+        .collect();
     for run in 0..order.runs.get() {
         for scheme in &known {
             interrupt::check()?;
             let own = of_scheme(scheme);
             let point = own[run as usize % own.len()];
-            tell(live_point(&mut session, point, run)?);
+            let line = live_point(&mut session, point, run)?;
+            tell(Line::Point(Box::new(line)));
         }
     }
     for scheme in known.iter().filter(|_| order.simulate) {
-        tell(simulated(of_scheme(scheme)[0])?);
+        let line = simulated(of_scheme(scheme)[0])?;
+        tell(Line::Point(Box::new(line)));
     }
     Ok(())
 }
@@ -143,27 +135,28 @@ fn settings(point: &PointSpec) -> Vec<String> {
         .collect()
 }
 
-fn describe(point: &PointSpec) -> Value {
+fn describe(point: &PointSpec) -> BedLine {
     let rate = point.keys.link.rate.as_bps();
-    json!({
-        "type": "bed",
-        "set": emulate::set(point),
-        "kernel": calibrate::kernel(),
-        "hosts": 2,
-        "switches": 0,
-        "rate_bps": rate,
-        "scenario_rate_bps": rate,
-        "burst_bytes": null,
-        "rtt_us": (delay(point) * LINKS).as_micros(),
-        "different": [{
-            "key": "tcp.delayed_ack",
-            "instead": "the kernel's receiver acknowledges as it does; that of the twin as the scenario says",
+    let instead =
+        "the kernel's receiver acknowledges as it does; that of the twin as the scenario says";
+    BedLine {
+        set: set(point),
+        kernel: calibrate::kernel(),
+        hosts: 2,
+        switches: 0,
+        rate_bps: rate,
+        scenario_rate_bps: rate,
+        burst_bytes: None,
+        rtt_us: (delay(point) * LINKS).as_micros(),
+        different: vec![Instead {
+            key: "tcp.delayed_ack".to_owned(),
+            instead: instead.to_owned(),
         }],
-    })
+    }
 }
 
 /// One run of one scheme.
-fn live_point(session: &mut Session, point: &PointSpec, run: u32) -> Result<Value, Failure> {
+fn live_point(session: &mut Session, point: &PointSpec, run: u32) -> Result<PointLine, Failure> {
     let size = Plan::of(point).flows[0].size.unwrap_or(0);
     let transfer = Transfer {
         scheme: point.scheme.clone(),
@@ -176,38 +169,31 @@ fn live_point(session: &mut Session, point: &PointSpec, run: u32) -> Result<Valu
     let busy_share = Cores::read()?.busy_since(&cores);
     let fct_us = done.arrived_ms.map(|ms| ms * 1e3);
     let reasons = reasons(&done, busy_share);
-    let flow = ToldFlow {
-        start_us: Some(0.0),
-        completion_us: fct_us,
-        received: if done.right { size } else { 0 },
-        counts: Counts {
-            packets: None,
+    let results = Results::Linux {
+        metrics: Box::new(metrics(&done, size, fct_us)),
+        live: Box::new(LinuxRun {
+            kernel: calibrate::kernel(),
+            rate_bps: point.keys.link.rate.as_bps(),
+            valid: reasons.is_empty(),
+            reasons,
+            busy_share,
+            fast_recoveries: Some(done.fast_recoveries),
+            low_acks: done.low_acks,
+            ..LinuxRun::default()
+        }),
+    };
+    Ok(PointLine {
+        flows: Some(vec![FlowRow {
+            start_us: Some(0.0),
+            completion_us: fct_us,
+            received: if done.right { size } else { 0 },
             retransmissions: u32::try_from(done.retransmissions).ok(),
             timeouts: u32::try_from(done.timeouts).ok(),
-            syn_timeouts: None,
-        },
-    };
-    Ok(json!({
-        "type": "point",
-        "world": "linux",
-        "scheme": point.scheme,
-        "seed": point.seed,
-        "run": run,
-        "set": emulate::set(point),
-        "metrics": metrics(&done, size, fct_us),
-        "live": {
-            "kernel": calibrate::kernel(),
-            "rate_bps": point.keys.link.rate.as_bps(),
-            "valid": reasons.is_empty(),
-            "reasons": reasons,
-            "busy_share": busy_share,
-            "fast_recoveries": done.fast_recoveries,
-            "low_acks": done.low_acks,
-        },
-        "fct_us": fct_us.into_iter().collect::<Vec<_>>(),
-        "flows": [flow.row()],
-        "ended_us": fct_us,
-    }))
+            ..FlowRow::default()
+        }]),
+        ended_us: fct_us,
+        ..point_line(point, run, results, fct_us.into_iter().collect())
+    })
 }
 
 /// Why a transfer does not count; empty if it does.
@@ -222,41 +208,37 @@ fn reasons(done: &Done, busy_share: f64) -> Vec<String> {
 
 /// What is known of a transfer. The device drops nothing, and segments are not counted.
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
-fn metrics(done: &Done, size: u64, fct_us: Option<f64>) -> Value {
-    let mut metrics = json!({
-        "goodput_bps": fct_us.map(|us| size as f64 * 8e6 / us),
-        "timeouts": done.timeouts,
-        "syn_timeouts": 0,
-        "timeout_rate": null,
-        "retransmissions": done.retransmissions,
-        "packets": 0,
-        "fairness": null,
-        "drops": 0,
-        "flows_completed": u8::from(fct_us.is_some()),
-        "flows_failed": u8::from(fct_us.is_none()),
-        "flows_unfinished": 0,
-    });
-    measure::tell_completions(&fct_us.into_iter().collect::<Vec<_>>(), &mut metrics);
-    metrics
+fn metrics(done: &Done, size: u64, fct_us: Option<f64>) -> LinuxMetrics {
+    let [mean, p50, p95, p99, max] = measure::statistics(&Vec::from_iter(fct_us));
+    LinuxMetrics {
+        goodput_bps: fct_us.map(|us| size as f64 * 8e6 / us),
+        timeouts: Some(done.timeouts),
+        retransmissions: Some(done.retransmissions),
+        drops: Some(0),
+        flows_completed: u64::from(fct_us.is_some()),
+        flows_failed: u64::from(fct_us.is_none()),
+        flows_unfinished: 0,
+        fct_mean_us: mean,
+        fct_p50_us: p50,
+        fct_p95_us: p95,
+        fct_p99_us: p99,
+        fct_max_us: max,
+        ..LinuxMetrics::default()
+    }
 }
 
 /// The twin: nothing of it is random, so it runs once.
-fn simulated(point: &PointSpec) -> Result<Value, Failure> {
+fn simulated(point: &PointSpec) -> Result<PointLine, Failure> {
     let outcome = sim::run::run(point).map_err(|error| Failure::Failed(error.to_string()))?;
     let flow = &outcome.flows[0];
-    let told = ToldFlow::simulated(flow, 0.0);
-    Ok(json!({
-        "type": "point",
-        "world": "simulated",
-        "scheme": point.scheme,
-        "seed": point.seed,
-        "run": 0,
-        "set": emulate::set(point),
-        "metrics": outcome.metrics,
-        "fct_us": flow.fct_us.get().into_iter().collect::<Vec<_>>(),
-        "flows": [told.row()],
-        "ended_us": outcome.cost.simulated_us,
-    }))
+    let results = Results::Simulated {
+        metrics: Box::new(outcome.metrics.clone()),
+    };
+    Ok(PointLine {
+        flows: Some(vec![measure::simulated_row(flow, 0.0)]),
+        ended_us: Some(outcome.cost.simulated_us),
+        ..point_line(point, 0, results, flow.fct_us.get().into_iter().collect())
+    })
 }
 
 /// Links from one host of a star to another.
@@ -291,7 +273,7 @@ mod tests {
             setup.sets
         );
         assert!(Session::check("rc3", &setup.sets).is_ok());
-        assert_eq!(describe(point)["rtt_us"], 20_000.0);
+        assert!((describe(point).rtt_us - 20_000.0).abs() < 1e-9);
     }
 
     #[test]
@@ -316,8 +298,8 @@ mod tests {
         };
         assert_eq!(reasons(&done, 0.5), [""; 0]);
         assert_eq!(
-            metrics(&done, 3_000, Some(30_000.0))["goodput_bps"],
-            800_000.0
+            metrics(&done, 3_000, Some(30_000.0)).goodput_bps,
+            Some(800_000.0)
         );
         assert_eq!(reasons(&done, 1.0), ["cores 100 % busy"]);
         let wrong = Done {

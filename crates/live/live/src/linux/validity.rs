@@ -1,18 +1,15 @@
 //! Whether a run of the network says something about TCP, or about the machine.
 
-use serde::Serialize;
-
-use crate::linux::ports::Slots;
+use protocol::{LinuxRun, SlotLengths};
 
 /// What was seen of a run besides its results.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Facts {
     /// By how much first bytes were written after the time of their flow, less what their connection took to open, at
     /// the 99th percentile.
     pub(crate) start_lateness_p99_us: Option<f64>,
     /// By how much starts of flows came after their times on average.
     pub(crate) start_lateness_mean_us: Option<f64>,
-    #[serde(skip)]
     pub(crate) fct_p50_us: Option<f64>,
     /// Share of the time of all cores that was spent on work, but for processes of low priority.
     pub(crate) busy_share: f64,
@@ -23,9 +20,7 @@ pub(crate) struct Facts {
     /// Reads that did not give what had been written.
     pub(crate) corrupted: u64,
     /// Where windows are decided beside the kernel.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) slots: Option<Slots>,
-    #[serde(skip)]
+    pub(crate) slots: Option<SlotLengths>,
     pub(crate) strange: Vec<String>,
 }
 
@@ -78,6 +73,23 @@ impl Facts {
         reasons
     }
 
+    /// The facts as lines have them, with the verdict. The network adds the kernel and its own numbers.
+    pub(crate) fn judged(self) -> LinuxRun {
+        let reasons = self.reasons();
+        LinuxRun {
+            valid: reasons.is_empty(),
+            reasons,
+            start_lateness_p99_us: self.start_lateness_p99_us,
+            start_lateness_mean_us: self.start_lateness_mean_us,
+            busy_share: self.busy_share,
+            rate_share: self.rate_share,
+            reordered_share: Some(self.reordered_share),
+            corrupted: Some(self.corrupted),
+            slots: self.slots,
+            ..LinuxRun::default()
+        }
+    }
+
     /// Lateness over the median completion time.
     pub(crate) fn late_share(&self) -> Option<f64> {
         Some(self.start_lateness_p99_us? / self.fct_p50_us?)
@@ -107,7 +119,7 @@ mod tests {
             rate_share: Some(0.991),
             reordered_share: 0.0,
             corrupted: 0,
-            slots: Some(Slots {
+            slots: Some(SlotLengths {
                 planned_us: 1_000.0,
                 count: 100,
                 mean_us: 1_060.0,
@@ -132,7 +144,7 @@ mod tests {
     #[test]
     fn reasons_about_windows_name_slots_or_the_law() {
         let wrong = Facts {
-            slots: facts().slots.map(|slots| Slots {
+            slots: facts().slots.map(|slots| SlotLengths {
                 count: 0,
                 mean_us: 2_000.0,
                 untold: 3,
@@ -149,7 +161,7 @@ mod tests {
     #[test]
     fn a_run_that_ends_before_its_first_slot_does_not_count() {
         let wrong = Facts {
-            slots: facts().slots.map(|slots| Slots {
+            slots: facts().slots.map(|slots| SlotLengths {
                 count: 0,
                 mean_us: 0.0,
                 p99_us: 0.0,
@@ -169,7 +181,7 @@ mod tests {
             rate_share: Some(0.95),
             reordered_share: 0.002,
             corrupted: 1,
-            slots: facts().slots.map(|slots| Slots {
+            slots: facts().slots.map(|slots| SlotLengths {
                 mean_us: 1_300.0,
                 untold: 7,
                 ..slots

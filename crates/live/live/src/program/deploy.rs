@@ -81,6 +81,7 @@ mod with_programs {
     use live::deploy::{self, Scheme, Which};
     use live::emulate::Failure;
     use machine::privilege::drop_all;
+    use protocol::Line;
     use scenario::Problem;
     use schemes::linux::attachable_names;
 
@@ -107,7 +108,7 @@ mod with_programs {
                 dry_run: self.dry_run,
             });
             drop_all()?;
-            line(&done?);
+            line(&Line::Attach(done?));
             Ok(())
         }
     }
@@ -132,7 +133,7 @@ mod with_programs {
             match address {
                 Some(address) => deploy::serve(address, &mut all),
                 None => all.iter_mut().try_for_each(|one| {
-                    line(&one.told()?);
+                    line(&Line::Attached(Box::new(one.told()?)));
                     Ok(())
                 }),
             }
@@ -148,7 +149,9 @@ mod with_programs {
     impl Detach {
         pub(in crate::program) fn detach(self) -> Result<(), Failure> {
             let done = deploy::detach(&which(self.netns, self.dev), self.dry_run)?;
-            done.iter().for_each(line);
+            for detached in done {
+                line(&Line::Detach(detached));
+            }
             Ok(())
         }
     }

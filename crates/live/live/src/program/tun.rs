@@ -7,6 +7,7 @@ use base::{Fraction, Quantity, Rate, Span};
 use clap::Args;
 use live::emulate::Failure;
 use machine::Sysctl;
+use protocol::Line;
 use tun::{self, Impairment};
 
 use super::line;
@@ -78,7 +79,7 @@ impl Fetch {
             scheme: self.scheme,
             receive_buffer: self.rcvbuf,
         };
-        line(&tun::fetch(&order)?);
+        line(&Line::Fetched(tun::fetch(&order)?));
         Ok(())
     }
 }

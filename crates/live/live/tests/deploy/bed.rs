@@ -284,10 +284,14 @@ pub(crate) fn run(words: &[&str]) -> Vec<Value> {
         "{words:?}: {} {text}",
         output.status
     );
-    let lines = text
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("lines are JSON"));
-    lines.collect()
+    text.lines().map(line).collect()
+}
+
+/// A line that the program wrote, which is one of the protocol.
+pub(crate) fn line(text: &str) -> Value {
+    let line = protocol::Line::read(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    assert_eq!(line.to_string(), text.trim_end());
+    serde_json::to_value(line).expect("JSON")
 }
 
 pub(crate) fn program() -> &'static str {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::bed::{Bed, RECEIVER, names, program, run};
+use crate::bed::{Bed, RECEIVER, line, names, program, run};
 
 /// The device of the receiver.
 const DEVICE: &str = "out0";
@@ -193,7 +193,7 @@ fn grants_look_at_no_queue() {
             .output();
         let output = output.expect("the program starts");
         assert_eq!(output.status.code(), Some(2), "{option:?}");
-        let line: Value = serde_json::from_slice(&output.stdout).expect("a line");
+        let line = line(&String::from_utf8_lossy(&output.stdout));
         assert!(
             line["message"].as_str().unwrap().contains(message),
             "{line}"

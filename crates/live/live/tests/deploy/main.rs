@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use bed::{Bed, PORT, SWITCH, TBF, command, ip, names, program, run};
+use bed::{Bed, PORT, SWITCH, TBF, command, ip, line, names, program, run};
 
 #[test]
 fn a_law_is_attached_renewed_changed_replaced_and_detached() {
@@ -287,7 +287,7 @@ fn without_privileges_every_command_names_what_it_needs() {
             .output()
             .expect("setpriv starts");
         assert_eq!(output.status.code(), Some(3), "{words:?}");
-        let line: Value = serde_json::from_slice(&output.stdout).expect("a line");
+        let line = line(&String::from_utf8_lossy(&output.stdout));
         assert_eq!(
             line["what"],
             "the capabilities PERFMON and BPF, which root has"
@@ -342,7 +342,7 @@ fn wrong_input_has_its_remedy() {
         }
         let output = command.output().expect("the program starts");
         assert_eq!(output.status.code(), Some(2), "{words:?}");
-        let line: Value = serde_json::from_slice(&output.stdout).expect("a line");
+        let line = line(&String::from_utf8_lossy(&output.stdout));
         assert!(
             line["message"].as_str().unwrap().contains(message),
             "{line}"
@@ -403,7 +403,7 @@ fn doctor_tries_everything_and_leaves_nothing() {
     let child = child.expect("the program starts");
     let own = format!("tw-{}n", child.id());
     let output = child.wait_with_output().expect("it ends");
-    let told: Value = serde_json::from_slice(&output.stdout).expect("one line");
+    let told = line(&String::from_utf8_lossy(&output.stdout));
     let checks = told["checks"].as_array().unwrap();
     let is = |name: &str, state: &str| {
         checks

@@ -7,11 +7,12 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use protocol::Line;
 use rustix::process::{Pid, Signal, kill_process};
 use scenario::{Overrides, Scenario, Source};
 use serde_json::Value;
 
-use crate::bed::{Bed, PORT, SWITCH, program};
+use crate::bed::{Bed, PORT, SWITCH, line, program};
 
 /// Begins to watch, and returns once it does.
 fn watching(dev: &str, netns: &str, more: &[&str]) -> Child {
@@ -50,10 +51,7 @@ fn seen(child: Child) -> (Vec<Value>, Value) {
     let output = child.wait_with_output().expect("it ends");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{} {text}", output.status);
-    let lines = text
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("JSON"));
-    let lines: Vec<Value> = lines.collect();
+    let lines: Vec<Value> = text.lines().map(line).collect();
     let seen = lines.iter().find(|line| line["type"] == "observed");
     let seen = seen.expect("a summary").clone();
     (lines, seen)
@@ -177,7 +175,7 @@ fn emulated() -> Option<(Vec<Value>, Vec<Value>, Value)> {
     }
     let (lines, seen) = seen(child.expect("nobody watched"));
     let told = told.lines();
-    let told = told.map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let told = told.map(line);
     let runs = told.filter(|line| line["type"] == "point").collect();
     Some((runs, lines, seen))
 }
@@ -286,9 +284,14 @@ fn counts_as_made(runs: &[Value], lines: &[Value], seen: &Value) -> Result<(), S
 
 /// The scenario of what was seen is one that simulations take, with its flows.
 fn simulates(seen: &Value, flows: &[Value]) {
-    let read = |value: &Value| serde_json::from_value(value.clone()).expect("a flow");
-    let flows: Vec<observed::Flow> = flows.iter().map(read).collect();
-    let seen: observed::Observation = serde_json::from_value(seen.clone()).expect("what was seen");
+    let read = |value: &Value| match Line::read(&value.to_string()) {
+        Ok(Line::Flow(flow)) => *flow,
+        other => panic!("{other:?}"),
+    };
+    let flows: Vec<_> = flows.iter().map(read).collect();
+    let Ok(Line::Observed(seen)) = Line::read(&seen.to_string()) else {
+        panic!("{seen}")
+    };
     let folder = std::env::temp_dir().join(format!("tw-observed-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     let file = folder.join("seen.toml");

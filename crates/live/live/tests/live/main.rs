@@ -37,10 +37,14 @@ fn program(words: &[&str]) -> Command {
 fn run(words: &[&str]) -> (Output, Vec<Value>) {
     let output = program(words).output().expect("the program runs");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let lines = text
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("lines are JSON"));
-    (output, lines.collect())
+    (output, text.lines().map(line).collect())
+}
+
+/// A line that the program wrote, which is one of the protocol.
+fn line(text: &str) -> Value {
+    let line = protocol::Line::read(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    assert_eq!(line.to_string(), text);
+    serde_json::to_value(line).expect("JSON")
 }
 
 /// Namespaces and records of runs whose process is `pid`.
@@ -115,9 +119,7 @@ fn emulated(words: &[&str]) -> Option<(u32, Vec<Value>)> {
         let output = child.wait_with_output().expect("the program ends");
         text = String::from_utf8_lossy(&output.stdout).into_owned();
         if output.status.success() {
-            let lines = text.lines();
-            let lines = lines.map(|line| serde_json::from_str(line).expect("lines are JSON"));
-            return Some((pid, lines.collect()));
+            return Some((pid, text.lines().map(line).collect()));
         }
         if !text.contains("this machine holds") {
             break;

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::{is_too_busy, left, machine, run};
+use crate::{is_too_busy, left, line, machine, run};
 
 /// The program beside the one that is tested, if it is built.
 fn tailwater() -> Option<PathBuf> {
@@ -163,10 +163,8 @@ fn a_comparison_leaves_a_page_that_can_be_written_again() {
     assert!(run.status.success(), "{complaint}");
     let told: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     let lines = fs::read_to_string(out.join("live.jsonl")).unwrap();
-    let lines = lines
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap());
-    let simulated = lines.filter(|line: &serde_json::Value| line["world"] == "simulated");
+    let lines = lines.lines().map(line);
+    let simulated = lines.filter(|line| line["world"] == "simulated");
     let drops = |points: Vec<serde_json::Value>| {
         let drops = points.iter().map(|point| point["metrics"]["drops"].clone());
         drops.collect::<Vec<_>>()

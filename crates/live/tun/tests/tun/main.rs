@@ -226,9 +226,10 @@ fn low_acks_are_counted() {
             return;
         };
         let acks = found.iter().map(|done| done.low_acks.expect("RC3"));
-        let sum = |of: fn(&tun::LowAcks) -> u64| acks.clone().map(|acks| of(&acks)).sum::<u64>();
-        let (all, low) = (sum(|acks| acks.acks), sum(tun::LowAcks::low));
-        let unexplained = sum(tun::LowAcks::unexplained);
+        let sum =
+            |of: fn(&protocol::LowAcks) -> u64| acks.clone().map(|acks| of(&acks)).sum::<u64>();
+        let (all, low) = (sum(|acks| acks.acks), sum(protocol::LowAcks::low));
+        let unexplained = sum(protocol::LowAcks::unexplained);
         let false_ones = found.iter().filter(|done| done.fast_recoveries > 0).count();
         let mut times: Vec<f64> = found.iter().filter_map(|done| done.took_ms).collect();
         times.sort_by(f64::total_cmp);

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use programs::{Direction, Pinned, Port, Setup};
+use protocol::{AttachAction, AttachLine, LoadedProgram};
 use scenario::Problem;
-use serde_json::{Map, Value, json};
 
 use super::inside;
 use super::place::{Found, Place};
@@ -39,7 +39,7 @@ pub struct Attach {
 ///
 /// # Errors
 /// If the input is wrong, or the kernel refuses; then nothing is left of it.
-pub fn attach(order: &Attach) -> Result<Value, Failure> {
+pub fn attach(order: &Attach) -> Result<AttachLine, Failure> {
     inside(&order.netns, || Plan::make(order)?.carry_out())
 }
 
@@ -82,6 +82,7 @@ impl<'a> Plan<'a> {
             mtu,
             no_retract: order.no_retract,
             build: programs::build(&settled.law),
+            version: sim::VERSION.to_owned(),
             programs: Vec::new(),
         };
         Ok(Self {
@@ -122,6 +123,7 @@ impl<'a> Plan<'a> {
             mtu: device.mtu,
             no_retract: order.no_retract,
             build: programs::build(&settled.law),
+            version: sim::VERSION.to_owned(),
             programs: Vec::new(),
         };
         Ok(Self {
@@ -132,11 +134,11 @@ impl<'a> Plan<'a> {
         })
     }
 
-    fn carry_out(mut self) -> Result<Value, Failure> {
+    fn carry_out(mut self) -> Result<AttachLine, Failure> {
         if self.order.dry_run {
             let port = self.verified()?;
             let programs = numbered(&port)?;
-            return Ok(self.told("would attach", &programs));
+            return Ok(self.line(AttachAction::WouldAttach, &programs));
         }
         let _lock = Lock::take()?;
         let before = Record::of(&self.record.place)?;
@@ -147,42 +149,42 @@ impl<'a> Plan<'a> {
                     self.renew(&before, &pins)?
                 } else if before.queue_of == self.record.queue_of {
                     self.undone_by_failure(|plan| plan.replace(&before, pins))?;
-                    "replaced"
+                    AttachAction::Replaced
                 } else {
                     before.take_away(pins)?;
                     self.undone_by_failure(Self::begin)?;
-                    "replaced"
+                    AttachAction::Replaced
                 }
             }
             (before, pins) => {
                 Record::clean(before.as_ref(), pins, &self.record.place)?;
                 self.undone_by_failure(Self::begin)?;
-                "attached"
+                AttachAction::Attached
             }
         };
         if !self.order.scheme.has_queue() {
-            let is_other = !["renewed", "updated"].contains(&action);
+            let is_other = !matches!(action, AttachAction::Renewed | AttachAction::Updated);
             if !self.record.place.let_watch(is_other)? {
                 let text = "the process that watches who waits did not start";
                 self.settled.warnings.push(text.to_owned());
             }
         }
         let programs = self.record.programs.clone();
-        Ok(self.told(action, &programs))
+        Ok(self.line(action, &programs))
     }
 
     /// Renews the lease of what stands, and gives it new settings if they are others.
-    fn renew(&mut self, before: &Record, pins: &Pinned) -> Result<&'static str, Failure> {
+    fn renew(&mut self, before: &Record, pins: &Pinned) -> Result<AttachAction, Failure> {
         let maps = pins.maps()?;
         self.record.programs.clone_from(&before.programs);
         self.record.is_complete = true;
         let action = if *before == self.record {
-            "renewed"
+            AttachAction::Renewed
         } else {
             maps.revise(&self.settled.law)?;
             step("revised");
             self.record.write()?;
-            "updated"
+            AttachAction::Updated
         };
         maps.renew(self.order.lease)?;
         Ok(action)
@@ -300,30 +302,38 @@ impl<'a> Plan<'a> {
         })
     }
 
-    fn told(&self, action: &str, programs: &[Program]) -> Value {
+    fn line(&self, action: AttachAction, programs: &[Program]) -> AttachLine {
         let Record {
             place, queue_of, ..
         } = &self.record;
-        let lease = (self.order.lease < Duration::MAX).then_some(self.order.lease.as_secs_f64());
-        let settings = self.settled.texts.iter();
-        let settings = settings.map(|(key, text)| (key.clone(), json!(text)));
-        let programs = programs.iter();
-        let programs = programs.map(|program| json!({ "way": program.way, "tag": program.tag }));
+        let lease = self.order.lease;
         let root = self.record.root.as_ref();
-        json!({
-            "type": "attach", "action": action, "device": place.name, "netns": place.netns,
-            "queue_of": queue_of.as_ref().map(|place| &place.name),
-            "scheme": self.record.scheme.name(), "settings": settings.collect::<Map<_, _>>(),
-            "queue": root.map(|root| &root.kind), "buffer_bytes": root.map(|_| self.record.buffer),
-            "mtu_bytes": self.record.mtu, "no_retract": self.record.no_retract, "lease_s": lease,
-            "programs": programs.collect::<Vec<_>>(), "pins": place.pins(),
-            "warnings": self.settled.warnings, "hints": self.hints,
-        })
+        let programs = programs.iter().map(|program| LoadedProgram {
+            way: program.way.clone(),
+            tag: program.tag.clone(),
+        });
+        AttachLine {
+            action,
+            device: place.name.clone(),
+            netns: place.netns.clone(),
+            queue_of: queue_of.as_ref().map(|place| place.name.clone()),
+            scheme: self.record.scheme.name().to_owned(),
+            settings: self.settled.texts.iter().cloned().collect(),
+            queue: root.map(|root| root.kind.clone()),
+            buffer_bytes: root.map(|_| self.record.buffer),
+            mtu_bytes: self.record.mtu,
+            no_retract: self.record.no_retract,
+            lease_s: (lease < Duration::MAX).then_some(lease.as_secs_f64()),
+            programs: programs.collect(),
+            pins: place.pins(),
+            warnings: self.settled.warnings.clone(),
+            hints: self.hints.clone(),
+        }
     }
 }
 
 impl Record {
-    /// Whether what is pinned is what was written down, all of it, at a device that is there.
+    /// True if exactly the recorded programs are pinned and their device still exists.
     fn stands(&self, pins: &Pinned) -> Result<bool, Failure> {
         let standing = pins.standing()?;
         let known = standing.iter().all(|standing| {

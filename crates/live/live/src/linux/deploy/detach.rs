@@ -1,7 +1,7 @@
 //! Takes laws away: only programs that were written down.
 
 use programs::{Direction, Pinned};
-use serde_json::{Value, json};
+use protocol::{DetachAction, DetachLine};
 
 use super::inside;
 use super::place::{Place, namespace};
@@ -21,19 +21,23 @@ pub enum Which {
 ///
 /// # Errors
 /// If something else stands where a law was: that stays.
-pub fn detach(which: &Which, dry_run: bool) -> Result<Vec<Value>, Failure> {
+pub fn detach(which: &Which, dry_run: bool) -> Result<Vec<DetachLine>, Failure> {
     let _lock = Lock::take()?;
     let mut told = Vec::new();
     for record in which.records()? {
-        let action = if dry_run { "would detach" } else { "detached" };
-        if !dry_run {
+        let action = if dry_run {
+            DetachAction::WouldDetach
+        } else {
             let pins = Pinned::open(&record.place.pins())?;
             Record::clean(Some(&record), pins, &record.place)?;
-        }
-        told.push(json!({
-            "type": "detach", "action": action, "device": record.place.name,
-            "netns": record.place.netns, "scheme": record.scheme.name(),
-        }));
+            DetachAction::Detached
+        };
+        told.push(DetachLine {
+            action,
+            scheme: record.scheme.name().to_owned(),
+            device: record.place.name,
+            netns: record.place.netns,
+        });
     }
     Ok(told)
 }

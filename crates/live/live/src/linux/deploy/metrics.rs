@@ -4,9 +4,10 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
+use base::cast::{count, real};
 use machine::interrupt;
+use protocol::{Passed, StatusLine};
 use schemes::linux::kernel_laws;
-use serde_json::Value;
 
 use super::status::Attachment;
 use crate::linux::emulate::Failure;
@@ -80,88 +81,108 @@ fn answer(mut stream: &TcpStream, text: &mut dyn FnMut() -> String) -> io::Resul
 }
 
 /// The text format of Prometheus.
-fn text(all: &[Value]) -> String {
-    let metric = |Metric {
-                      name,
-                      kind,
-                      help,
-                      key,
-                  }: Metric| {
-        let lines = all.iter().flat_map(|one| samples(one, key));
-        let lines: Vec<_> = lines.map(|sample| format!("{name}{sample}\n")).collect();
-        match lines.as_slice() {
-            [] => String::new(),
-            lines => {
-                let lines = lines.concat();
-                format!("# HELP {name} {help}\n# TYPE {name} {kind}\n{lines}")
-            }
-        }
-    };
-    metrics().into_iter().map(metric).collect()
+fn text(all: &[StatusLine]) -> String {
+    metrics().iter().map(|metric| metric.text(all)).collect()
 }
 
-/// The values of one attachment for a key, each behind its labels.
-fn samples(one: &Value, key: &str) -> Vec<String> {
-    let word = |key: &str| one[key].as_str().unwrap_or_default();
-    let (device, netns, scheme) = (word("device"), word("netns"), word("scheme"));
-    let labels = format!("device=\"{device}\",netns=\"{netns}\",scheme=\"{scheme}\"");
-    if key != PASSED {
-        let value = number(&one[key]).map(|value| format!("{{{labels}}} {value}"));
-        return value.into_iter().collect();
-    }
-    let all = one[key].as_array().into_iter().flatten();
-    let pass = |pass: &Value| {
-        let (why, packets) = (pass["why"].as_str()?, pass["packets"].as_u64()?);
-        Some(format!("{{{labels},why=\"{why}\"}} {packets}"))
-    };
-    all.filter_map(pass).collect()
-}
-
-/// Truth is one; a list is as long as it is.
-fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Bool(is) => Some(f64::from(u8::from(*is))),
-        #[expect(clippy::cast_precision_loss, reason = "few")]
-        Value::Array(all) => Some(all.len() as f64),
-        value => value.as_f64(),
-    }
-}
-
-/// A number that Prometheus reads.
+/// A metric of Prometheus.
 struct Metric {
     name: &'static str,
     kind: &'static str,
     help: &'static str,
-    /// The key of what is told.
-    key: &'static str,
+    samples: Samples,
+}
+
+/// The samples that a metric has of one attachment.
+enum Samples {
+    /// One, if it is known.
+    One(fn(&StatusLine) -> Option<f64>),
+    /// One, if its law has this reading.
+    Reading(&'static str),
+    /// Packets that passed, one sample for each reason.
+    Passed,
 }
 
 impl Metric {
-    const fn gauge(name: &'static str, help: &'static str, key: &'static str) -> Self {
+    const fn new(
+        name: &'static str,
+        kind: &'static str,
+        help: &'static str,
+        samples: Samples,
+    ) -> Self {
         Self {
             name,
-            kind: "gauge",
+            kind,
             help,
-            key,
+            samples,
         }
     }
 
-    const fn counter(name: &'static str, help: &'static str, key: &'static str) -> Self {
-        Self {
-            kind: "counter",
-            ..Self::gauge(name, help, key)
+    fn text(&self, all: &[StatusLine]) -> String {
+        let Self {
+            name, kind, help, ..
+        } = self;
+        let samples = all.iter().flat_map(|line| self.samples(line));
+        let lines: Vec<String> = samples.map(|sample| format!("{name}{sample}\n")).collect();
+        if lines.is_empty() {
+            return String::new();
+        }
+        let lines = lines.concat();
+        format!("# HELP {name} {help}\n# TYPE {name} {kind}\n{lines}")
+    }
+
+    /// The samples of one attachment, each behind its labels.
+    fn samples(&self, line: &StatusLine) -> Vec<String> {
+        let StatusLine {
+            device,
+            netns,
+            scheme,
+            passed,
+            ..
+        } = line;
+        let labels = format!("device=\"{device}\",netns=\"{netns}\",scheme=\"{scheme}\"");
+        match self.samples {
+            Samples::One(value) => one(value(line), &labels),
+            Samples::Reading(key) => {
+                let value = line.readings.get(key).map(|value| value.number());
+                one(value.map(real), &labels)
+            }
+            Samples::Passed => {
+                let passed = passed.iter().flatten();
+                let sample =
+                    |pass: &Passed| format!("{{{labels},why=\"{}\"}} {}", pass.why, pass.packets);
+                passed.map(sample).collect()
+            }
         }
     }
+}
+
+/// The one sample of a value, if it is known.
+fn one(value: Option<f64>, labels: &str) -> Vec<String> {
+    let sample = value.map(|value| format!("{{{labels}}} {value}"));
+    sample.into_iter().collect()
+}
+
+/// Truth is one.
+fn flag(is: Option<bool>) -> Option<f64> {
+    is.map(|is| f64::from(u8::from(is)))
 }
 
 /// The metrics of every law, and between them those of the laws that have more to say.
 fn metrics() -> Vec<Metric> {
+    use Samples::{One, Passed, Reading};
     let mut metrics = vec![
-        Metric::gauge("tailwater_acts", "Whether the lease is not over.", "acts"),
-        Metric::gauge(
+        Metric::new(
+            "tailwater_acts",
+            "gauge",
+            "Whether the lease is not over.",
+            One(|line| flag(line.acts)),
+        ),
+        Metric::new(
             "tailwater_lease_left_seconds",
+            "gauge",
             "Time until everything passes; absent if never.",
-            "lease_left_s",
+            One(|line| line.lease_left_s),
         ),
     ];
     let laws = kernel_laws().into_iter();
@@ -170,51 +191,55 @@ fn metrics() -> Vec<Metric> {
             continue;
         };
         if !metrics.iter().any(|metric| metric.name == name) {
-            metrics.push(Metric::gauge(name, help, reading.key));
+            metrics.push(Metric::new(name, "gauge", help, Reading(reading.key)));
         }
     }
     metrics.extend([
-        Metric::gauge(
+        Metric::new(
             "tailwater_queue_bytes",
+            "gauge",
             "Bytes that wait in the queue.",
-            "queue_bytes",
+            One(|line| line.queue_bytes.map(f64::from)),
         ),
-        Metric::gauge(
+        Metric::new(
             "tailwater_watched",
+            "gauge",
             "Whether a process watches who waits.",
-            "watched",
+            One(|line| flag(line.watched)),
         ),
-        Metric::counter(
+        Metric::new(
             "tailwater_told_total",
+            "counter",
             "Copies of ACKs that told a grant.",
-            "told",
+            One(|line| line.told.map(real)),
         ),
-        Metric::counter(
+        Metric::new(
             "tailwater_rewritten_total",
+            "counter",
             "ACKs whose window was lowered.",
-            "rewritten",
+            One(|line| line.rewritten.map(real)),
         ),
-        Metric::counter(
+        Metric::new(
             "tailwater_marked_total",
+            "counter",
             "Packets that were marked.",
-            "marked",
+            One(|line| line.marked.map(real)),
         ),
-        Metric::counter(
+        Metric::new(
             "tailwater_passed_total",
+            "counter",
             "Packets that passed as they were.",
-            PASSED,
+            Passed,
         ),
-        Metric::gauge(
+        Metric::new(
             "tailwater_drift",
+            "gauge",
             "Changes since the law was attached; 0 is as it should be.",
-            "drift",
+            One(|line| Some(count(line.drift.len()))),
         ),
     ]);
     metrics
 }
-
-/// By reason, and not one number.
-const PASSED: &str = "passed";
 
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Bytes of a request that are read.
@@ -222,16 +247,21 @@ const LONGEST: u64 = 8_192;
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
     fn every_number_has_its_labels() {
-        let one = json!({
-            "device": "p1", "netns": "", "scheme": "hscc", "acts": true, "window_bytes": 2_920,
-            "drift": [], "passed": [{ "why": "not TCP", "packets": 7 }],
-        });
+        let one = StatusLine {
+            device: "p1".to_owned(),
+            scheme: "hscc".to_owned(),
+            acts: Some(true),
+            readings: [("window_bytes".to_owned(), protocol::Reading::Number(2_920))].into(),
+            passed: Some(vec![Passed {
+                why: "not TCP".to_owned(),
+                packets: 7,
+            }]),
+            ..StatusLine::default()
+        };
         let text = text(&[one]);
         let labels = "device=\"p1\",netns=\"\",scheme=\"hscc\"";
         for line in [

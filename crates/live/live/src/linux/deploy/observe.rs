@@ -9,7 +9,7 @@ use machine::netlink::{Devices, Queue};
 use machine::privilege::drop_all;
 use observed::{DEGREE, Observation};
 use programs::observer::{Observer, Watch, measure};
-use serde_json::{Value, json};
+use protocol::{Line, NoteLine};
 
 use super::inside;
 use super::metrics::Readers;
@@ -49,7 +49,7 @@ pub(super) struct Port {
 ///
 /// # Errors
 /// If there is no such device, or the kernel refuses.
-pub fn observe(order: &Observe, tell: &mut dyn FnMut(&Value)) -> Result<(), Failure> {
+pub fn observe(order: &Observe, tell: &mut dyn FnMut(&Line)) -> Result<(), Failure> {
     let readers = order.metrics.map(Readers::listen).transpose()?;
     let (port, mut devices) = inside(&order.netns, || {
         let mut devices = Devices::open()?;
@@ -105,16 +105,19 @@ pub fn observe(order: &Observe, tell: &mut dyn FnMut(&Value)) -> Result<(), Fail
     count.end(&observer)?;
     let seen = summary(&observer, &count, drops)?;
     for flow in count.flows() {
-        tell(&told("flow", flow)?);
+        tell(&Line::Flow(Box::new(flow.clone())));
     }
-    let note = |text: &str| json!({ "type": "note", "text": text });
+    let note = |text: &str| {
+        let text = text.to_owned();
+        Line::Note(NoteLine { text })
+    };
     if is_gone {
         tell(&note("the device went away before the time was over"));
     }
     if let Some(why) = &port.unreadable {
         tell(&note(why));
     }
-    tell(&told("observed", &seen)?);
+    tell(&Line::Observed(Box::new(seen)));
     Ok(())
 }
 
@@ -193,13 +196,6 @@ fn bin_shift(room: Option<u64>) -> u32 {
 fn now() -> Duration {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     Duration::try_from(now).unwrap_or_default()
-}
-
-fn told<T: serde::Serialize>(kind: &str, what: &T) -> Result<Value, Failure> {
-    let mut value =
-        serde_json::to_value(what).map_err(|error| Failure::Failed(error.to_string()))?;
-    value["type"] = kind.into();
-    Ok(value)
 }
 
 /// So often events are read.

@@ -28,7 +28,16 @@ pub(super) struct Record {
     pub(super) no_retract: bool,
     /// Of the objects of the programs, so that another build replaces them.
     pub(super) build: u64,
+    /// The version of the program that wrote it; empty before there was this field.
+    #[serde(default)]
+    pub(super) version: String,
     pub(super) programs: Vec<Program>,
+}
+
+/// Who wrote a record, whatever else it holds.
+#[derive(Deserialize)]
+struct Writer {
+    version: String,
 }
 
 /// A program that may stand at a hook of the device.
@@ -77,8 +86,23 @@ impl Record {
     fn read(path: &Path) -> io::Result<Option<Self>> {
         match fs::read(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            text => Ok(Some(serde_json::from_slice(&text?)?)),
+            text => Self::parse(path, &text?).map(Some),
         }
+    }
+
+    fn parse(path: &Path, text: &[u8]) -> io::Result<Self> {
+        serde_json::from_slice(text).map_err(|error| {
+            let version = serde_json::from_slice::<Writer>(text).map(|writer| writer.version);
+            let writer = version.map_or_else(
+                |_| "an earlier version".to_owned(),
+                |version| format!("tailwater {version}"),
+            );
+            let (path, own) = (path.display(), sim::VERSION);
+            io::Error::other(format!(
+                "{path}: {error}; {writer} wrote this record, and this is tailwater {own}: detach with the version that \
+                 attached"
+            ))
+        })
     }
 
     /// Writes it down, whole or not at all.
@@ -170,3 +194,36 @@ fn gone(removed: io::Result<()>) -> io::Result<()> {
 
 const RECORDS: &str = "/run/tailwater/attached";
 const PINS: &str = "/run/tailwater/bpf";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EARLIER: &str = r#"{
+        "is_complete": true,
+        "place": { "namespace": 1, "netns": "", "device": 3, "name": "p1" },
+        "queue_of": null, "root": null, "scheme": "hscc", "settings": [], "buffer": 64000, "mtu": 1500,
+        "no_retract": false, "build": 7, "programs": []
+    }"#;
+
+    #[test]
+    fn a_record_of_another_version_is_read_or_its_version_is_named() {
+        let parse = |text: &str| Record::parse(Path::new("1-3.json"), text.as_bytes());
+        assert_eq!(parse(EARLIER).expect("a record").version, "");
+        let error = |text: String| parse(&text).expect_err("a field is missing").to_string();
+        let unnamed = error(EARLIER.replace("\"mtu\": 1500,", ""));
+        assert!(
+            unnamed.starts_with("1-3.json: missing field `mtu`"),
+            "{unnamed}"
+        );
+        assert!(
+            unnamed.contains("an earlier version wrote this record"),
+            "{unnamed}"
+        );
+        let named = error(EARLIER.replace("\"mtu\": 1500", "\"version\": \"0.1.0+abc\""));
+        assert!(
+            named.contains("tailwater 0.1.0+abc wrote this record"),
+            "{named}"
+        );
+    }
+}

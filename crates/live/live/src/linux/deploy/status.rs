@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use machine::netlink::Devices;
 use programs::{Maps, Pinned, Reason, Standing};
-use serde_json::{Map, Value, json};
+use protocol::{Passed, Reading, StatusLine};
 
 use super::detach::Which;
 use super::inside;
@@ -54,79 +54,78 @@ impl Attachment {
         })
     }
 
-    /// What is to be said of it now.
+    /// Its line now.
     ///
     /// # Errors
     /// If a map cannot be read.
-    pub fn told(&mut self) -> Result<Value, Failure> {
+    pub fn told(&mut self) -> Result<StatusLine, Failure> {
         let mut drift = self.strangers();
         let backlog = self.look_at_device(&mut drift)?;
         let Record {
             place, queue_of, ..
         } = &self.record;
-        let settings = self.record.settings.iter();
-        let settings = settings.map(|(key, text)| (key.clone(), json!(text)));
-        let mut told = json!({
-            "type": "attached", "device": place.name, "netns": place.netns,
-            "queue_of": queue_of.as_ref().map(|place| &place.name),
-            "scheme": self.record.scheme.name(), "settings": settings.collect::<Map<_, _>>(),
-            "buffer_bytes": self.record.root.as_ref().map(|_| self.record.buffer), "no_retract": self.record.no_retract,
-            "queue_bytes": backlog, "drift": drift,
-        });
-        if let (Some(maps), Value::Object(told)) = (&self.maps, &mut told) {
-            told.extend(self.acts(maps)?);
+        let mut line = StatusLine {
+            device: place.name.clone(),
+            netns: place.netns.clone(),
+            queue_of: queue_of.as_ref().map(|place| place.name.clone()),
+            scheme: self.record.scheme.name().to_owned(),
+            settings: self.record.settings.iter().cloned().collect(),
+            buffer_bytes: self.record.root.as_ref().map(|_| self.record.buffer),
+            no_retract: self.record.no_retract,
+            queue_bytes: backlog,
+            drift,
+            ..StatusLine::default()
+        };
+        if let Some(maps) = &self.maps {
+            self.add_acts(maps, &mut line)?;
         }
-        if told["acts"] == true && told["watched"] == false {
+        if line.acts == Some(true) && line.watched == Some(false) {
             let text =
                 "nobody watches who waits, which costs them 200 ms now and then: attach again";
-            told["drift"]
-                .as_array_mut()
-                .into_iter()
-                .for_each(|drift| drift.push(json!(text)));
+            line.drift.push(text.to_owned());
         }
-        Ok(told)
+        Ok(line)
     }
 
-    /// What its programs do.
-    fn acts(&self, maps: &Maps) -> Result<Map<String, Value>, Failure> {
+    /// Adds what its programs do.
+    fn add_acts(&self, maps: &Maps, line: &mut StatusLine) -> Result<(), Failure> {
         let left = maps.lease_left()?;
-        let mut acts = Map::new();
-        let mut tell = |key: &str, value: Value| acts.insert(key.to_owned(), value);
-        tell("acts", json!(!left.is_zero()));
-        let lease = (left < Duration::MAX).then_some(left.as_secs_f64());
-        tell("lease_left_s", json!(lease));
+        line.acts = Some(!left.is_zero());
+        line.lease_left_s = (left < Duration::MAX).then_some(left.as_secs_f64());
         let settled = self.settled()?;
         if let Some(memory) = maps.law(&settled.law)? {
             for reading in self.record.scheme.law().readings {
-                let value = (reading.read)(&memory);
-                tell(
-                    reading.key,
-                    match reading.words {
-                        Some(_) => json!(value.map(|value| value != 0)),
-                        None => json!(value),
-                    },
-                );
+                let Some(value) = (reading.read)(&memory) else {
+                    continue;
+                };
+                let value = match reading.words {
+                    Some(_) => Reading::Flag(value != 0),
+                    None => Reading::Number(value),
+                };
+                line.readings.insert(reading.key.to_owned(), value);
             }
             if !self.record.scheme.has_queue() {
-                tell("watched", json!(self.record.place.is_watched()));
+                line.watched = Some(self.record.place.is_watched());
             }
         }
         // A connection has two directions.
-        let known = maps.directions().map(|directions| directions.div_ceil(2));
-        tell("known_connections", json!(known));
+        let directions = maps.directions();
+        line.known_connections = directions.map(|directions| directions.div_ceil(2) as u64);
         let counts = maps.counts()?;
         let of = |reason| counts.iter().find(|(own, _)| *own == reason);
-        let of = |reason| of(reason).map_or(0, |(_, count)| *count);
-        tell("rewritten", json!(of(Reason::Rewritten)));
-        tell("marked", json!(of(Reason::Marked)));
-        tell("told", json!(of(Reason::Told)));
+        let of = |reason| Some(of(reason).map_or(0, |(_, count)| *count));
+        line.rewritten = of(Reason::Rewritten);
+        line.marked = of(Reason::Marked);
+        line.told = of(Reason::Told);
         let others = [Reason::Rewritten, Reason::Marked, Reason::Told];
         let passed = counts.iter();
         let passed = passed.filter(|(reason, count)| *count > 0 && !others.contains(reason));
-        let passed =
-            passed.map(|(reason, count)| json!({ "why": reason.says(), "packets": count }));
-        tell("passed", passed.collect());
-        Ok(acts)
+        let passed = passed.map(|(reason, count)| Passed {
+            why: reason.says().to_owned(),
+            packets: *count,
+        });
+        line.passed = Some(passed.collect());
+        Ok(())
     }
 
     /// The law as it was attached.

@@ -7,10 +7,11 @@ use std::thread;
 use fabric::PortId;
 use laws::Loadable;
 use programs::{Attached, Port, Reason, Receiver, Watchdog};
+use protocol::SlotLengths;
 use schemes::linux::{Decider, Site};
 
 use super::receivers::{self, Host};
-use super::{Counts, LEASE, Sites, Slots, Told, refused};
+use super::{Counts, LEASE, Sites, Told, refused};
 use crate::linux::lan::Lan;
 use crate::linux::stack::Law;
 
@@ -84,7 +85,7 @@ fn beside<T>(
     ports: &[&Port],
     (hosts, decider): (&[Host], Option<&Decider>),
     act: impl FnOnce() -> io::Result<T>,
-) -> io::Result<(T, Option<Slots>)> {
+) -> io::Result<(T, Option<SlotLengths>)> {
     thread::scope(|scope| {
         let (over, until) = mpsc::channel();
         let renewing = scope.spawn(move || renew(ports, &until));

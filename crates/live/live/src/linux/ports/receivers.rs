@@ -7,12 +7,13 @@ use std::time::Duration;
 use machine::clock::{self, duration};
 use machine::priority::Priority;
 use programs::{Attached, Receiver};
+use protocol::SlotLengths;
 use rustix::time::{ClockId, clock_gettime};
 use schemes::HostInfo;
 use schemes::linux::Decider;
 
 use super::connections::Connections;
-use super::{LEASE, Site, Slots, refused};
+use super::{LEASE, Site, refused, slots};
 use crate::linux::lan::Lan;
 
 /// A host with its programs.
@@ -39,7 +40,11 @@ pub(super) fn attach(lan: &Lan, site: &Site, decider: &Decider) -> io::Result<Ho
 }
 
 /// Decides windows in every slot, until the other end of `until` is gone. Returns how long slots were.
-pub(super) fn decide(hosts: &[Host], decider: &Decider, until: &Until<()>) -> io::Result<Slots> {
+pub(super) fn decide(
+    hosts: &[Host],
+    decider: &Decider,
+    until: &Until<()>,
+) -> io::Result<SlotLengths> {
     let _first = Priority::raised();
     let zero = clock_gettime(ClockId::Monotonic);
     let zero = Duration::try_from(zero).unwrap_or_default();
@@ -69,5 +74,5 @@ pub(super) fn decide(hosts: &[Host], decider: &Decider, until: &Until<()>) -> io
     }
     let untold = hosts.iter().map(|host| host.receiver.untold());
     let untold = untold.sum::<Result<u64, _>>().map_err(refused)?;
-    Ok(Slots::of(clock::micros(slot), lengths, untold))
+    Ok(slots(clock::micros(slot), lengths, untold))
 }
