@@ -355,13 +355,17 @@ impl ClaimKind {
                     .collect()
             }
             Self::Order(order) => order.rank.operands(),
-            Self::Shape(shape) => {
-                let other = match &shape.shape {
-                    ShapeKind::Greater { than, .. } | ShapeKind::Less { than, .. } => Some(than),
-                    _ => None,
-                };
-                shape.of.iter().chain(other).collect()
-            }
+            Self::Shape(shape) => shape.of.iter().chain(shape.shape.than()).collect(),
+        }
+    }
+}
+
+impl ShapeKind {
+    /// What each is compared with, if with another.
+    pub(super) fn than(&self) -> Option<&Operand> {
+        match self {
+            Self::Greater { than, .. } | Self::Less { than, .. } => Some(than),
+            _ => None,
         }
     }
 }
