@@ -4,9 +4,11 @@ use std::sync::LazyLock;
 
 use results::{self, Field, Kind};
 use scenario::series;
+use serde::Deserialize;
 use sim::columns;
 
 use super::model::{self, Model};
+use super::read::{leaf, statistic};
 use super::unit::{Dimension, Level};
 
 /// A number of every simulation, or a distribution or series if it has no statistic.
@@ -22,18 +24,25 @@ pub struct Measure {
     pub reduction_from: Option<String>,
 }
 
+/// A name from a list of the program: of metrics, columns, series, events or equations.
+pub type Name = &'static str;
+
 /// Where values come from.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Of {
     /// A metric of `summary.json`.
-    Metric(&'static str),
+    Metric(#[serde(deserialize_with = "leaf::metric")] Name),
     /// A column of `flows.parquet`: one value for each flow.
     Flows {
         /// Its name; `throughput_bps`, `goodput_bps` and `segments` are made from others.
-        column: &'static str,
+        #[serde(deserialize_with = "leaf::flow_column")]
+        column: Name,
         /// Only these flows.
+        #[serde(default)]
         chosen: Chosen,
         /// What each of them counts for.
+        #[serde(default)]
         weight: FlowWeight,
         /// Instead of one value for each flow, this statistic of the flows of each sending host.
         each_sender: Option<Box<Statistic>>,
@@ -41,15 +50,19 @@ pub enum Of {
     /// A column of `ports.parquet`: one value for each port.
     Ports {
         /// Its name.
-        column: &'static str,
+        #[serde(deserialize_with = "leaf::port_column")]
+        column: Name,
         /// Only these ports.
+        #[serde(default, rename = "port")]
         place: Place,
     },
     /// A column of `series.parquet`: for each port, flow or host a value that changes over time.
     Series {
         /// Its name.
-        column: &'static str,
+        #[serde(deserialize_with = "leaf::quantity")]
+        column: Name,
         /// Only these ports; where the column is about ports, the bottleneck unless said otherwise.
+        #[serde(default, rename = "port")]
         place: Place,
         /// Only flows of this group.
         group: Option<String>,
@@ -58,40 +71,50 @@ pub enum Of {
         /// Only this host.
         host: Option<u32>,
         /// Only this stretch of time.
+        #[serde(default)]
         during: Stretch,
         /// Each value is the mean over this many microseconds; none for the values as they were
         /// recorded.
+        #[serde(default, rename = "window", deserialize_with = "leaf::microseconds")]
         window_us: Option<f64>,
         /// How the statistics of several ports, flows or hosts become one.
+        #[serde(default, deserialize_with = "statistic::across")]
         across: Statistic,
         /// What its values count for.
+        #[serde(default)]
         weight: Weight,
         /// Not the statistic itself, but how far it lies from that of this other column.
-        apart_from: Option<&'static str>,
+        #[serde(default, deserialize_with = "leaf::other_quantity")]
+        apart_from: Option<Name>,
     },
     /// Events of flows: the times from one to the next of the same flow, and how many there are.
     Events {
         /// What happened: any of these.
-        kinds: Vec<&'static str>,
+        #[serde(rename = "column", deserialize_with = "leaf::events")]
+        kinds: Vec<Name>,
         /// Only events of flows of this group.
         group: Option<String>,
     },
     /// An equation of a paper, from the settings of the simulation.
     Model {
         /// Its name.
-        name: &'static str,
+        #[serde(rename = "column", deserialize_with = "leaf::equation")]
+        name: Name,
         /// The size of the flow that it is about; none if it is about no flow, or if the sizes on the
         /// axis of a plot are meant.
+        #[serde(default, deserialize_with = "leaf::one_size")]
         size: Option<Level>,
     },
 }
 
 /// Flows.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Chosen {
     /// Only flows of this group.
     pub group: Option<String>,
     /// Only flows of these sizes.
+    #[serde(rename = "size")]
     pub sizes: Option<Sizes>,
     /// Only flows that completed in this cluster.
     pub cluster: Option<Cluster>,
@@ -103,10 +126,12 @@ pub struct Chosen {
 }
 
 /// How much each flow counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum FlowWeight {
     /// Once.
     #[default]
+    #[serde(rename = "flows")]
     Flow,
     /// As often as it has bytes of payload, so that a mean is one over bytes. Flows without end have no
     /// weight and are left out.
@@ -195,27 +220,34 @@ impl Measure {
 }
 
 /// Ports.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Place {
     /// The node that the port belongs to, as in `switch 2`; `switch` is any switch.
+    #[serde(deserialize_with = "leaf::node")]
     pub from: Option<String>,
     /// The node at the other end of its wire, as in `host 0`.
+    #[serde(deserialize_with = "leaf::node")]
     pub to: Option<String>,
     /// Only the bottleneck, whose queue the metrics describe.
     pub bottleneck: bool,
 }
 
 /// Flows whose completions follow each other closely: one step of a CDF.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Cluster {
     /// Two completions further apart than this are in different clusters.
+    #[serde(rename = "gap", deserialize_with = "leaf::gap")]
     pub gap_us: f64,
     /// Which one, from 1 in the order of time.
+    #[serde(rename = "cluster")]
     pub number: usize,
 }
 
 /// How much each value of a series counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Weight {
     /// As long as it lasts.
     #[default]
@@ -244,9 +276,10 @@ pub enum Moment {
 }
 
 /// What is made of many values. Values of a series count as long as they last.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub enum Statistic {
     /// The mean.
+    #[default]
     Mean,
     /// The least.
     Min,

@@ -1,33 +1,53 @@
-//! Reading what is made of many values, and the levels that it needs.
+//! Reading statistics with the levels that they need.
 
-use super::fields::{Fields, Reader};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+
+use super::leaf;
 use crate::unit::Dimension;
 use crate::{Level, Measure, Of, Statistic};
 
-impl Reader<'_> {
-    /// The statistic called `name`, which suits what is measured.
-    pub(super) fn statistic(
-        &mut self,
-        fields: &Fields<'_>,
-        name: &str,
-        measure: &Measure,
-    ) -> Option<Statistic> {
-        let word = self.text(fields, name)?;
-        let dimension = measure.dimension();
-        let parts: Vec<&str> = word.text.split(" - ").map(str::trim).collect();
-        let mut one = |text: &str| {
-            let statistic = self.one_statistic(fields, text, dimension);
-            if statistic.is_none() {
-                let expected = "mean, min, max, sum, count, variance, deviation, p99, \"p99 - p1\", share, clusters, dips, oscillations, change or jain";
-                let message = format!("there is no statistic {text:?}");
-                self.wrong(message, word.place.clone(), expected);
-            }
-            statistic
-        };
+/// The levels beside a statistic.
+#[derive(Clone, Default)]
+pub(super) struct Levels {
+    pub(super) gap: Option<Level>,
+    pub(super) below: Option<Level>,
+    pub(super) above: Option<Level>,
+}
+
+impl Levels {
+    pub(super) fn is_empty(&self) -> bool {
+        [&self.gap, &self.below, &self.above]
+            .iter()
+            .all(|level| level.is_none())
+    }
+}
+
+/// The name of a statistic, as in `p99` or `p99 - p1`, which may need levels.
+pub(super) struct Name(String);
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let parts = name.split(" - ").map(str::trim);
+        let known = |part: &str| NAMED.contains(&part) || percentile(part).is_some();
+        if parts.clone().count() > 2 || !parts.clone().all(known) {
+            let expected = format!("{}, p99 or \"p99 - p1\"", NAMED.join(", "));
+            return Err(D::Error::custom(format!(
+                "there is no statistic {name:?}\nexpected {expected}"
+            )));
+        }
+        Ok(Self(name))
+    }
+}
+
+impl Name {
+    /// The statistic, if it and its levels suit what is measured.
+    pub(super) fn of<E: Error>(&self, measure: &Measure, levels: &Levels) -> Result<Statistic, E> {
+        let parts: Vec<&str> = self.0.split(" - ").map(str::trim).collect();
         let statistic = match parts[..] {
-            [one_only] => one(one_only)?,
-            [a, b] => Statistic::Difference(Box::new(one(a)?), Box::new(one(b)?)),
-            _ => one(&word.text)?,
+            [a, b] => Statistic::Difference(Box::new(one(a, levels)?), Box::new(one(b, levels)?)),
+            _ => one(&self.0, levels)?,
         };
         let over_time = matches!(measure.of, Of::Series { .. });
         let fits = match &statistic {
@@ -45,93 +65,103 @@ impl Reader<'_> {
             } else {
                 "a statistic of many values, such as mean, p99 or sum; this one needs a series"
             };
-            self.wrong(
-                format!("{} is not for this source", word.text),
-                word.place,
-                expected,
-            );
-            return None;
+            let message = format!("{} is not for this source\nexpected {expected}", self.0);
+            return Err(E::custom(message));
         }
-        Some(statistic)
-    }
-
-    /// A single statistic; none if there is none of this name, or if what it needs is wrong.
-    fn one_statistic(
-        &mut self,
-        fields: &Fields<'_>,
-        text: &str,
-        dimension: Dimension,
-    ) -> Option<Statistic> {
-        let mut needed = |name: &str| {
-            if !fields.has(name) {
-                self.missing(fields, name);
-            }
-            let level = self.level(fields, name, dimension);
-            // What is wrong has been said; the statistic itself is none the less known.
-            level.unwrap_or(Level {
-                value: f64::NAN,
-                unit: String::new(),
-            })
-        };
-        Some(match text {
-            "mean" => Statistic::Mean,
-            "min" => Statistic::Min,
-            "max" => Statistic::Max,
-            "sum" => Statistic::Sum,
-            "count" => Statistic::Count,
-            "variance" => Statistic::Variance,
-            "deviation" => Statistic::Deviation,
-            "change" => Statistic::Change,
-            "jain" => Statistic::Jain,
-            "clusters" => Statistic::Clusters { gap: needed("gap") },
-            "dips" => Statistic::Dips {
-                below: needed("below"),
-            },
-            "oscillations" => Statistic::Oscillations {
-                below: needed("below"),
-                above: needed("above"),
-            },
-            "share" => {
-                if !fields.has("above") {
-                    needed("below");
-                }
-                Statistic::Share {
-                    below: self.level(fields, "below", dimension),
-                    above: self.level(fields, "above", dimension),
-                }
-            }
-            _ => {
-                let percent = text.strip_prefix('p')?.parse::<f64>().ok()?;
-                let correct = (0.0..=100.0).contains(&percent);
-                correct.then_some(Statistic::Percentile(percent))?
-            }
-        })
-    }
-
-    /// A level of this dimension.
-    pub(super) fn level(
-        &mut self,
-        fields: &Fields<'_>,
-        name: &str,
-        dimension: Dimension,
-    ) -> Option<Level> {
-        let words = self.words(fields, name);
-        let word = words.first()?;
-        let level = Level::parse(&word.text);
-        let level = level.filter(|level| level.in_column(dimension, 1.0).is_some());
-        if level.is_none() {
-            let units = dimension.units().iter().map(|(name, _)| *name);
-            let units: Vec<_> = units.filter(|name| !name.is_empty()).collect();
-            let expected = match units.len() {
-                0 => "a number".to_owned(),
-                _ => format!("a number with one of the units {}", units.join(", ")),
-            };
-            self.wrong(
-                format!("wrong value for {name}"),
-                word.place.clone(),
-                &expected,
-            );
+        for level in [&levels.gap, &levels.below, &levels.above]
+            .into_iter()
+            .flatten()
+        {
+            fitting(level, measure.dimension())?;
         }
-        level
+        Ok(statistic)
     }
 }
+
+/// Fails for a level that has no unit of this dimension.
+fn fitting<E: Error>(level: &Level, dimension: Dimension) -> Result<(), E> {
+    if level.in_column(dimension, 1.0).is_some() {
+        return Ok(());
+    }
+    Err(E::custom(format!(
+        "{level} is no value of what is measured\nexpected {}",
+        dimension.expected()
+    )))
+}
+
+fn one<E: Error>(name: &str, levels: &Levels) -> Result<Statistic, E> {
+    let needed = |level: &Option<Level>, key| level.clone().ok_or_else(|| E::missing_field(key));
+    Ok(match name {
+        "mean" => Statistic::Mean,
+        "min" => Statistic::Min,
+        "max" => Statistic::Max,
+        "sum" => Statistic::Sum,
+        "count" => Statistic::Count,
+        "variance" => Statistic::Variance,
+        "deviation" => Statistic::Deviation,
+        "change" => Statistic::Change,
+        "jain" => Statistic::Jain,
+        "clusters" => Statistic::Clusters {
+            gap: needed(&levels.gap, "gap")?,
+        },
+        "dips" => Statistic::Dips {
+            below: needed(&levels.below, "below")?,
+        },
+        "oscillations" => Statistic::Oscillations {
+            below: needed(&levels.below, "below")?,
+            above: needed(&levels.above, "above")?,
+        },
+        "share" => {
+            if levels.above.is_none() {
+                needed(&levels.below, "below")?;
+            }
+            Statistic::Share {
+                below: levels.below.clone(),
+                above: levels.above.clone(),
+            }
+        }
+        name => Statistic::Percentile(percentile(name).ok_or_else(|| leaf::wrong("a percentile"))?),
+    })
+}
+
+fn percentile(name: &str) -> Option<f64> {
+    let percent = name.strip_prefix('p')?.parse().ok()?;
+    (0.0..=100.0).contains(&percent).then_some(percent)
+}
+
+/// A statistic without levels.
+impl<'de> Deserialize<'de> for Statistic {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Name(name) = Name::deserialize(deserializer)?;
+        one(&name, &Levels::default())
+    }
+}
+
+/// How the statistics of several ports, flows or hosts become one.
+pub(crate) fn across<'de, D: Deserializer<'de>>(from: D) -> Result<Statistic, D::Error> {
+    match Statistic::deserialize(from)? {
+        statistic @ (Statistic::Mean
+        | Statistic::Min
+        | Statistic::Max
+        | Statistic::Sum
+        | Statistic::Deviation
+        | Statistic::Jain) => Ok(statistic),
+        _ => Err(leaf::wrong("one of mean, min, max, sum, deviation, jain")),
+    }
+}
+
+const NAMED: [&str; 13] = [
+    "mean",
+    "min",
+    "max",
+    "sum",
+    "count",
+    "variance",
+    "deviation",
+    "share",
+    "clusters",
+    "dips",
+    "oscillations",
+    "change",
+    "jain",
+];
