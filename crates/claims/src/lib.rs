@@ -16,6 +16,7 @@
 
 pub mod catalogue;
 mod claim;
+mod common;
 pub mod judge;
 mod measure;
 mod measured;
@@ -194,7 +195,8 @@ impl Experiment {
 }
 
 /// What a file of a figure has beside its scenario.
-pub const KEYS: [&str; 11] = [
+pub const KEYS: [&str; 12] = [
+    "common",
     "figure",
     "section",
     "scale",

@@ -23,6 +23,7 @@ use std::ops::Range;
 use scenario::keys;
 use scenario::{Overrides, Problem, Problems, Scenario, Source};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use toml_edit::DocumentMut;
@@ -53,6 +54,9 @@ struct PaperFile {
     notes: Option<String>,
     #[serde(default)]
     figures: Vec<String>,
+    /// Read by `common`.
+    #[serde(default, rename = "common")]
+    _common: IgnoredAny,
     #[serde(default, rename = "section")]
     sections: Vec<Section>,
 }
