@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
+use super::leaf;
 use super::measure::{Measure, Weight};
-use super::read::leaf;
 use super::unit::Level;
 
 /// Swept settings and the values at which something is looked at; a key without an entry stands for

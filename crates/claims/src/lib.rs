@@ -16,8 +16,10 @@
 
 pub mod catalogue;
 mod claim;
+mod columns;
 mod common;
 pub mod judge;
+mod leaf;
 mod measure;
 mod measured;
 pub mod model;
@@ -42,7 +44,6 @@ pub use measure::{
 };
 pub use measured::{Measured, Subject, Values};
 pub use plot::{Axis, Line, Plot, PlotKind};
-use read::leaf;
 pub use sample::Sample;
 pub use unit::Level;
 
@@ -118,7 +119,7 @@ pub struct Experiment {
     #[serde(skip)]
     pub causes: Vec<Cause>,
     /// The file; also the text of the scenario.
-    #[serde(skip, default = "read::unread")]
+    #[serde(skip, default = "unread")]
     pub source: Source,
 }
 
@@ -144,7 +145,7 @@ pub struct Live {
     #[serde(default)]
     pub scale: String,
     /// Runs of each scheme.
-    #[serde(default = "read::live::runs")]
+    #[serde(default = "live_runs")]
     pub runs: NonZeroU32,
     /// What stands between the hosts.
     #[serde(default)]
@@ -167,6 +168,16 @@ pub enum Bed {
     Namespaces,
     /// A TUN device: our TCP sends, the kernel's receives, and a process makes the delay.
     Tun,
+}
+
+/// The file of an experiment of which only the table has been read.
+fn unread() -> Source {
+    Source::new("", "")
+}
+
+/// Runs that are enough for an interval.
+const fn live_runs() -> NonZeroU32 {
+    NonZeroU32::new(5).expect("five is not zero")
 }
 
 impl Experiment {

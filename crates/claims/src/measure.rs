@@ -1,14 +1,11 @@
 //! What a claim or a line of a plot measures.
 
-use std::sync::LazyLock;
-
-use results::{self, Field, Kind};
 use scenario::series;
 use serde::Deserialize;
-use sim::columns;
 
+use super::columns::{self, GOODPUT, SEGMENTS, THROUGHPUT, flow_columns, port_columns, unit_of};
+use super::leaf;
 use super::model::{self, Model};
-use super::read::{leaf, statistic};
 use super::unit::{Dimension, Level};
 
 /// A number of every simulation, or a distribution or series if it has no statistic.
@@ -32,11 +29,11 @@ pub type Name = &'static str;
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Of {
     /// A metric of `summary.json`.
-    Metric(#[serde(deserialize_with = "leaf::metric")] Name),
+    Metric(#[serde(deserialize_with = "columns::metric")] Name),
     /// A column of `flows.parquet`: one value for each flow.
     Flows {
         /// Its name; `throughput_bps`, `goodput_bps` and `segments` are made from others.
-        #[serde(deserialize_with = "leaf::flow_column")]
+        #[serde(deserialize_with = "columns::flow_column")]
         column: Name,
         /// Only these flows.
         #[serde(default)]
@@ -50,7 +47,7 @@ pub enum Of {
     /// A column of `ports.parquet`: one value for each port.
     Ports {
         /// Its name.
-        #[serde(deserialize_with = "leaf::port_column")]
+        #[serde(deserialize_with = "columns::port_column")]
         column: Name,
         /// Only these ports.
         #[serde(default, rename = "port")]
@@ -59,7 +56,7 @@ pub enum Of {
     /// A column of `series.parquet`: for each port, flow or host a value that changes over time.
     Series {
         /// Its name.
-        #[serde(deserialize_with = "leaf::quantity")]
+        #[serde(deserialize_with = "columns::quantity")]
         column: Name,
         /// Only these ports; where the column is about ports, the bottleneck unless said otherwise.
         #[serde(default, rename = "port")]
@@ -78,19 +75,19 @@ pub enum Of {
         #[serde(default, rename = "window", deserialize_with = "leaf::microseconds")]
         window_us: Option<f64>,
         /// How the statistics of several ports, flows or hosts become one.
-        #[serde(default, deserialize_with = "statistic::across")]
+        #[serde(default)]
         across: Statistic,
         /// What its values count for.
         #[serde(default)]
         weight: Weight,
         /// Not the statistic itself, but how far it lies from that of this other column.
-        #[serde(default, deserialize_with = "leaf::other_quantity")]
+        #[serde(default, deserialize_with = "columns::other_quantity")]
         apart_from: Option<Name>,
     },
     /// Events of flows: the times from one to the next of the same flow, and how many there are.
     Events {
         /// What happened: any of these.
-        #[serde(rename = "column", deserialize_with = "leaf::events")]
+        #[serde(rename = "column", deserialize_with = "columns::events")]
         kinds: Vec<Name>,
         /// Only events of flows of this group.
         group: Option<String>,
@@ -98,7 +95,7 @@ pub enum Of {
     /// An equation of a paper, from the settings of the simulation.
     Model {
         /// Its name.
-        #[serde(rename = "column", deserialize_with = "leaf::equation")]
+        #[serde(rename = "column", deserialize_with = "columns::equation")]
         name: Name,
         /// The size of the flow that it is about; none if it is about no flow, or if the sizes on the
         /// axis of a plot are meant.
@@ -389,7 +386,9 @@ impl Measure {
         let name = self.column();
         match &self.of {
             Of::Metric(_) => {
-                let found = columns::METRICS.iter().find(|column| column.name == name);
+                let found = sim::columns::METRICS
+                    .iter()
+                    .find(|column| column.name == name);
                 found.map_or("", |column| column.unit)
             }
             Of::Model { .. } => model::find(name).map_or("", |model| model.unit),
@@ -463,34 +462,3 @@ impl Statistic {
         }
     }
 }
-
-/// The columns of flows that are numbers, beside their throughput.
-pub(super) fn flow_columns() -> &'static [Field] {
-    static COLUMNS: LazyLock<Vec<Field>> = LazyLock::new(|| numbers(results::flow_fields()));
-    &COLUMNS
-}
-
-/// The columns of ports that are numbers.
-pub(super) fn port_columns() -> &'static [Field] {
-    static COLUMNS: LazyLock<Vec<Field>> = LazyLock::new(|| numbers(results::port_fields()));
-    &COLUMNS
-}
-
-fn numbers(fields: Vec<Field>) -> Vec<Field> {
-    let fields = fields.into_iter();
-    fields.filter(|field| field.kind != Kind::Text).collect()
-}
-
-fn unit_of(fields: &[Field], name: &str) -> &'static str {
-    let found = fields.iter().find(|field| field.name == name);
-    found.map_or("", |field| field.unit)
-}
-
-/// Columns of flows that are made from others.
-pub(super) const DERIVED: [&str; 3] = [THROUGHPUT, GOODPUT, SEGMENTS];
-/// A flow's size over its completion time.
-pub(super) const THROUGHPUT: &str = "throughput_bps";
-/// What has arrived of a flow over the time it ran, whether or not it has completed or has an end.
-pub(super) const GOODPUT: &str = "goodput_bps";
-/// How many segments a flow's payload fills, the last perhaps in part.
-pub(super) const SEGMENTS: &str = "segments";

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 
 use super::claim::At;
+use super::leaf;
 use super::measure::{Measure, Sizes};
-use super::read::leaf;
 use super::unit::Level;
 
 /// One panel of a figure.

@@ -7,14 +7,13 @@
 mod cause;
 mod claim;
 mod hollow;
-pub(crate) mod leaf;
-pub(crate) mod live;
+mod live;
 mod measure;
 mod plot;
 mod reader;
 mod section;
 mod short;
-pub(crate) mod statistic;
+mod statistic;
 mod tree;
 
 use std::collections::BTreeMap;
@@ -255,11 +254,6 @@ fn figure(
         source: source.clone(),
         ..experiment
     })
-}
-
-/// The source of an experiment whose table alone has been read.
-pub(super) fn unread() -> Source {
-    Source::new("", "")
 }
 
 /// What is known of a paper when a figure is read.

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use super::leaf;
 use super::reader::{Reader, Table};
 use super::short::list;
 use super::tree::{Node, Site, split};
 use super::{Context, Runs};
+use crate::leaf;
 use crate::unit::Dimension;
 use crate::{
     At, Average, Claim, ClaimKind, Compare, Level, Measure, Number, Operand, Order, Rank, Shape,

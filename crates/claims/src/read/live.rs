@@ -1,13 +1,13 @@
 //! Reading how a figure runs on real stacks.
 
 use std::mem;
-use std::num::NonZeroU32;
 
 use base::{Quantity, Rate};
 use scenario::Problem;
 
 use super::reader::Reader;
 use super::tree::Site;
+use crate::columns::{GOODPUT, THROUGHPUT};
 use crate::{
     At, Bed, Claim, ClaimKind, Compare, Experiment, Live, Measure, Of, Place, ShapeKind, Statistic,
 };
@@ -197,11 +197,6 @@ fn is_known(measure: &Measure) -> bool {
     }
 }
 
-/// Runs that are enough for an interval.
-pub(crate) const fn runs() -> NonZeroU32 {
-    NonZeroU32::new(5).expect("five is not zero")
-}
-
 /// What Linux tells of a run.
 const METRICS: [&str; 20] = [
     "goodput_bps",
@@ -238,12 +233,12 @@ const FLOWS: [&str; 12] = [
     "timeouts",
     "syn_timeouts",
     "late",
-    crate::measure::THROUGHPUT,
-    crate::measure::GOODPUT,
+    THROUGHPUT,
+    GOODPUT,
 ];
 
 /// What Linux tells over time: the queue of the bottleneck, and what receivers read.
-const SERIES: [&str; 2] = ["queue_bytes", crate::measure::THROUGHPUT];
+const SERIES: [&str; 2] = ["queue_bytes", THROUGHPUT];
 
 /// What Linux tells over time of senders.
 const LOSSES: [&str; 2] = ["fast_retransmit", "timeout"];

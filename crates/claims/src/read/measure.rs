@@ -4,7 +4,9 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use super::statistic::{Levels, Name};
-use crate::{Level, Measure, Of, model};
+use crate::leaf::{size, wrong};
+use crate::unit::Dimension;
+use crate::{Level, Measure, Moment, Of, Sizes, Statistic, Stretch, model};
 
 /// A measure with its short forms written out.
 #[derive(Deserialize)]
@@ -20,7 +22,7 @@ struct Written {
 
 impl<'de> Deserialize<'de> for Measure {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let wrong = |message: String, expected: &str| {
+        let refused = |message: String, expected: &str| {
             Err(D::Error::custom(format!("{message}\nexpected {expected}")))
         };
         let written = Written::deserialize(deserializer)?;
@@ -31,7 +33,13 @@ impl<'de> Deserialize<'de> for Measure {
         } = measure.of
             && !model::find(name).is_some_and(model::Model::takes_size)
         {
-            return wrong(format!("{name} is not about a flow"), "no size");
+            return refused(format!("{name} is not about a flow"), "no size");
+        }
+        if let Of::Series { across, .. } = &measure.of
+            && !ACROSS.contains(across)
+        {
+            let expected = "one of mean, min, max, sum, deviation, jain";
+            return refused("wrong value for across".to_owned(), expected);
         }
         let levels = Levels {
             gap: written.gap,
@@ -40,15 +48,70 @@ impl<'de> Deserialize<'de> for Measure {
         };
         if measure.is_number() && (written.statistic.is_some() || !levels.is_empty()) {
             let message = format!("{} is one number already", measure.column());
-            return wrong(message, "no statistic");
+            return refused(message, "no statistic");
         }
         let statistic = written.statistic.map(|name| name.of(&measure, &levels));
         measure.statistic = statistic.transpose()?;
         if written.reduction_from.is_some() && !measure.is_number() {
             let message = "only a number can be lower than another".to_owned();
-            return wrong(message, "a statistic in the measure");
+            return refused(message, "a statistic in the measure");
         }
         measure.reduction_from = written.reduction_from;
         Ok(measure)
     }
 }
+
+impl<'de> Deserialize<'de> for Sizes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let expected =
+            "two sizes, as in size = [\"0B\", \"100KB\"], the second perhaps \"unlimited\"";
+        let one = |text: &str| size(Level::parse(text).ok_or_else(|| wrong(expected))?, expected);
+        match &Vec::<String>::deserialize(deserializer)?[..] {
+            [above, up_to] => Ok(Self {
+                above: one(above)?,
+                up_to: match up_to.as_str() {
+                    "unlimited" => None,
+                    _ => Some(one(up_to)?),
+                },
+            }),
+            _ => Err(wrong(expected)),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Stretch {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let moment = |text: &str, open: &str| {
+            if text == open {
+                return Ok(None);
+            }
+            let level = Level::parse(text).filter(|level| !level.unit.is_empty());
+            let moment = level.and_then(|level| match level.unit.as_str() {
+                "%" => Some(Moment::Share(level.value / 100.0)),
+                _ => level.in_column(Dimension::Time, 1.0).map(Moment::At),
+            });
+            moment.map(Some).ok_or_else(|| {
+                wrong(format!(
+                    "a time with its unit, a share of the simulation as in \"40%\", or {open:?}"
+                ))
+            })
+        };
+        match &Vec::<String>::deserialize(deserializer)?[..] {
+            [from, to] => Ok(Self {
+                from: moment(from, "start")?,
+                to: moment(to, "end")?,
+            }),
+            _ => Err(wrong("two times, as in during = [\"10ms\", \"end\"]")),
+        }
+    }
+}
+
+/// How the statistics of several ports, flows or hosts may become one.
+const ACROSS: [Statistic; 6] = [
+    Statistic::Mean,
+    Statistic::Min,
+    Statistic::Max,
+    Statistic::Sum,
+    Statistic::Deviation,
+    Statistic::Jain,
+];

@@ -6,9 +6,9 @@ use scenario::{Problem, Problems, Source, suggest};
 use serde::de::DeserializeOwned;
 use toml::de::{DeValue, Error, ValueDeserializer};
 
-use super::leaf;
 use super::short::keys_of;
 use super::tree::{Node, Site};
+use crate::leaf;
 
 /// Reads the tables of one file; problems are collected so that all are reported together.
 pub(super) struct Reader<'a> {

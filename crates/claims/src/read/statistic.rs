@@ -3,7 +3,7 @@
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-use super::leaf;
+use crate::leaf;
 use crate::unit::Dimension;
 use crate::{Level, Measure, Of, Statistic};
 
@@ -134,19 +134,6 @@ impl<'de> Deserialize<'de> for Statistic {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Name(name) = Name::deserialize(deserializer)?;
         one(&name, &Levels::default())
-    }
-}
-
-/// How the statistics of several ports, flows or hosts become one.
-pub(crate) fn across<'de, D: Deserializer<'de>>(from: D) -> Result<Statistic, D::Error> {
-    match Statistic::deserialize(from)? {
-        statistic @ (Statistic::Mean
-        | Statistic::Min
-        | Statistic::Max
-        | Statistic::Sum
-        | Statistic::Deviation
-        | Statistic::Jain) => Ok(statistic),
-        _ => Err(leaf::wrong("one of mean, min, max, sum, deviation, jain")),
     }
 }
 

@@ -4,16 +4,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use record::trace::EventKind;
-use scenario::{series, suggest};
-use serde::de::{Error, IntoDeserializer};
+use scenario::suggest;
+use serde::de::Error;
 use serde::{Deserialize, Deserializer};
-use sim::columns;
 use toml::Spanned;
 
-use crate::measure::{DERIVED, flow_columns, port_columns};
-use crate::unit::Dimension;
-use crate::{At, Level, Moment, Sizes, Stretch, model};
+use super::unit::{Dimension, Level};
 
 /// A wrong value of a key.
 pub(super) fn wrong<E: Error>(expected: impl fmt::Display) -> E {
@@ -40,7 +36,7 @@ pub(super) fn unlisted<'a>(
 }
 
 /// One of the names that something has.
-fn listed<'de, D: Deserializer<'de>>(
+pub(super) fn listed<'de, D: Deserializer<'de>>(
     from: D,
     what: &str,
     known: impl Iterator<Item = &'static str> + Clone,
@@ -50,58 +46,6 @@ fn listed<'de, D: Deserializer<'de>>(
         let (message, help) = unlisted(what, &name, known);
         D::Error::custom(format!("{message}\n{help}"))
     })
-}
-
-pub(crate) fn metric<'de, D: Deserializer<'de>>(from: D) -> Result<&'static str, D::Error> {
-    listed(
-        from,
-        "metric",
-        columns::METRICS.iter().map(|column| column.name),
-    )
-}
-
-pub(crate) fn flow_column<'de, D: Deserializer<'de>>(from: D) -> Result<&'static str, D::Error> {
-    let names = flow_columns().iter().map(|field| &*field.name);
-    listed(from, "column of flows", names.chain(DERIVED))
-}
-
-pub(crate) fn port_column<'de, D: Deserializer<'de>>(from: D) -> Result<&'static str, D::Error> {
-    listed(
-        from,
-        "column of ports",
-        port_columns().iter().map(|field| &*field.name),
-    )
-}
-
-pub(crate) fn quantity<'de, D: Deserializer<'de>>(from: D) -> Result<&'static str, D::Error> {
-    let names = series::all().iter().map(|quantity| quantity.name);
-    listed(from, "quantity of series", names)
-}
-
-pub(crate) fn other_quantity<'de, D: Deserializer<'de>>(
-    from: D,
-) -> Result<Option<&'static str>, D::Error> {
-    quantity(from).map(Some)
-}
-
-pub(crate) fn equation<'de, D: Deserializer<'de>>(from: D) -> Result<&'static str, D::Error> {
-    listed(
-        from,
-        "equation",
-        model::MODELS.iter().map(|model| model.name),
-    )
-}
-
-pub(crate) fn events<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<&'static str>, D::Error> {
-    let names = Vec::<String>::deserialize(from)?.into_iter();
-    let names = names.map(|name| {
-        listed(
-            name.into_deserializer(),
-            "event",
-            EventKind::NAMES.into_iter(),
-        )
-    });
-    names.collect()
 }
 
 /// A table whose keys are free, in the order of the file.
@@ -117,8 +61,11 @@ fn ordered<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
         .collect())
 }
 
+/// Texts by key.
+type Texts = Vec<(String, Vec<String>)>;
+
 /// Values of swept settings.
-pub(crate) fn at<'de, D: Deserializer<'de>>(from: D) -> Result<At, D::Error> {
+pub(crate) fn at<'de, D: Deserializer<'de>>(from: D) -> Result<Texts, D::Error> {
     ordered(from)
 }
 
@@ -177,7 +124,7 @@ impl<'de> Deserialize<'de> for Level {
 }
 
 /// A size of flows.
-fn size<E: Error>(level: Level, expected: &str) -> Result<Level, E> {
+pub(super) fn size<E: Error>(level: Level, expected: &str) -> Result<Level, E> {
     let known = !level.unit.is_empty() && level.in_column(Dimension::Bytes, 1.0).is_some();
     known.then_some(level).ok_or_else(|| wrong(expected))
 }
@@ -201,51 +148,6 @@ pub(crate) fn sizes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Level>, D:
     let bytes = |size: &Level| size.in_column(Dimension::Bytes, 1500.0);
     let ascending = sizes.is_sorted_by(|a, b| bytes(a) < bytes(b));
     ascending.then_some(sizes).ok_or_else(|| wrong(expected))
-}
-
-impl<'de> Deserialize<'de> for Sizes {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let expected =
-            "two sizes, as in size = [\"0B\", \"100KB\"], the second perhaps \"unlimited\"";
-        let one = |text: &str| size(Level::parse(text).ok_or_else(|| wrong(expected))?, expected);
-        match &Vec::<String>::deserialize(deserializer)?[..] {
-            [above, up_to] => Ok(Self {
-                above: one(above)?,
-                up_to: match up_to.as_str() {
-                    "unlimited" => None,
-                    _ => Some(one(up_to)?),
-                },
-            }),
-            _ => Err(wrong(expected)),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Stretch {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let moment = |text: &str, open: &str| {
-            if text == open {
-                return Ok(None);
-            }
-            let level = Level::parse(text).filter(|level| !level.unit.is_empty());
-            let moment = level.and_then(|level| match level.unit.as_str() {
-                "%" => Some(Moment::Share(level.value / 100.0)),
-                _ => level.in_column(Dimension::Time, 1.0).map(Moment::At),
-            });
-            moment.map(Some).ok_or_else(|| {
-                wrong(format!(
-                    "a time with its unit, a share of the simulation as in \"40%\", or {open:?}"
-                ))
-            })
-        };
-        match &Vec::<String>::deserialize(deserializer)?[..] {
-            [from, to] => Ok(Self {
-                from: moment(from, "start")?,
-                to: moment(to, "end")?,
-            }),
-            _ => Err(wrong("two times, as in during = [\"10ms\", \"end\"]")),
-        }
-    }
 }
 
 /// A time in microseconds.
