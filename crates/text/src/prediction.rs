@@ -4,7 +4,7 @@ use std::path::Path;
 
 use observed::{Attach, Observation, Place, Predicted, Prediction, Times};
 
-use crate::grouped;
+use crate::number::grouped;
 use crate::observation::{several, short, time};
 
 /// Whether to believe the model, then every cure by its 99th percentile, and where the run and its report are.

@@ -15,41 +15,12 @@
 pub mod answer;
 pub mod dde;
 pub mod hscc;
+mod number;
 pub mod rc3;
 pub mod rcc;
 pub mod rwndq;
 
 use answer::Model;
-use base::Rate;
 
 /// Every model, in the order of the papers.
 pub const MODELS: &[&Model] = &[&rcc::MODEL, &rc3::MODEL, &hscc::MODEL, &rwndq::MODEL];
-
-/// Bits per second of a rate.
-#[expect(clippy::cast_precision_loss, reason = "a rate has fewer than 53 bits")]
-fn bits(rate: Rate) -> f64 {
-    rate.as_bps() as f64
-}
-
-#[expect(clippy::cast_precision_loss, reason = "fewer bytes than 2^53")]
-fn real(number: u64) -> f64 {
-    number as f64
-}
-
-#[expect(clippy::cast_precision_loss, reason = "fewer samples than 2^53")]
-fn count(number: usize) -> f64 {
-    number as f64
-}
-
-/// The whole part of a number that is not negative.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "numbers of samples, checked to be few"
-)]
-fn whole(number: f64) -> usize {
-    libm::floor(number + ROUNDING) as usize
-}
-
-/// Sums of times are this exact.
-const ROUNDING: f64 = 1e-9;

@@ -18,7 +18,7 @@ use base::setting::Settings;
 use base::{Count, Fraction, Rate, Span};
 
 use crate::answer::{Answer, Axis, Chart, Curve, Model, Refusal, Shape, Table, columns};
-use crate::real;
+use crate::number::real;
 
 base::settings! {
     /// Settings of the model.
@@ -63,7 +63,7 @@ impl Path {
     pub fn new(parameters: &Parameters) -> Self {
         let packet = f64::from(parameters.packet.0);
         Self {
-            rate: crate::bits(parameters.rate) * (1.0 - parameters.load.0) / 8.0 / packet,
+            rate: crate::number::bits(parameters.rate) * (1.0 - parameters.load.0) / 8.0 / packet,
             rtt: parameters.rtt.as_secs(),
             initial_window: f64::from(parameters.initial_window.0),
         }
