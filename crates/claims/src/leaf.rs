@@ -165,6 +165,12 @@ pub(crate) fn gap<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     us.ok_or_else(|| wrong("a time with its unit"))
 }
 
+/// Per cent of values, from the name of a percentile.
+pub(super) fn percent<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    let percent = String::deserialize(from)?.parse();
+    percent.map_err(|_| wrong("a percentile, as in p99"))
+}
+
 /// `switch 2`, `host 0`, or all of a kind.
 pub(crate) fn node<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(from)?;

@@ -273,7 +273,8 @@ pub enum Moment {
 }
 
 /// What is made of many values. Values of a series count as long as they last.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Statistic {
     /// The mean.
     #[default]
@@ -291,7 +292,7 @@ pub enum Statistic {
     /// The standard deviation: the root of the variance.
     Deviation,
     /// The least value that this per cent of the values do not exceed.
-    Percentile(f64),
+    Percentile(#[serde(deserialize_with = "leaf::percent")] f64),
     /// One statistic less another, as in `p99 - p1`.
     Difference(Box<Self>, Box<Self>),
     /// The share of the values below `below` or above `above`; of a series, of the time.

@@ -13,7 +13,6 @@ mod plot;
 mod reader;
 mod section;
 mod short;
-mod statistic;
 mod tree;
 
 use std::collections::BTreeMap;

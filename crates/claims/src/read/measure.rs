@@ -3,7 +3,6 @@
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-use super::statistic::{Levels, Name};
 use crate::leaf::{size, wrong};
 use crate::unit::Dimension;
 use crate::{Level, Measure, Moment, Of, Sizes, Statistic, Stretch, model};
@@ -13,10 +12,7 @@ use crate::{Level, Measure, Moment, Of, Sizes, Statistic, Stretch, model};
 #[serde(deny_unknown_fields)]
 struct Written {
     source: Of,
-    statistic: Option<Name>,
-    gap: Option<Level>,
-    below: Option<Level>,
-    above: Option<Level>,
+    statistic: Option<Statistic>,
     reduction_from: Option<String>,
 }
 
@@ -41,23 +37,67 @@ impl<'de> Deserialize<'de> for Measure {
             let expected = "one of mean, min, max, sum, deviation, jain";
             return refused("wrong value for across".to_owned(), expected);
         }
-        let levels = Levels {
-            gap: written.gap,
-            below: written.below,
-            above: written.above,
-        };
-        if measure.is_number() && (written.statistic.is_some() || !levels.is_empty()) {
-            let message = format!("{} is one number already", measure.column());
-            return refused(message, "no statistic");
+        if let Some(statistic) = &written.statistic {
+            if measure.is_number() {
+                let message = format!("{} is one number already", measure.column());
+                return refused(message, "no statistic");
+            }
+            fits(statistic, &measure)?;
         }
-        let statistic = written.statistic.map(|name| name.of(&measure, &levels));
-        measure.statistic = statistic.transpose()?;
+        measure.statistic = written.statistic;
         if written.reduction_from.is_some() && !measure.is_number() {
             let message = "only a number can be lower than another".to_owned();
             return refused(message, "a statistic in the measure");
         }
         measure.reduction_from = written.reduction_from;
         Ok(measure)
+    }
+}
+
+/// Fails for a statistic, or a level of it, that does not suit what is measured.
+fn fits<E: Error>(statistic: &Statistic, measure: &Measure) -> Result<(), E> {
+    let over_time = matches!(measure.of, Of::Series { .. });
+    let fits = match statistic {
+        Statistic::Sum | Statistic::Count | Statistic::Clusters { .. } | Statistic::Jain => {
+            !over_time
+        }
+        Statistic::Dips { .. } | Statistic::Oscillations { .. } | Statistic::Change => over_time,
+        Statistic::Share {
+            below: None,
+            above: None,
+        } => return Err(E::missing_field("below")),
+        _ => true,
+    };
+    if !fits {
+        let expected = if over_time {
+            "a statistic over time, such as mean, p95, change or dips"
+        } else {
+            "a statistic of many values, such as mean, p99 or sum; this one needs a series"
+        };
+        return Err(E::custom(format!(
+            "this statistic is not for this source\nexpected {expected}"
+        )));
+    }
+    let dimension = measure.dimension();
+    let mut levels = levels(statistic).into_iter().flatten();
+    match levels.find(|level| level.in_column(dimension, 1.0).is_none()) {
+        Some(level) => Err(E::custom(format!(
+            "{level} is no value of what is measured\nexpected {}",
+            dimension.expected()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The levels of a statistic.
+fn levels(statistic: &Statistic) -> [Option<&Level>; 2] {
+    match statistic {
+        Statistic::Share { below, above } => [below.as_ref(), above.as_ref()],
+        Statistic::Oscillations { below, above } => [Some(below), Some(above)],
+        Statistic::Clusters { gap: level } | Statistic::Dips { below: level } => {
+            [Some(level), None]
+        }
+        _ => [None; 2],
     }
 }
 

@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
         }
         let mut names = quoted(message, "unknown variant");
         if let Some(name) = names.next() {
-            let (problem, help) = leaf::unlisted(&key, name, names);
+            let (problem, help) = leaf::unlisted(&key, name, names.flat_map(keys_of));
             let problem = Problem::new(problem).at(self.source, place, "unknown name");
             return self.problems.push(problem.help(help));
         }

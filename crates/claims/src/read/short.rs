@@ -63,6 +63,13 @@ fn write_out_measure(node: &mut Node<'_>) {
     let sources: Vec<_> = sources.collect();
     let mut outer = take(table, &OUTER);
     let mut inner = mem::take(table);
+    let levels = take(&mut outer, &["gap", "below", "above"]);
+    if let Some(statistic) = outer.get_mut("statistic") {
+        write_out_statistic(statistic, &levels);
+    }
+    if let Some(statistic) = inner.get_mut("each_sender") {
+        write_out_statistic(statistic, &DeTable::new());
+    }
     let mut source = DeTable::new();
     // None or several leave an empty table: the reader then says that there must be one.
     if let Ok([(name, mut column)]) = <[_; 1]>::try_from(sources) {
@@ -71,7 +78,7 @@ fn write_out_measure(node: &mut Node<'_>) {
             "flows" => {
                 if inner.contains_key("cluster") {
                     let mut cluster = take(&mut inner, &["cluster"]);
-                    cluster.extend(take(&mut outer, &["gap"]));
+                    cluster.extend(take(&mut levels.clone(), &["gap"]));
                     put(&mut inner, "cluster", &place, DeValue::Table(cluster));
                 }
                 (take(&mut inner, &CHOSEN), "chosen")
@@ -95,6 +102,36 @@ fn write_out_measure(node: &mut Node<'_>) {
     }
     put(&mut outer, "source", &place, DeValue::Table(source));
     *table = outer;
+}
+
+/// Writes a statistic with the levels of a measure that it needs, as `{ dips = { below = "9" } }`, and a percentile as
+/// `{ percentile = "99" }`.
+fn write_out_statistic<'a>(node: &mut Node<'a>, levels: &DeTable<'a>) {
+    let place = node.span();
+    let Some(name) = node.get_ref().as_str().map(|name| name.trim().to_owned()) else {
+        return;
+    };
+    let (key, value) = if let Some((one, less)) = name.split_once(" - ") {
+        let both = [one, less].map(|part| {
+            let mut part = Spanned::new(place.clone(), DeValue::String(part.to_owned().into()));
+            write_out_statistic(&mut part, levels);
+            part
+        });
+        ("difference", DeValue::Array(both.into_iter().collect()))
+    } else if let Some((key, keys)) = LEVELLED.iter().find(|(key, _)| *key == name) {
+        (*key, DeValue::Table(take(&mut levels.clone(), keys)))
+    } else if let Some(percent) = name.strip_prefix('p').filter(|text| is_percent(text)) {
+        ("percentile", DeValue::String(percent.to_owned().into()))
+    } else {
+        return;
+    };
+    *node.get_mut() = value;
+    wrap(node, key);
+}
+
+fn is_percent(text: &str) -> bool {
+    let number = text.parse::<f64>();
+    number.is_ok_and(|number| (0.0..=100.0).contains(&number))
 }
 
 /// Removes keys from a table.
@@ -173,6 +210,8 @@ pub(super) fn keys_of(name: &str) -> Vec<&str> {
         "column" => OUTER.to_vec(),
         "chosen" => CHOSEN.to_vec(),
         "port" => PORT.to_vec(),
+        "percentile" => vec!["p99"],
+        "difference" => vec!["p99 - p1"],
         name => vec![name],
     }
 }
@@ -182,6 +221,14 @@ const SOURCES: [&str; 6] = ["metric", "flows", "ports", "series", "events", "mod
 
 /// Keys of a measure, whatever its source.
 const OUTER: [&str; 5] = ["statistic", "gap", "below", "above", "reduction_from"];
+
+/// Statistics that need levels, with the keys of these.
+const LEVELLED: [(&str, &[&str]); 4] = [
+    ("share", &["below", "above"]),
+    ("clusters", &["gap"]),
+    ("dips", &["below"]),
+    ("oscillations", &["below", "above"]),
+];
 
 /// Keys that choose flows.
 const CHOSEN: [&str; 5] = ["group", "size", "during", "common_to", "cluster"];
