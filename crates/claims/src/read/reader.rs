@@ -78,10 +78,9 @@ impl<'a> Reader<'a> {
         let key = self
             .key_at(site, &place)
             .unwrap_or_else(|| table.name.to_owned());
-        let mut names = quoted(message, "unknown field");
-        if let Some(name) = names.next() {
-            let known = table.others.iter().copied().chain(names.flat_map(keys_of));
-            let known: Vec<&str> = known.collect();
+        if let Some((name, known)) = unknown_key(message) {
+            let known = known.into_iter().flat_map(keys_of);
+            let known: Vec<&str> = table.others.iter().copied().chain(known).collect();
             let nearest = suggest::did_you_mean(name, known.iter().copied());
             let owner = self
                 .owner_at(site, &place)
@@ -224,6 +223,16 @@ impl<'a> Reader<'a> {
         });
         tables.collect()
     }
+}
+
+/// The key that a structure does not have, and those that it has. Tables of variants tell of it in other words.
+fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
+    if let Some(lists) = message.strip_prefix("unexpected keys in table: ") {
+        let (unknown, known) = lists.split_once(", available keys: ")?;
+        return Some((unknown.split(", ").next()?, known.split(", ").collect()));
+    }
+    let mut names = quoted(message, "unknown field");
+    Some((names.next()?, names.collect()))
 }
 
 /// The names in a message of serde that begins with `start`: the one that is wrong or missing, and those that may be.
