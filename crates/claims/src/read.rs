@@ -221,7 +221,13 @@ fn figure(
     let tables = reader.tables(&document, "claim");
     reader.unique(&tables);
     for (what, claim) in tables {
-        claims.extend(reader.claim(&what, claim, runs));
+        let before = reader.problems.len();
+        let read = reader.claim(&what, claim, runs);
+        if read.is_none() && reader.problems.len() == before {
+            let message = format!("{what} has nothing to judge");
+            reader.wrong(message, claim.span(), "schemes, each with what is measured");
+        }
+        claims.extend(read);
     }
     let tables = reader.tables(&document, "cause");
     reader.unique(&tables);

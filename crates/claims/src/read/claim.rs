@@ -375,6 +375,14 @@ impl Reader<'_> {
             self.check_measure(measure, site.place(), context);
         }
         self.at(&one.at, site.key("at"), context);
+        if measure.is_none() && !whole.site.has("measure") && whole.site.has_within("measure") {
+            let message = format!("{} compares {} without a measure", whole.name, one.scheme);
+            self.wrong(
+                message,
+                site.place(),
+                "a measure of its own, or of the claim",
+            );
+        }
         known.then_some(Operand {
             label: one.label.unwrap_or_else(|| one.scheme.clone()),
             scheme: one.scheme,

@@ -446,3 +446,18 @@ fn keys_of_measures_are_told_as_the_file_writes_them() {
         }
     }
 }
+
+#[test]
+fn a_claim_about_nothing_is_refused() {
+    let claim = "[[claim]]\nid = \"c\"\nkind = \"shape\"\nshape = \"rising\"\nsays = \"s\"\nwhere = \"w\"\n";
+    let none = format!("{claim}measure = \"drops\"\nof = []\n");
+    let other = "{ scheme = \"newreno\", measure = \"drops\" }";
+    let one_without = format!("{claim}of = [\"rcc\", {other}]\n").replace("rising", "equal");
+    let said = problems("files_nothing", &format!("{INCAST}{none}"));
+    assert!(said.contains("claim c has nothing to judge"), "{said}");
+    let said = problems("files_nothing", &format!("{INCAST}{one_without}"));
+    assert!(
+        said.contains("claim c compares rcc without a measure"),
+        "{said}"
+    );
+}
