@@ -8,6 +8,7 @@ mod names;
 mod outside;
 mod programs;
 mod sources;
+mod step;
 mod unused;
 mod wasm;
 
@@ -15,6 +16,7 @@ use std::env;
 use std::time::Instant;
 
 use self::beside::Beside;
+use self::step::{Lack, Outcome, Step};
 use crate::repository::{Failure, Repository, run};
 use crate::{bench, cites, docs, python};
 
@@ -73,55 +75,6 @@ fn follow(
     }
     eprintln!("\n{}", lines.join("\n"));
     Ok(())
-}
-
-/// One thing that is checked.
-#[derive(Clone, Copy)]
-struct Step {
-    name: &'static str,
-    /// What the step needs and this machine does not have.
-    lacks: fn(&Repository) -> Option<Lack>,
-    run: fn(&Repository) -> Result<(), Failure>,
-}
-
-/// What became of a step that did not fail.
-#[derive(Debug, PartialEq)]
-enum Outcome {
-    Done,
-    /// It did not run, for this reason.
-    Skipped(&'static str),
-}
-
-/// Why a step cannot run.
-#[derive(Clone, Copy)]
-enum Lack {
-    /// `.ci/run` installs it: where nothing may be skipped, it has to be there.
-    Installable(&'static str),
-    /// CI may be unable to have it, so that its absence fails nothing anywhere.
-    Optional(&'static str),
-}
-
-impl Step {
-    /// A step that runs on every machine.
-    const fn new(name: &'static str, run: fn(&Repository) -> Result<(), Failure>) -> Self {
-        Self {
-            name,
-            lacks: |_| None,
-            run,
-        }
-    }
-}
-
-impl Lack {
-    /// Skips the step, unless `no_skip` says that what is lacking has to be there.
-    fn skip(self, no_skip: bool) -> Result<Outcome, Failure> {
-        match self {
-            Self::Installable(why) if no_skip => Err(Failure(format!(
-                "{why}, and TAILWATER_NO_SKIP is set: .ci/run installs it"
-            ))),
-            Self::Installable(why) | Self::Optional(why) => Ok(Outcome::Skipped(why)),
-        }
-    }
 }
 
 /// What compiles in the debug profile. The command is built before the tests that start it.
@@ -213,38 +166,7 @@ fn golden(repository: &Repository) -> Result<(), Failure> {
     run(&mut repository.cargo(&arguments))
 }
 
-/// Fails with every line that a step found, each naming a place, what is wrong there and the remedy.
-fn failed(found: &[Vec<String>]) -> Result<(), Failure> {
-    let wrong = found.concat();
-    if wrong.is_empty() {
-        return Ok(());
-    }
-    Err(Failure(format!("\n  {}", wrong.join("\n  "))))
-}
-
 #[expect(clippy::disallowed_methods, reason = "steps are timed for people")]
 fn now() -> Instant {
     Instant::now()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_ci_installs_may_be_skipped_elsewhere_alone() {
-        let lack = Lack::Installable("node is not installed");
-        let skipped = Outcome::Skipped("node is not installed");
-        assert_eq!(lack.skip(false).unwrap(), skipped);
-        let Failure(why) = lack.skip(true).unwrap_err();
-        let refused = "node is not installed, and TAILWATER_NO_SKIP is set: .ci/run installs it";
-        assert_eq!(why, refused);
-    }
-
-    #[test]
-    fn what_ci_may_be_unable_to_have_is_skipped_everywhere() {
-        let lack = Lack::Optional("there is no database");
-        let skipped = Outcome::Skipped("there is no database");
-        assert_eq!(lack.skip(true).unwrap(), skipped);
-    }
 }

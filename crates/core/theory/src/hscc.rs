@@ -92,10 +92,10 @@ impl Fluid {
         let packet = u64::from(parameters.packet.0);
         let buffer = parameters.buffer.in_bytes(packet);
         Self {
-            rate: crate::bits(parameters.rate) / 8.0 / crate::real(packet),
+            rate: crate::number::bits(parameters.rate) / 8.0 / base::cast::real(packet),
             rtt: parameters.rtt.as_secs(),
             flows: f64::from(parameters.flows.0),
-            buffer: crate::real(buffer) / crate::real(packet),
+            buffer: base::cast::real(buffer) / base::cast::real(packet),
             low: parameters.alpha1.0,
             high: parameters.alpha2.0,
             increase: Increase::Corrected,
@@ -108,9 +108,9 @@ impl Burst {
     pub fn new(parameters: &Parameters) -> Self {
         let packet = u64::from(parameters.packet.0);
         Self {
-            bytes: crate::real(parameters.size.in_bytes(packet)),
+            bytes: base::cast::real(parameters.size.in_bytes(packet)),
             flows: f64::from(parameters.flows.0),
-            rate: crate::bits(parameters.rate) / 8.0,
+            rate: crate::number::bits(parameters.rate) / 8.0,
             rounds: f64::from(parameters.rounds.0),
             rtt: parameters.rtt.as_secs(),
             timeouts: f64::from(parameters.timeouts.0),
@@ -267,7 +267,7 @@ fn motion(readings: &[(&str, Fluid)], duration: f64) -> Vec<Chart> {
     let (mut queues, mut windows) = (Vec::new(), Vec::new());
     for (label, fluid) in readings {
         let step = fluid.rtt / STEPS;
-        let steps = crate::whole(duration / step);
+        let steps = crate::number::whole(duration / step);
         let line = dde::solve(fluid, [10.0, 0.0], step, steps);
         let every = steps.div_ceil(POINTS).max(1);
         let bound = WILD * (fluid.rate * fluid.rtt + fluid.buffer);

@@ -15,31 +15,12 @@
 pub mod answer;
 pub mod dde;
 pub mod hscc;
+mod number;
 pub mod rc3;
 pub mod rcc;
 pub mod rwndq;
 
 use answer::Model;
-use base::Rate;
-use base::cast::real;
 
 /// Every model, in the order of the papers.
 pub const MODELS: &[&Model] = &[&rcc::MODEL, &rc3::MODEL, &hscc::MODEL, &rwndq::MODEL];
-
-/// Bits per second of a rate.
-fn bits(rate: Rate) -> f64 {
-    real(rate.as_bps())
-}
-
-/// The whole part of a number that is not negative.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "numbers of samples, checked to be few"
-)]
-fn whole(number: f64) -> usize {
-    libm::floor(number + ROUNDING) as usize
-}
-
-/// Sums of times are this exact.
-const ROUNDING: f64 = 1e-9;

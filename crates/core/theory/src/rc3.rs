@@ -63,7 +63,7 @@ impl Path {
     pub fn new(parameters: &Parameters) -> Self {
         let packet = f64::from(parameters.packet.0);
         Self {
-            rate: crate::bits(parameters.rate) * (1.0 - parameters.load.0) / 8.0 / packet,
+            rate: crate::number::bits(parameters.rate) * (1.0 - parameters.load.0) / 8.0 / packet,
             rtt: parameters.rtt.as_secs(),
             initial_window: f64::from(parameters.initial_window.0),
         }

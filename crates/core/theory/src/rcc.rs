@@ -188,7 +188,7 @@ fn answer(parameters: &Parameters) -> Result<Answer, Refusal> {
     let size = real(parameters.size.in_bytes(mss));
     let incast = Incast {
         ecn: Ecn {
-            rate: crate::bits(parameters.rate) / 8.0 / real(packet),
+            rate: crate::number::bits(parameters.rate) / 8.0 / real(packet),
             rtt: parameters.rtt.as_secs(),
             threshold: packets(parameters.ecn_threshold),
             flows: f64::from(parameters.senders.0),

@@ -32,7 +32,7 @@ use base::{Count, Fraction, Rate, Span, WireSize};
 use crate::answer::{Answer, Axis, Cell, Chart, Curve, Model, Refusal, Shape, Table, columns};
 use base::cast::{count, real};
 
-use crate::{ROUNDING, whole};
+use crate::number::{ROUNDING, whole};
 
 base::settings! {
     /// Settings of the model.
@@ -125,7 +125,7 @@ impl Loop {
     pub fn new(parameters: &Parameters) -> Self {
         let packet = f64::from(parameters.packet.0);
         Self {
-            rate: crate::bits(parameters.rate) / 8.0 / packet,
+            rate: crate::number::bits(parameters.rate) / 8.0 / packet,
             rtt: parameters.rtt.as_secs(),
             target: parameters.target.0 * buffer(parameters),
             interval: parameters.interval.as_secs(),

@@ -3,7 +3,7 @@
 use protocol::{AttachLine, CheckState, DetachLine, DoctorLine, SchemeSupport, StatusLine};
 use schemes::linux::{KernelLaw, Reading, attachable};
 
-use crate::grouped;
+use crate::number::grouped;
 
 /// What an attach did.
 pub fn attach(done: &AttachLine) -> String {

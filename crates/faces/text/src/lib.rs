@@ -1,11 +1,13 @@
 //! Plain text for people: words in columns, and what was seen of a network.
 
 pub mod deployment;
+mod number;
 mod observation;
 mod prediction;
 
 use std::fmt::Write;
 
+pub use number::grouped;
 pub use observation::observed;
 pub use prediction::predicted;
 
@@ -47,19 +49,6 @@ pub fn pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String 
     let mut out = String::new();
     for (name, meaning) in pairs {
         writeln!(out, "{name:width$}  {meaning}").expect("writing to a string succeeds");
-    }
-    out
-}
-
-/// Digits in threes: `2,880`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
     }
     out
 }

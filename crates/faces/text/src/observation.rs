@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use observed::{Flow, Judged, Observation, Queue, Verdict};
 
-use crate::grouped;
+use crate::number::grouped;
 
 /// The verdict, its evidence, and what was counted.
 pub fn observed(seen: &Observation, notes: &[&str], flows: Option<&Vec<Flow>>) -> String {

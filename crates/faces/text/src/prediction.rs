@@ -5,7 +5,7 @@ use std::path::Path;
 
 use observed::{Apart, Command, Observation, Predicted, Prediction, Times, Waited};
 
-use crate::grouped;
+use crate::number::grouped;
 use crate::observation::{several, short, time};
 
 /// Whether to believe the model, then every cure by what it gains, which of them to try and how, and where the

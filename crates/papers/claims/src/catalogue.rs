@@ -6,7 +6,7 @@ use std::path::Path;
 use plan::suggest;
 use scenario::{Problem, Problems, Source};
 
-use super::{KEYS, Paper, read};
+use super::{KEYS, Paper, common, read};
 
 /// A paper and those of its figures that are asked for.
 #[derive(Clone, Debug)]
@@ -53,7 +53,11 @@ pub fn scenario(word: &str) -> Result<Source, Problems> {
         names().contains(paper) && figures(paper).contains(name) && !Path::new(word).is_file()
     });
     let Some((name, figure)) = figure else {
-        return Source::find(word).map(|source| source.shared(&KEYS));
+        let source = Source::find(word)?.shared(&KEYS);
+        let paper = Path::new(source.name()).with_file_name(PAPER);
+        let is_file = Path::new(source.name()).is_file() && paper.is_file();
+        let paper = is_file.then(|| open(&paper)).transpose()?;
+        return common::joined(source, paper.as_ref());
     };
     let paper = paper(name)?;
     let find = |name: &str| paper.experiments.iter().find(|other| other.name == name);
@@ -223,9 +227,10 @@ fn load(
     mut files: Vec<(String, Source)>,
     lone: Option<&str>,
 ) -> Result<Paper, Problems> {
-    let paper = files.iter().position(|(file, _)| file == PAPER);
-    let (mut paper, order) = match paper {
-        Some(index) => read::paper(name, &files.remove(index).1)?,
+    let own = files.iter().position(|(file, _)| file == PAPER);
+    let own = own.map(|index| files.remove(index).1);
+    let (mut paper, order) = match &own {
+        Some(own) => read::paper(name, own)?,
         None if lone.is_some() => {
             let paper = Paper {
                 name: name.to_owned(),
@@ -244,10 +249,17 @@ fn load(
             return Err(problem.help(help).into());
         }
     };
-    let mut figures: Vec<(String, Source)> = files
-        .into_iter()
-        .map(|(file, source)| (stem(&file).to_owned(), source))
-        .collect();
+    let mut figures = Vec::new();
+    let mut problems = Vec::new();
+    for (file, source) in files {
+        match common::joined(source, own.as_ref()) {
+            Ok(source) => figures.push((stem(&file).to_owned(), source)),
+            Err(found) => problems.extend(found.0),
+        }
+    }
+    if !problems.is_empty() {
+        return Err(Problems(problems));
+    }
     let place = |name: &str| order.iter().position(|other| other == name);
     figures.sort_by_key(|(name, _)| (place(name).unwrap_or(usize::MAX), natural(name)));
     if figures.is_empty() {

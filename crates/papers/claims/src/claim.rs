@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use serde::Deserialize;
+
+use super::leaf;
 use super::measure::{Measure, Weight};
 use super::unit::Level;
 
@@ -83,9 +86,12 @@ pub struct Number {
 }
 
 /// How two measures become one number.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Compare {
     /// There is only one.
+    #[default]
+    #[serde(skip)]
     Value,
     /// By how many per cent it is lower than the other.
     Reduction,
@@ -98,9 +104,11 @@ pub enum Compare {
 }
 
 /// How the values at the points of the axes become one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Average {
     /// Their mean.
+    #[default]
     Mean,
     /// The least.
     Min,
@@ -202,26 +210,32 @@ pub enum ShapeKind {
 
 /// An experiment that may explain why claims do not reproduce: something is set otherwise. It is tried on
 /// all claims about the runs that it changes, since what explains one may break another.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Cause {
     /// Its name, unique within the experiment.
+    #[serde(deserialize_with = "leaf::id")]
     pub id: String,
     /// What it supposes, in one sentence.
     pub says: String,
     /// Settings by full key with their texts: the scenario runs again with all of them.
+    #[serde(default, deserialize_with = "leaf::settings")]
     pub set: Vec<(String, String)>,
     /// Values of swept settings at which alone it is tried, where all of them would take too long.
+    #[serde(default, deserialize_with = "leaf::at")]
     pub at: At,
     /// What each value of a series counts for; without settings the same runs are measured again.
     pub weight: Option<Weight>,
     /// Who tells when a flow is complete, if not the receiver; without settings, too, the same runs serve.
     pub clock: Option<Clock>,
     /// Schemes it changes, which alone run again; empty for all.
+    #[serde(default)]
     pub schemes: Vec<String>,
 }
 
 /// Who tells when a flow is complete.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Clock {
     /// Its receiver, when the last byte is in order.
     Receiver,
@@ -355,13 +369,17 @@ impl ClaimKind {
                     .collect()
             }
             Self::Order(order) => order.rank.operands(),
-            Self::Shape(shape) => {
-                let other = match &shape.shape {
-                    ShapeKind::Greater { than, .. } | ShapeKind::Less { than, .. } => Some(than),
-                    _ => None,
-                };
-                shape.of.iter().chain(other).collect()
-            }
+            Self::Shape(shape) => shape.of.iter().chain(shape.shape.than()).collect(),
+        }
+    }
+}
+
+impl ShapeKind {
+    /// What each is compared with, if with another.
+    pub(super) fn than(&self) -> Option<&Operand> {
+        match self {
+            Self::Greater { than, .. } | Self::Less { than, .. } => Some(than),
+            _ => None,
         }
     }
 }

@@ -16,7 +16,10 @@
 
 pub mod catalogue;
 mod claim;
+mod columns;
+mod common;
 pub mod judge;
+mod leaf;
 mod measure;
 mod measured;
 pub mod model;
@@ -29,13 +32,15 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use scenario::Source;
+use serde::Deserialize;
 
 pub use claim::{
     At, Average, Cause, Claim, ClaimKind, Clock, Compare, Number, Operand, Order, Rank, Shape,
     ShapeKind,
 };
 pub use measure::{
-    Chosen, Cluster, FlowWeight, Measure, Moment, Of, Place, Sizes, Statistic, Stretch, Weight,
+    Chosen, Cluster, FlowWeight, Measure, Moment, Name, Of, Place, Sizes, Statistic, Stretch,
+    Weight,
 };
 pub use measured::{Measured, Subject, Values};
 pub use plot::{Axis, Line, Plot, PlotKind};
@@ -62,22 +67,27 @@ pub struct Paper {
 }
 
 /// A section of a paper.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Section {
     /// Its number, as in `VI-A` or `6.1.2`.
     pub number: String,
     /// Its heading.
     pub title: String,
     /// The numbers of the figures whose results it describes, as in `5`.
+    #[serde(default)]
     pub figures: Vec<String>,
 }
 
 /// A figure or table of a paper: what is run, what is drawn, what is claimed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Experiment {
     /// The paper's name.
+    #[serde(skip)]
     pub paper: String,
     /// The name of its file, as in `fig5a`.
+    #[serde(skip)]
     pub name: String,
     /// What it shows, in one line.
     pub title: String,
@@ -95,25 +105,32 @@ pub struct Experiment {
     /// The figure of the same paper whose runs it shows, if it has no scenario of its own.
     pub uses: Option<String>,
     /// What `--full` changes.
+    #[serde(default)]
     pub full: Full,
     /// How it runs on real stacks, if it does.
     pub live: Option<Live>,
     /// Panels, in the arrangement of the paper.
+    #[serde(skip)]
     pub plots: Vec<Plot>,
     /// What the paper claims.
+    #[serde(skip)]
     pub claims: Vec<Claim>,
     /// Explanations to try for claims about its runs that do not reproduce.
+    #[serde(skip)]
     pub causes: Vec<Cause>,
     /// The file; also the text of the scenario.
+    #[serde(skip, default = "unread")]
     pub source: Source,
 }
 
 /// What `--full` changes: the paper's own scale where the default is smaller.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Full {
     /// Seeds to run.
     pub seeds: Option<NonZeroU32>,
     /// Settings by full key, each with its texts joined by commas.
+    #[serde(deserialize_with = "leaf::settings")]
     pub set: Vec<(String, String)>,
     /// The scale then, in one sentence.
     pub scale: Option<String>,
@@ -121,30 +138,46 @@ pub struct Full {
 
 /// How a figure runs on the real stacks of a machine: scaled to what that holds. Only orders and ratios are judged
 /// there.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Live {
     /// What is smaller or slower than in the paper, in one sentence.
+    #[serde(default)]
     pub scale: String,
     /// Runs of each scheme.
+    #[serde(default = "live_runs")]
     pub runs: NonZeroU32,
     /// What stands between the hosts.
+    #[serde(default)]
     pub bed: Bed,
     /// The rate of the fastest link; none for the fastest that the machine holds.
     pub rate: Option<String>,
     /// Settings by full key, each with its texts joined by commas.
+    #[serde(default, deserialize_with = "leaf::settings")]
     pub set: Vec<(String, String)>,
     /// Names of the claims that are judged.
     pub claims: Vec<String>,
 }
 
 /// What stands between the hosts of a figure on real stacks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Bed {
     /// A network of the kernel, with the kernel's TCP at all hosts.
     #[default]
     Namespaces,
     /// A TUN device: our TCP sends, the kernel's receives, and a process makes the delay.
     Tun,
+}
+
+/// The file of an experiment of which only the table has been read.
+fn unread() -> Source {
+    Source::new("", "")
+}
+
+/// Runs that are enough for an interval.
+const fn live_runs() -> NonZeroU32 {
+    NonZeroU32::new(5).expect("five is not zero")
 }
 
 impl Experiment {
@@ -173,7 +206,8 @@ impl Experiment {
 }
 
 /// What a file of a figure has beside its scenario.
-pub const KEYS: [&str; 11] = [
+pub const KEYS: [&str; 12] = [
+    "common",
     "figure",
     "section",
     "scale",

@@ -1,11 +1,10 @@
 //! What a claim or a line of a plot measures.
 
-use std::sync::LazyLock;
-
 use plan::series;
-use results::{self, Field, Kind};
-use sim::columns;
+use serde::Deserialize;
 
+use super::columns::{self, GOODPUT, SEGMENTS, THROUGHPUT, flow_columns, port_columns, unit_of};
+use super::leaf;
 use super::model::{self, Model};
 use super::unit::{Dimension, Level};
 
@@ -22,18 +21,25 @@ pub struct Measure {
     pub reduction_from: Option<String>,
 }
 
+/// A name from a list of the program: of metrics, columns, series, events or equations.
+pub type Name = &'static str;
+
 /// Where values come from.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Of {
     /// A metric of `summary.json`.
-    Metric(&'static str),
+    Metric(#[serde(deserialize_with = "columns::metric")] Name),
     /// A column of `flows.parquet`: one value for each flow.
     Flows {
         /// Its name; `throughput_bps`, `goodput_bps` and `segments` are made from others.
-        column: &'static str,
+        #[serde(deserialize_with = "columns::flow_column")]
+        column: Name,
         /// Only these flows.
+        #[serde(default)]
         chosen: Chosen,
         /// What each of them counts for.
+        #[serde(default)]
         weight: FlowWeight,
         /// Instead of one value for each flow, this statistic of the flows of each sending host.
         each_sender: Option<Box<Statistic>>,
@@ -41,15 +47,19 @@ pub enum Of {
     /// A column of `ports.parquet`: one value for each port.
     Ports {
         /// Its name.
-        column: &'static str,
+        #[serde(deserialize_with = "columns::port_column")]
+        column: Name,
         /// Only these ports.
+        #[serde(default, rename = "port")]
         place: Place,
     },
     /// A column of `series.parquet`: for each port, flow or host a value that changes over time.
     Series {
         /// Its name.
-        column: &'static str,
+        #[serde(deserialize_with = "columns::quantity")]
+        column: Name,
         /// Only these ports; where the column is about ports, the bottleneck unless said otherwise.
+        #[serde(default, rename = "port")]
         place: Place,
         /// Only flows of this group.
         group: Option<String>,
@@ -58,40 +68,50 @@ pub enum Of {
         /// Only this host.
         host: Option<u32>,
         /// Only this stretch of time.
+        #[serde(default)]
         during: Stretch,
         /// Each value is the mean over this many microseconds; none for the values as they were
         /// recorded.
+        #[serde(default, rename = "window", deserialize_with = "leaf::microseconds")]
         window_us: Option<f64>,
         /// How the statistics of several ports, flows or hosts become one.
+        #[serde(default)]
         across: Statistic,
         /// What its values count for.
+        #[serde(default)]
         weight: Weight,
         /// Not the statistic itself, but how far it lies from that of this other column.
-        apart_from: Option<&'static str>,
+        #[serde(default, deserialize_with = "columns::other_quantity")]
+        apart_from: Option<Name>,
     },
     /// Events of flows: the times from one to the next of the same flow, and how many there are.
     Events {
         /// What happened: any of these.
-        kinds: Vec<&'static str>,
+        #[serde(rename = "column", deserialize_with = "columns::events")]
+        kinds: Vec<Name>,
         /// Only events of flows of this group.
         group: Option<String>,
     },
     /// An equation of a paper, from the settings of the simulation.
     Model {
         /// Its name.
-        name: &'static str,
+        #[serde(rename = "column", deserialize_with = "columns::equation")]
+        name: Name,
         /// The size of the flow that it is about; none if it is about no flow, or if the sizes on the
         /// axis of a plot are meant.
+        #[serde(default, deserialize_with = "leaf::one_size")]
         size: Option<Level>,
     },
 }
 
 /// Flows.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Chosen {
     /// Only flows of this group.
     pub group: Option<String>,
     /// Only flows of these sizes.
+    #[serde(rename = "size")]
     pub sizes: Option<Sizes>,
     /// Only flows that completed in this cluster.
     pub cluster: Option<Cluster>,
@@ -103,10 +123,12 @@ pub struct Chosen {
 }
 
 /// How much each flow counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum FlowWeight {
     /// Once.
     #[default]
+    #[serde(rename = "flows")]
     Flow,
     /// As often as it has bytes of payload, so that a mean is one over bytes. Flows without end have no
     /// weight and are left out.
@@ -195,27 +217,34 @@ impl Measure {
 }
 
 /// Ports.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Place {
     /// The node that the port belongs to, as in `switch 2`; `switch` is any switch.
+    #[serde(deserialize_with = "leaf::node")]
     pub from: Option<String>,
     /// The node at the other end of its wire, as in `host 0`.
+    #[serde(deserialize_with = "leaf::node")]
     pub to: Option<String>,
     /// Only the bottleneck, whose queue the metrics describe.
     pub bottleneck: bool,
 }
 
 /// Flows whose completions follow each other closely: one step of a CDF.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Cluster {
     /// Two completions further apart than this are in different clusters.
+    #[serde(rename = "gap", deserialize_with = "leaf::gap")]
     pub gap_us: f64,
     /// Which one, from 1 in the order of time.
+    #[serde(rename = "cluster")]
     pub number: usize,
 }
 
 /// How much each value of a series counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Weight {
     /// As long as it lasts.
     #[default]
@@ -244,9 +273,11 @@ pub enum Moment {
 }
 
 /// What is made of many values. Values of a series count as long as they last.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Statistic {
     /// The mean.
+    #[default]
     Mean,
     /// The least.
     Min,
@@ -261,7 +292,7 @@ pub enum Statistic {
     /// The standard deviation: the root of the variance.
     Deviation,
     /// The least value that this per cent of the values do not exceed.
-    Percentile(f64),
+    Percentile(#[serde(deserialize_with = "leaf::percent")] f64),
     /// One statistic less another, as in `p99 - p1`.
     Difference(Box<Self>, Box<Self>),
     /// The share of the values below `below` or above `above`; of a series, of the time.
@@ -356,7 +387,9 @@ impl Measure {
         let name = self.column();
         match &self.of {
             Of::Metric(_) => {
-                let found = columns::METRICS.iter().find(|column| column.name == name);
+                let found = sim::columns::METRICS
+                    .iter()
+                    .find(|column| column.name == name);
                 found.map_or("", |column| column.unit)
             }
             Of::Model { .. } => model::find(name).map_or("", |model| model.unit),
@@ -430,34 +463,3 @@ impl Statistic {
         }
     }
 }
-
-/// The columns of flows that are numbers, beside their throughput.
-pub(super) fn flow_columns() -> &'static [Field] {
-    static COLUMNS: LazyLock<Vec<Field>> = LazyLock::new(|| numbers(results::flow_fields()));
-    &COLUMNS
-}
-
-/// The columns of ports that are numbers.
-pub(super) fn port_columns() -> &'static [Field] {
-    static COLUMNS: LazyLock<Vec<Field>> = LazyLock::new(|| numbers(results::port_fields()));
-    &COLUMNS
-}
-
-fn numbers(fields: Vec<Field>) -> Vec<Field> {
-    let fields = fields.into_iter();
-    fields.filter(|field| field.kind != Kind::Text).collect()
-}
-
-fn unit_of(fields: &[Field], name: &str) -> &'static str {
-    let found = fields.iter().find(|field| field.name == name);
-    found.map_or("", |field| field.unit)
-}
-
-/// Columns of flows that are made from others.
-pub(super) const DERIVED: [&str; 3] = [THROUGHPUT, GOODPUT, SEGMENTS];
-/// A flow's size over its completion time.
-pub(super) const THROUGHPUT: &str = "throughput_bps";
-/// What has arrived of a flow over the time it ran, whether or not it has completed or has an end.
-pub(super) const GOODPUT: &str = "goodput_bps";
-/// How many segments a flow's payload fills, the last perhaps in part.
-pub(super) const SEGMENTS: &str = "segments";

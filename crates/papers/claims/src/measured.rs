@@ -2,6 +2,7 @@
 
 mod flows;
 mod series;
+mod subject;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +18,7 @@ use super::measure::{Measure, Of, Place, Statistic};
 use super::model;
 use super::sample::Sample;
 use super::unit::Dimension;
-pub use series::Subject;
+pub use subject::Subject;
 
 /// A run folder with what is needed to measure it. Values are computed once for each measure.
 pub struct Measured {

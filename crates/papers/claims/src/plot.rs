@@ -1,37 +1,49 @@
 //! How a figure is drawn.
 
+use serde::Deserialize;
+
 use super::claim::At;
+use super::leaf;
 use super::measure::{Measure, Sizes};
 use super::unit::Level;
 
 /// One panel of a figure.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Plot {
     /// What is drawn.
     pub kind: PlotKind,
     /// What it shows, as in `(a) Mean queue`; empty if the figure's title says it.
+    #[serde(default)]
     pub title: String,
     /// How to read it, in sentences; empty if the axes say it.
+    #[serde(default)]
     pub caption: String,
     /// The horizontal axis.
+    #[serde(default)]
     pub x: Axis,
     /// The vertical axis.
+    #[serde(default)]
     pub y: Axis,
     /// Values of swept settings at which it is drawn; the others are drawn along the axis, or as lines
     /// of their own.
+    #[serde(default, deserialize_with = "leaf::at")]
     pub at: At,
     /// Schemes that are drawn, in order; empty for all of the scenario.
+    #[serde(default)]
     pub schemes: Vec<String>,
     /// Lines: each is drawn for each scheme.
     pub lines: Vec<Line>,
     /// The figure of the same paper whose runs it shows, if not those of its own experiment.
     pub run: Option<String>,
     /// What the paper's own figure shows: points of schemes, in the units of the axes.
+    #[serde(default, deserialize_with = "leaf::points")]
     pub paper: Vec<(String, Vec<(f64, f64)>)>,
 }
 
 /// What a panel draws.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum PlotKind {
     /// A measure over the values of a swept setting, with the interval over the seeds.
     #[default]
@@ -45,7 +57,8 @@ pub enum PlotKind {
 }
 
 /// An axis of a panel.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Axis {
     /// The swept setting, for the horizontal axis of a sweep; empty if there is only one.
     pub key: Option<String>,
@@ -54,11 +67,14 @@ pub struct Axis {
     /// The unit it is drawn in; none for one that fits.
     pub unit: Option<String>,
     /// Both ends, in that unit, where the data should not choose them.
+    #[serde(default, deserialize_with = "leaf::range")]
     pub range: Option<(f64, f64)>,
     /// Logarithmic rather than linear.
+    #[serde(default)]
     pub log: bool,
     /// Instead of a swept setting: sizes of flows, ascending. At each stand flows of more than the size
     /// before and up to this one.
+    #[serde(default, deserialize_with = "leaf::sizes")]
     pub sizes: Vec<Level>,
 }
 
@@ -79,7 +95,8 @@ impl Axis {
 }
 
 /// What is drawn, for each scheme of the panel.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Line {
     /// What is measured.
     pub measure: Measure,
@@ -88,10 +105,13 @@ pub struct Line {
     /// Its upper end.
     pub high: Option<Measure>,
     /// What tells it from other lines of the panel; empty if there is only one.
+    #[serde(default)]
     pub label: String,
     /// Schemes it is drawn for, if not for all of the panel.
+    #[serde(default)]
     pub schemes: Vec<String>,
     /// Values of swept settings it is drawn at, beside those of the panel.
+    #[serde(default, deserialize_with = "leaf::at")]
     pub at: At,
 }
 

@@ -6,26 +6,30 @@
 
 mod cause;
 mod claim;
-mod fields;
 mod hollow;
 mod live;
 mod measure;
-mod operand;
 mod plot;
+mod reader;
 mod section;
-mod statistic;
+mod short;
+mod tree;
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
 use std::ops::Range;
 
 use plan::keys;
-use plan::suggest;
 use scenario::{Overrides, Problem, Problems, Scenario, Source};
-use toml_edit::{Document, TableLike};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use toml_edit::DocumentMut;
 
-use super::{Experiment, Full, Paper, Section};
-use fields::{Fields, Reader, Word};
+use super::{At, Experiment, Paper, Section};
+use reader::{Reader, Table};
+use short::write_out;
+use tree::{Node, Site, split};
 
 /// What is run for a figure, as far as claims and plots refer to it.
 #[derive(Clone, Debug, Default)]
@@ -38,27 +42,48 @@ pub(super) struct Context {
 /// By the name of a figure: what is run for it.
 type Contexts = BTreeMap<String, Context>;
 
-/// Reads the file of a paper.
+/// The file of a paper.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PaperFile {
+    title: String,
+    citation: String,
+    url: Option<String>,
+    notes: Option<String>,
+    #[serde(default)]
+    figures: Vec<String>,
+    /// Read by `common`.
+    #[serde(default, rename = "common")]
+    _common: IgnoredAny,
+    #[serde(default, rename = "section")]
+    sections: Vec<Section>,
+}
+
+/// Reads the file of a paper: the paper, and the names of its figures in their order.
 pub(super) fn paper(name: &str, source: &Source) -> Result<(Paper, Vec<String>), Problems> {
     let document = parse(source)?;
     let mut reader = Reader::new(source);
-    let fields = Fields::new(document.as_table(), "the paper", 0..0);
-    reader.only(
-        &fields,
-        &["title", "citation", "url", "notes", "figures", "section"],
-    );
-    let paper = Paper {
-        name: name.to_owned(),
-        title: reader.required_text(&fields, "title"),
-        citation: reader.required_text(&fields, "citation"),
-        url: reader.text(&fields, "url").map(|word| word.text),
-        notes: reader.text(&fields, "notes").map(|word| word.text),
-        sections: reader.sections(&fields),
-        experiments: Vec::new(),
+    let table = Table {
+        name: "the paper",
+        required: &["title", "citation"],
+        others: &[],
     };
-    let figures = reader.words(&fields, "figures");
-    let figures = figures.into_iter().map(|word| word.text).collect();
-    reader.finish((paper, figures))
+    let file: Option<PaperFile> = reader.read(&table, &document);
+    let paper = file.map(|file| {
+        let paper = Paper {
+            name: name.to_owned(),
+            title: file.title,
+            citation: file.citation,
+            url: file.url,
+            notes: file.notes,
+            sections: file.sections,
+            experiments: Vec::new(),
+        };
+        (paper, file.figures)
+    });
+    reader
+        .finish(paper)
+        .map(|paper| paper.expect("without a problem it has been read"))
 }
 
 /// Reads the figures of a paper, given by name and file, which lists these sections.
@@ -78,8 +103,8 @@ pub(super) fn figures(
     }
     for (name, source) in borrowed {
         let document = parse(source)?;
-        let used = document.get("uses").and_then(|uses| uses.as_str());
-        if let Some(context) = used.and_then(|used| contexts.get(used)).cloned() {
+        let used: Option<String> = Site::new(&document).key("uses").read();
+        if let Some(context) = used.and_then(|used| contexts.get(&used)).cloned() {
             contexts.insert(name.clone(), context);
         }
     }
@@ -104,40 +129,33 @@ pub(super) fn figures(
 
 /// The figures of the same paper that a file refers to.
 pub(super) fn references(source: &Source) -> Result<Vec<String>, Problems> {
-    fn walk(table: &dyn TableLike, found: &mut Vec<String>) {
-        for (name, item) in table.iter() {
-            if let ("uses" | "run", Some(text)) = (name, item.as_str()) {
-                found.push(text.to_owned());
+    fn walk(site: Site<'_>, found: &mut Vec<String>) {
+        for (name, _, value) in site.items().flat_map(Site::entries) {
+            if let ("uses" | "run", Some(text)) = (name, value.read()) {
+                found.push(text);
             }
-            if let Some(table) = item.as_table_like() {
-                walk(table, found);
-            }
-            for table in item.as_array_of_tables().into_iter().flatten() {
-                walk(table, found);
-            }
-            let inline = item.as_array().into_iter().flatten();
-            for table in inline.filter_map(|value| value.as_inline_table()) {
-                walk(table, found);
-            }
+            walk(value, found);
         }
     }
     let document = parse(source)?;
     let mut found = Vec::new();
-    walk(document.as_table(), &mut found);
+    walk(Site::new(&document), &mut found);
     Ok(found)
 }
 
 /// The scenario in the file of a figure: without what claims, plots and causes add.
 pub(super) fn scenario_text(source: &Source) -> Result<String, Problems> {
-    let mut document = parse(source)?.into_mut();
+    parse(source)?;
+    let mut document: DocumentMut = source.text().parse().expect("it has been parsed");
     for key in super::KEYS {
         document.remove(key);
     }
     Ok(document.to_string())
 }
 
-fn parse(source: &Source) -> Result<Document<&str>, Problems> {
-    Document::parse(source.text()).map_err(|error| {
+/// The tables of a file, with short forms written out.
+fn parse(source: &Source) -> Result<Node<'_>, Problems> {
+    let table = DeTable::parse(source.text()).map_err(|error| {
         let end = source.text().len();
         let place = error
             .span()
@@ -145,13 +163,15 @@ fn parse(source: &Source) -> Result<Document<&str>, Problems> {
         Problem::new(format!("{} is not correct TOML", source.name()))
             .at(source, place, error.message().trim().replace('\n', ", "))
             .help("a line is [table], key = value or # comment; values with a unit are in quotes")
-            .into()
-    })
+    })?;
+    let mut document = Spanned::new(0..0, DeValue::Table(table.into_inner()));
+    write_out(&mut document);
+    Ok(document)
 }
 
 /// What the scenario of a figure runs; none if it shows the runs of another.
 fn context(source: &Source) -> Result<Option<Context>, Problems> {
-    if parse(source)?.contains_key("uses") {
+    if Site::new(&parse(source)?).has("uses") {
         return Ok(None);
     }
     let scenario = Scenario::load(source.clone(), &Overrides::default())?;
@@ -176,10 +196,9 @@ fn figure(
     known: Known<'_>,
 ) -> Result<Experiment, Problems> {
     let document = parse(source)?;
-    let table = document.as_table();
+    let site = Site::new(&document);
     let mut reader = Reader::new(source);
-    let fields = Fields::new(table, "the figure", 0..0);
-    let uses = uses(&mut reader, &fields, known.files, known.contexts);
+    reader.uses(site, known);
     let Some(context) = known.contexts.get(name) else {
         // The scenario, or that of the figure whose runs it shows, is wrong, which has been said.
         return reader.finish(()).and(Err(Problems(Vec::new())));
@@ -189,54 +208,57 @@ fn figure(
         all: known.contexts,
         sections: known.sections,
     };
-    let mut experiment = Experiment {
-        paper: paper.to_owned(),
-        name: name.to_owned(),
-        title: reader.required_text(&fields, "title"),
-        figure: reader.required_text(&fields, "figure"),
-        section: reader.text(&fields, "section").map(|word| word.text),
-        scale: reader.required_text(&fields, "scale"),
-        notes: reader.text(&fields, "notes").map(|word| word.text),
-        counted_in: reader.text(&fields, "counted_in").map(|word| word.text),
-        uses,
-        full: full(&mut reader, &fields),
-        live: None,
-        plots: Vec::new(),
-        claims: Vec::new(),
-        causes: Vec::new(),
-        source: source.clone(),
+    let table = Table {
+        name: "the figure",
+        required: &["title", "figure", "scale"],
+        others: &[],
     };
-    let section = experiment.section.clone().unwrap_or_default();
-    reader.check_place(&fields, "section", &section, known.sections);
-    for panel in reader.tables(&fields, "plot") {
-        experiment.plots.extend(reader.plot(&panel, runs));
+    let experiment: Option<Experiment> = reader.read(&table, &split(&document, &KEYS).0);
+    let (mut plots, mut claims, mut causes) = (Vec::new(), Vec::new(), Vec::new());
+    for (what, panel) in reader.tables(&document, "plot") {
+        plots.extend(reader.plot(&what, panel, runs));
     }
-    // Every name that is written, whether or not the rest of the claim is correct.
-    let mut ids = Vec::new();
-    for table in reader.tables(&fields, "claim") {
-        experiment.claims.extend(reader.claim(&table, runs));
-        let id = table.get("id").and_then(toml_edit::Item::as_str);
-        let id = id.unwrap_or_default().to_owned();
-        reader.unique(ids.contains(&id), &id, table.value_place("id"));
-        ids.push(id);
-    }
-    for table in reader.tables(&fields, "cause") {
-        let cause = reader.cause(&table, context);
-        if let Some((cause, place)) = cause {
-            let known = experiment.causes.iter().any(|other| other.id == cause.id);
-            reader.unique(known, &cause.id, place);
-            experiment.causes.push(cause);
+    let tables = reader.tables(&document, "claim");
+    reader.unique(&tables);
+    for (what, claim) in tables {
+        let before = reader.problems.len();
+        let read = reader.claim(&what, claim, runs);
+        if read.is_none() && reader.problems.len() == before {
+            let message = format!("{what} has nothing to judge");
+            reader.wrong(message, claim.span(), "schemes, each with what is measured");
         }
+        claims.extend(read);
     }
-    experiment.live = reader.live(&fields, &experiment.claims, experiment.uses.as_deref());
+    let tables = reader.tables(&document, "cause");
+    reader.unique(&tables);
+    for (what, cause) in tables {
+        causes.extend(reader.cause(&what, cause, context));
+    }
+    let Some(experiment) = experiment else {
+        return reader.finish(()).and(Err(Problems(Vec::new())));
+    };
+    let section = experiment.section.as_deref().unwrap_or_default();
+    reader.check_place(section, site.key("section"), known.sections);
+    reader.settings(site.key("full").key("set"));
+    if let Some(live) = &experiment.live {
+        reader.live(live, site.key("live"), &claims, experiment.uses.as_deref());
+    }
     let live = experiment.live.iter().flat_map(|live| &live.set);
     for set in [
-        experiment.full.set.iter().collect::<Vec<_>>(),
-        live.collect(),
+        experiment.full.set.iter().collect(),
+        live.collect::<Vec<_>>(),
     ] {
         check_with(&mut reader, experiment.uses.is_none(), &set);
     }
-    reader.finish(experiment)
+    reader.finish(Experiment {
+        paper: paper.to_owned(),
+        name: name.to_owned(),
+        plots,
+        claims,
+        causes,
+        source: source.clone(),
+        ..experiment
+    })
 }
 
 /// What is known of a paper when a figure is read.
@@ -255,52 +277,6 @@ struct Runs<'a> {
     sections: &'a [Section],
 }
 
-fn uses(
-    reader: &mut Reader<'_>,
-    fields: &Fields<'_>,
-    files: &[(String, Source)],
-    contexts: &Contexts,
-) -> Option<String> {
-    let used = reader.text(fields, "uses")?;
-    let others: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-    if !others.contains(&used.text.as_str()) {
-        reader.unknown("figure", &used, others.iter().copied());
-    } else if !contexts.contains_key(&used.text) {
-        let problem = Problem::new(format!("{} has no runs of its own", used.text));
-        let problem = problem.at(reader.source, used.place.clone(), "used here");
-        reader
-            .problems
-            .push(problem.help("name the figure whose scenario is run"));
-    }
-    for (name, item) in fields.table.iter() {
-        let settings = [
-            "seed", "seeds", "schemes", "columns", "goals", "variant", "name", "group", "cause",
-        ];
-        if settings.contains(&name) || item.is_table_like() && !["full", "live"].contains(&name) {
-            let place = fields.place_of(name);
-            let problem = Problem::new(format!("{name} has no place beside `uses`"));
-            let problem = problem.at(reader.source, place, "about a scenario");
-            let help = format!("the scenario is that of {}: write it there", used.text);
-            reader.problems.push(problem.help(help));
-        }
-    }
-    Some(used.text)
-}
-
-/// What `--full` changes.
-fn full(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Full {
-    let Some(fields) = reader.table(fields, "full") else {
-        return Full::default();
-    };
-    reader.only(&fields, &["seeds", "set", "scale"]);
-    let seeds = reader.whole(&fields, "seeds");
-    Full {
-        seeds: seeds.and_then(NonZeroU32::new),
-        set: reader.settings(&fields, "set"),
-        scale: reader.text(&fields, "scale").map(|word| word.text),
-    }
-}
-
 /// The scenario of a figure that has `own` must be correct with these changes too.
 fn check_with(reader: &mut Reader<'_>, own: bool, set: &[&(String, String)]) {
     let sets = set.iter().map(|(key, value)| format!("{key}={value}"));
@@ -317,65 +293,133 @@ fn check_with(reader: &mut Reader<'_>, own: bool, set: &[&(String, String)]) {
 }
 
 impl Reader<'_> {
-    /// Settings by full key with the texts of their values, checked each for itself.
-    fn settings(&mut self, fields: &Fields<'_>, name: &str) -> Vec<(String, String)> {
-        let Some(table) = self.table(fields, name) else {
-            return Vec::new();
+    /// Checks the name of the figure whose runs are shown, and that nothing else is said about a scenario then.
+    fn uses(&mut self, site: Site<'_>, known: Known<'_>) {
+        let Some(used) = site.key("uses").read::<String>() else {
+            return;
         };
-        let mut settings = Vec::new();
-        for (key, _) in table.table.iter() {
-            let word = Word {
-                text: key.to_owned(),
-                place: table.place_of(key),
-            };
+        let place = site.key("uses").place();
+        if !known.files.iter().any(|(name, _)| *name == used) {
+            let others = known.files.iter().map(|(name, _)| name.as_str());
+            self.unknown("figure", (&used, place), others);
+        } else if !known.contexts.contains_key(&used) {
+            let problem = Problem::new(format!("{used} has no runs of its own"));
+            let problem = problem.at(self.source, place, "used here");
+            self.problems
+                .push(problem.help("name the figure whose scenario is run"));
+        }
+        for (name, place, value) in site.entries() {
+            let own = KEYS.contains(&name) || ["plot", "claim"].contains(&name);
+            if (SETTINGS.contains(&name) || value.is_table()) && !own {
+                let problem = Problem::new(format!("{name} has no place beside `uses`"));
+                let problem = problem.at(self.source, place, "about a scenario");
+                let help = format!("the scenario is that of {used}: write it there");
+                self.problems.push(problem.help(help));
+            }
+        }
+    }
+
+    /// Checks settings by full key, each for itself.
+    fn settings(&mut self, site: Site<'_>) {
+        for (key, place, values) in site.entries() {
             let Some(declared) = setting(key) else {
                 let all = keys::all_keys().iter().map(|key| key.name);
-                self.unknown("setting", &word, all);
+                self.unknown("setting", (key, place), all);
                 continue;
             };
-            let values = self.words(&table, key);
-            for value in &values {
-                let range = value.text.contains("..");
-                if let (false, Err(error)) = (range, (declared.check)(&value.text)) {
+            for value in values.items() {
+                let Some(text) = value.read::<String>() else {
+                    continue;
+                };
+                if let (false, Err(error)) = (text.contains(".."), (declared.check)(&text)) {
                     let message = format!("wrong value for {key}: {}", error.message);
-                    let problem = Problem::new(message);
-                    let problem = problem.at(self.source, value.place.clone(), "wrong value");
+                    let problem =
+                        Problem::new(message).at(self.source, value.place(), "wrong value");
                     self.problems.push(problem.help(declared.help));
                 }
             }
-            let texts: Vec<_> = values.into_iter().map(|value| value.text).collect();
-            settings.push((key.to_owned(), texts.join(",")));
-        }
-        settings
-    }
-
-    /// Complains of a name that is already in use.
-    fn unique(&mut self, known: bool, id: &str, place: Range<usize>) {
-        if known && !id.is_empty() {
-            let problem = Problem::new(format!("there are two called {id}"));
-            let problem = problem.at(self.source, place, "used before");
-            self.problems
-                .push(problem.help("give each an id of its own"));
         }
     }
 
-    /// Complains of a name that nothing has.
-    fn unknown<'b>(
+    /// Complains of tables with an id that is already in use.
+    fn unique(&mut self, tables: &[(String, &Node<'_>)]) {
+        let mut known: Vec<String> = Vec::new();
+        for id in tables.iter().map(|(_, table)| Site::new(table).key("id")) {
+            let Some(text) = id.read::<String>() else {
+                continue;
+            };
+            if known.contains(&text) {
+                let problem = Problem::new(format!("there are two called {text}"));
+                let problem = problem.at(self.source, id.place(), "used before");
+                self.problems
+                    .push(problem.help("give each an id of its own"));
+            }
+            known.push(text);
+        }
+    }
+
+    /// What is run for the figure whose runs are meant.
+    fn run<'b>(
         &mut self,
-        what: &str,
-        word: &Word,
-        known: impl IntoIterator<Item = &'b str> + Clone,
-    ) {
-        let nearest = suggest::did_you_mean(&word.text, known.clone());
-        let all: Vec<&str> = known.into_iter().collect();
-        let list = match all.len() {
-            0 => "there is none".to_owned(),
-            1..=MOST_LISTED => format!("there are: {}", all.join(", ")),
-            _ => "`tailwater list keys` and `explain results` print all names".to_owned(),
+        name: Option<&str>,
+        site: Site<'_>,
+        runs: Runs<'b>,
+    ) -> Option<&'b Context> {
+        let Some(name) = name else {
+            return Some(runs.own);
         };
-        let problem = Problem::new(format!("there is no {what} {:?}", word.text));
-        let problem = problem.at(self.source, word.place.clone(), "unknown name");
-        self.problems.push(problem.help(format!("{nearest}{list}")));
+        let found = runs.all.get(name);
+        if found.is_none() {
+            let names = runs.all.keys().map(String::as_str);
+            self.unknown("figure", (name, site.place()), names);
+        }
+        found
+    }
+
+    /// Complains of a scheme that is not run.
+    fn scheme(&mut self, name: &str, place: Range<usize>, context: &Context) -> bool {
+        let known = context.schemes.iter().any(|scheme| scheme == name);
+        if !known {
+            let schemes = context.schemes.iter().map(String::as_str);
+            self.unknown("scheme in this scenario called", (name, place), schemes);
+        }
+        known
+    }
+
+    fn schemes(&mut self, names: &[String], site: Site<'_>, context: &Context) {
+        for (name, written) in names.iter().zip(site.items()) {
+            self.scheme(name, written.place(), context);
+        }
+    }
+
+    /// Complains of settings that are not swept, and of values that they do not have.
+    fn at(&mut self, at: &At, site: Site<'_>, context: &Context) {
+        for ((key, values), (_, place, written)) in at.iter().zip(site.entries()) {
+            let Some(known) = self.axis_key(key, place, context) else {
+                continue;
+            };
+            for (value, written) in values.iter().zip(written.items()) {
+                if !known.contains(value) {
+                    let known = known.iter().map(String::as_str);
+                    self.unknown(&format!("value of {key}"), (value, written.place()), known);
+                }
+            }
+        }
+    }
+
+    /// The values of a swept setting; none, which is said, if it is not swept.
+    fn axis_key<'b>(
+        &mut self,
+        key: &str,
+        place: Range<usize>,
+        context: &'b Context,
+    ) -> Option<&'b Vec<String>> {
+        let found = context.axes.iter().find(|(axis, _)| axis == key);
+        if found.is_none() {
+            let axes = context.axes.iter().map(|(axis, _)| axis.as_str());
+            self.unknown("swept setting", (key, place), axes);
+        }
+        found.map(|(_, values)| values)
     }
 }
 
@@ -387,5 +431,20 @@ fn setting(name: &str) -> Option<&'static base::setting::Key> {
     keys::key(of_group.map_or(name, |(_, key)| key))
 }
 
-/// Names that a message lists.
-const MOST_LISTED: usize = 30;
+/// What the table of a figure itself says, beside its plots, claims and causes.
+const KEYS: [&str; 9] = [
+    "title",
+    "figure",
+    "section",
+    "scale",
+    "notes",
+    "uses",
+    "counted_in",
+    "full",
+    "live",
+];
+
+/// Keys that say something about a scenario, beside its tables.
+const SETTINGS: [&str; 9] = [
+    "seed", "seeds", "schemes", "columns", "goals", "variant", "name", "group", "cause",
+];

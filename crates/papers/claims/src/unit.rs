@@ -96,6 +96,18 @@ impl Dimension {
     }
 }
 
+impl Dimension {
+    /// Which values there are, for a message.
+    pub(super) fn expected(self) -> String {
+        let units = self.units().iter().map(|(name, _)| *name);
+        let units: Vec<_> = units.filter(|name| !name.is_empty()).collect();
+        match units.len() {
+            0 => "a number".to_owned(),
+            _ => format!("a number with one of the units {}", units.join(", ")),
+        }
+    }
+}
+
 impl Level {
     /// Reads a number and the letters behind it.
     pub fn parse(text: &str) -> Option<Self> {

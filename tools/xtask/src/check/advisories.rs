@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use super::Lack;
+use super::step::Lack;
 use crate::repository::{Failure, Repository, run};
 
 /// cargo-deny, and the database, which is a repository of its own. CI has no time to build the one, and may

@@ -8,9 +8,11 @@
 //!
 //! - A path from `workload/load.rs` to `keys/traced.rs` is an arrow from `workload` to `keys`.
 //! - A path from `workload/load.rs` to `workload/layout.rs` is an arrow between these two.
-//! - A path between a file and a module above or below it makes no arrow: parent and child are one thing.
+//! - A path between a file and a module above or below it makes no arrow.
 //!
-//! The check fails if arrows lead from a module back to itself. Tests are not read: they may import whatever
+//! The check fails if arrows lead from a module back to itself. It fails, too, for a parent and a child that name what
+//! the other defines, unless `pairs.txt` lists them: whoever reads one would turn to the other and back. A parent that
+//! only passes on names of its children is none of these. The list gets shorter: a pair that is gone must leave it. Tests are not read: they may import whatever
 //! they test. Paths that a macro makes are not seen.
 
 mod paths;
@@ -26,7 +28,7 @@ type Name = Vec<String>;
 /// The modules of a crate, each with what its file says.
 type Modules = BTreeMap<Name, Paths>;
 
-/// Fails for every circle.
+/// Fails for every circle, and for every pair of parent and child that is not listed, or listed and gone.
 pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
     let mut crates: BTreeMap<String, Modules> = BTreeMap::new();
     for path in repository.sources("rs")? {
@@ -38,7 +40,20 @@ pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
         crates.entry(name).or_default().insert(module, paths);
     }
     let mut wrong = Vec::new();
+    let mut listed: BTreeSet<&str> = PAIRS
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .collect();
     for (name, modules) in &crates {
+        for (child, [down, up]) in pairs(modules) {
+            let pair = format!("{name}: {}", child.join("::"));
+            if !listed.remove(pair.as_str()) {
+                let (down, up) = (down.join("::"), up.join("::"));
+                wrong.push(format!(
+                    "{pair} and its parent name each other: {down} and {up}"
+                ));
+            }
+        }
         let arrows = arrows(modules);
         for ring in circles(&arrows) {
             let ties = ties(&arrows, &ring).concat();
@@ -48,6 +63,10 @@ pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
             ));
         }
     }
+    let gone = listed.iter();
+    wrong.extend(
+        gone.map(|pair| format!("{pair} is listed in pairs.txt and gone: remove the line")),
+    );
     if wrong.is_empty() {
         return Ok(());
     }
@@ -55,6 +74,31 @@ pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
         "circles of modules\n  {}",
         wrong.join("\n  ")
     )))
+}
+
+/// Children and parents that name what the other defines: for each child the path in its parent's file, and the path in
+/// its own file or below.
+fn pairs(modules: &Modules) -> BTreeMap<Name, [Path; 2]> {
+    let mut found: BTreeMap<Name, [Option<Path>; 2]> = BTreeMap::new();
+    for (from, paths) in modules {
+        for path in &paths.used {
+            let Some(to) = resolve(modules, from, path, MAX_STEPS) else {
+                continue;
+            };
+            let (child, direction) = if from.len() < to.len() && to.starts_with(from) {
+                (&to[..=from.len()], 0)
+            } else if to.len() < from.len() && from.starts_with(&to) {
+                (&from[..=to.len()], 1)
+            } else {
+                continue;
+            };
+            found.entry(child.to_vec()).or_default()[direction].get_or_insert_with(|| path.clone());
+        }
+    }
+    let both = found
+        .into_iter()
+        .filter_map(|(child, [down, up])| Some((child, [down?, up?])));
+    both.collect()
 }
 
 /// The crate and the module of a file; `None` of tests, benchmarks and build scripts.
@@ -191,6 +235,9 @@ fn child(modules: &Modules, parent: &Name, name: &str) -> Option<Name> {
     modules.contains_key(&child).then_some(child)
 }
 
+/// Pairs of parent and child that are still there, as `CRATE: MODULE` of the child.
+const PAIRS: &str = include_str!("circles/pairs.txt");
+
 /// Names are passed on over fewer modules; two that pass a name on to each other do not compile.
 const MAX_STEPS: usize = 10;
 
@@ -213,13 +260,24 @@ mod tests {
     }
 
     #[test]
-    fn parent_and_child_are_one() {
-        let found = circles(&arrows(&modules(&[
-            ("", "mod a; pub struct Root; use a::A;"),
-            ("a", "mod inner; pub use inner::Inner; use crate::Root;"),
-            ("a::inner", "use super::A; use crate::Root; use super::*;"),
-        ])));
-        assert_eq!(found, BTreeSet::new());
+    fn parent_and_child_that_name_each_other_are_a_pair() {
+        let modules = modules(&[
+            ("", "mod a; mod b; pub struct Root; fn of() -> a::A {}"),
+            ("a", "mod inner; pub struct A; fn of() -> inner::Inner {}"),
+            ("a::inner", "use crate::Root; pub struct Inner;"),
+            ("b", "mod one; mod two; pub use one::One; pub use two::Two;"),
+            ("b::one", "pub struct One;"),
+            ("b::two", "use super::One; pub struct Two;"),
+        ]);
+        assert_eq!(circles(&arrows(&modules)), BTreeSet::new());
+        let found = pairs(&modules);
+        let children: Vec<String> = found.keys().map(|child| child.join("::")).collect();
+        // The root names what `a` defines, and a module below `a` what the root defines. `b` only passes names on.
+        assert_eq!(children, ["a"]);
+        assert_eq!(
+            found[&vec!["a".to_owned()]],
+            [vec!["a", "A"], vec!["crate", "Root"]]
+        );
     }
 
     #[test]

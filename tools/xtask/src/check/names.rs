@@ -8,8 +8,8 @@ use std::str::FromStr;
 
 use proc_macro2::{LexError, TokenStream, TokenTree};
 
-use super::failed;
 use super::sources::{crate_of, without_tests};
+use super::step::failed;
 use crate::repository::{Failure, Repository};
 
 /// Where the schemes are registered.

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use spdx::{Expression, LicenseReq, ParseMode};
 
-use super::failed;
+use super::step::failed;
 use crate::repository::{Failure, Repository};
 
 /// Fails for every crate that `deny.toml` does not allow, and for every exception that nothing needs.

@@ -4,7 +4,7 @@
 //! All commands here take the whole workspace. Features of crates from outside depend on which crates are built
 //! together: for two of them alone, Cargo would build most of what other steps have built once more.
 
-use super::Lack;
+use super::step::Lack;
 use crate::bench;
 use crate::repository::{Failure, Repository, run};
 

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::failed;
+use super::step::failed;
 use crate::repository::{Failure, Repository, source_of};
 
 /// Words with the reason why no source has them.

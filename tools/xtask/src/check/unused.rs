@@ -11,7 +11,7 @@ use std::str::FromStr;
 use proc_macro2::{LexError, TokenStream, TokenTree};
 use serde_json::Value;
 
-use super::failed;
+use super::step::failed;
 use crate::repository::{Failure, Repository};
 
 /// Fails for every dependency that no source names, and for every one of the workspace that no crate takes.

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::Lack;
+use super::step::Lack;
 use crate::repository::{Failure, Repository, run, stdout};
 
 /// What compiles and runs WebAssembly. `.ci/run` installs the programs; the target comes from the servers of

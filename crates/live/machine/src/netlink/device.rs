@@ -6,7 +6,7 @@ use netlink_packet_core::{DefaultNla, NLM_F_ECHO};
 use netlink_sys::protocols::NETLINK_ROUTE;
 
 use super::route::{TBF_PARAMETERS, TBF_RATE};
-use super::{Netlink, Raw, attributes, find};
+use super::socket::{Netlink, Raw, attributes, find};
 
 /// A device of one namespace.
 #[derive(Clone, PartialEq, Eq, Debug)]

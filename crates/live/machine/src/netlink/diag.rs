@@ -5,7 +5,7 @@ use std::io;
 use netlink_packet_core::NLM_F_DUMP;
 use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 
-use super::{Netlink, Raw, find};
+use super::socket::{Netlink, Raw, find};
 
 /// The smoothed round-trip time of the only connection of this thread's namespace, in microseconds.
 pub fn round_trip_us() -> io::Result<Option<u32>> {

@@ -5,7 +5,7 @@ use std::io;
 use netlink_packet_core::DefaultNla;
 use netlink_sys::protocols::NETLINK_GENERIC;
 
-use super::{Netlink, Raw, attributes, find};
+use super::socket::{Netlink, Raw, attributes, find};
 
 /// The family "ethtool" in one namespace.
 pub struct Ethtool {

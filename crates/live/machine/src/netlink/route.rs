@@ -20,7 +20,7 @@ use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcOption, TcSta
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 
-use super::Netlink;
+use super::socket::Netlink;
 use crate::route::RouteOptions;
 
 /// What `ip` and `tc` do, in one namespace.
@@ -338,7 +338,7 @@ const TBF_BURST: u16 = 6;
 mod tests {
     use netlink_packet_core::NetlinkSerializable;
 
-    use super::super::{attributes, find};
+    use super::super::socket::{attributes, find};
     use super::*;
 
     #[test]

@@ -4,40 +4,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Judged, Verdict, digits};
-use crate::{Claim, ClaimKind, Experiment};
-
-/// Whether a claim counts among those of its paper.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Standing {
-    /// It does.
-    Counted,
-    /// It is a check of our own, for this reason.
-    Own(String),
-    /// It is about the runs of this figure of another paper, and counted there.
-    CountedIn(String),
-}
-
-impl Standing {
-    /// That of a claim of an experiment.
-    pub fn of(claim: &Claim, experiment: &Experiment) -> Self {
-        match (&claim.own, &experiment.counted_in) {
-            (Some(reason), _) => Self::Own(reason.clone()),
-            (None, Some(figure)) => Self::CountedIn(figure.clone()),
-            (None, None) => Self::Counted,
-        }
-    }
-}
-
-impl fmt::Display for Standing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Counted => f.write_str("counted"),
-            Self::Own(reason) => write!(f, "our own check: {reason}"),
-            Self::CountedIn(figure) => write!(f, "counted in {figure}"),
-        }
-    }
-}
+use super::judged::{Judged, Standing};
+use super::verdict::Verdict;
+use super::words::digits;
+use crate::ClaimKind;
 
 /// How many claims of a paper have which verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

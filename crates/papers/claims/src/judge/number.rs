@@ -4,7 +4,10 @@ use results::statistics::Estimate;
 use scenario::Problems;
 
 use super::along::Along;
-use super::{Bench, Finding, Verdict, digits, order};
+use super::bench::Bench;
+use super::order;
+use super::verdict::{Finding, Verdict};
+use super::words::digits;
 use crate::{Claim, Compare, Number, Of, Operand};
 
 pub(super) fn judge(

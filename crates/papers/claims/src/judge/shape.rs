@@ -2,265 +2,208 @@
 
 use scenario::Problems;
 
-use super::along::Along;
-use super::{Bench, Finding, Tally, display};
+use super::bench::Bench;
+use super::line::{self, Line};
+use super::tally::Tally;
+use super::verdict::Finding;
 use crate::unit::Dimension;
-use crate::{Claim, Level, Operand, Shape, ShapeKind};
+use crate::{Claim, Level, Shape, ShapeKind};
 
 pub(super) fn judge(claim: &Claim, shape: &Shape, bench: &Bench<'_>) -> Result<Finding, Problems> {
-    let lines = shape.of.iter().map(|operand| {
-        let line = bench.along(claim, operand)?;
-        Ok((operand, line))
-    });
-    let lines = Lines {
-        shape,
-        all: lines.collect::<Result<Vec<_>, Problems>>()?,
-    };
-    let (tally, counted) = match &shape.shape {
-        ShapeKind::Equal(within) => (lines.equal(within.as_ref()), "values"),
-        ShapeKind::Greater { than, factor } => {
-            let other = bench.along(claim, than)?;
-            let holds = |ours: f64, other: f64| ours > other * factor;
-            (lines.against(&than.label, &other, holds), "values")
-        }
-        ShapeKind::Less { than, factor } => {
-            let other = bench.along(claim, than)?;
-            let holds = |ours: f64, other: f64| ours * factor < other;
-            (lines.against(&than.label, &other, holds), "values")
-        }
-        ShapeKind::Above(level) => (
-            lines.level(level, |ours, level, off| ours > level - off),
+    let lines = Line::all(claim, &shape.of, shape.average, bench)?;
+    let others = Line::all(claim, shape.shape.than(), shape.average, bench)?;
+    let (tally, counted) = match (&shape.shape, &others[..]) {
+        (ShapeKind::Equal(within), _) => (equal(shape, &lines, within.as_ref()), "values"),
+        (ShapeKind::Greater { factor, .. }, [other]) => (
+            against(shape, &lines, other, |ours, other| ours > other * factor),
             "values",
         ),
-        ShapeKind::Below(level) => (
-            lines.level(level, |ours, level, off| ours < level + off),
+        (ShapeKind::Less { factor, .. }, [other]) => (
+            against(shape, &lines, other, |ours, other| ours * factor < other),
             "values",
         ),
-        ShapeKind::Near(level) => {
-            let near = |ours: f64, level: f64, off: f64| (ours - level).abs() <= off;
-            (lines.level(level, near), "values")
+        (ShapeKind::Above(limit), _) => (
+            level(shape, &lines, limit, |ours, limit, off| ours > limit - off),
+            "values",
+        ),
+        (ShapeKind::Below(limit), _) => (
+            level(shape, &lines, limit, |ours, limit, off| ours < limit + off),
+            "values",
+        ),
+        (ShapeKind::Near(limit), _) => {
+            let near = |ours: f64, limit: f64, off: f64| (ours - limit).abs() <= off;
+            (level(shape, &lines, limit, near), "values")
         }
-        _ => (lines.along_axis(), "lines"),
+        _ => (along_axis(shape, &lines), "lines"),
     };
-    Ok(Finding {
-        paper: shape.paper(),
-        ours: lines.ours(&tally),
-        value: None,
-        interval: None,
-        unit: String::new(),
-        verdict: tally.verdict(),
-        reason: tally.reason(counted),
-    })
+    Ok(tally.finding(shape.paper(), ours(&lines, &tally), counted))
 }
 
-/// What has a shape, along the axes.
-struct Lines<'a> {
-    shape: &'a Shape,
-    all: Vec<(&'a Operand, Along)>,
+/// At every value all operands are equal.
+fn equal(shape: &Shape, lines: &[Line<'_>], within: Option<&Level>) -> Tally {
+    let mut tally = Tally::default();
+    for place in 0..line::places(lines) {
+        let values = || lines.iter().map(|line| line.value(place));
+        let least = values().fold(f64::INFINITY, f64::min);
+        let most = values().fold(f64::NEG_INFINITY, f64::max);
+        let level = within.map(|level| lines[0].level(level));
+        let level = level.filter(|level| !level.is_nan());
+        let allowed = level.unwrap_or(shape.tolerance * most.abs());
+        let known = values().all(|value| !value.is_nan());
+        tally.add(known && most - least <= allowed, || {
+            let each: Vec<_> = lines.iter().map(|line| line.say(place)).collect();
+            lines[0].at(place, &each.join(", "))
+        });
+    }
+    tally
 }
 
-impl Lines<'_> {
-    /// At every value all operands are equal.
-    fn equal(&self, within: Option<&Level>) -> Tally {
-        let mut tally = Tally::default();
-        let places = self
-            .all
-            .iter()
-            .map(|(_, line)| line.len())
-            .max()
-            .unwrap_or(0);
-        let averaged = self.shape.average.is_some();
-        for place in 0..if averaged { places.min(1) } else { places } {
-            let values: Vec<f64> = self
-                .all
-                .iter()
-                .map(|(_, line)| match self.shape.average {
-                    Some(average) => line.averaged(average),
-                    None => line.mean(place),
-                })
-                .collect();
-            let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-            let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let (operand, line) = &self.all[0];
-            let level = within.and_then(|level| level.in_column(operand.dimension(), line.packet));
-            let allowed = level.unwrap_or(self.shape.tolerance * most.abs());
-            let known = values.iter().all(|value| !value.is_nan());
-            tally.add(known && most - least <= allowed, || {
-                let each = self.all.iter().zip(&values);
-                let each = each.map(|((operand, _), value)| {
-                    format!("{} {}", operand.label, display(*value, operand.dimension()))
-                });
-                let each: Vec<_> = each.collect();
-                at(line, place, averaged, &each.join(", "))
+/// At every value each operand compares with another.
+fn against(
+    shape: &Shape,
+    lines: &[Line<'_>],
+    other: &Line<'_>,
+    holds: impl Fn(f64, f64) -> bool,
+) -> Tally {
+    let mut tally = Tally::default();
+    for line in lines {
+        let places = match shape.average {
+            Some(_) => 1,
+            None => line.along.len().max(other.along.len()),
+        };
+        for place in 0..places {
+            let (ours, theirs) = (line.value(place), other.value(place));
+            tally.add(holds(ours, theirs), || {
+                let theirs = line.display(theirs);
+                let text = format!("{}, {} {theirs}", line.say(place), other.label);
+                line.at(place, &text)
             });
         }
-        tally
     }
+    tally
+}
 
-    /// At every value each operand compares with another.
-    fn against(&self, label: &str, other: &Along, holds: impl Fn(f64, f64) -> bool) -> Tally {
-        let mut tally = Tally::default();
-        for (operand, line) in &self.all {
-            let mut add = |ours: f64, other: f64, place: Option<usize>| {
-                tally.add(holds(ours, other), || {
-                    let (ours, other) = (
-                        display(ours, operand.dimension()),
-                        display(other, operand.dimension()),
-                    );
-                    let text = format!("{} {ours}, {label} {other}", operand.label);
-                    at(line, place.unwrap_or(0), place.is_none(), &text)
-                });
-            };
-            if let Some(average) = self.shape.average {
-                add(line.averaged(average), other.averaged(average), None);
-                continue;
-            }
-            for place in 0..line.len().max(other.len()) {
-                add(line.mean(place), other.mean(place), Some(place));
-            }
-        }
-        tally
-    }
-
-    /// At every value each operand compares with a level; `holds` gets the value, the level and what it
-    /// may be off.
-    fn level(&self, level: &Level, holds: impl Fn(f64, f64, f64) -> bool) -> Tally {
-        let mut tally = Tally::default();
-        for (operand, line) in &self.all {
-            let level = level.in_column(operand.dimension(), line.packet);
-            let level = level.unwrap_or(f64::NAN);
-            let off = self.shape.tolerance * level.abs();
-            let mut add = |ours: f64, place: Option<usize>| {
-                tally.add(holds(ours, level, off), || {
-                    let ours = display(ours, operand.dimension());
-                    let text = format!("{} {ours}", operand.label);
-                    at(line, place.unwrap_or(0), place.is_none(), &text)
-                });
-            };
-            if let Some(average) = self.shape.average {
-                add(line.averaged(average), None);
-                continue;
-            }
-            for place in 0..line.len() {
-                add(line.mean(place), Some(place));
-            }
-        }
-        tally
-    }
-
-    /// Each operand has the shape along the axis, for each combination of the others.
-    fn along_axis(&self) -> Tally {
-        let mut tally = Tally::default();
-        for (operand, line) in &self.all {
-            for places in self.groups(line) {
-                let values: Vec<f64> = places.iter().map(|place| line.mean(*place)).collect();
-                let location = |index: usize| -> Option<String> {
-                    let set = line.places[places[index]].iter();
-                    let mut set =
-                        set.filter(|(key, _)| self.shape.x.as_ref().is_none_or(|x| x == key));
-                    set.next().map(|(_, value)| value.clone())
-                };
-                let holds = self.has_shape(&values, &location, operand, line.packet);
-                tally.add(holds, || {
-                    let shown = values
-                        .iter()
-                        .map(|value| display(*value, operand.dimension()));
-                    let shown: Vec<_> = shown.collect();
-                    format!("{} goes {}", operand.label, shown.join(", "))
-                });
-            }
-        }
-        tally
-    }
-
-    /// Places that differ in the axis only.
-    fn groups(&self, line: &Along) -> Vec<Vec<usize>> {
-        let mut groups: Vec<Group<'_>> = Vec::new();
-        for (place, set) in line.places.iter().enumerate() {
-            let others = set.iter().filter(|(key, _)| {
-                let mut x = self.shape.x.iter();
-                x.any(|x| x != key)
+/// At every value each operand compares with a level; `holds` gets the value, the level and what it
+/// may be off.
+fn level(
+    shape: &Shape,
+    lines: &[Line<'_>],
+    level: &Level,
+    holds: impl Fn(f64, f64, f64) -> bool,
+) -> Tally {
+    let mut tally = Tally::default();
+    for line in lines {
+        let level = line.level(level);
+        let off = shape.tolerance * level.abs();
+        let places = match shape.average {
+            Some(_) => 1,
+            None => line.along.len(),
+        };
+        for place in 0..places {
+            tally.add(holds(line.value(place), level, off), || {
+                line.at(place, &line.say(place))
             });
-            let others: Vec<_> = others.collect();
-            match groups.iter_mut().find(|(known, _)| *known == others) {
-                Some((_, places)) => places.push(place),
-                None => groups.push((others, vec![place])),
-            }
         }
-        groups.into_iter().map(|(_, places)| places).collect()
     }
+    tally
+}
 
-    #[expect(clippy::cast_precision_loss, reason = "axes have few values")]
-    fn has_shape(
-        &self,
-        values: &[f64],
-        location: &dyn Fn(usize) -> Option<String>,
-        operand: &Operand,
-        packet: f64,
-    ) -> bool {
-        let tolerance = self.shape.tolerance;
-        let (Some(first), Some(last)) = (values.first(), values.last()) else {
-            return false;
-        };
-        if values.iter().any(|value| value.is_nan()) {
-            return false;
-        }
-        let extreme = |greatest: bool, at: &Option<String>| {
-            let sign = if greatest { 1.0 } else { -1.0 };
-            let places = values.iter().enumerate();
-            let found = places.max_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
-            found.is_some_and(|(index, value)| {
-                let off = tolerance * value.abs();
-                let ends = sign * (value - first) > off && sign * (value - last) > off;
-                let mut wanted = at.iter();
-                ends && wanted.all(|wanted| location(index).as_ref() == Some(wanted))
-            })
-        };
-        match &self.shape.shape {
-            ShapeKind::Constant => {
-                let mean = values.iter().sum::<f64>() / values.len() as f64;
-                let off = tolerance * mean.abs();
-                values.iter().all(|value| (value - mean).abs() <= off)
-            }
-            ShapeKind::Rising => rises(values.iter().copied(), tolerance),
-            ShapeKind::Falling => rises(values.iter().map(|value| -value), tolerance),
-            ShapeKind::Peak(at) => extreme(true, at),
-            ShapeKind::Valley(at) => extreme(false, at),
-            ShapeKind::Reaches(level) => {
-                let level = level.in_column(operand.dimension(), packet);
-                let level = level.unwrap_or(f64::NAN);
-                let met = level - tolerance * level.abs();
-                values.iter().any(|value| *value >= met)
-            }
-            _ => false,
+/// Each operand has the shape along the axis, for each combination of the others.
+fn along_axis(shape: &Shape, lines: &[Line<'_>]) -> Tally {
+    let mut tally = Tally::default();
+    for line in lines {
+        for places in groups(shape, line) {
+            let values: Vec<f64> = places.iter().map(|place| line.along.mean(*place)).collect();
+            tally.add(has_shape(shape, line, &places, &values), || {
+                let shown: Vec<_> = values.iter().map(|value| line.display(*value)).collect();
+                format!("{} goes {}", line.label, shown.join(", "))
+            });
         }
     }
+    tally
+}
 
-    /// From which value to which the first operand goes, and whether it holds for more.
-    fn ours(&self, tally: &Tally) -> String {
-        let Some((operand, line)) = self.all.first() else {
-            return tally.ours("values");
-        };
-        let means = || (0..line.len()).map(|place| line.mean(place));
-        let least = means().fold(f64::INFINITY, f64::min);
-        let most = means().fold(f64::NEG_INFINITY, f64::max);
-        if self.all.len() > 1 || !least.is_finite() {
-            return tally.ours("places");
-        }
-        let (least, most) = (
-            display(least, operand.dimension()),
-            display(most, operand.dimension()),
-        );
-        if least == most {
-            least
-        } else {
-            format!("{least} to {most}")
+/// Places that differ in the axis only.
+fn groups(shape: &Shape, line: &Line<'_>) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for (place, set) in line.along.places.iter().enumerate() {
+        let others = set.iter().filter(|(key, _)| {
+            let mut x = shape.x.iter();
+            x.any(|x| x != key)
+        });
+        let others: Vec<_> = others.collect();
+        match groups.iter_mut().find(|(known, _)| *known == others) {
+            Some((_, places)) => places.push(place),
+            None => groups.push((others, vec![place])),
         }
     }
+    groups.into_iter().map(|(_, places)| places).collect()
 }
 
 /// Settings beside the axis with their values, and the places that have them.
 type Group<'a> = (Vec<&'a (String, String)>, Vec<usize>);
+
+/// Whether the values at these places have the shape.
+#[expect(clippy::cast_precision_loss, reason = "axes have few values")]
+fn has_shape(shape: &Shape, line: &Line<'_>, places: &[usize], values: &[f64]) -> bool {
+    let tolerance = shape.tolerance;
+    let (Some(first), Some(last)) = (values.first(), values.last()) else {
+        return false;
+    };
+    if values.iter().any(|value| value.is_nan()) {
+        return false;
+    }
+    let location = |index: usize| {
+        let mut set = line.along.places[places[index]].iter();
+        let found = set.find(|(key, _)| shape.x.as_ref().is_none_or(|x| x == key));
+        found.map(|(_, value)| value)
+    };
+    let extreme = |greatest: bool, at: &Option<String>| {
+        let sign = if greatest { 1.0 } else { -1.0 };
+        let places = values.iter().enumerate();
+        let found = places.max_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
+        found.is_some_and(|(index, value)| {
+            let off = tolerance * value.abs();
+            let ends = sign * (value - first) > off && sign * (value - last) > off;
+            ends && at.as_ref().is_none_or(|at| location(index) == Some(at))
+        })
+    };
+    match &shape.shape {
+        ShapeKind::Constant => {
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            let off = tolerance * mean.abs();
+            values.iter().all(|value| (value - mean).abs() <= off)
+        }
+        ShapeKind::Rising => rises(values.iter().copied(), tolerance),
+        ShapeKind::Falling => rises(values.iter().map(|value| -value), tolerance),
+        ShapeKind::Peak(at) => extreme(true, at),
+        ShapeKind::Valley(at) => extreme(false, at),
+        ShapeKind::Reaches(level) => {
+            let level = line.level(level);
+            let met = level - tolerance * level.abs();
+            values.iter().any(|value| *value >= met)
+        }
+        _ => false,
+    }
+}
+
+/// From which value to which the first operand goes, and whether it holds for more.
+fn ours(lines: &[Line<'_>], tally: &Tally) -> String {
+    let Some(line) = lines.first() else {
+        return tally.ours("values");
+    };
+    let least = line.means().fold(f64::INFINITY, f64::min);
+    let most = line.means().fold(f64::NEG_INFINITY, f64::max);
+    if lines.len() > 1 || !least.is_finite() {
+        return tally.ours("places");
+    }
+    let (least, most) = (line.display(least), line.display(most));
+    if least == most {
+        least
+    } else {
+        format!("{least} to {most}")
+    }
+}
 
 /// Whether the last value is above the first and no step goes back by more than the tolerance of the
 /// whole way.
@@ -271,16 +214,6 @@ fn rises(values: impl Iterator<Item = f64>, tolerance: f64) -> bool {
     };
     let back = tolerance * (last - first);
     last > first && values.windows(2).all(|pair| pair[1] >= pair[0] - back)
-}
-
-/// A text with the place that it is about.
-fn at(line: &Along, place: usize, averaged: bool, text: &str) -> String {
-    let name = line.name(place);
-    if averaged || name.is_empty() {
-        text.to_owned()
-    } else {
-        format!("at {name} {text}")
-    }
 }
 
 impl Shape {

@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use results::Cell;
 use scenario::Problems;
 
-use super::super::measure::{
-    Chosen, Cluster, DERIVED, FlowWeight, GOODPUT, Measure, Of, SEGMENTS, THROUGHPUT,
-};
+use super::super::columns::{DERIVED, GOODPUT, SEGMENTS, THROUGHPUT};
+use super::super::measure::{Chosen, Cluster, FlowWeight, Measure, Of};
 use super::super::sample::Sample;
 use super::super::unit::{Dimension, Level};
 use super::{Measured, real, text, whole};

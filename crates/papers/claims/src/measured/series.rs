@@ -6,18 +6,8 @@ use scenario::Problems;
 
 use super::super::measure::{Measure, Moment, Of, Place, Stretch};
 use super::super::sample::Steps;
+use super::subject::Subject;
 use super::{Measured, text, whole};
-
-/// What a series is about.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Subject {
-    /// A port, by number.
-    Port(u32),
-    /// A flow, by number.
-    Flow(u32),
-    /// A host, by number.
-    Host(u32),
-}
 
 impl Measured {
     /// The series of a measure without a statistic, of the first seed of a row that has any: for each

@@ -1,58 +1,42 @@
 //! Reading causes.
 
-use std::ops::Range;
-
 use super::Context;
-use super::fields::{Fields, Reader};
-use crate::{Cause, Clock, Weight};
+use super::reader::{Reader, Table};
+use super::tree::{Node, Site};
+use crate::Cause;
 
 impl Reader<'_> {
-    /// A cause and where its id is written.
     pub(super) fn cause(
         &mut self,
-        fields: &Fields<'_>,
+        name: &str,
+        node: &Node<'_>,
         context: &Context,
-    ) -> Option<(Cause, Range<usize>)> {
-        self.only(
-            fields,
-            &["id", "says", "set", "at", "weight", "clock", "schemes"],
-        );
-        let id = self.id(fields);
-        let says = self.required_text(fields, "says");
-        let schemes = self.schemes(fields, "schemes", context);
-        let weights = [("time", Weight::Time), ("change", Weight::Change)];
-        let weight = self.choice(fields, "weight", &weights);
-        let clocks = [("receiver", Clock::Receiver), ("sender", Clock::Sender)];
-        let clock = self.choice(fields, "clock", &clocks);
-        let at = self.at(fields, "at", context);
-        if !["set", "weight", "clock"].iter().any(|key| fields.has(key)) {
-            self.missing(fields, "set");
+    ) -> Option<Cause> {
+        let site = Site::new(node);
+        let table = Table {
+            name,
+            required: &["id", "says"],
+            others: &[],
+        };
+        if !["set", "weight", "clock"].iter().any(|key| site.has(key)) {
+            self.missing(name, "set", site.place());
         }
-        let set = self.settings(fields, "set");
-        let place = fields.value_place("set");
-        for (key, _) in &set {
+        let cause: Cause = self.read(&table, node)?;
+        self.schemes(&cause.schemes, site.key("schemes"), context);
+        self.at(&cause.at, site.key("at"), context);
+        self.settings(site.key("set"));
+        let place = || site.key("set").place();
+        for (key, _) in &cause.set {
             let axis = context.axes.iter().find(|(axis, _)| axis == key);
             if axis.is_some_and(|(_, values)| values.len() > 1) {
                 let message = format!("{key} is swept, so a cause cannot set it");
-                self.wrong(message, place.clone(), "a setting with one value");
+                self.wrong(message, place(), "a setting with one value");
             }
             if key.ends_with("seed") {
                 let message = format!("{key} picks a draw, and a draw that fits explains nothing");
-                self.wrong(message, place.clone(), "a setting of the mechanism");
+                self.wrong(message, place(), "a setting of the mechanism");
             }
         }
-        if set.is_empty() && weight.is_none() && clock.is_none() {
-            return None;
-        }
-        let cause = Cause {
-            id,
-            says,
-            set,
-            at,
-            weight,
-            clock,
-            schemes,
-        };
-        Some((cause, fields.value_place("id")))
+        Some(cause)
     }
 }

@@ -2,342 +2,329 @@
 
 use std::ops::Range;
 
-use toml_edit::Item;
+use serde::Deserialize;
 
-use super::fields::{Fields, Reader, Word};
-use super::operand::{Common, operand};
+use super::reader::{Reader, Table};
+use super::short::list;
+use super::tree::{Node, Site, split};
 use super::{Context, Runs};
+use crate::leaf;
 use crate::unit::Dimension;
 use crate::{
-    At, Average, Claim, ClaimKind, Compare, Number, Operand, Order, Rank, Shape, ShapeKind,
+    At, Average, Claim, ClaimKind, Compare, Level, Measure, Number, Operand, Order, Rank, Shape,
+    ShapeKind,
 };
+
+/// The keys of every claim.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Common {
+    #[serde(deserialize_with = "leaf::id")]
+    id: String,
+    kind: Kind,
+    says: String,
+    #[serde(rename = "where")]
+    place: String,
+    measure: Option<Measure>,
+    #[serde(default, deserialize_with = "leaf::at")]
+    at: At,
+    #[serde(default, deserialize_with = "leaf::at")]
+    except: At,
+    untestable: Option<String>,
+    own: Option<String>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Number,
+    Order,
+    Shape,
+}
+
+/// The keys of a claim about a number.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfNumber {
+    of: Compared,
+    against: Option<Compared>,
+    compare: Option<Compare>,
+    average: Option<Average>,
+    #[serde(default)]
+    of_averages: bool,
+    paper: Vec<f64>,
+    #[serde(default)]
+    unit: String,
+    tolerance: Option<f64>,
+    within: Option<Level>,
+    rank: Option<Extreme>,
+    among: Option<Vec<Compared>>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Extreme {
+    Lowest,
+    Highest,
+}
+
+/// The keys of a claim about an order.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfOrder {
+    lowest: Option<Compared>,
+    highest: Option<Compared>,
+    sorted: Option<Vec<Compared>>,
+    among: Option<Vec<Compared>>,
+    place: Option<u32>,
+    average: Option<Average>,
+}
+
+/// The keys of a claim about a shape.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfShape {
+    shape: Form,
+    of: Vec<Compared>,
+    level: Option<Level>,
+    than: Option<Compared>,
+    factor: Option<f64>,
+    within: Option<Level>,
+    #[serde(default)]
+    location: Vec<String>,
+    x: Option<String>,
+    average: Option<Average>,
+    tolerance: Option<f64>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Form {
+    Constant,
+    Rising,
+    Falling,
+    Peak,
+    Valley,
+    Above,
+    Below,
+    Near,
+    Reaches,
+    Equal,
+    Greater,
+    Less,
+}
+
+/// A scheme with what a claim says of it alone.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Compared {
+    scheme: String,
+    measure: Option<Measure>,
+    #[serde(default, deserialize_with = "leaf::at")]
+    at: At,
+    run: Option<String>,
+    label: Option<String>,
+}
+
+/// The table of a claim, with what its operands have in common.
+struct Whole<'a> {
+    name: &'a str,
+    site: Site<'a>,
+    runs: Runs<'a>,
+    measure: Option<Measure>,
+}
 
 impl Reader<'_> {
     /// A claim; none if what is wrong leaves nothing to judge.
-    pub(super) fn claim(&mut self, fields: &Fields<'_>, runs: Runs<'_>) -> Option<Claim> {
-        let id = self.id(fields);
-        let says = self.required_text(fields, "says");
-        let place = self.required_text(fields, "where");
-        self.check_place(fields, "where", &place, runs.sections);
-        if !fields.has("kind") {
-            self.missing(fields, "kind");
+    pub(super) fn claim(&mut self, name: &str, node: &Node<'_>, runs: Runs<'_>) -> Option<Claim> {
+        let (site, (common, rest)) = (Site::new(node), split(node, &COMMON));
+        if !site.has_within("measure") {
+            self.missing(name, "measure", site.place());
         }
-        let kinds = [("number", NUMBER), ("order", ORDER), ("shape", SHAPE)];
-        let keys = self.choice(fields, "kind", &kinds)?;
-        let known: Vec<&str> = COMMON.iter().chain(keys).copied().collect();
-        self.only(fields, &known);
-        let common = Common {
-            runs,
-            measure: self.measure(fields, "measure"),
+        let table = Table {
+            name,
+            required: &["id", "says", "where", "kind"],
+            others: &[],
         };
-        if let Some(measure) = &common.measure {
-            self.check_measure(measure, &fields.value_place("measure"), runs.own);
-        }
-        let describes = |(_, item): (&str, &Item)| item.to_string().contains("measure");
-        if !fields.has("measure") && !fields.table.iter().any(describes) {
-            self.missing(fields, "measure");
-        }
-        let at = self.at(fields, "at", runs.own);
-        let except = self.at(fields, "except", runs.own);
-        let untestable = self.text(fields, "untestable").map(|word| word.text);
-        let own = self.text(fields, "own").map(|word| word.text);
-        let kind = if keys == NUMBER {
-            ClaimKind::Number(Box::new(self.number_claim(fields, &common)?))
-        } else if keys == ORDER {
-            ClaimKind::Order(Box::new(self.order(fields, &common)?))
-        } else {
-            ClaimKind::Shape(Box::new(self.shape(fields, &common)?))
-        };
-        self.can_fail(fields, &kind);
-        Some(Claim {
-            id,
-            says,
-            place,
-            kind,
-            at,
-            except,
-            untestable,
-            own,
-        })
-    }
-
-    /// The figure whose runs are meant, and what is run for it.
-    pub(super) fn run<'b>(
-        &mut self,
-        fields: &Fields<'_>,
-        runs: Runs<'b>,
-    ) -> Option<(Option<String>, &'b Context)> {
-        let Some(word) = self.text(fields, "run") else {
-            return Some((None, runs.own));
-        };
-        let found = runs.all.get(&word.text);
-        if found.is_none() {
-            let names: Vec<&str> = runs.all.keys().map(String::as_str).collect();
-            self.unknown("figure", &word, names);
-        }
-        Some((Some(word.text), found?))
-    }
-
-    /// Names of schemes that are run.
-    pub(super) fn schemes(
-        &mut self,
-        fields: &Fields<'_>,
-        name: &str,
-        context: &Context,
-    ) -> Vec<String> {
-        let words = self.words(fields, name);
-        for word in &words {
-            self.scheme(word, context);
-        }
-        words.into_iter().map(|word| word.text).collect()
-    }
-
-    /// Values of swept settings.
-    pub(super) fn at(&mut self, fields: &Fields<'_>, name: &str, context: &Context) -> At {
-        let Some(table) = self.table(fields, name) else {
-            return At::new();
-        };
-        let mut at = At::new();
-        for (key, _) in table.table.iter() {
-            let values = self.axis_key(key, &table.place_of(key), context);
-            let words = self.words(&table, key);
-            for word in &words {
-                let known = values.iter().flat_map(|values| values.iter());
-                let known: Vec<&str> = known.map(String::as_str).collect();
-                if values.is_some() && !known.contains(&word.text.as_str()) {
-                    self.unknown(&format!("value of {key}"), word, known);
-                }
+        let common: Option<Common> = self.read(&table, &common);
+        let kind = common.as_ref().map(|common| common.kind);
+        let kind = kind.or_else(|| site.key("kind").read())?;
+        if let Some(common) = &common {
+            self.check_place(&common.place, site.key("where"), runs.sections);
+            self.at(&common.at, site.key("at"), runs.own);
+            self.at(&common.except, site.key("except"), runs.own);
+            if let Some(measure) = &common.measure {
+                self.check_measure(measure, site.key("measure").place(), runs.own);
             }
-            at.push((
-                key.to_owned(),
-                words.into_iter().map(|word| word.text).collect(),
-            ));
         }
-        at
-    }
-
-    /// The values of a swept setting; none, which is said, if it is not swept.
-    pub(super) fn axis_key<'b>(
-        &mut self,
-        key: &str,
-        place: &Range<usize>,
-        context: &'b Context,
-    ) -> Option<&'b Vec<String>> {
-        let found = context.axes.iter().find(|(axis, _)| axis == key);
-        if found.is_none() {
-            let axes: Vec<&str> = context.axes.iter().map(|(axis, _)| axis.as_str()).collect();
-            let word = Word {
-                text: key.to_owned(),
-                place: place.clone(),
-            };
-            self.unknown("swept setting", &word, axes);
-        }
-        found.map(|(_, values)| values)
-    }
-
-    pub(super) fn id(&mut self, fields: &Fields<'_>) -> String {
-        let id = self.required_text(fields, "id");
-        let correct = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-        if !id.chars().all(correct) {
-            let expected = "letters, digits and dashes, which can be typed on a command line";
-            self.wrong(
-                format!("{id:?} cannot be an id"),
-                fields.value_place("id"),
-                expected,
-            );
-        }
-        id
-    }
-
-    pub(super) fn scheme(&mut self, word: &Word, context: &Context) -> bool {
-        let known = context.schemes.contains(&word.text);
-        if !known {
-            let schemes = context.schemes.iter().map(String::as_str);
-            self.unknown("scheme in this scenario called", word, schemes);
-        }
-        known
-    }
-
-    fn number_claim(&mut self, fields: &Fields<'_>, common: &Common<'_>) -> Option<Number> {
-        let of = self.operand(fields, "of", common);
-        let against = self.operand(fields, "against", common);
-        if !fields.has("of") {
-            self.missing(fields, "of");
-        }
-        let choices = [
-            ("reduction", Compare::Reduction),
-            ("increase", Compare::Increase),
-            ("ratio", Compare::Ratio),
-            ("difference", Compare::Difference),
-        ];
-        let compare = self.choice(fields, "compare", &choices);
-        if fields.has("against") != fields.has("compare") {
-            let missing = if fields.has("against") {
-                "compare"
-            } else {
-                "against"
-            };
-            self.missing(fields, missing);
-        }
-        let compare = compare.unwrap_or(Compare::Value);
-        if !fields.has("paper") {
-            self.missing(fields, "paper");
-        }
-        let is_range = fields.get("paper").is_some_and(Item::is_array);
-        let paper = if is_range {
-            self.pair(fields, "paper")
-        } else {
-            self.number(fields, "paper").map(|value| (value, value))
+        let whole = Whole {
+            name,
+            site,
+            runs,
+            measure: common.as_ref().and_then(|common| common.measure.clone()),
         };
-        if paper.is_some_and(|(low, high)| low < high) && fields.has("tolerance") {
-            let place = fields.value_place("tolerance");
-            let message = "a range has no tolerance".to_owned();
-            self.wrong(message, place, "nothing: ours must lie in the range");
-        }
-        let unit = self
-            .text(fields, "unit")
-            .map_or_else(String::new, |word| word.text);
-        let of = of?;
-        let dimension = compare.dimension(of.measure.value_dimension());
-        if !of.measure.is_number() {
-            let place = fields.value_place("measure");
-            self.wrong(
-                "a claim needs a number".into(),
-                place,
-                "a statistic in the measure",
-            );
-        }
-        self.check_unit(fields, &unit, dimension);
-        Some(Number {
-            rank: self.rank_of_number(fields, common, &of),
-            of,
-            against,
-            compare,
-            average: self.average(fields).unwrap_or(Average::Mean),
-            of_averages: self.truth(fields, "of_averages"),
-            paper: paper?,
-            unit,
-            tolerance: self.number(fields, "tolerance").unwrap_or(NUMBER_TOLERANCE),
-            within: self.level(fields, "within", dimension),
+        let kind = match kind {
+            Kind::Number => ClaimKind::Number(Box::new(self.number(&whole, &rest)?)),
+            Kind::Order => ClaimKind::Order(Box::new(self.order(&whole, &rest)?)),
+            Kind::Shape => ClaimKind::Shape(Box::new(self.shape(&whole, &rest)?)),
+        };
+        let common = common?;
+        self.can_fail(site, &kind);
+        Some(Claim {
+            id: common.id,
+            says: common.says,
+            place: common.place,
+            kind,
+            at: common.at,
+            except: common.except,
+            untestable: common.untestable,
+            own: common.own,
         })
     }
 
-    /// The unit of the paper's number must be one of what is measured.
-    fn check_unit(&mut self, fields: &Fields<'_>, unit: &str, dimension: Dimension) {
-        if dimension.scale(unit, 1.0).is_some() {
-            return;
+    fn number(&mut self, whole: &Whole<'_>, node: &Node<'_>) -> Option<Number> {
+        let number: OfNumber = self.read(&whole.table(&["of", "paper"]), node)?;
+        let site = whole.site;
+        for (given, other) in [("against", "compare"), ("compare", "against")] {
+            if site.has(given) && !site.has(other) {
+                self.missing(whole.name, other, site.place());
+            }
         }
-        if !fields.has("unit") {
-            return self.missing(fields, "unit");
-        }
-        let units: Vec<_> = dimension.units().iter().map(|(name, _)| *name).collect();
-        let expected = format!("one of the units {}", units.join(", "));
-        let message = format!("{unit:?} is no unit of this number");
-        self.wrong(message, fields.value_place("unit"), &expected);
-    }
-
-    fn rank_of_number(
-        &mut self,
-        fields: &Fields<'_>,
-        common: &Common<'_>,
-        of: &Operand,
-    ) -> Option<Rank> {
-        let lowest = self.choice(fields, "rank", &[("lowest", true), ("highest", false)])?;
-        let (of, among, place) = (of.clone(), self.among(fields, common), 1);
-        Some(if lowest {
-            Rank::Lowest { of, among, place }
-        } else {
-            Rank::Highest { of, among, place }
-        })
-    }
-
-    fn order(&mut self, fields: &Fields<'_>, common: &Common<'_>) -> Option<Order> {
-        let kinds = ["lowest", "highest", "sorted"];
-        let given: Vec<&str> = kinds.into_iter().filter(|name| fields.has(name)).collect();
-        let [kind] = given[..] else {
-            let message = "an order has one of lowest, highest and sorted";
-            self.wrong(message.into(), fields.place.clone(), "exactly one of them");
-            return None;
-        };
-        let average = self.average(fields);
-        let rank = if kind == "sorted" {
-            let sorted = self.operands(fields, "sorted", common);
-            if sorted.len() < 2 {
-                let place = fields.value_place("sorted");
+        let paper = match number.paper[..] {
+            [value] => (value, value),
+            [low, high] if low <= high => (low, high),
+            _ => {
+                let place = site.key("paper").place();
                 self.wrong(
-                    "an order needs two schemes".into(),
+                    "wrong value for paper",
                     place,
-                    "a list of schemes",
+                    "a number, or two in ascending order",
                 );
                 return None;
             }
-            Rank::Sorted(sorted)
-        } else {
-            let of = self.operand(fields, kind, common)?;
-            let among = self.among(fields, common);
-            let place = self.whole(fields, "place").unwrap_or(1).max(1) as usize;
-            match kind {
-                "lowest" => Rank::Lowest { of, among, place },
-                _ => Rank::Highest { of, among, place },
+        };
+        if paper.0 < paper.1 && number.tolerance.is_some() {
+            let place = site.key("tolerance").place();
+            let expected = "nothing: ours must lie in the range";
+            self.wrong("a range has no tolerance", place, expected);
+        }
+        let of = self.operand(number.of, site.key("of"), whole);
+        let against = number
+            .against
+            .map(|other| self.operand(other, site.key("against"), whole));
+        let of = of?;
+        let compare = number.compare.unwrap_or(Compare::Value);
+        let dimension = compare.dimension(of.measure.value_dimension());
+        self.check_number(whole, &of);
+        self.check_unit(whole, &number.unit, dimension);
+        self.check_level(number.within.as_ref(), site.key("within"), dimension);
+        let rank = match number.rank {
+            Some(rank) => {
+                let (of, among, place) = (of.clone(), self.among(number.among, whole), 1);
+                Some(match rank {
+                    Extreme::Lowest => Rank::Lowest { of, among, place },
+                    Extreme::Highest => Rank::Highest { of, among, place },
+                })
+            }
+            None => None,
+        };
+        Some(Number {
+            of,
+            against: against.flatten(),
+            compare,
+            average: number.average.unwrap_or(Average::Mean),
+            of_averages: number.of_averages,
+            paper,
+            unit: number.unit,
+            tolerance: number.tolerance.unwrap_or(NUMBER_TOLERANCE),
+            within: number.within,
+            rank,
+        })
+    }
+
+    fn order(&mut self, whole: &Whole<'_>, node: &Node<'_>) -> Option<Order> {
+        let order: OfOrder = self.read(&whole.table(&[]), node)?;
+        let (site, place) = (whole.site, order.place.unwrap_or(1).max(1) as usize);
+        let rank = match (order.lowest, order.highest, order.sorted) {
+            (Some(lowest), None, None) => Rank::Lowest {
+                of: self.operand(lowest, site.key("lowest"), whole)?,
+                among: self.among(order.among, whole),
+                place,
+            },
+            (None, Some(highest), None) => Rank::Highest {
+                of: self.operand(highest, site.key("highest"), whole)?,
+                among: self.among(order.among, whole),
+                place,
+            },
+            (None, None, Some(sorted)) => {
+                let sorted = self.operands(sorted, site.key("sorted"), whole);
+                if sorted.len() < 2 {
+                    let place = site.key("sorted").place();
+                    self.wrong("an order needs two schemes", place, "a list of schemes");
+                    return None;
+                }
+                Rank::Sorted(sorted)
+            }
+            _ => {
+                let message = "an order has one of lowest, highest and sorted";
+                self.wrong(message, site.place(), "exactly one of them");
+                return None;
             }
         };
-        Some(Order { rank, average })
+        Some(Order {
+            rank,
+            average: order.average,
+        })
     }
 
-    /// What one scheme is compared with: those that are named, or all.
-    fn among(&mut self, fields: &Fields<'_>, common: &Common<'_>) -> Vec<Operand> {
-        if fields.has("among") {
-            return self.operands(fields, "among", common);
+    fn shape(&mut self, whole: &Whole<'_>, node: &Node<'_>) -> Option<Shape> {
+        let site = whole.site;
+        let mut node = node.clone();
+        list(&mut node, "of");
+        let shape: OfShape = self.read(&whole.table(&["shape", "of"]), &node)?;
+        let needed = match shape.shape {
+            Form::Above | Form::Below | Form::Near | Form::Reaches => Some("level"),
+            Form::Greater | Form::Less => Some("than"),
+            _ => None,
+        };
+        if let Some(key) = needed.filter(|key| !site.has(key)) {
+            self.missing(whole.name, key, site.place());
         }
-        let all = common.runs.own.schemes.iter();
-        let operands = all.filter_map(|scheme| Some(operand(scheme, common.measure.clone()?)));
-        operands.collect()
-    }
-
-    fn shape(&mut self, fields: &Fields<'_>, common: &Common<'_>) -> Option<Shape> {
-        if !fields.has("shape") {
-            self.missing(fields, "shape");
-        }
-        if !fields.has("of") {
-            self.missing(fields, "of");
-        }
-        let of = self.operands(fields, "of", common);
-        let names: Vec<(&str, &str)> = SHAPES.iter().map(|name| (*name, *name)).collect();
-        let name = self.choice(fields, "shape", &names)?;
+        let of = self.operands(shape.of, site.key("of"), whole);
+        let than = shape
+            .than
+            .map(|than| self.operand(than, site.key("than"), whole));
         let dimension = of.first()?.measure.value_dimension();
-        let needs_level = ["above", "below", "near", "reaches"].contains(&name);
-        let needs_other = ["greater", "less"].contains(&name);
-        for (needed, key) in [(needs_level, "level"), (needs_other, "than")] {
-            if needed && !fields.has(key) {
-                self.missing(fields, key);
-            }
+        self.check_level(shape.level.as_ref(), site.key("level"), dimension);
+        self.check_level(shape.within.as_ref(), site.key("within"), dimension);
+        if let Some(x) = &shape.x {
+            self.axis_key(x, site.key("x").place(), whole.runs.own);
         }
-        let level = self.level(fields, "level", dimension);
-        let than = self.operand(fields, "than", common);
-        let factor = self.number(fields, "factor").unwrap_or(1.0);
-        let location = self.words(fields, "location").pop().map(|word| word.text);
-        let (shape, tolerance) = match name {
-            "constant" => (ShapeKind::Constant, 0.2),
-            "rising" => (ShapeKind::Rising, 0.05),
-            "falling" => (ShapeKind::Falling, 0.05),
-            "peak" => (ShapeKind::Peak(location), 0.1),
-            "valley" => (ShapeKind::Valley(location), 0.1),
-            "above" => (ShapeKind::Above(level?), 0.0),
-            "below" => (ShapeKind::Below(level?), 0.0),
-            "near" => (ShapeKind::Near(level?), 0.2),
-            "reaches" => (ShapeKind::Reaches(level?), 0.01),
-            "equal" => (
-                ShapeKind::Equal(self.level(fields, "within", dimension)),
-                0.2,
-            ),
-            "greater" => (
+        for operand in &of {
+            self.check_number(whole, operand);
+        }
+        let (level, than) = (shape.level, than.flatten());
+        let location = shape.location.into_iter().next_back();
+        let factor = shape.factor.unwrap_or(1.0);
+        let (kind, tolerance) = match shape.shape {
+            Form::Constant => (ShapeKind::Constant, 0.2),
+            Form::Rising => (ShapeKind::Rising, 0.05),
+            Form::Falling => (ShapeKind::Falling, 0.05),
+            Form::Peak => (ShapeKind::Peak(location), 0.1),
+            Form::Valley => (ShapeKind::Valley(location), 0.1),
+            Form::Above => (ShapeKind::Above(level?), 0.0),
+            Form::Below => (ShapeKind::Below(level?), 0.0),
+            Form::Near => (ShapeKind::Near(level?), 0.2),
+            Form::Reaches => (ShapeKind::Reaches(level?), 0.01),
+            Form::Equal => (ShapeKind::Equal(shape.within), 0.2),
+            Form::Greater => (
                 ShapeKind::Greater {
                     than: than?,
                     factor,
                 },
                 0.0,
             ),
-            _ => (
+            Form::Less => (
                 ShapeKind::Less {
                     than: than?,
                     factor,
@@ -345,35 +332,126 @@ impl Reader<'_> {
                 0.0,
             ),
         };
-        let x = self.text(fields, "x");
-        if let Some(word) = &x {
-            self.axis_key(&word.text, &word.place, common.runs.own);
+        Some(Shape {
+            shape: kind,
+            of,
+            x: shape.x,
+            average: shape.average,
+            tolerance: shape.tolerance.unwrap_or(tolerance),
+        })
+    }
+
+    /// What one scheme is compared with: those that are named, or all.
+    fn among(&mut self, named: Option<Vec<Compared>>, whole: &Whole<'_>) -> Vec<Operand> {
+        if let Some(named) = named {
+            return self.operands(named, whole.site.key("among"), whole);
         }
-        if of.iter().any(|operand| !operand.measure.is_number()) {
-            let place = fields.value_place("measure");
+        let all = whole.runs.own.schemes.iter();
+        let operands = all.filter_map(|scheme| {
+            Some(Operand {
+                scheme: scheme.clone(),
+                measure: whole.measure.clone()?,
+                at: At::new(),
+                run: None,
+                label: scheme.clone(),
+            })
+        });
+        operands.collect()
+    }
+
+    fn operands(&mut self, all: Vec<Compared>, site: Site<'_>, whole: &Whole<'_>) -> Vec<Operand> {
+        let all = all.into_iter().zip(site.items());
+        all.filter_map(|(one, site)| self.operand(one, site, whole))
+            .collect()
+    }
+
+    /// A scheme with its own measure, or that of the claim.
+    fn operand(&mut self, one: Compared, site: Site<'_>, whole: &Whole<'_>) -> Option<Operand> {
+        let context = self.run(one.run.as_deref(), site.key("run"), whole.runs)?;
+        let known = self.scheme(&one.scheme, site.key("scheme").place(), context);
+        let own = one.measure.is_some();
+        let measure = one.measure.or_else(|| whole.measure.clone());
+        if let Some(measure) = measure.as_ref().filter(|_| own || one.run.is_some()) {
+            self.check_measure(measure, site.place(), context);
+        }
+        self.at(&one.at, site.key("at"), context);
+        if measure.is_none() && !whole.site.has("measure") && whole.site.has_within("measure") {
+            let message = format!("{} compares {} without a measure", whole.name, one.scheme);
             self.wrong(
-                "a claim needs a number".into(),
+                message,
+                site.place(),
+                "a measure of its own, or of the claim",
+            );
+        }
+        known.then_some(Operand {
+            label: one.label.unwrap_or_else(|| one.scheme.clone()),
+            scheme: one.scheme,
+            measure: measure?,
+            at: one.at,
+            run: one.run,
+        })
+    }
+
+    fn check_number(&mut self, whole: &Whole<'_>, operand: &Operand) {
+        if !operand.measure.is_number() {
+            let place = whole.site.key("measure").place();
+            self.wrong(
+                "a claim needs a number",
                 place,
                 "a statistic in the measure",
             );
         }
-        Some(Shape {
-            shape,
-            of,
-            x: x.map(|word| word.text),
-            average: self.average(fields),
-            tolerance: self.number(fields, "tolerance").unwrap_or(tolerance),
-        })
     }
 
-    fn average(&mut self, fields: &Fields<'_>) -> Option<Average> {
-        let choices = [
-            ("mean", Average::Mean),
-            ("min", Average::Min),
-            ("max", Average::Max),
-            ("sum", Average::Sum),
-        ];
-        self.choice(fields, "average", &choices)
+    /// The unit of the paper's number must be one of what is measured.
+    fn check_unit(&mut self, whole: &Whole<'_>, unit: &str, dimension: Dimension) {
+        if dimension.scale(unit, 1.0).is_some() {
+            return;
+        }
+        if !whole.site.has("unit") {
+            return self.missing(whole.name, "unit", whole.site.place());
+        }
+        let units: Vec<_> = dimension.units().iter().map(|(name, _)| *name).collect();
+        let expected = format!("one of the units {}", units.join(", "));
+        let message = format!("{unit:?} is no unit of this number");
+        self.wrong(message, whole.site.key("unit").place(), &expected);
+    }
+
+    /// A level must have a unit of what is measured.
+    fn check_level(&mut self, level: Option<&Level>, site: Site<'_>, dimension: Dimension) {
+        if level.is_some_and(|level| level.in_column(dimension, 1.0).is_none()) {
+            let message = "this is no value of what is measured";
+            self.wrong(message, site.place(), &dimension.expected());
+        }
+    }
+
+    /// Complains of schemes that a measure looks at and that are not run, and of an equation about a
+    /// flow without a size.
+    pub(super) fn check_measure(
+        &mut self,
+        measure: &Measure,
+        place: Range<usize>,
+        context: &Context,
+    ) {
+        for scheme in measure.other_schemes() {
+            self.scheme(scheme, place.clone(), context);
+        }
+        if measure.needs_size() {
+            let message = format!("{} is about a flow of some size", measure.column());
+            let expected = "size = \"100KB\", or in a plot x = { sizes = [...] }";
+            self.wrong(message, place, expected);
+        }
+    }
+}
+
+impl Whole<'_> {
+    /// Its keys beside those of every claim.
+    fn table<'a>(&'a self, required: &'a [&'a str]) -> Table<'a> {
+        Table {
+            name: self.name,
+            required,
+            others: &COMMON,
+        }
     }
 }
 
@@ -391,7 +469,8 @@ impl Compare {
 /// How far a number may be off unless the claim says otherwise.
 const NUMBER_TOLERANCE: f64 = 0.2;
 
-const COMMON: &[&str] = &[
+/// The names of the keys of every claim.
+const COMMON: [&str; 9] = [
     "id",
     "kind",
     "says",
@@ -401,34 +480,4 @@ const COMMON: &[&str] = &[
     "except",
     "untestable",
     "own",
-];
-const NUMBER: &[&str] = &[
-    "of",
-    "against",
-    "compare",
-    "average",
-    "of_averages",
-    "paper",
-    "unit",
-    "tolerance",
-    "within",
-    "rank",
-    "among",
-];
-const ORDER: &[&str] = &["lowest", "highest", "sorted", "among", "place", "average"];
-const SHAPE: &[&str] = &[
-    "shape",
-    "of",
-    "level",
-    "than",
-    "factor",
-    "within",
-    "location",
-    "x",
-    "average",
-    "tolerance",
-];
-const SHAPES: [&str; 12] = [
-    "constant", "rising", "falling", "peak", "valley", "above", "below", "near", "reaches",
-    "equal", "greater", "less",
 ];

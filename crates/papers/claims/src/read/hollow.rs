@@ -1,21 +1,22 @@
 //! Refusing claims that no result can contradict.
 
-use super::fields::{Fields, Reader};
+use super::reader::Reader;
+use super::tree::Site;
 use crate::{ClaimKind, Compare, Number, Operand, Rank, Shape, ShapeKind};
 
 impl Reader<'_> {
     /// Complains of a claim that holds whatever is measured, as far as the file alone shows it. What only
     /// results show, such as an order among zeros, is left to the judge.
-    pub(super) fn can_fail(&mut self, fields: &Fields<'_>, kind: &ClaimKind) {
+    pub(super) fn can_fail(&mut self, claim: Site<'_>, kind: &ClaimKind) {
         let (holds, key) = match kind {
             ClaimKind::Number(number) => (number.covers_all(), "paper"),
             ClaimKind::Order(order) => (order.rank.is_alone(), "among"),
             ClaimKind::Shape(shape) => (shape.always_holds(), "level"),
         };
         if holds {
-            let message = "this claim cannot fail".to_owned();
-            let place = fields.value_place(key);
-            self.wrong(message, place, "something that a result could contradict");
+            let place = claim.key(key).place();
+            let expected = "something that a result could contradict";
+            self.wrong("this claim cannot fail", place, expected);
         }
     }
 }

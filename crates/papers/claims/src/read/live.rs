@@ -1,86 +1,78 @@
 //! Reading how a figure runs on real stacks.
 
 use std::mem;
-use std::num::NonZeroU32;
 
 use base::{Quantity, Rate};
 use scenario::Problem;
 
-use super::fields::{Fields, Reader, Word};
+use super::reader::Reader;
+use super::tree::Site;
+use crate::columns::{GOODPUT, THROUGHPUT};
 use crate::{
     At, Bed, Claim, ClaimKind, Compare, Experiment, Live, Measure, Of, Place, ShapeKind, Statistic,
 };
 
 impl Reader<'_> {
-    /// The table `[live]`, if there is one, whose claims are among `claims`. A figure that `uses` the runs of another
+    /// Checks the table `[live]` of a figure, whose claims are among `claims`. A figure that `uses` the runs of another
     /// one has claims there, and nothing else.
     pub(super) fn live(
         &mut self,
-        fields: &Fields<'_>,
+        live: &Live,
+        site: Site<'_>,
         claims: &[Claim],
         uses: Option<&str>,
-    ) -> Option<Live> {
-        let fields = self.table(fields, "live")?;
-        if uses.is_some() {
-            self.only(&fields, &["claims"]);
-        } else {
-            self.only(&fields, &["scale", "runs", "bed", "rate", "set", "claims"]);
-        }
-        if !fields.has("claims") {
-            self.missing(&fields, "claims");
-        }
-        let named = self.words(&fields, "claims");
-        for word in &named {
-            match claims.iter().find(|claim| claim.id == word.text) {
-                Some(claim) => self.judged_live(claim, word),
-                None => self.unknown("claim", word, claims.iter().map(|claim| claim.id.as_str())),
+    ) {
+        for (name, written) in live.claims.iter().zip(site.key("claims").items()) {
+            if let Some(claim) = claims.iter().find(|claim| claim.id == *name) {
+                self.judged_live(claim, written);
+            } else {
+                let known = claims.iter().map(|claim| claim.id.as_str());
+                self.unknown("claim", (name, written.place()), known);
             }
         }
-        let runs = self.whole(&fields, "runs").and_then(NonZeroU32::new);
-        let beds = [("namespaces", Bed::Namespaces), ("tun", Bed::Tun)];
-        let bed = self.choice(&fields, "bed", &beds).unwrap_or_default();
-        let rate = self.text(&fields, "rate");
-        if let Some(word) = rate.as_ref().filter(|_| bed == Bed::Tun) {
-            let message = "a TUN device has the rate of the scenario";
-            self.wrong(message.into(), word.place.clone(), "link.rate in set");
+        if let Some(used) = uses {
+            for (name, place, _) in site.entries() {
+                if name != "claims" {
+                    let message = format!("{name} has no place beside `uses`");
+                    self.wrong(
+                        message,
+                        place,
+                        &format!("claims alone: the rest is that of {used}"),
+                    );
+                }
+            }
+            return;
         }
-        if let Some(word) = &rate
-            && let Err(error) = Rate::parse(&word.text)
-        {
-            self.wrong(
-                error.to_string(),
-                word.place.clone(),
-                "a rate, as in 100Mbps",
-            );
+        if live.scale.is_empty() {
+            self.missing("live", "scale", site.place());
         }
-        Some(Live {
-            scale: match uses {
-                Some(_) => String::new(),
-                None => self.required_text(&fields, "scale"),
-            },
-            runs: runs.unwrap_or(RUNS),
-            bed,
-            rate: rate.map(|word| word.text),
-            set: self.settings(&fields, "set"),
-            claims: named.into_iter().map(|word| word.text).collect(),
-        })
+        self.settings(site.key("set"));
+        let place = site.key("rate").place();
+        match live.rate.as_deref().map(Rate::parse) {
+            Some(_) if live.bed == Bed::Tun => {
+                let message = "a TUN device has the rate of the scenario";
+                self.wrong(message, place, "link.rate in set");
+            }
+            Some(Err(error)) => self.wrong(error.to_string(), place, "a rate, as in 100Mbps"),
+            _ => {}
+        }
     }
 
     /// Complains of a claim that says nothing on another machine than the paper's, or about what no kernel tells. Of one
     /// that cannot be tested the number is shown all the same.
-    fn judged_live(&mut self, claim: &Claim, word: &Word) {
+    fn judged_live(&mut self, claim: &Claim, written: Site<'_>) {
         if !is_relative(claim) && claim.untestable.is_none() {
             let message = format!("{} is a number of the paper's own machines", claim.id);
             let expected =
                 "an order, a ratio or a level in packets: on other machines only these are judged";
-            self.wrong(message, word.place.clone(), expected);
+            self.wrong(message, written.place(), expected);
         }
         let operands = claim.kind.operands();
         if operands.iter().any(|operand| operand.run.is_some()) {
             let message = format!("{} compares with another figure", claim.id);
             self.wrong(
                 message,
-                word.place.clone(),
+                written.place(),
                 "a claim about the runs of this figure alone",
             );
         }
@@ -94,7 +86,7 @@ impl Reader<'_> {
             all.extend(LOSSES);
             self.wrong(
                 message,
-                word.place.clone(),
+                written.place(),
                 &format!("one about {}", all.join(", ")),
             );
         }
@@ -205,9 +197,6 @@ fn is_known(measure: &Measure) -> bool {
     }
 }
 
-/// Enough for an interval.
-const RUNS: NonZeroU32 = NonZeroU32::new(5).expect("five is not zero");
-
 /// What Linux tells of a run.
 const METRICS: [&str; 20] = [
     "goodput_bps",
@@ -244,12 +233,12 @@ const FLOWS: [&str; 12] = [
     "timeouts",
     "syn_timeouts",
     "late",
-    crate::measure::THROUGHPUT,
-    crate::measure::GOODPUT,
+    THROUGHPUT,
+    GOODPUT,
 ];
 
 /// What Linux tells over time: the queue of the bottleneck, and what receivers read.
-const SERIES: [&str; 2] = ["queue_bytes", crate::measure::THROUGHPUT];
+const SERIES: [&str; 2] = ["queue_bytes", THROUGHPUT];
 
 /// What Linux tells over time of senders.
 const LOSSES: [&str; 2] = ["fast_retransmit", "timeout"];

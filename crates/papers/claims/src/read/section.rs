@@ -1,33 +1,13 @@
 //! Reading the sections of a paper, and checking the places that claims name against them.
 
-use super::fields::{Fields, Reader};
+use super::reader::Reader;
+use super::tree::Site;
 use crate::Section;
 
 impl Reader<'_> {
-    /// The sections that the file of a paper lists.
-    pub(super) fn sections(&mut self, fields: &Fields<'_>) -> Vec<Section> {
-        let mut sections = Vec::new();
-        for table in self.tables(fields, "section") {
-            self.only(&table, &["number", "title", "figures"]);
-            let figures = self.words(&table, "figures").into_iter();
-            sections.push(Section {
-                number: self.required_text(&table, "number"),
-                title: self.required_text(&table, "title"),
-                figures: figures.map(|word| word.text).collect(),
-            });
-        }
-        sections
-    }
-
     /// Complains of a place in a section that the paper does not have, or in another section than the
     /// figure that it names. Nothing is checked where the paper lists no sections.
-    pub(super) fn check_place(
-        &mut self,
-        fields: &Fields<'_>,
-        name: &str,
-        text: &str,
-        sections: &[Section],
-    ) {
+    pub(super) fn check_place(&mut self, text: &str, written: Site<'_>, sections: &[Section]) {
         if sections.is_empty() {
             return;
         }
@@ -39,7 +19,7 @@ impl Reader<'_> {
                 let all: Vec<&str> = sections.iter().map(|own| own.number.as_str()).collect();
                 let expected = format!("one of the paper's sections: {}", all.join(", "));
                 let message = format!("the paper has no §{cited}");
-                self.wrong(message, fields.value_place(name), &expected);
+                self.wrong(message, written.place(), &expected);
                 continue;
             }
             for figure in after(text, "Fig. ", |c| c.is_ascii_digit()) {
@@ -48,7 +28,7 @@ impl Reader<'_> {
                 if let Some(home) = home.filter(|home| !home.is_within(cited)) {
                     let message = format!("Fig. {figure} is not in §{cited}");
                     let expected = format!("§{}, {}", home.number, home.title);
-                    self.wrong(message, fields.value_place(name), &expected);
+                    self.wrong(message, written.place(), &expected);
                 }
             }
         }

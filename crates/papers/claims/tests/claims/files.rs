@@ -395,3 +395,69 @@ where = "§1"
 measure = "marks"
 lowest = "rcc"
 "#;
+
+#[test]
+fn keys_of_measures_are_told_as_the_file_writes_them() {
+    let claim = |measure: &str| {
+        let claim = "[[claim]]\nid = \"c\"\nkind = \"order\"\nsays = \"s\"\nwhere = \"w\"\nlowest = \"rcc\"\n";
+        problems(
+            "files_keys",
+            &format!("{INCAST}{claim}measure = {measure}\n"),
+        )
+    };
+    for (measure, parts) in [
+        (
+            r#"{ flows = "fct_us", gruop = "mice", statistic = "mean" }"#,
+            &[
+                "flows has no key gruop",
+                "did you mean `group`?",
+                "common_to",
+                "below",
+                "35:31",
+            ][..],
+        ),
+        (
+            r#"{ flows = "fct_us", ports = "drops", statistic = "mean" }"#,
+            &["a measure has one of metric, flows, ports, series, events and model"],
+        ),
+        (
+            r#"{ series = "queue_bytes", statistic = "dips" }"#,
+            &["has no below"],
+        ),
+        (
+            r#"{ metric = "drops", statistic = "mean" }"#,
+            &["drops is one number already"],
+        ),
+        (
+            r#"{ flows = "fct_us", statistic = "share", below = "3KB" }"#,
+            &[
+                "3 KB is no value of what is measured",
+                "one of the units us, ms, s, ns",
+            ],
+        ),
+        (
+            r#"{ flows = "fct_us", statistic = "p101" }"#,
+            &["there is no statistic \"p101\"", "p99"],
+        ),
+    ] {
+        let said = claim(measure);
+        for part in parts {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_claim_about_nothing_is_refused() {
+    let claim = "[[claim]]\nid = \"c\"\nkind = \"shape\"\nshape = \"rising\"\nsays = \"s\"\nwhere = \"w\"\n";
+    let none = format!("{claim}measure = \"drops\"\nof = []\n");
+    let other = "{ scheme = \"newreno\", measure = \"drops\" }";
+    let one_without = format!("{claim}of = [\"rcc\", {other}]\n").replace("rising", "equal");
+    let said = problems("files_nothing", &format!("{INCAST}{none}"));
+    assert!(said.contains("claim c has nothing to judge"), "{said}");
+    let said = problems("files_nothing", &format!("{INCAST}{one_without}"));
+    assert!(
+        said.contains("claim c compares rcc without a measure"),
+        "{said}"
+    );
+}

@@ -1,6 +1,7 @@
 //! Papers as files: what is wrong with them, and claims of every kind judged on small real runs.
 
 mod bench;
+mod common;
 mod files;
 mod flows;
 mod judging;

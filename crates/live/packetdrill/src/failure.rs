@@ -1,0 +1,82 @@
+//! Why a script did not pass.
+
+use std::fmt;
+
+/// Why a script did not pass.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// Line of the script, counted from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub cause: Cause,
+}
+
+/// What can be wrong with a script or with the endpoint.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// The script needs something that is not there: which, in the words of [`Lacks`].
+    Lacks(Lacks, String),
+    /// The endpoint did something else.
+    Differs(String),
+}
+
+/// What scripts may need that the endpoint, its host or this interpreter does not have.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Lacks {
+    /// Syntax that is not read.
+    Syntax,
+    /// A call of the application.
+    Call,
+    /// A command of the shell, or a setting of the kernel.
+    Command,
+    /// A value of `tcp_info`.
+    Info,
+    /// Packets that a queue of the kernel paces.
+    Pacing,
+    /// A time of the day in place of virtual time.
+    Clock,
+}
+
+impl Lacks {
+    /// It in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Syntax => "syntax that is not read",
+            Self::Call => "a call that is not driven",
+            Self::Command => "a command or setting of the kernel without a counterpart",
+            Self::Info => "a value of tcp_info that is not kept",
+            Self::Pacing => "pacing by the fq queue",
+            Self::Clock => "a clock other than virtual time",
+        }
+    }
+}
+
+impl Failure {
+    /// The endpoint differs at `line`.
+    pub(crate) fn differs(line: usize, what: impl Into<String>) -> Self {
+        Self {
+            line,
+            cause: Cause::Differs(what.into()),
+        }
+    }
+
+    /// Line `line` needs `what`.
+    pub(crate) fn lacks(line: usize, lack: Lacks, what: impl Into<String>) -> Self {
+        Self {
+            line,
+            cause: Cause::Lacks(lack, what.into()),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: ", self.line)?;
+        match &self.cause {
+            Cause::Lacks(lack, what) => write!(f, "{}: {what}", lack.words()),
+            Cause::Differs(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}

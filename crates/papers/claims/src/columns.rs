@@ -1,0 +1,80 @@
+//! The names that measures are made from: metrics, columns of tables, series, events and equations.
+
+use std::sync::LazyLock;
+
+use plan::series;
+use record::trace::EventKind;
+use results::{Field, Kind};
+use serde::de::IntoDeserializer;
+use serde::{Deserialize, Deserializer};
+
+use super::leaf::listed;
+use super::model;
+
+/// Functions that read a name from a list.
+macro_rules! names {
+    ($($name:ident: $what:literal in $known:expr;)*) => {$(
+        #[doc = concat!("Reads the name of a ", $what, ".")]
+        pub(super) fn $name<'de, D>(from: D) -> Result<&'static str, D::Error>
+        where
+            D: Deserializer<'de>,
+        {
+            listed(from, $what, $known)
+        }
+    )*};
+}
+
+names! {
+    metric: "metric" in sim::columns::METRICS.iter().map(|column| column.name);
+    flow_column: "column of flows" in flow_columns().iter().map(|field| &*field.name).chain(DERIVED);
+    port_column: "column of ports" in port_columns().iter().map(|field| &*field.name);
+    quantity: "quantity of series" in series::all().iter().map(|quantity| quantity.name);
+    event: "event" in EventKind::NAMES.into_iter();
+    equation: "equation" in model::MODELS.iter().map(|model| model.name);
+}
+
+/// Reads the name of a quantity where there may be one.
+pub(super) fn other_quantity<'de, D>(from: D) -> Result<Option<&'static str>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    quantity(from).map(Some)
+}
+
+/// Reads names of events.
+pub(super) fn events<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<&'static str>, D::Error> {
+    let names = Vec::<String>::deserialize(from)?.into_iter();
+    names.map(|name| event(name.into_deserializer())).collect()
+}
+
+/// The columns of flows that are numbers, beside their throughput.
+pub(super) fn flow_columns() -> &'static [Field] {
+    static COLUMNS: LazyLock<Vec<Field>> = LazyLock::new(|| numbers(results::flow_fields()));
+    &COLUMNS
+}
+
+/// The columns of ports that are numbers.
+pub(super) fn port_columns() -> &'static [Field] {
+    static COLUMNS: LazyLock<Vec<Field>> = LazyLock::new(|| numbers(results::port_fields()));
+    &COLUMNS
+}
+
+fn numbers(fields: Vec<Field>) -> Vec<Field> {
+    let fields = fields.into_iter();
+    fields.filter(|field| field.kind != Kind::Text).collect()
+}
+
+/// The unit of a column.
+pub(super) fn unit_of(fields: &[Field], name: &str) -> &'static str {
+    let found = fields.iter().find(|field| field.name == name);
+    found.map_or("", |field| field.unit)
+}
+
+/// Columns of flows that are made from others.
+pub(super) const DERIVED: [&str; 3] = [THROUGHPUT, GOODPUT, SEGMENTS];
+/// A flow's size over its completion time.
+pub(super) const THROUGHPUT: &str = "throughput_bps";
+/// What has arrived of a flow over the time it ran, whether or not it has completed or has an end.
+pub(super) const GOODPUT: &str = "goodput_bps";
+/// How many segments a flow's payload fills, the last perhaps in part.
+pub(super) const SEGMENTS: &str = "segments";

@@ -1,0 +1,72 @@
+//! What becomes of a claim, with what was measured.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// What becomes of a claim.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+pub enum Verdict {
+    /// It holds.
+    #[serde(rename = "reproduced")]
+    Reproduced,
+    /// Sign and order hold and the number is within a factor of 2; or it holds at half of the places.
+    #[serde(rename = "partly")]
+    Partly,
+    /// It does not hold.
+    #[serde(rename = "not reproduced")]
+    NotReproduced,
+    /// What it would need was never published, or it says nothing about these runs.
+    #[serde(rename = "not testable")]
+    NotTestable,
+}
+
+/// What was measured for a claim and what follows.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// What the paper says, in a few words: `47.5 %`, `rcc lowest`.
+    pub paper: String,
+    /// What came out, in a few words.
+    pub ours: String,
+    /// Ours as a number in the claim's unit, if the claim is one.
+    pub value: Option<f64>,
+    /// Its 95 % interval over the seeds.
+    pub interval: Option<(f64, f64)>,
+    /// The unit of both.
+    pub unit: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why, in one sentence.
+    pub reason: String,
+}
+
+impl Verdict {
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reproduced => "reproduced",
+            Self::Partly => "partly",
+            Self::NotReproduced => "not reproduced",
+            Self::NotTestable => "not testable",
+        }
+    }
+
+    /// Whether there is something to explain: it could be tested and does not hold, or only in part.
+    pub fn is_missed(self) -> bool {
+        matches!(self, Self::Partly | Self::NotReproduced)
+    }
+
+    /// Every verdict, the best first.
+    pub const ALL: [Self; 4] = [
+        Self::Reproduced,
+        Self::Partly,
+        Self::NotReproduced,
+        Self::NotTestable,
+    ];
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

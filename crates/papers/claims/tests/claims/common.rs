@@ -1,0 +1,85 @@
+//! Tables that the figures of a paper share.
+
+use claims::catalogue;
+use scenario::{Overrides, Scenario, Source};
+
+use crate::bench::{Folder, INCAST};
+
+/// A paper with a figure that has the network of its paper in common with others, and its own `[tcp]`.
+fn sharing(name: &str) -> Folder {
+    let net = "\n[net]\nheader_bytes = 54\n";
+    assert!(INCAST.contains(net));
+    let own = INCAST.replace(net, "common = \"network\"\n");
+    let folder = Folder::with(name, &own);
+    let shared = net.replace("[net]", "[common.network.net]");
+    folder.write(
+        "paper.toml",
+        &format!(
+            "title = \"A paper\"\ncitation = \"2017\"\n{shared}\n[common.network.tcp]\nmss = 9\n"
+        ),
+    );
+    folder
+}
+
+fn settings(source: &Source) -> String {
+    let scenario = Scenario::load(source.clone(), &Overrides::default());
+    scenario
+        .unwrap_or_else(|problems| panic!("{problems}"))
+        .resolved()
+}
+
+#[test]
+fn a_figure_has_the_shared_tables_that_it_does_not_write_itself() {
+    let whole = Folder::with("common_whole", INCAST).paper();
+    let folder = sharing("common_shared");
+    let expected = settings(&whole.experiments[0].source);
+    assert_eq!(settings(&folder.paper().experiments[0].source), expected);
+    let alone = catalogue::scenario(&folder.path("fig1.toml")).expect("its paper is beside it");
+    assert_eq!(settings(&alone), expected);
+    let shown = catalogue::scenario_text(&alone).expect("it is correct");
+    assert!(shown.contains("header_bytes = 54"), "{shown}");
+    assert!(!shown.contains("common ="), "{shown}");
+}
+
+#[test]
+fn causes_that_are_shared_follow_the_own_ones() {
+    let cause = |head: &str, id: &str| {
+        format!("[[{head}]]\nid = \"{id}\"\nsays = \"s\"\nset = {{ \"tcp.sack\" = true }}\n")
+    };
+    let own = INCAST.replace("seeds = 3\n", "seeds = 3\ncommon = [\"more\"]\n");
+    let folder = Folder::with("common_causes", &format!("{own}{}", cause("cause", "own")));
+    let paper = "title = \"A paper\"\ncitation = \"2017\"\n";
+    let shared = cause("common.more.cause", "shared");
+    folder.write("paper.toml", &format!("{paper}{shared}"));
+    let paper = folder.paper();
+    let causes = paper.experiments[0].causes.iter();
+    assert_eq!(
+        causes.map(|cause| &*cause.id).collect::<Vec<_>>(),
+        ["own", "shared"]
+    );
+}
+
+#[test]
+fn shared_tables_that_the_paper_does_not_have_are_refused_at_their_place() {
+    let folder = sharing("common_unknown");
+    let own = INCAST.replace("seeds = 3\n", "seeds = 3\ncommon = \"netwrok\"\n");
+    folder.write("fig1.toml", &own);
+    let said = format!(
+        "{:?}",
+        miette::Report::new(folder.find().unwrap_err().0.remove(0))
+    );
+    for part in [
+        "the paper shares no tables as \"netwrok\"",
+        "fig1.toml:7:10",
+        "did you mean `network`?",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let wrong = folder.path("paper.toml");
+    folder.write("fig1.toml", &own.replace("\"netwrok\"", "\"network\""));
+    std::fs::remove_file(wrong).expect("the file of the paper");
+    let said = catalogue::find(&[folder.path("fig1.toml")])
+        .unwrap_err()
+        .to_string();
+    assert!(said.contains("the paper shares no tables"), "{said}");
+}
