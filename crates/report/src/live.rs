@@ -9,8 +9,7 @@ use crate::data::Distribution;
 use crate::error::Error;
 use crate::figure::{Axis, Figure, Line, Point, Shape, Style, slug};
 use crate::figures::distribution;
-use crate::interactive;
-use crate::page::{self, Chart};
+use crate::page::{self, Breadth, Drawn};
 use crate::palette::Palette;
 use crate::units;
 
@@ -105,11 +104,9 @@ pub struct LiveClaim {
 struct Page<'a> {
     live: &'a LivePage,
     networks: Vec<Shown<'a>>,
-    charts: Vec<Chart>,
-    figures: String,
+    charts: Vec<Drawn>,
     style: &'static str,
     script: &'static str,
-    plotly: &'static str,
 }
 
 /// A network with its table.
@@ -136,14 +133,9 @@ pub fn write_live(live: &LivePage, out: &Path) -> Result<(), Error> {
             .iter()
             .map(|one| shown(live, one, &palette))
             .collect(),
-        charts: page::charts(&figures),
-        figures: page::embedded(&figures),
+        charts: page::charts(&figures, Breadth::Half),
         style: page::STYLE,
-        script: concat!(
-            include_str!("../templates/report.js"),
-            include_str!("../templates/sort.js")
-        ),
-        plotly: interactive::SCRIPT,
+        script: page::SCRIPT,
     };
     crate::put_page(out, &page)
 }
