@@ -48,17 +48,17 @@ pub(super) fn write(scene: &Scene, summary: &str) -> String {
     out + "</svg>"
 }
 
-/// The items of a layer.
+/// The items of a layer. What has the same look is one path; signs of a line need not lie on each other in order.
 fn layer(scene: &Scene, layer: Layer) -> String {
     let mut body = String::new();
-    // The look of the path that is being written, and where the texts of the group that is are anchored.
-    let mut open = String::new();
+    // Paths that are not yet written, each with its look.
+    let mut paths: Vec<(String, String)> = Vec::new();
     let mut anchored = Anchor::Start;
     let items = scene.items.iter().filter(|(own, _)| *own == layer);
     for (_, item) in items {
         let data = match item {
             Item::Text { anchor, .. } => {
-                close(&mut body, &mut open);
+                put_paths(&mut body, &mut paths);
                 gather(&mut body, &mut anchored, *anchor);
                 put_text(&mut body, item).expect(WRITES);
                 continue;
@@ -72,16 +72,24 @@ fn layer(scene: &Scene, layer: Layer) -> String {
         }
         gather(&mut body, &mut anchored, Anchor::Start);
         let look = look(item);
-        if look != open {
-            close(&mut body, &mut open);
-            body += "<path d=\"";
-            open = look;
+        let first = match layer {
+            Layer::Signs(_) => 0,
+            _ => paths.len().saturating_sub(1),
+        };
+        match paths[first..].iter_mut().find(|(own, _)| *own == look) {
+            Some((_, path)) => *path += &data,
+            None => paths.push((look, data)),
         }
-        body += &data;
     }
-    close(&mut body, &mut open);
+    put_paths(&mut body, &mut paths);
     gather(&mut body, &mut anchored, Anchor::Start);
     body
+}
+
+fn put_paths(body: &mut String, paths: &mut Vec<(String, String)>) {
+    for (look, data) in paths.drain(..) {
+        write!(body, "<path d=\"{data}\"{look}/>").expect(WRITES);
+    }
 }
 
 /// Begins a group of texts that are anchored alike, unless one has begun; what is anchored at its start has none.
@@ -98,15 +106,6 @@ fn gather(body: &mut String, anchored: &mut Anchor, anchor: Anchor) {
         Anchor::End => "<g class=\"e\">",
     };
     *anchored = anchor;
-}
-
-/// Ends the path that is being written, if there is one.
-fn close(body: &mut String, look: &mut String) {
-    if !look.is_empty() {
-        *body += "\"";
-        *body += &std::mem::take(look);
-        *body += "/>";
-    }
 }
 
 /// The attributes of a path.
