@@ -432,12 +432,24 @@
     const views = [...chart.querySelectorAll(".view")];
     for (const view of views) new View(view);
     const select = chart.querySelector("select");
-    const shown = () => views.find((view) => !select || view.dataset.view === select.value);
+    const logs = [...chart.querySelectorAll("[data-log]")];
+    const isPressed = (button) => button.getAttribute("aria-pressed") === "true";
+    const shown = () => {
+      const scale = logs.filter(isPressed).map((button) => button.dataset.log).join("");
+      const chosen = views.filter((view) => !select || view.dataset.view === select.value);
+      return chosen.find((view) => (view.dataset.scale ?? "") === scale) ?? chosen[0];
+    };
     const show = () => {
       for (const view of views) view.classList.toggle("away", view !== shown());
     };
     select?.addEventListener("change", show);
     show();
+    for (const button of logs) {
+      button.addEventListener("click", () => {
+        button.setAttribute("aria-pressed", String(!isPressed(button)));
+        show();
+      });
+    }
     for (const button of chart.querySelectorAll("[data-save]")) {
       button.addEventListener("click", async () => {
         const svg = drawing(shown());

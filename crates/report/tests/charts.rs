@@ -271,6 +271,53 @@ fn a_name_in_the_legend_hides_its_lines() {
 }
 
 #[test]
+fn a_button_makes_an_axis_logarithmic() {
+    let mut figure = figure(
+        "curve",
+        Shape::Curve,
+        &points(&[(1.0, 1.0), (100.0, 1000.0)]),
+    );
+    (figure.x.range, figure.y.range) = (None, None);
+    figure.x.label = "Flows".into();
+    let (folder, html) = page("charts-log", vec![figure]);
+    let script = format!(
+        "{TOOLS} const read_middle = () => {{\n\
+           const svg = document.querySelector('.view:not(.away) .panel svg');\n\
+           const [left, top, right, bottom] = frame(svg);\n\
+           at(svg, 'pointermove', (left + right) / 2, (top + bottom) / 2);\n\
+           return read();\n\
+         }};\n\
+         const all = [read_middle()];\n\
+         for (const button of document.querySelectorAll('[data-log]')) {{\n\
+           button.click();\n\
+           all.push(read_middle());\n\
+         }}\n\
+         return all.join(';')"
+    );
+    let Some(told) = told(&folder, &html, 1000, &script) else {
+        return;
+    };
+    let middle: Vec<f64> = told
+        .split(';')
+        .map(|text| {
+            let flows = text.split("Flows: ").nth(1).expect("a value");
+            let flows = flows
+                .split(" |")
+                .next()
+                .and_then(|flows| flows.trim_end_matches(" ms").parse().ok());
+            flows.expect("a number")
+        })
+        .collect();
+    // From 0 to 100 the middle is 50, and from 1 to 100 on a logarithmic axis 10; the second button is that of y.
+    assert_eq!(middle.len(), 3, "{told}");
+    assert!((middle[0] - 50.0).abs() < 2.0, "{told}");
+    assert!(
+        (middle[1] - 10.0).abs() < 0.5 && (middle[2] - 10.0).abs() < 0.5,
+        "{told}"
+    );
+}
+
+#[test]
 fn a_page_needs_no_scrolling_sideways_on_a_phone() {
     let (folder, html) = page("charts-phone", shapes());
     let script = "return document.documentElement.scrollWidth";

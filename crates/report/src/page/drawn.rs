@@ -1,7 +1,7 @@
 //! Charts as the page holds them: drawings that need no script.
 
 use crate::data::Data;
-use crate::figure::{Figure, Shape, slug};
+use crate::figure::{Axis, Figure, Shape, slug};
 use crate::figures::swept::{self, Multiples};
 use crate::figures::{causes, distribution, flows, slowdown, time};
 use crate::fixed;
@@ -16,10 +16,26 @@ pub(crate) struct Drawn {
     pub(crate) full: bool,
 }
 
+impl Drawn {
+    /// The views on the scales of their figures: those that can be chosen by name.
+    pub(crate) fn choices(&self) -> Vec<&View> {
+        let views = self.views.iter();
+        views.filter(|view| view.scale.is_empty()).collect()
+    }
+
+    /// The axes that can be made logarithmic.
+    pub(crate) fn scales(&self) -> Vec<&'static str> {
+        let has = |axis: &&str| self.views.iter().any(|view| view.scale == *axis);
+        ["x", "y"].into_iter().filter(has).collect()
+    }
+}
+
 /// Panels on the same scales, with what they have in common.
 pub(crate) struct View {
     pub(crate) name: String,
     pub(crate) choice: String,
+    /// The axes that are logarithmic although the figure's are linear: `x`, `y`, `xy` or nothing.
+    pub(crate) scale: &'static str,
     pub(crate) caption: String,
     /// A drawing of the legend; empty where the only panel has its own.
     pub(crate) legend: String,
@@ -91,18 +107,42 @@ pub(super) fn more(data: &Data<'_>) -> Vec<Drawn> {
 /// Figures on charts of this breadth, in the order of their charts; each choice is a view of its chart.
 pub(crate) fn charts(figures: &[Figure], breadth: Breadth) -> Vec<Drawn> {
     let drawn = figures.iter().filter(|figure| !figure.is_empty());
-    let placed = drawn.map(|figure| {
-        let wide = is_wide(figure) || is_dense(figure);
-        let view = View {
-            name: figure.name.clone(),
-            choice: figure.choice.clone(),
-            caption: figure.caption.clone(),
-            legend: String::new(),
-            panels: vec![panel(figure, "", (breadth.size(wide), true), wide)],
+    let views = drawn.flat_map(|figure| {
+        let scaled = match breadth {
+            Breadth::Half => scaled(figure),
+            // The axes of a paper are the paper's.
+            Breadth::Quarter | Breadth::Column => vec![("", figure.clone())],
         };
-        (figure.chart.clone(), figure.title.clone(), view)
+        scaled.into_iter().map(|(scale, figure)| {
+            let wide = is_wide(&figure) || is_dense(&figure);
+            let view = View {
+                name: figure.name.clone(),
+                choice: figure.choice.clone(),
+                scale,
+                caption: figure.caption.clone(),
+                legend: String::new(),
+                panels: vec![panel(&figure, "", (breadth.size(wide), true), wide)],
+            };
+            (figure.chart, figure.title, view)
+        })
     });
-    gathered(placed.collect())
+    gathered(views.collect())
+}
+
+/// A figure, and the same with each of its linear axes logarithmic, and with both.
+fn scaled(figure: &Figure) -> Vec<(&'static str, Figure)> {
+    let is_free = |axis: &Axis| !axis.log && axis.range.is_none() && axis.categories.is_empty();
+    let [x, y] = [&figure.x, &figure.y].map(is_free);
+    let x = x && !is_over_time(figure);
+    let scales = [("", true), ("x", x), ("y", y), ("xy", x && y)];
+    let scales = scales.into_iter().filter(|(_, is_there)| *is_there);
+    let scaled = scales.map(|(scale, _)| {
+        let mut scaled = figure.clone();
+        scaled.x.log |= scale.contains('x');
+        scaled.y.log |= scale.contains('y');
+        (scale, scaled)
+    });
+    scaled.collect()
 }
 
 /// How much of a page a chart has.
@@ -186,6 +226,7 @@ fn view(choice: String, panels: &[(String, Figure)], (note, whole): (&str, bool)
         name: slug(&format!("{} {choice}", figure.chart)),
         caption: format!("{}{note}", figure.caption),
         choice,
+        scale: "",
         legend,
         panels: panels
             .iter()
@@ -220,7 +261,11 @@ fn is_few(figure: &Figure) -> bool {
 
 /// Whether a figure has so much side by side that it needs the whole width.
 fn is_wide(figure: &Figure) -> bool {
-    figure.x.categories.len() > MANY || figure.x.label.starts_with("Time")
+    figure.x.categories.len() > MANY || is_over_time(figure)
+}
+
+fn is_over_time(figure: &Figure) -> bool {
+    figure.x.label.starts_with("Time")
 }
 
 /// Whether a figure has ranges at many places, which stand side by side.
