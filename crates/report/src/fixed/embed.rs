@@ -201,39 +201,20 @@ fn ring(path: &[(f64, f64)]) -> Option<String> {
     ))
 }
 
-/// A path in steps from point to point, in tenths of a point: finer than a screen. What a long path does within half a
-/// point of width is one upright line.
+/// A path in steps from point to point, in tenths of a point: finer than a screen.
 fn steps(path: &[(f64, f64)]) -> String {
-    let long = path.len() > LONG;
-    let unit = if long { 2.0 } else { 10.0 };
-    let grid = |value: f64| libm::round(value * unit);
     let mut data = String::new();
     let mut last: Option<(f64, f64)> = None;
-    let mut column: Option<[f64; 4]> = None;
-    let mut places: Vec<(f64, f64)> = Vec::new();
-    for (x, y) in path.iter().map(|(x, y)| (grid(*x), grid(*y))) {
-        match &mut column {
-            _ if !long => places.push((x, y)),
-            Some([at, low, high, end]) if at.total_cmp(&x).is_eq() => {
-                (*low, *high, *end) = (low.min(y), high.max(y), y);
-            }
-            _ => {
-                places.extend(column.iter().flat_map(upright));
-                places.push((x, y));
-                column = Some([x, y, y, y]);
-            }
-        }
-    }
-    places.extend(column.iter().flat_map(upright));
-    for (x, y) in places {
+    let grid = |value: f64| libm::round(value * 10.0);
+    for (x, y) in thinned(path).into_iter().map(|(x, y)| (grid(x), grid(y))) {
         let step = last.map(|(before, above)| (x - before, y - above));
         match step {
-            None => write!(data, "M{} {}", tenth(x / unit), tenth(y / unit)),
+            None => write!(data, "M{} {}", tenth(x / 10.0), tenth(y / 10.0)),
             Some((0.0, 0.0)) => Ok(()),
-            Some((0.0, down)) => write!(data, "v{}", tenth(down / unit)),
-            Some((right, 0.0)) => write!(data, "h{}", tenth(right / unit)),
+            Some((0.0, down)) => write!(data, "v{}", tenth(down / 10.0)),
+            Some((right, 0.0)) => write!(data, "h{}", tenth(right / 10.0)),
             Some((right, down)) => {
-                let (right, down) = (tenth(right / unit), tenth(down / unit));
+                let (right, down) = (tenth(right / 10.0), tenth(down / 10.0));
                 let space = if down.starts_with('-') { "" } else { " " };
                 write!(data, "l{right}{space}{down}")
             }
@@ -244,15 +225,33 @@ fn steps(path: &[(f64, f64)]) -> String {
     data
 }
 
+/// Of a long path the first, the least, the greatest and the last corner of each column: see [`crate::thin`].
+fn thinned(path: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    if path.len() <= LONG {
+        return path.to_vec();
+    }
+    let column = |(x, _): &(f64, f64)| libm::floor(x / COLUMN);
+    let columns = path.chunk_by(|one, next| column(one).total_cmp(&column(next)).is_eq());
+    let corners = columns.flat_map(|corners| {
+        let by_height = |one: &usize, other: &usize| corners[*one].1.total_cmp(&corners[*other].1);
+        let places = 0..corners.len();
+        let (least, greatest) = (places.clone().min_by(by_height), places.max_by(by_height));
+        let mut kept = [
+            0,
+            least.unwrap_or(0),
+            greatest.unwrap_or(0),
+            corners.len() - 1,
+        ];
+        kept.sort_unstable();
+        kept.map(|place| corners[place])
+    });
+    corners.collect()
+}
+
 /// Whether a path goes along one line, so that it encloses nothing.
 fn is_flat(data: &str) -> bool {
     let bends = data.contains('h') && data.contains('v');
     !(bends || data.contains(['a', 'l']))
-}
-
-/// The lowest and the highest place of a column, and the last one.
-fn upright([x, low, high, end]: &[f64; 4]) -> [(f64, f64); 3] {
-    [(*x, *low), (*x, *high), (*x, *end)]
 }
 
 /// A number with at most one decimal and without a needless zero before its point.
@@ -268,8 +267,9 @@ fn tenth(value: f64) -> String {
     }
 }
 
-/// Points of a path beyond which it is one of many samples.
-const LONG: usize = 150;
+/// Corners of a path beyond which it is one of many samples, and the width of a column of these in points.
+const LONG: usize = 500;
+const COLUMN: f64 = 0.5;
 
 /// Corners of a polygon that looks round.
 const ROUND: usize = 16;
