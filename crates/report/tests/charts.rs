@@ -6,7 +6,7 @@ mod browser;
 use std::fs;
 use std::path::PathBuf;
 
-use browser::told;
+use browser::{SCROLLED, told};
 use report::{Axis, Cells, Figure, Line, Mark, ModelPage, Point, Shape, Style};
 
 /// A figure of one line named "line" on axes from 0 to 10.
@@ -320,11 +320,9 @@ fn a_button_makes_an_axis_logarithmic() {
 #[test]
 fn a_page_needs_no_scrolling_sideways_on_a_phone() {
     let (folder, html) = page("charts-phone", shapes());
-    let script = "return document.documentElement.scrollWidth";
-    let Some(width) = told(&folder, &html, 390, script) else {
-        return;
-    };
-    assert_eq!(width, "390");
+    if let Some(width) = told(&folder, &html, 390, SCROLLED) {
+        assert_eq!(width, "390");
+    }
 }
 
 #[test]

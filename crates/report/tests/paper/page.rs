@@ -4,6 +4,7 @@ use std::fs;
 
 use claims::judge::Verdict;
 
+use crate::browser::{SCROLLED, told};
 use crate::judgement::Judgement;
 use crate::run::Temporary;
 
@@ -131,4 +132,31 @@ fn a_browser_without_network_draws_every_panel_without_complaint() {
     let drawings = html.matches("data-reading='").count();
     assert!(drawings >= 4, "{drawings}");
     assert_eq!(document.matches("tabindex=\"0\"").count(), drawings);
+}
+
+#[test]
+fn the_page_needs_no_scrolling_sideways_on_a_phone() {
+    let (html, folder) = written("paper-phone", "queues");
+    if let Some(width) = told(&folder.0, &html, 390, SCROLLED) {
+        assert_eq!(width, "390");
+    }
+}
+
+#[test]
+fn the_page_holds_drawings_and_no_library_that_draws() {
+    let (html, _kept) = written("paper-small", "queues");
+    // What does not depend on the figures: scripts and styles.
+    let parts = [("<script>", "</script>"), ("<style>", "</style>")].map(|(start, end)| {
+        let parts = html.split(start).skip(1);
+        let lengths = parts.map(|part| part.find(end).expect("a whole page"));
+        lengths.sum::<usize>()
+    });
+    let fixed: usize = parts.iter().sum();
+    assert!(fixed < 60_000, "{parts:?}");
+    // The fifty panels of a long paper leave room for its claims in a megabyte.
+    let panels = html.split("<svg ").skip(1);
+    let longest = panels
+        .map(|panel| panel.find("</svg>").expect("a whole drawing"))
+        .max();
+    assert!(longest.expect("drawings") < 12_000, "{longest:?}");
 }

@@ -38,3 +38,6 @@ pub(crate) fn told(folder: &Path, html: &str, width: u32, script: &str) -> Optio
             .replace("&amp;", "&"),
     )
 }
+
+/// A script that says how many pixels a page is wide, with what is scrolled to.
+pub(crate) const SCROLLED: &str = "return document.documentElement.scrollWidth";
