@@ -240,7 +240,8 @@ fn draw(scene: &mut Scene, frame: &Frame, line: &Line, aside: f64) {
                     frame.x(point.x + width / 2.0),
                 );
                 if frame.place(point).is_some() && frame.holds((from, frame.top)) {
-                    scene.rectangle((from, frame.level(point.y)), (to, frame.bottom), colour);
+                    let (value, zero) = (frame.level(point.y), frame.level(0.0));
+                    scene.rectangle((from, value), (to, zero), colour);
                 }
             }
             intervals(scene, frame, line, 0.0);
