@@ -242,7 +242,8 @@ fn compared(
             let point = estimate.mean.map(|y| Point {
                 x: f64::from(at) + offset,
                 y,
-                interval: half.map(|half| (y - half, y + half)),
+                // Nothing that is measured is negative, however wide the interval of few runs is.
+                interval: half.map(|half| ((y - half).max(0.0), y + half)),
                 ..Point::default()
             });
             lines.push(Line {
@@ -328,6 +329,19 @@ mod tests {
         }
         assert_eq!(figures[0].lines[0].label, "cubic, Linux");
         assert!((figures[1].lines[1].points[0].y - 25.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn intervals_of_few_runs_end_at_zero() {
+        let mut live = page();
+        // Two runs with 1 and 9: the interval of their mean has a half width of 51.
+        live.networks[0].schemes[0].estimates[0][0] = Estimate::of([1.0, 9.0]);
+        let figures = figures(&live, &palette(&live));
+        let (low, high) = figures[1].lines[0].points[0].interval.unwrap();
+        assert!(
+            low.abs() < 1e-9 && (high - 55.8).abs() < 0.1,
+            "{low}, {high}"
+        );
     }
 
     #[test]
