@@ -108,9 +108,14 @@ pub(crate) fn embed_narrow(figure: &Figure, size: (f64, f64)) -> String {
     embed::write(&scene, &summary::of(figure))
 }
 
+/// Whether the legend of a figure of this size has room for all of its lines.
+pub(crate) fn names_all(figure: &Figure, size: (f64, f64)) -> bool {
+    chart::names_all(figure, size)
+}
+
 /// The legend of a figure as a part of a page.
 pub(crate) fn embed_legend(figure: &Figure, width: f64) -> String {
-    embed::write(&chart::legend(figure, width), "")
+    embed::write(&chart::legend_alone(figure, width), "")
 }
 
 /// Writes a figure in the format that the name ends in.

@@ -42,8 +42,7 @@ const EDGE: f64 = 3.0;
 
 /// The drawing of a figure on this many points of width and height. A page holds the values of `most` points.
 pub(super) fn scene(figure: &Figure, size: (f64, f64), most: usize) -> Scene {
-    let legend = Legend::of(figure, (size.0 - 2.0 * EDGE, size.1));
-    below(figure, size, &legend, most)
+    below(figure, size, &legend(figure, size), most)
 }
 
 /// The drawing of a figure whose legend stands elsewhere.
@@ -51,8 +50,18 @@ pub(super) fn without_legend(figure: &Figure, size: (f64, f64), most: usize) -> 
     below(figure, size, &Legend::default(), most)
 }
 
+/// The legend of a figure of this size.
+fn legend(figure: &Figure, (width, height): (f64, f64)) -> Legend<'_> {
+    Legend::of(figure, (width - 2.0 * EDGE, height))
+}
+
+/// Whether the legend of a figure of this size has room for all of its lines.
+pub(super) fn names_all(figure: &Figure, size: (f64, f64)) -> bool {
+    legend(figure, size).is_whole()
+}
+
 /// The legend of a figure alone, on this width.
-pub(super) fn legend(figure: &Figure, width: f64) -> Scene {
+pub(super) fn legend_alone(figure: &Figure, width: f64) -> Scene {
     let legend = Legend::of(figure, (width, f64::INFINITY));
     let mut scene = Scene::new((width, EDGE + legend.height()));
     legend::draw(&mut scene, &legend, EDGE);

@@ -114,7 +114,8 @@ pub(crate) fn charts(figures: &[Figure], breadth: Breadth) -> Vec<Drawn> {
             Breadth::Quarter | Breadth::Column => vec![("", figure.clone())],
         };
         scaled.into_iter().map(|(scale, figure)| {
-            let wide = is_wide(&figure) || is_dense(&figure);
+            let names_all = fixed::names_all(&figure, breadth.size(false));
+            let wide = is_wide(&figure) || is_dense(&figure) || !names_all;
             let view = View {
                 name: figure.name.clone(),
                 choice: figure.choice.clone(),
@@ -270,8 +271,11 @@ fn is_over_time(figure: &Figure) -> bool {
 
 /// Whether a figure has ranges at many places, which stand side by side.
 fn is_dense(figure: &Figure) -> bool {
-    let mut lines = figure.lines.iter();
-    lines.any(|line| line.shape == Shape::Ranges) && figure.x.categories.is_empty()
+    let ranges = figure
+        .lines
+        .iter()
+        .filter(|line| line.shape == Shape::Ranges);
+    figure.x.categories.is_empty() && ranges.map(|line| line.points.len()).sum::<usize>() > MANY
 }
 
 /// Views of one chart in one place.
@@ -309,3 +313,42 @@ const MIDDLE: (f64, f64) = (215.0, 165.0);
 const SMALL: (f64, f64) = (195.0, 130.0);
 const TALL: (f64, f64) = (230.0, 175.0);
 const LEGEND: f64 = 250.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::{Line, Point, Style};
+
+    #[test]
+    fn panels_of_papers_name_all_their_lines() {
+        let line = |slot: usize| Line {
+            label: format!("scheme {slot}, paper"),
+            style: Style {
+                slot,
+                dash: 0,
+                open: false,
+            },
+            shape: Shape::Curve,
+            points: vec![Point::new(0.0, 0.0), Point::new(1.0, 1.0)],
+        };
+        for count in 1..10 {
+            let figure = Figure {
+                name: "panel".into(),
+                chart: "panel".into(),
+                choice: String::new(),
+                title: "A panel".into(),
+                caption: String::new(),
+                x: Axis::new("x", ""),
+                y: Axis::new("y", ""),
+                lines: (0..count).map(line).collect(),
+            };
+            let charts = charts(&[figure], Breadth::Quarter);
+            let svg = &charts[0].views[0].panels[0].svg;
+            for slot in 0..count {
+                let name = format!(">scheme {slot}, paper</text>");
+                assert!(svg.contains(&name), "{slot} of {count}");
+            }
+            assert!(!svg.contains(" more</text>"), "{count}");
+        }
+    }
+}

@@ -32,6 +32,11 @@ impl<'a> Legend<'a> {
         Self { rows, more }
     }
 
+    /// Whether every line has room.
+    pub(super) fn is_whole(&self) -> bool {
+        self.more == 0
+    }
+
     /// Its height.
     pub(super) fn height(&self) -> f64 {
         ROW * count(self.rows.len())
