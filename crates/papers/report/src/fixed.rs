@@ -6,10 +6,12 @@
 
 mod chart;
 mod clip;
+mod embed;
 mod font;
 mod pdf;
 mod png;
 mod scene;
+mod summary;
 mod svg;
 mod ticks;
 
@@ -82,7 +84,7 @@ pub fn draw(figure: &Figure, size: Size, format: Format) -> Vec<u8> {
 
 /// The same with another family of fonts than the usual one, which an SVG names and others contain.
 fn draw_in(figure: &Figure, size: Size, font: Option<&str>, format: Format) -> Vec<u8> {
-    let scene = chart::scene(figure, size.points());
+    let scene = chart::scene(figure, size.points(), 0);
     match format {
         Format::Svg => svg::write(&scene, size, font, &figure.full_title()).into_bytes(),
         Format::Png => png::write(&scene),
@@ -93,29 +95,27 @@ fn draw_in(figure: &Figure, size: Size, font: Option<&str>, format: Format) -> V
 /// A figure as a part of a page, on this many points, with its legend or without.
 pub(crate) fn embed(figure: &Figure, size: (f64, f64), legend: bool) -> String {
     let scene = if legend {
-        chart::scene(figure, size)
+        chart::scene(figure, size, READ)
     } else {
-        chart::without_legend(figure, size)
+        chart::without_legend(figure, size, READ)
     };
-    // One of several panels has its words beside it.
-    let title = if legend {
-        figure.full_title()
-    } else {
-        String::new()
-    };
-    svg::embed(&scene, &title)
+    embed::write(&scene, &summary::of(figure))
 }
 
-/// The same for a narrow screen, which is touched rather than pointed at.
+/// The same once more for a narrow screen, which holds fewer values.
 pub(crate) fn embed_narrow(figure: &Figure, size: (f64, f64)) -> String {
-    let mut scene = chart::scene(figure, size);
-    scene.reading.clear();
-    svg::embed(&scene, "")
+    let scene = chart::scene(figure, size, READ_NARROW);
+    embed::write(&scene, &summary::of(figure))
+}
+
+/// Whether the legend of a figure of this size has room for all of its lines.
+pub(crate) fn names_all(figure: &Figure, size: (f64, f64)) -> bool {
+    chart::names_all(figure, size)
 }
 
 /// The legend of a figure as a part of a page.
 pub(crate) fn embed_legend(figure: &Figure, width: f64) -> String {
-    svg::embed(&chart::legend(figure, width), "")
+    embed::write(&chart::legend_alone(figure, width), "")
 }
 
 /// Writes a figure in the format that the name ends in.
@@ -128,3 +128,7 @@ pub fn save_in(figure: &Figure, size: Size, font: Option<&str>, path: &Path) -> 
     let format = Format::of(path)?;
     crate::put(path, &draw_in(figure, size, font, format))
 }
+
+/// Points of a drawing whose values a page holds, and those of a second drawing for a narrow screen.
+const READ: usize = 300;
+const READ_NARROW: usize = 60;

@@ -33,7 +33,6 @@ mod error;
 mod figure;
 mod figures;
 mod fixed;
-mod interactive;
 mod live;
 mod model;
 mod page;

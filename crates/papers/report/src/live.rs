@@ -9,8 +9,7 @@ use crate::data::Distribution;
 use crate::error::Error;
 use crate::figure::{Axis, Figure, Line, Point, Shape, Style, slug};
 use crate::figures::distribution;
-use crate::interactive;
-use crate::page::{self, Chart};
+use crate::page::{self, Breadth, Drawn};
 use crate::palette::Palette;
 use crate::units;
 
@@ -105,11 +104,9 @@ pub struct LiveClaim {
 struct Page<'a> {
     live: &'a LivePage,
     networks: Vec<Shown<'a>>,
-    charts: Vec<Chart>,
-    figures: String,
+    charts: Vec<Drawn>,
     style: &'static str,
     script: &'static str,
-    plotly: &'static str,
 }
 
 /// A network with its table.
@@ -136,14 +133,9 @@ pub fn write_live(live: &LivePage, out: &Path) -> Result<(), Error> {
             .iter()
             .map(|one| shown(live, one, &palette))
             .collect(),
-        charts: page::charts(&figures),
-        figures: page::embedded(&figures),
+        charts: page::charts(&figures, Breadth::Half),
         style: page::STYLE,
-        script: concat!(
-            include_str!("../templates/report.js"),
-            include_str!("../templates/sort.js")
-        ),
-        plotly: interactive::SCRIPT,
+        script: page::SCRIPT,
     };
     crate::put_page(out, &page)
 }
@@ -250,7 +242,8 @@ fn compared(
             let point = estimate.mean.map(|y| Point {
                 x: f64::from(at) + offset,
                 y,
-                interval: half.map(|half| (y - half, y + half)),
+                // Nothing that is measured is negative, however wide the interval of few runs is.
+                interval: half.map(|half| ((y - half).max(0.0), y + half)),
                 ..Point::default()
             });
             lines.push(Line {
@@ -336,6 +329,19 @@ mod tests {
         }
         assert_eq!(figures[0].lines[0].label, "cubic, Linux");
         assert!((figures[1].lines[1].points[0].y - 25.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn intervals_of_few_runs_end_at_zero() {
+        let mut live = page();
+        // Two runs with 1 and 9: the interval of their mean has a half width of 51.
+        live.networks[0].schemes[0].estimates[0][0] = Estimate::of([1.0, 9.0]);
+        let figures = figures(&live, &palette(&live));
+        let (low, high) = figures[1].lines[0].points[0].interval.unwrap();
+        assert!(
+            low.abs() < 1e-9 && (high - 55.8).abs() < 0.1,
+            "{low}, {high}"
+        );
     }
 
     #[test]

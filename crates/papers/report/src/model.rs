@@ -6,8 +6,7 @@ use askama::Template;
 
 use crate::error::Error;
 use crate::figure::Figure;
-use crate::interactive;
-use crate::page::{self, Chart};
+use crate::page::{self, Breadth, Drawn};
 
 /// What stands on the page of a model.
 #[derive(Clone, Debug, Default)]
@@ -41,25 +40,18 @@ pub struct Rows {
 #[template(path = "model.html")]
 struct Page<'a> {
     model: &'a ModelPage,
-    charts: Vec<Chart>,
-    figures: String,
+    charts: Vec<Drawn>,
     style: &'static str,
     script: &'static str,
-    plotly: &'static str,
 }
 
 /// Writes the page to `out`: one file that needs no network. Equal pages give equal bytes.
 pub fn write_model(model: &ModelPage, out: &Path) -> Result<(), Error> {
     let page = Page {
         model,
-        charts: page::charts(&model.figures),
-        figures: page::embedded(&model.figures),
+        charts: page::charts(&model.figures, Breadth::Half),
         style: page::STYLE,
-        script: concat!(
-            include_str!("../templates/report.js"),
-            include_str!("../templates/sort.js")
-        ),
-        plotly: interactive::SCRIPT,
+        script: page::SCRIPT,
     };
     crate::put_page(out, &page)
 }

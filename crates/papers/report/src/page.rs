@@ -1,7 +1,7 @@
 //! The report: one HTML file with everything in it.
 
 mod against;
-mod drawn;
+pub(crate) mod drawn;
 mod goals;
 mod map;
 pub(crate) mod snippet;
@@ -14,13 +14,12 @@ use std::path::Path;
 
 use askama::Template;
 use results::{self, Against, Folder};
-use serde_json::json;
 
 use crate::data::Data;
 use crate::error::Error;
-use crate::figure::{Figure, Shape};
-use crate::{figures, interactive};
-use drawn::Drawn;
+use crate::figure::Figure;
+use crate::figures;
+pub(crate) use drawn::{Breadth, Drawn, charts};
 use tables::{Compared, Failed, Table};
 use tiers::Tiers;
 use ties::TiesRow;
@@ -69,23 +68,6 @@ struct Described {
     /// Names of files with what they hold.
     files: Vec<(String, &'static str)>,
     scenario: String,
-}
-
-/// A place in the report where one of several views is shown.
-pub(crate) struct Chart {
-    pub(crate) id: String,
-    pub(crate) title: String,
-    pub(crate) views: Vec<View>,
-    pub(crate) can_log_x: bool,
-    pub(crate) can_log_y: bool,
-    /// Has so much side by side that it needs the whole width.
-    pub(crate) wide: bool,
-}
-
-pub(crate) struct View {
-    pub(crate) name: String,
-    pub(crate) choice: String,
-    pub(crate) caption: String,
 }
 
 /// The report of `folders`: a pure function of what they hold, which `out` only makes links relative
@@ -158,10 +140,7 @@ pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
         more: drawn::more(&data),
         missing: missing(&data, &figures),
         style: STYLE,
-        script: concat!(
-            include_str!("../templates/drawn.js"),
-            include_str!("../templates/sort.js")
-        ),
+        script: SCRIPT,
     })
 }
 
@@ -209,33 +188,6 @@ fn describe(folder: &Folder, name: &str, out: &Path) -> Described {
     }
 }
 
-/// Views of one chart in one place.
-pub(crate) fn charts(figures: &[Figure]) -> Vec<Chart> {
-    let mut charts: Vec<Chart> = Vec::new();
-    for figure in figures {
-        let view = View {
-            name: figure.name.clone(),
-            choice: figure.choice.clone(),
-            caption: figure.caption.clone(),
-        };
-        if let Some(chart) = charts.iter_mut().find(|chart| chart.id == figure.chart) {
-            chart.views.push(view);
-            continue;
-        }
-        let time = figure.x.label.starts_with("Time");
-        let ranges = figure.lines.iter().any(|line| line.shape == Shape::Ranges);
-        charts.push(Chart {
-            wide: time || ranges && figure.x.categories.is_empty(),
-            id: figure.chart.clone(),
-            title: figure.title.clone(),
-            views: vec![view],
-            can_log_x: figure.x.categories.is_empty() && figure.x.range.is_none() && !time,
-            can_log_y: figure.y.range.is_none() && figure.chart != "flows",
-        });
-    }
-    charts
-}
-
 /// What the run did not record, and how to.
 fn missing(data: &Data<'_>, figures: &[Figure]) -> Vec<String> {
     let lacks = |chart: &str| figures.iter().all(|figure| figure.chart != chart);
@@ -259,16 +211,17 @@ fn missing(data: &Data<'_>, figures: &[Figure]) -> Vec<String> {
     missing
 }
 
-/// The figures for the page's script. Nothing in a JSON text may end the element that holds it.
-pub(crate) fn embedded(figures: &[Figure]) -> String {
-    let figures: Vec<_> = figures.iter().map(interactive::json).collect();
-    json!(figures).to_string().replace('<', r"\u003c")
-}
-
 /// The look of a page, and of the drawings in it.
 pub(crate) const STYLE: &str = concat!(
     include_str!("../templates/report.css"),
     include_str!("../templates/drawn.css")
+);
+
+/// What a page does with its theme, its charts and its tables.
+pub(crate) const SCRIPT: &str = concat!(
+    include_str!("../templates/page.js"),
+    include_str!("../templates/charts.js"),
+    include_str!("../templates/sort.js")
 );
 
 /// A sentence whose numbers stay on one line with their units.

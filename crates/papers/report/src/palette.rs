@@ -30,7 +30,7 @@ const DASHES: [&[f64]; 5] = [
     &[9.0, 3.0],
 ];
 
-/// Names of the markers in Plotly, in the order of [`Marker`].
+/// The marker of each slot.
 const MARKERS: [Marker; 7] = [
     Marker::Circle,
     Marker::Square,

@@ -1,5 +1,7 @@
 //! Reports of real runs: complete, correct, closed to the outside and the same every time.
 
+#[path = "support/browser.rs"]
+mod browser;
 #[path = "support/run.rs"]
 mod run;
 
@@ -10,6 +12,7 @@ use results::{Folder, RunInfo, sealed};
 use scenario::Source;
 use serde_json::Value;
 
+use browser::{SCROLLED, told};
 use run::{Temporary, Wanted, incast};
 
 /// The report of `folders` as it is written.
@@ -510,15 +513,11 @@ fn a_browser_without_network_draws_every_chart_without_complaint() {
 
 #[test]
 fn a_pointer_over_a_chart_reads_its_values() {
-    let Some(mut chromium) = testing::chromium() else {
-        return;
-    };
     let temporary = Temporary::new("report-pointer");
     let folder = incast(&temporary.0.join("run"), &SWEEP);
-    let path = folder.path().join("report.html");
-    let html = report(&[&folder], &path);
+    let html = report(&[&folder], &folder.path().join("report.html"));
     // Points at the first point of the main chart, then into its upper left corner, where nothing is drawn.
-    let script = "<script>\n\
+    let script = "\
         const svg = document.querySelector('.drawn svg[data-reading]');\n\
         const { f, p } = JSON.parse(svg.dataset.reading);\n\
         const box = svg.getBoundingClientRect();\n\
@@ -528,22 +527,11 @@ fn a_pointer_over_a_chart_reads_its_values() {
           svg.dispatchEvent(new PointerEvent('pointermove', at));\n\
           return document.querySelector('.reading').textContent.replaceAll('\\n', ' | ');\n\
         });\n\
-        document.title = `SEEN ${seen.join(' ; ')} END`;\n\
-        </script></body>";
-    fs::write(&path, html.replace("</body>", script)).unwrap();
-    let profile = temporary.0.join("profile");
-    let output = chromium
-        .arg(format!("--user-data-dir={}", profile.display()))
-        .args(["--virtual-time-budget=20000", "--dump-dom"])
-        .arg(format!("file://{}", path.canonicalize().unwrap().display()))
-        .output()
-        .unwrap();
-    let document = String::from_utf8_lossy(&output.stdout);
-    let title = document.split("<title>SEEN ").nth(1);
-    let seen = title.and_then(|title| title.split(" END<").next());
-    let (point, corner) = seen
-        .and_then(|seen| seen.split_once(" ; "))
-        .expect("a reading");
+        return seen.join(' ; ');";
+    let Some(seen) = told(&temporary.0, &html, 1000, script) else {
+        return;
+    };
+    let (point, corner) = seen.split_once(" ; ").expect("two readings");
     let row = &folder.summary().rows[0];
     let milliseconds = row.value("fct_p99_us") / 1e3;
     assert!(point.starts_with(&format!("{} | ", row.scheme)), "{point}");
@@ -552,4 +540,14 @@ fn a_pointer_over_a_chart_reads_its_values() {
         "{point}: {milliseconds}"
     );
     assert!(corner.contains("FCT, 99th percentile: "), "{corner}");
+}
+
+#[test]
+fn a_report_needs_no_scrolling_sideways_on_a_phone() {
+    let temporary = Temporary::new("report-phone");
+    let folder = incast(&temporary.0.join("run"), &SWEEP);
+    let html = report(&[&folder], &folder.path().join("report.html"));
+    if let Some(width) = told(&temporary.0, &html, 390, SCROLLED) {
+        assert_eq!(width, "390");
+    }
 }

@@ -109,6 +109,22 @@ fn a_range_spans_its_percentiles() {
 }
 
 #[test]
+fn bars_begin_at_zero_where_the_axis_begins_below() {
+    let points = vec![Point::new(3.0, 4.0), Point::new(7.0, -5.0)];
+    let mut figure = figure(Shape::Bars(1.0), points);
+    figure.y.range = Some((-10.0, 10.0));
+    let tree = drawn(&figure);
+    let [_, top, _, bottom] = frame(&tree);
+    let height = |value: f32| bottom - (value + 10.0) / 20.0 * (bottom - top);
+    let drawn = boxes(&tree, OWN);
+    assert_eq!(drawn.len(), 2, "{drawn:?}");
+    for (edges, (low, high)) in drawn.iter().zip([(0.0, 4.0), (-5.0, 0.0)]) {
+        let spans = (edges[1] - height(high)).abs() < 0.1 && (edges[3] - height(low)).abs() < 0.1;
+        assert!(spans, "{edges:?}");
+    }
+}
+
+#[test]
 fn an_equation_is_a_dashed_line_in_the_colour_of_text() {
     let points = vec![Point::new(0.0, 0.0), Point::new(10.0, 10.0)];
     let figure = figure(Shape::Model, points);

@@ -8,7 +8,7 @@ mod reading;
 use std::collections::BTreeSet;
 
 use super::font;
-use super::scene::{Anchor, INK, Item, PALE, Scene};
+use super::scene::{Anchor, INK, Item, Layer, PALE, Scene};
 use crate::figure::{Cells, Figure, Line, Mark, Point, Shape, Style};
 use frame::{Frame, aside, frame, upright};
 use legend::Legend;
@@ -40,43 +40,44 @@ const ASIDE: f64 = 2.2;
 /// Around everything.
 const EDGE: f64 = 3.0;
 
-/// The drawing of a figure on this many points of width and height.
-pub(super) fn scene(figure: &Figure, size: (f64, f64)) -> Scene {
-    let legend = Legend::of(figure, (size.0 - 2.0 * EDGE, size.1));
-    below(figure, size, &legend)
+/// The drawing of a figure on this many points of width and height. A page holds the values of `most` points.
+pub(super) fn scene(figure: &Figure, size: (f64, f64), most: usize) -> Scene {
+    below(figure, size, &legend(figure, size), most)
 }
 
 /// The drawing of a figure whose legend stands elsewhere.
-pub(super) fn without_legend(figure: &Figure, size: (f64, f64)) -> Scene {
-    below(figure, size, &Legend::default())
+pub(super) fn without_legend(figure: &Figure, size: (f64, f64), most: usize) -> Scene {
+    below(figure, size, &Legend::default(), most)
+}
+
+/// The legend of a figure of this size.
+fn legend(figure: &Figure, (width, height): (f64, f64)) -> Legend<'_> {
+    Legend::of(figure, (width - 2.0 * EDGE, height))
+}
+
+/// Whether the legend of a figure of this size has room for all of its lines.
+pub(super) fn names_all(figure: &Figure, size: (f64, f64)) -> bool {
+    legend(figure, size).is_whole()
 }
 
 /// The legend of a figure alone, on this width.
-pub(super) fn legend(figure: &Figure, width: f64) -> Scene {
+pub(super) fn legend_alone(figure: &Figure, width: f64) -> Scene {
     let legend = Legend::of(figure, (width, f64::INFINITY));
-    let mut scene = Scene {
-        width,
-        height: EDGE + legend.height(),
-        items: Vec::new(),
-        reading: String::new(),
-    };
+    let mut scene = Scene::new((width, EDGE + legend.height()));
     legend::draw(&mut scene, &legend, EDGE);
     scene
 }
 
-fn below(figure: &Figure, (width, height): (f64, f64), legend: &Legend<'_>) -> Scene {
-    let mut scene = Scene {
-        width,
-        height,
-        items: Vec::new(),
-        reading: String::new(),
-    };
+fn below(figure: &Figure, size: (f64, f64), legend: &Legend<'_>, most: usize) -> Scene {
+    let mut scene = Scene::new(size);
     let top = EDGE + legend.height() + 2.0;
-    let frame = frame(figure, (width, height), top);
+    let frame = frame(figure, size, top);
     grid(&mut scene, &frame);
-    let aside = aside(figure, &frame);
-    scene.reading = reading::of(figure, &frame, &aside).to_string();
-    for (line, aside) in figure.lines.iter().zip(aside) {
+    let (aside, groups) = (aside(figure, &frame), groups(figure));
+    scene.reading = reading::of(figure, &frame, (&aside, &groups), most).to_string();
+    scene.groups = groups.iter().max().map_or(0, |last| last + 1);
+    for ((line, group), aside) in figure.lines.iter().zip(groups).zip(aside) {
+        scene.layer = Layer::Data(group);
         match line.shape {
             Shape::Cells(shape) => cells(&mut scene, &frame, (figure, line), shape),
             _ => draw(&mut scene, &frame, line, aside),
@@ -87,11 +88,27 @@ fn below(figure: &Figure, (width, height): (f64, f64), legend: &Legend<'_>) -> S
     scene
 }
 
+/// The group of each line, counted from 0. Faint lines of one look come in hundreds and have no names: they are one
+/// group.
+fn groups(figure: &Figure) -> Vec<usize> {
+    let mut groups: Vec<usize> = Vec::new();
+    for line in &figure.lines {
+        let alike = |other: &Line| other.shape == Shape::Faint && other.style == line.style;
+        let first = figure.lines[..groups.len()].iter().position(alike);
+        let next = groups.iter().max().map_or(0, |last| last + 1);
+        let first = first.filter(|_| line.shape == Shape::Faint);
+        groups.push(first.map_or(next, |first| groups[first]));
+    }
+    groups
+}
+
 fn grid(scene: &mut Scene, frame: &Frame) {
+    scene.layer = Layer::Grid;
     for (value, _) in &frame.y.major {
         let y = frame.y(*value);
         scene.line((frame.left, y), (frame.right, y), PALE, GRID);
     }
+    scene.layer = Layer::Upright;
     if !frame.x.categories {
         for (value, _) in &frame.x.major {
             let x = frame.x(*value);
@@ -102,6 +119,7 @@ fn grid(scene: &mut Scene, frame: &Frame) {
 
 fn axes(scene: &mut Scene, frame: &Frame, figure: &Figure) {
     let (left, right, top, bottom) = (frame.left, frame.right, frame.top, frame.bottom);
+    scene.layer = Layer::Fixed;
     scene.line((left, top), (left, bottom), INK, AXIS);
     scene.line((left, bottom), (right, bottom), INK, AXIS);
     for (value, name) in &frame.y.major {
@@ -114,6 +132,32 @@ fn axes(scene: &mut Scene, frame: &Frame, figure: &Figure) {
         let y = frame.y(*value);
         scene.line((left - MINOR, y), (left, y), INK, AXIS);
     }
+    ticks(scene, frame);
+    scene.layer = Layer::Fixed;
+    let (x_title, y_title) = (figure.x.title(), figure.y.title());
+    let middle = f64::midpoint(left, right);
+    let size = fitting(&x_title, right - left);
+    if !x_title.is_empty() {
+        let at = (middle, scene.height - EDGE - 1.0);
+        scene.text(at, size, Anchor::Middle, &x_title);
+    }
+    let size = fitting(&y_title, scene.height - 2.0 * EDGE);
+    // A title longer than the axis moves up or down to stay on the page.
+    let half = font::width(&y_title, size) / 2.0;
+    let (first, last) = (EDGE + half, scene.height - EDGE - half);
+    let middle = f64::midpoint(top, bottom).clamp(first.min(last), last.max(first));
+    scene.text_upward(
+        (EDGE + LABEL * 0.85, middle),
+        size,
+        Anchor::Middle,
+        &y_title,
+    );
+}
+
+/// Ticks of the horizontal axis with their names, and the names of groups of them.
+fn ticks(scene: &mut Scene, frame: &Frame) {
+    let (left, right, bottom) = (frame.left, frame.right, frame.bottom);
+    scene.layer = Layer::Ticks;
     let flat = upright(&frame.x, right - left);
     for (value, name) in &frame.x.major {
         let x = frame.x(*value);
@@ -138,24 +182,6 @@ fn axes(scene: &mut Scene, frame: &Frame, figure: &Figure) {
         let at = (f64::midpoint(from, to), frame.under + TICK * 1.15);
         scene.text(at, fitting(name, to - from).min(TICK), Anchor::Middle, name);
     }
-    let (x_title, y_title) = (figure.x.title(), figure.y.title());
-    let middle = f64::midpoint(left, right);
-    let size = fitting(&x_title, right - left);
-    if !x_title.is_empty() {
-        let at = (middle, scene.height - EDGE - 1.0);
-        scene.text(at, size, Anchor::Middle, &x_title);
-    }
-    let size = fitting(&y_title, scene.height - 2.0 * EDGE);
-    // A title longer than the axis moves up or down to stay on the page.
-    let half = font::width(&y_title, size) / 2.0;
-    let (first, last) = (EDGE + half, scene.height - EDGE - half);
-    let middle = f64::midpoint(top, bottom).clamp(first.min(last), last.max(first));
-    scene.text_upward(
-        (EDGE + LABEL * 0.85, middle),
-        size,
-        Anchor::Middle,
-        &y_title,
-    );
 }
 
 /// The size in which a title fits into a length.
@@ -173,10 +199,13 @@ fn draw(scene: &mut Scene, frame: &Frame, line: &Line, aside: f64) {
                 .filter_map(|point| frame.place(point))
                 .map(|(x, y)| (x + aside, y))
                 .collect();
+            let data = scene.layer;
             intervals(scene, frame, line, aside);
+            scene.layer = data;
             for part in frame.clip(&path) {
                 stroke(scene, part, line.style, CURVE, 100);
             }
+            scene.layer = data.signs();
             for at in path.into_iter().filter(|at| frame.holds(*at)) {
                 marker(scene, at, line.style, MARKER);
             }
@@ -220,7 +249,8 @@ fn draw(scene: &mut Scene, frame: &Frame, line: &Line, aside: f64) {
                     frame.x(point.x + width / 2.0),
                 );
                 if frame.place(point).is_some() && frame.holds((from, frame.top)) {
-                    scene.rectangle((from, frame.level(point.y)), (to, frame.bottom), colour);
+                    let (value, zero) = (frame.level(point.y), frame.level(0.0));
+                    scene.rectangle((from, value), (to, zero), colour);
                 }
             }
             intervals(scene, frame, line, 0.0);
@@ -242,6 +272,7 @@ fn draw(scene: &mut Scene, frame: &Frame, line: &Line, aside: f64) {
 
 /// Events.
 fn marks(scene: &mut Scene, frame: &Frame, line: &Line, mark: Mark) {
+    scene.layer = scene.layer.signs();
     // No higher than the flow it belongs to, as long as it can be seen.
     let flow = (frame.bottom - frame.top) / (frame.y.high - frame.y.low);
     let r = (0.6 * flow).clamp(0.9, MARKER);
@@ -270,7 +301,7 @@ fn stack(scene: &mut Scene, frame: &Frame, line: &Line, (width, percent): (f64, 
         let (bottom, top) = (frame.level(low), frame.level(high));
         // Less than a drawing can show.
         if bottom - top >= 0.05 {
-            scene.items.push(Item::Fill {
+            scene.push(Item::Fill {
                 path: vec![(left, bottom), (right, bottom), (right, top), (left, top)],
                 colour: line.style.colour(),
                 percent,
@@ -288,6 +319,7 @@ fn limit(scene: &mut Scene, frame: &Frame, line: &Line) {
     if y < frame.top || y > frame.bottom {
         return;
     }
+    scene.layer = Layer::Fixed;
     dashed(scene, vec![(frame.left, y), (frame.right, y)]);
     if frame.right < scene.width - EDGE - 6.0 {
         // Beside bars, on which it would lie.
@@ -320,6 +352,7 @@ fn intervals(scene: &mut Scene, frame: &Frame, line: &Line, aside: f64) {
     } else {
         line.style.colour()
     };
+    scene.layer = scene.layer.signs();
     for point in &line.points {
         let (Some((low, high)), Some((x, y))) = (point.interval, frame.place(point)) else {
             continue;
@@ -335,6 +368,7 @@ fn intervals(scene: &mut Scene, frame: &Frame, line: &Line, aside: f64) {
 
 /// Bars from percentile to percentile.
 fn ranges(scene: &mut Scene, frame: &Frame, line: &Line) {
+    scene.layer = scene.layer.signs();
     for point in &line.points {
         let at = frame.place(point);
         let Some(at) = at.filter(|at| frame.holds((at.0, frame.top))) else {
@@ -348,7 +382,7 @@ fn ranges(scene: &mut Scene, frame: &Frame, line: &Line) {
                 (at.0 + RANGE, high),
                 (at.0 + RANGE, low),
             ];
-            scene.items.push(Item::Fill {
+            scene.push(Item::Fill {
                 path,
                 colour: line.style.colour(),
                 percent: 45,
@@ -374,7 +408,7 @@ fn cells(scene: &mut Scene, frame: &Frame, (figure, line): (&Figure, &Line), sha
         let x = |x: f64| x.clamp(frame.left, frame.right);
         let y = |y: f64| y.clamp(frame.top, frame.bottom);
         let ((left, bottom), (right, top)) = ((x(from.0), y(from.1)), (x(to.0), y(to.1)));
-        scene.items.push(Item::Fill {
+        scene.push(Item::Fill {
             path: vec![(left, bottom), (right, bottom), (right, top), (left, top)],
             colour: line.style.colour(),
             percent: shape.percent,

@@ -63,7 +63,7 @@ pub(super) fn write(scene: &Scene, title: &str) -> Vec<u8> {
 /// The degrees of translucency of a drawing, each with its name and its object.
 fn opacities(scene: &Scene) -> Vec<(String, Ref, u8)> {
     let mut opacities: Vec<(String, Ref, u8)> = Vec::new();
-    for item in &scene.items {
+    for (_, item) in &scene.items {
         let (Item::Stroke { percent, .. } | Item::Fill { percent, .. }) = item else {
             continue;
         };
@@ -87,7 +87,7 @@ fn content(scene: &Scene, glyphs: &Glyphs, opacities: &[(String, Ref, u8)]) -> V
         }
     };
     content.set_line_join(LineJoinStyle::RoundJoin);
-    for item in &scene.items {
+    for (_, item) in &scene.items {
         match item {
             Item::Stroke {
                 path,
@@ -169,7 +169,7 @@ impl Glyphs {
     fn of(scene: &Scene) -> Self {
         let mut remapper = GlyphRemapper::new();
         let mut letters = BTreeMap::new();
-        for item in &scene.items {
+        for (_, item) in &scene.items {
             if let Item::Text { text, .. } = item {
                 for letter in text.chars() {
                     letters.insert(letter, remapper.remap(font::glyph(letter).0));

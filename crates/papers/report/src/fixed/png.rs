@@ -19,7 +19,7 @@ pub(super) fn write(scene: &Scene) -> Vec<u8> {
     let mut pixmap = pixmap.expect("a figure has a size");
     pixmap.fill(tiny_skia::Color::WHITE);
     let to_pixels = Transform::from_scale(real(scale), real(scale));
-    for item in &scene.items {
+    for (_, item) in &scene.items {
         draw(&mut pixmap, item, to_pixels);
     }
     pixmap.encode_png().expect("pixels can be encoded")

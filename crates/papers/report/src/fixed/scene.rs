@@ -8,12 +8,37 @@ pub(super) type Colour = (u8, u8, u8);
 pub(super) struct Scene {
     pub(super) width: f64,
     pub(super) height: f64,
-    pub(super) items: Vec<Item>,
+    /// Every item with its layer; later ones lie over earlier ones.
+    pub(super) items: Vec<(Layer, Item)>,
+    /// The layer of the items that are added next.
+    pub(super) layer: Layer,
+    /// How many groups of lines there are: the numbers in layers are below.
+    pub(super) groups: usize,
     /// What a page says of the place under the pointer, as JSON; empty where it says nothing.
     pub(super) reading: String,
 }
 
-/// A part of a drawing; later ones lie over earlier ones.
+/// The role of an item. A reader of a page zooms along the horizontal axis and hides lines, which changes some layers and
+/// leaves others. Files ignore layers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Layer {
+    /// The grid across the chart.
+    Grid,
+    /// The upright lines of the grid, which stand at ticks of the horizontal axis.
+    Upright,
+    /// Lines and areas of the group of lines with this number, which stretch.
+    Data(usize),
+    /// Its markers and intervals, which move and keep their shape.
+    Signs(usize),
+    /// Axes, titles and limits.
+    Fixed,
+    /// Ticks of the horizontal axis and their names.
+    Ticks,
+    /// The entry of the line with this number in the legend.
+    Entry(usize),
+}
+
+/// A part of a drawing.
 #[derive(Debug)]
 pub(super) enum Item {
     /// A line along points.
@@ -73,9 +98,36 @@ pub(super) const PAPER: Colour = (0xff, 0xff, 0xff);
 /// Lines of the grid.
 pub(super) const PALE: Colour = (0xdd, 0xdd, 0xdd);
 
+impl Layer {
+    /// The layer of the signs that belong to this one's data.
+    pub(super) fn signs(self) -> Self {
+        match self {
+            Self::Data(line) => Self::Signs(line),
+            other => other,
+        }
+    }
+}
+
 impl Scene {
+    /// An empty drawing of this width and height.
+    pub(super) fn new((width, height): (f64, f64)) -> Self {
+        Self {
+            width,
+            height,
+            items: Vec::new(),
+            layer: Layer::Fixed,
+            groups: 0,
+            reading: String::new(),
+        }
+    }
+
+    /// Adds an item to the present layer.
+    pub(super) fn push(&mut self, item: Item) {
+        self.items.push((self.layer, item));
+    }
+
     pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: Colour, width: f64) {
-        self.items.push(Item::Stroke {
+        self.push(Item::Stroke {
             path: vec![from, to],
             colour,
             width,
@@ -85,7 +137,7 @@ impl Scene {
     }
 
     pub(super) fn text(&mut self, at: (f64, f64), size: f64, anchor: Anchor, text: &str) {
-        self.items.push(Item::Text {
+        self.push(Item::Text {
             at,
             size,
             anchor,
@@ -95,7 +147,7 @@ impl Scene {
     }
 
     pub(super) fn text_upward(&mut self, at: (f64, f64), size: f64, anchor: Anchor, text: &str) {
-        self.items.push(Item::Text {
+        self.push(Item::Text {
             at,
             size,
             anchor,
@@ -105,7 +157,7 @@ impl Scene {
     }
 
     pub(super) fn rectangle(&mut self, from: (f64, f64), to: (f64, f64), colour: Colour) {
-        self.items.push(Item::Fill {
+        self.push(Item::Fill {
             path: vec![from, (to.0, from.1), to, (from.0, to.1)],
             colour,
             percent: 100,

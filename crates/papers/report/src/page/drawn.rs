@@ -1,41 +1,57 @@
 //! Charts as the page holds them: drawings that need no script.
 
 use crate::data::Data;
-use crate::figure::{Figure, slug};
+use crate::figure::{Axis, Figure, Shape, slug};
 use crate::figures::swept::{self, Multiples};
 use crate::figures::{causes, distribution, flows, slowdown, time};
 use crate::fixed;
 use crate::units;
 
 /// A place in the report where one of several views is shown; without scripts all are, one below the other.
-pub(super) struct Drawn {
-    pub(super) id: String,
-    pub(super) title: String,
-    pub(super) views: Vec<View>,
+pub(crate) struct Drawn {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) views: Vec<View>,
     /// Whether it needs the whole width of the page.
-    pub(super) full: bool,
+    pub(crate) full: bool,
+}
+
+impl Drawn {
+    /// The views on the scales of their figures: those that can be chosen by name.
+    pub(crate) fn choices(&self) -> Vec<&View> {
+        let views = self.views.iter();
+        views.filter(|view| view.scale.is_empty()).collect()
+    }
+
+    /// The axes that can be made logarithmic.
+    pub(crate) fn scales(&self) -> Vec<&'static str> {
+        let has = |axis: &&str| self.views.iter().any(|view| view.scale == *axis);
+        ["x", "y"].into_iter().filter(has).collect()
+    }
 }
 
 /// Panels on the same scales, with what they have in common.
-pub(super) struct View {
-    pub(super) name: String,
-    pub(super) choice: String,
-    pub(super) caption: String,
+pub(crate) struct View {
+    pub(crate) name: String,
+    pub(crate) choice: String,
+    /// The axes that are logarithmic although the figure's are linear: `x`, `y`, `xy` or nothing.
+    pub(crate) scale: &'static str,
+    pub(crate) caption: String,
     /// A drawing of the legend; empty where the only panel has its own.
-    pub(super) legend: String,
-    pub(super) panels: Vec<Panel>,
+    pub(crate) legend: String,
+    pub(crate) panels: Vec<Panel>,
 }
 
 /// One drawing.
-pub(super) struct Panel {
+pub(crate) struct Panel {
     /// The combination of settings, in words.
-    pub(super) label: String,
-    pub(super) svg: String,
+    pub(crate) label: String,
+    pub(crate) svg: String,
     /// The same for a narrow screen; empty where the other can be read there, too.
-    pub(super) narrow: String,
+    pub(crate) narrow: String,
     /// Whether it stands alone, and whether it has much side by side.
-    pub(super) single: bool,
-    pub(super) wide: bool,
+    pub(crate) single: bool,
+    pub(crate) wide: bool,
 }
 
 /// The chart that the report begins with: completion times over the sweep, or the flows of a single run.
@@ -86,6 +102,70 @@ pub(super) fn more(data: &Data<'_>) -> Vec<Drawn> {
     }
     views.extend(singles(time::others(data), false));
     gathered(views)
+}
+
+/// Figures on charts of this breadth, in the order of their charts; each choice is a view of its chart.
+pub(crate) fn charts(figures: &[Figure], breadth: Breadth) -> Vec<Drawn> {
+    let drawn = figures.iter().filter(|figure| !figure.is_empty());
+    let views = drawn.flat_map(|figure| {
+        let scaled = match breadth {
+            Breadth::Half => scaled(figure),
+            // The axes of a paper are the paper's.
+            Breadth::Quarter | Breadth::Column => vec![("", figure.clone())],
+        };
+        scaled.into_iter().map(|(scale, figure)| {
+            let names_all = fixed::names_all(&figure, breadth.size(false));
+            let wide = is_wide(&figure) || is_dense(&figure) || !names_all;
+            let view = View {
+                name: figure.name.clone(),
+                choice: figure.choice.clone(),
+                scale,
+                caption: figure.caption.clone(),
+                legend: String::new(),
+                panels: vec![panel(&figure, "", (breadth.size(wide), true), wide)],
+            };
+            (figure.chart, figure.title, view)
+        })
+    });
+    gathered(views.collect())
+}
+
+/// A figure, and the same with each of its linear axes logarithmic, and with both.
+fn scaled(figure: &Figure) -> Vec<(&'static str, Figure)> {
+    let is_free = |axis: &Axis| !axis.log && axis.range.is_none() && axis.categories.is_empty();
+    let [x, y] = [&figure.x, &figure.y].map(is_free);
+    let x = x && !is_over_time(figure);
+    let scales = [("", true), ("x", x), ("y", y), ("xy", x && y)];
+    let scales = scales.into_iter().filter(|(_, is_there)| *is_there);
+    let scaled = scales.map(|(scale, _)| {
+        let mut scaled = figure.clone();
+        scaled.x.log |= scale.contains('x');
+        scaled.y.log |= scale.contains('y');
+        (scale, scaled)
+    });
+    scaled.collect()
+}
+
+/// How much of a page a chart has.
+#[derive(Clone, Copy)]
+pub(crate) enum Breadth {
+    /// A half of the page, or all of it for what is wide.
+    Half,
+    /// A half of a column beside text, or all of it for what is wide.
+    Quarter,
+    /// A column beside text, alone.
+    Column,
+}
+
+impl Breadth {
+    fn size(self, wide: bool) -> (f64, f64) {
+        match (self, wide) {
+            (Self::Half | Self::Column, false) => LARGE,
+            (Self::Half, true) => WIDE,
+            (Self::Quarter, false) => MIDDLE,
+            (Self::Quarter | Self::Column, true) => COLUMN,
+        }
+    }
 }
 
 /// A lone row has nothing to be compared with: its report shows what happened.
@@ -147,21 +227,31 @@ fn view(choice: String, panels: &[(String, Figure)], (note, whole): (&str, bool)
         name: slug(&format!("{} {choice}", figure.chart)),
         caption: format!("{}{note}", figure.caption),
         choice,
+        scale: "",
         legend,
         panels: panels
             .iter()
-            .map(|(label, figure)| Panel {
-                label: if alone { String::new() } else { label.clone() },
-                svg: fixed::embed(figure, size, alone),
-                narrow: if alone && wide {
-                    fixed::embed_narrow(figure, NARROW)
-                } else {
-                    String::new()
-                },
-                single: alone,
-                wide,
-            })
+            .map(|(label, figure)| panel(figure, label, (size, alone), wide))
             .collect(),
+    }
+}
+
+/// One drawing, alone with its legend or one of several.
+fn panel(figure: &Figure, label: &str, (size, alone): ((f64, f64), bool), wide: bool) -> Panel {
+    Panel {
+        label: if alone {
+            String::new()
+        } else {
+            label.to_owned()
+        },
+        svg: fixed::embed(figure, size, alone),
+        narrow: if alone && size == WIDE {
+            fixed::embed_narrow(figure, NARROW)
+        } else {
+            String::new()
+        },
+        single: alone,
+        wide,
     }
 }
 
@@ -172,7 +262,20 @@ fn is_few(figure: &Figure) -> bool {
 
 /// Whether a figure has so much side by side that it needs the whole width.
 fn is_wide(figure: &Figure) -> bool {
-    figure.x.categories.len() > MANY || figure.x.label.starts_with("Time")
+    figure.x.categories.len() > MANY || is_over_time(figure)
+}
+
+fn is_over_time(figure: &Figure) -> bool {
+    figure.x.label.starts_with("Time")
+}
+
+/// Whether a figure has ranges at many places, which stand side by side.
+fn is_dense(figure: &Figure) -> bool {
+    let ranges = figure
+        .lines
+        .iter()
+        .filter(|line| line.shape == Shape::Ranges);
+    figure.x.categories.is_empty() && ranges.map(|line| line.points.len()).sum::<usize>() > MANY
 }
 
 /// Views of one chart in one place.
@@ -205,6 +308,47 @@ const FEW: usize = 4;
 const LARGE: (f64, f64) = (290.0, 180.0);
 const WIDE: (f64, f64) = (600.0, 220.0);
 const NARROW: (f64, f64) = (258.0, 190.0);
+const COLUMN: (f64, f64) = (330.0, 165.0);
+const MIDDLE: (f64, f64) = (215.0, 165.0);
 const SMALL: (f64, f64) = (195.0, 130.0);
 const TALL: (f64, f64) = (230.0, 175.0);
 const LEGEND: f64 = 250.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::{Line, Point, Style};
+
+    #[test]
+    fn panels_of_papers_name_all_their_lines() {
+        let line = |slot: usize| Line {
+            label: format!("scheme {slot}, paper"),
+            style: Style {
+                slot,
+                dash: 0,
+                open: false,
+            },
+            shape: Shape::Curve,
+            points: vec![Point::new(0.0, 0.0), Point::new(1.0, 1.0)],
+        };
+        for count in 1..10 {
+            let figure = Figure {
+                name: "panel".into(),
+                chart: "panel".into(),
+                choice: String::new(),
+                title: "A panel".into(),
+                caption: String::new(),
+                x: Axis::new("x", ""),
+                y: Axis::new("y", ""),
+                lines: (0..count).map(line).collect(),
+            };
+            let charts = charts(&[figure], Breadth::Quarter);
+            let svg = &charts[0].views[0].panels[0].svg;
+            for slot in 0..count {
+                let name = format!(">scheme {slot}, paper</text>");
+                assert!(svg.contains(&name), "{slot} of {count}");
+            }
+            assert!(!svg.contains(" more</text>"), "{count}");
+        }
+    }
+}

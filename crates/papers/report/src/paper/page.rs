@@ -6,8 +6,7 @@ use claims::judge::{self, Counts, Finding, Judged, Standing, Tried, Verdict};
 
 use super::Reproduction;
 use crate::figure::Figure;
-use crate::interactive;
-use crate::page::{self, Chart};
+use crate::page::{self, Breadth, Drawn};
 use crate::units;
 
 #[derive(Template)]
@@ -23,12 +22,10 @@ pub(super) struct Page<'a> {
     total: usize,
     figures: Vec<Shown<'a>>,
     version: String,
-    embedded: String,
     style: &'static str,
     own_style: &'static str,
     script: &'static str,
     own_script: &'static str,
-    plotly: &'static str,
 }
 
 /// How many claims have a verdict.
@@ -56,7 +53,7 @@ struct Shown<'a> {
     scale: &'a str,
     notes: Vec<&'a str>,
     command: String,
-    charts: Vec<Chart>,
+    charts: Vec<Drawn>,
     /// What there is in place of charts.
     lack: &'static str,
     /// Files with its panels, relative to the page.
@@ -117,7 +114,6 @@ pub(super) fn page<'a>(reproduction: &Reproduction<'a>, panels: &[Vec<Figure>]) 
         let shown = shown(figure, panels, reproduction.full);
         Shown { place, ..shown }
     });
-    let drawn = panels.iter().flat_map(|panels| drawn(panels)).cloned();
     let version = reproduction.figures.first();
     let version = version.map(|figure| &figure.bench.own.folder().summary().version);
     let paper = reproduction.paper;
@@ -132,21 +128,21 @@ pub(super) fn page<'a>(reproduction: &Reproduction<'a>, panels: &[Vec<Figure>]) 
         counts,
         figures: figures.collect(),
         version: version.map_or_else(String::new, |version| format!("tailwater {version}")),
-        embedded: page::embedded(&drawn.collect::<Vec<_>>()),
         style: page::STYLE,
         own_style: include_str!("../../templates/paper.css"),
-        script: concat!(
-            include_str!("../../templates/report.js"),
-            include_str!("../../templates/sort.js")
-        ),
+        script: page::SCRIPT,
         own_script: include_str!("../../templates/paper.js"),
-        plotly: interactive::SCRIPT,
     }
 }
 
 fn shown<'a>(figure: &'a judge::Figure<'_>, panels: &[Figure], full: bool) -> Shown<'a> {
     let experiment = figure.experiment;
     let panels: Vec<Figure> = drawn(panels).cloned().collect();
+    let breadth = if panels.len() == 1 {
+        Breadth::Column
+    } else {
+        Breadth::Quarter
+    };
     // A claim says at what scale it was judged, whatever the command line changed.
     let scale = figure.claims.first().map(|claim| claim.scale.as_str());
     let scale = scale.or(experiment.full.scale.as_deref().filter(|_| full));
@@ -166,7 +162,7 @@ fn shown<'a>(figure: &'a judge::Figure<'_>, panels: &[Figure], full: bool) -> Sh
             (true, false) => "Nothing was measured that could be drawn.",
         },
         files: panels.iter().map(super::file).collect(),
-        charts: page::charts(&panels),
+        charts: page::charts(&panels, breadth),
         claims: figure.claims.iter().map(card).collect(),
         bias: figure
             .bias

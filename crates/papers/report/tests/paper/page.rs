@@ -4,6 +4,7 @@ use std::fs;
 
 use claims::judge::Verdict;
 
+use crate::browser::{SCROLLED, told};
 use crate::judgement::Judgement;
 use crate::run::Temporary;
 
@@ -17,13 +18,6 @@ fn written(name: &str, about: &str) -> (String, Temporary) {
     written.expect("a page of a test is whole");
     let text = fs::read_to_string(&page).expect("a page of a test is whole");
     (text, temporary)
-}
-
-/// The page without the script of Plotly, which mentions many addresses.
-fn own(html: &str) -> String {
-    let start = html.find("<script>/**").expect("the page has Plotly");
-    let end = start + html[start..].find("</script>").expect("the page is whole");
-    format!("{}{}", &html[..start], &html[end..])
 }
 
 #[test]
@@ -72,10 +66,10 @@ fn every_panel_is_drawn_in_order_and_saved_beside_the_page() {
 #[test]
 fn the_page_refers_to_nothing_outside() {
     let (html, folder) = written("paper-closed", "queues");
-    let own = own(&html);
-    // The address of the paper is a text.
-    let own = own.replace("https://example.org/paper", "");
-    for outside in ["http://", "https://", "@import", "url(", "src="] {
+    // The address of the paper is a text, and the name of a format of drawings is no address.
+    let own = html.replace("https://example.org/paper", "");
+    let own = own.replace("http://www.w3.org/2000/svg", "");
+    for outside in ["http://", "https://", "@import", " url(", "src="] {
         assert!(!own.contains(outside), "{outside}");
     }
     for link in own.split("href=\"").skip(1) {
@@ -99,7 +93,7 @@ fn the_same_reproduction_gives_the_same_bytes() {
         written.expect("a page of a test is whole");
         fs::read(&page).expect("a page of a test is whole")
     };
-    // Without showing five megabytes if they differ.
+    // Without showing the whole page if they differ.
     assert!(written() == written());
 }
 
@@ -107,9 +101,8 @@ fn the_same_reproduction_gives_the_same_bytes() {
 fn texts_of_an_experiment_stay_text() {
     let hostile = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\"'&";
     let (html, _kept) = written("paper-hostile", hostile);
-    let own = own(&html);
-    assert!(!own.contains("<img"));
-    assert!(!own.contains("alert(2)</script>"));
+    assert!(!html.contains("<img"));
+    assert!(!html.contains("alert(2)</script>"));
 }
 
 #[test]
@@ -135,7 +128,35 @@ fn a_browser_without_network_draws_every_panel_without_complaint() {
     assert_eq!(complaint, None);
     let document = String::from_utf8_lossy(&output.stdout);
     assert_eq!(html.matches("<figure class=\"chart").count(), 4);
-    let plots = document.matches("class=\"plot js-plotly-plot\"").count();
-    assert_eq!(plots, 4);
-    assert!(document.matches("class=\"main-svg\"").count() >= 4);
+    // The script has made every drawing a stop of the Tab key.
+    let drawings = html.matches("data-reading='").count();
+    assert!(drawings >= 4, "{drawings}");
+    assert_eq!(document.matches("tabindex=\"0\"").count(), drawings);
+}
+
+#[test]
+fn the_page_needs_no_scrolling_sideways_on_a_phone() {
+    let (html, folder) = written("paper-phone", "queues");
+    if let Some(width) = told(&folder.0, &html, 390, SCROLLED) {
+        assert_eq!(width, "390");
+    }
+}
+
+#[test]
+fn the_page_holds_drawings_and_no_library_that_draws() {
+    let (html, _kept) = written("paper-small", "queues");
+    // What does not depend on the figures: scripts and styles.
+    let parts = [("<script>", "</script>"), ("<style>", "</style>")].map(|(start, end)| {
+        let parts = html.split(start).skip(1);
+        let lengths = parts.map(|part| part.find(end).expect("a whole page"));
+        lengths.sum::<usize>()
+    });
+    let fixed: usize = parts.iter().sum();
+    assert!(fixed < 60_000, "{parts:?}");
+    // The fifty panels of a long paper leave room for its claims in a megabyte.
+    let panels = html.split("<svg ").skip(1);
+    let longest = panels
+        .map(|panel| panel.find("</svg>").expect("a whole drawing"))
+        .max();
+    assert!(longest.expect("drawings") < 12_000, "{longest:?}");
 }

@@ -1,7 +1,7 @@
 //! The legend: a sample and the name of every line that has one, in rows above the data.
 
 use super::super::font;
-use super::super::scene::{Anchor, Item, Scene};
+use super::super::scene::{Anchor, Item, Layer, Scene};
 use super::pen::{dashed, event, marker, stroke, whisker};
 use super::{CURVE, EDGE, MARKER, RANGE, TICK};
 use crate::figure::{Figure, Line, Shape};
@@ -30,6 +30,11 @@ impl<'a> Legend<'a> {
             more += usize::from(row.pop().is_some());
         }
         Self { rows, more }
+    }
+
+    /// Whether every line has room.
+    pub(super) fn is_whole(&self) -> bool {
+        self.more == 0
     }
 
     /// Its height.
@@ -67,10 +72,12 @@ fn entry_width(line: &Line) -> f64 {
 /// Draws the rows from `left` on, below the upper edge.
 pub(super) fn draw(scene: &mut Scene, legend: &Legend<'_>, left: f64) {
     let last = legend.rows.len().saturating_sub(1);
+    let mut entries = 0_usize..;
     for (row, index) in legend.rows.iter().zip(0_u32..) {
         let mut x = left;
         let y = EDGE + ROW * (f64::from(index) + 0.5);
         for line in row {
+            scene.layer = Layer::Entry(entries.next().unwrap_or_default());
             sample(scene, line, x, y);
             let at = (x + SAMPLE + GAP, y + TICK * 0.36);
             scene.text(at, TICK, Anchor::Start, &line.label);
@@ -78,6 +85,7 @@ pub(super) fn draw(scene: &mut Scene, legend: &Legend<'_>, left: f64) {
         }
         if legend.more > 0 && index as usize == last {
             let text = format!("and {} more", legend.more);
+            scene.layer = Layer::Fixed;
             scene.text((x, y + TICK * 0.36), TICK, Anchor::Start, &text);
         }
     }
@@ -88,7 +96,7 @@ fn sample(scene: &mut Scene, line: &Line, x: f64, y: f64) {
     match line.shape {
         Shape::Cells(shape) => {
             let (left, right) = (x + 4.0, x + SAMPLE - 2.0);
-            scene.items.push(Item::Fill {
+            scene.push(Item::Fill {
                 path: vec![
                     (left, y - 3.0),
                     (right, y - 3.0),
@@ -106,7 +114,7 @@ fn sample(scene: &mut Scene, line: &Line, x: f64, y: f64) {
                 marker(scene, middle, line.style, MARKER);
             }
         }
-        Shape::Stack(_, percent) => scene.items.push(Item::Fill {
+        Shape::Stack(_, percent) => scene.push(Item::Fill {
             path: vec![
                 (x + 6.0, y - 3.0),
                 (x + SAMPLE - 2.0, y - 3.0),

@@ -14,7 +14,7 @@ pub(super) fn stroke(
     percent: u8,
 ) {
     let dashes = style.dashes().iter().map(|dash| dash * width);
-    scene.items.push(Item::Stroke {
+    scene.push(Item::Stroke {
         path,
         colour: style.colour(),
         width,
@@ -39,7 +39,7 @@ pub(super) fn whisker(
 
 /// The line of an equation.
 pub(super) fn dashed(scene: &mut Scene, path: Vec<(f64, f64)>) {
-    scene.items.push(Item::Stroke {
+    scene.push(Item::Stroke {
         path,
         colour: INK,
         width: CURVE,
@@ -86,14 +86,14 @@ pub(super) fn marker(scene: &mut Scene, (x, y): (f64, f64), style: Style, r: f64
 
 /// A marker with a white inside, which hides the line behind it.
 fn outline(scene: &mut Scene, mut path: Vec<(f64, f64)>, style: Style) {
-    scene.items.push(Item::Fill {
+    scene.push(Item::Fill {
         path: path.clone(),
         colour: PAPER,
         percent: 100,
     });
     let first = path.first().copied();
     path.extend(first);
-    scene.items.push(Item::Stroke {
+    scene.push(Item::Stroke {
         path,
         colour: style.colour(),
         width: THIN,
@@ -133,7 +133,7 @@ fn ring(x: f64, y: f64, r: f64) -> Vec<(f64, f64)> {
 }
 
 fn fill(scene: &mut Scene, path: Vec<(f64, f64)>, colour: Colour) {
-    scene.items.push(Item::Fill {
+    scene.push(Item::Fill {
         path,
         colour,
         percent: 100,

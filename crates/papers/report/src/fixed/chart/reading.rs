@@ -6,27 +6,62 @@ use super::frame::Frame;
 use crate::figure::{Axis, Figure, Line, Point, Shape};
 use crate::units;
 
-/// What a script needs for that, as JSON: the edges of the frame, both axes, and the points of every line that has few,
-/// each with its place in the drawing and its values in words.
-pub(super) fn of(figure: &Figure, frame: &Frame, aside: &[f64]) -> Value {
+/// What the script of a page reads values from, as JSON: the edges of the frame, both axes, and for every group of the
+/// drawing its label, how it is read, and its points, each with its place in the drawing and its values in words.
+/// `groups` are those of the lines, in order; of a group of several lines the first speaks. At most `most` points are
+/// held; lines that have more are read from their drawing.
+pub(super) fn of(
+    figure: &Figure,
+    frame: &Frame,
+    (aside, groups): (&[f64], &[usize]),
+    most: usize,
+) -> Value {
     let edges = [frame.left, frame.top, frame.right, frame.bottom].map(round);
-    let mut lines = Vec::new();
-    let mut left = MOST;
-    for (line, aside) in figure.lines.iter().zip(aside) {
-        let points = points(figure, frame, line, *aside);
-        if points.is_empty() || points.len() > left {
+    let mut read = Vec::new();
+    let mut left = most;
+    for ((line, aside), group) in figure.lines.iter().zip(aside).zip(groups) {
+        if *group != read.len() {
             continue;
         }
+        let (mut way, mut points) = (way(line.shape), points(figure, frame, line, *aside));
+        if points.len() > left {
+            points.clear();
+            way = match way {
+                Way::Whole => Way::Inside,
+                _ => Way::Along,
+            };
+        }
         left -= points.len();
-        let whole = matches!(line.shape, Shape::Bars(_) | Shape::Stack(..) | Shape::Spans);
-        lines.push(json!([line.label, u8::from(whole), points]));
+        read.push(json!([line.label, way as u8, points]));
     }
     json!({
         "f": edges,
         "x": axis(&figure.x, (frame.x.low, frame.x.high, frame.x.log)),
         "y": axis(&figure.y, (frame.y.low, frame.y.high, frame.y.log)),
-        "p": lines,
+        "p": read,
     })
+}
+
+/// How a line is read; the numbers are those that the script knows.
+#[derive(Clone, Copy)]
+enum Way {
+    /// A point near the pointer.
+    Near = 0,
+    /// The point nearest to the pointer, however far: bars are large.
+    Whole = 1,
+    /// The line itself, at the place of the pointer on the horizontal axis.
+    Along = 2,
+    /// The area under the pointer.
+    Inside = 3,
+}
+
+fn way(shape: Shape) -> Way {
+    match shape {
+        Shape::Joined | Shape::Ranges | Shape::Marks(_) | Shape::Limit => Way::Near,
+        Shape::Bars(_) | Shape::Stack(..) | Shape::Spans => Way::Whole,
+        Shape::Step | Shape::Faint | Shape::Model | Shape::Curve => Way::Along,
+        Shape::Cells(_) => Way::Inside,
+    }
 }
 
 /// Ends, whether it is logarithmic, and what it is called; nothing of an axis of names.
@@ -37,7 +72,7 @@ fn axis(axis: &Axis, (low, high, log): (f64, f64, bool)) -> Value {
     json!([low, high, u8::from(log), axis.label, axis.unit])
 }
 
-/// The places of a line's points with their values; nothing of lines that are read along the axes.
+/// The places of a line's points with their values; nothing of lines whose drawing says as much.
 fn points(figure: &Figure, frame: &Frame, line: &Line, aside: f64) -> Vec<Value> {
     let place = |point: &Point, y: f64, text: String| {
         let (x, y) = frame.place(&Point::new(point.x, y))?;
@@ -45,6 +80,15 @@ fn points(figure: &Figure, frame: &Frame, line: &Line, aside: f64) -> Vec<Value>
     };
     let own = line.points.iter();
     match line.shape {
+        Shape::Marks(_) => {
+            let row = units::lower(&figure.y.label);
+            let text = |point: &Point| {
+                let (number, time) = (units::number(point.y, 4), amount(point.x, &figure.x));
+                format!("{row} {number}: {time}")
+            };
+            own.filter_map(|point| place(point, point.y, text(point)))
+                .collect()
+        }
         Shape::Joined | Shape::Ranges => {
             let text = |point: &Point| format!("{}: {}", at(figure, point.x), value(figure, point));
             own.filter_map(|point| place(point, point.y, text(point)))
@@ -116,6 +160,3 @@ fn amount(value: f64, axis: &Axis) -> String {
 fn round(value: f64) -> f64 {
     libm::round(value * 10.0) / 10.0
 }
-
-/// Points of a figure whose values a page holds.
-const MOST: usize = 300;

@@ -1,0 +1,278 @@
+//! A drawing as a part of a page, in few bytes: the page's style sheet gives colours to text, grid and axes, so that
+//! they follow its theme, and what has the same look is one path. The page's script finds layers by their classes.
+
+use std::fmt::Write;
+
+use super::scene::{Anchor, Colour, INK, Item, Layer, PALE, PAPER, Scene};
+use super::svg::{escape, hex, short};
+
+/// The element. The summary is what a screen reader says; without one the drawing says nothing.
+pub(super) fn write(scene: &Scene, summary: &str) -> String {
+    let (width, height) = (short(scene.width), short(scene.height));
+    let mut out = format!("<svg viewBox=\"0 0 {width} {height}\"");
+    if summary.is_empty() {
+        out += " aria-hidden=\"true\"";
+    } else {
+        write!(out, " role=\"img\" aria-label=\"{}\"", escape(summary)).expect(WRITES);
+    }
+    if !scene.reading.is_empty() {
+        // JSON has many double quotes, each of which would take six bytes between double quotes.
+        let text = scene.reading.replace('&', "&amp;").replace('<', "&lt;");
+        write!(out, " data-reading='{}'", text.replace('\'', "&#39;")).expect(WRITES);
+    }
+    let grid = layer(scene, Layer::Grid);
+    write!(
+        out,
+        ">{grid}<g class=\"u\">{}</g><g class=\"z\">",
+        layer(scene, Layer::Upright)
+    )
+    .expect(WRITES);
+    for line in 0..scene.groups {
+        let signs = layer(scene, Layer::Signs(line)).replace("<path ", "<path data-s ");
+        write!(out, "<g>{}{signs}</g>", layer(scene, Layer::Data(line))).expect(WRITES);
+    }
+    let ticks = layer(scene, Layer::Ticks);
+    write!(
+        out,
+        "</g>{}<g class=\"x\">{ticks}</g>",
+        layer(scene, Layer::Fixed)
+    )
+    .expect(WRITES);
+    for entry in 0.. {
+        let drawn = layer(scene, Layer::Entry(entry));
+        if drawn.is_empty() {
+            break;
+        }
+        write!(out, "<g class=\"n\">{drawn}</g>").expect(WRITES);
+    }
+    out + "</svg>"
+}
+
+/// The items of a layer. What has the same look is one path; signs of a line need not lie on each other in order.
+fn layer(scene: &Scene, layer: Layer) -> String {
+    let mut body = String::new();
+    // Paths that are not yet written, each with its look.
+    let mut paths: Vec<(String, String)> = Vec::new();
+    let mut anchored = Anchor::Start;
+    let items = scene.items.iter().filter(|(own, _)| *own == layer);
+    for (_, item) in items {
+        let data = match item {
+            Item::Text { anchor, .. } => {
+                put_paths(&mut body, &mut paths);
+                gather(&mut body, &mut anchored, *anchor);
+                put_text(&mut body, item).expect(WRITES);
+                continue;
+            }
+            Item::Stroke { path, .. } => steps(path),
+            // What is filled is closed anyway.
+            Item::Fill { path, .. } => ring(path).unwrap_or_else(|| steps(path)),
+        };
+        if matches!(item, Item::Fill { .. }) && is_flat(&data) {
+            continue;
+        }
+        gather(&mut body, &mut anchored, Anchor::Start);
+        let look = look(item);
+        let first = match layer {
+            Layer::Signs(_) => 0,
+            _ => paths.len().saturating_sub(1),
+        };
+        match paths[first..].iter_mut().find(|(own, _)| *own == look) {
+            Some((_, path)) => *path += &data,
+            None => paths.push((look, data)),
+        }
+    }
+    put_paths(&mut body, &mut paths);
+    gather(&mut body, &mut anchored, Anchor::Start);
+    body
+}
+
+fn put_paths(body: &mut String, paths: &mut Vec<(String, String)>) {
+    for (look, data) in paths.drain(..) {
+        write!(body, "<path d=\"{data}\"{look}/>").expect(WRITES);
+    }
+}
+
+/// Begins a group of texts that are anchored alike, unless one has begun; what is anchored at its start has none.
+fn gather(body: &mut String, anchored: &mut Anchor, anchor: Anchor) {
+    if *anchored == anchor {
+        return;
+    }
+    if *anchored != Anchor::Start {
+        *body += "</g>";
+    }
+    *body += match anchor {
+        Anchor::Start => "",
+        Anchor::Middle => "<g class=\"m\">",
+        Anchor::End => "<g class=\"e\">",
+    };
+    *anchored = anchor;
+}
+
+/// The attributes of a path.
+fn look(item: &Item) -> String {
+    let tone = |colour: Colour| match colour {
+        INK => "currentColor".to_owned(),
+        PAPER => "var(--box)".to_owned(),
+        other => hex(other),
+    };
+    let opacity = |percent: u8| match percent {
+        100 => String::new(),
+        percent => format!(" opacity=\".{percent:02}\""),
+    };
+    match item {
+        Item::Stroke { colour: PALE, .. } => " class=\"g\"".to_owned(),
+        Item::Stroke {
+            colour: INK,
+            dashes,
+            ..
+        } if dashes.is_empty() => " class=\"a\"".to_owned(),
+        Item::Stroke {
+            colour,
+            width,
+            dashes,
+            percent,
+            ..
+        } => {
+            let mut look = format!(
+                " stroke=\"{}\" stroke-width=\"{}\"",
+                tone(*colour),
+                short(*width)
+            );
+            if !dashes.is_empty() {
+                let dashes: Vec<_> = dashes.iter().map(|dash| short(*dash)).collect();
+                write!(look, " stroke-dasharray=\"{}\"", dashes.join(" ")).expect(WRITES);
+            }
+            look + &opacity(*percent)
+        }
+        Item::Fill {
+            colour, percent, ..
+        } => {
+            format!(" fill=\"{}\"{}", tone(*colour), opacity(*percent))
+        }
+        Item::Text { .. } => String::new(),
+    }
+}
+
+fn put_text(out: &mut String, item: &Item) -> std::fmt::Result {
+    let Item::Text {
+        at,
+        size,
+        upward,
+        text,
+        ..
+    } = item
+    else {
+        return Ok(());
+    };
+    let size = match short(*size).as_str() {
+        "7.5" => String::new(),
+        "8" => " class=\"t\"".to_owned(),
+        size => format!(" style=\"font-size:{size}px\""),
+    };
+    let (x, y) = (tenth(at.0), tenth(at.1));
+    let place = if *upward {
+        format!("transform=\"translate({x} {y})rotate(-90)\"")
+    } else {
+        format!("x=\"{x}\" y=\"{y}\"")
+    };
+    write!(out, "<text {place}{size}>{}</text>", escape(text))
+}
+
+/// A circle, which drawings have as a polygon of many corners, as two arcs.
+fn ring(path: &[(f64, f64)]) -> Option<String> {
+    if path.len() < ROUND {
+        return None;
+    }
+    let ends = |values: &mut dyn Iterator<Item = f64>| {
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+            (low.min(value), high.max(value))
+        })
+    };
+    let (left, right) = ends(&mut path.iter().map(|(x, _)| *x));
+    let (top, bottom) = ends(&mut path.iter().map(|(_, y)| *y));
+    let (width, height) = (right - left, bottom - top);
+    if (width - height).abs() > 0.05 * width {
+        return None;
+    }
+    let (r, across) = (tenth(width / 2.0), tenth(width));
+    let (x, y) = (tenth(left), tenth(f64::midpoint(top, bottom)));
+    Some(format!(
+        "M{x} {y}a{r} {r} 0 1 0 {across} 0a{r} {r} 0 1 0-{across} 0"
+    ))
+}
+
+/// A path in steps from point to point, in tenths of a point: finer than a screen.
+fn steps(path: &[(f64, f64)]) -> String {
+    let mut data = String::new();
+    let mut last: Option<(f64, f64)> = None;
+    let grid = |value: f64| libm::round(value * 10.0);
+    for (x, y) in thinned(path).into_iter().map(|(x, y)| (grid(x), grid(y))) {
+        let step = last.map(|(before, above)| (x - before, y - above));
+        match step {
+            None => write!(data, "M{} {}", tenth(x / 10.0), tenth(y / 10.0)),
+            Some((0.0, 0.0)) => Ok(()),
+            Some((0.0, down)) => write!(data, "v{}", tenth(down / 10.0)),
+            Some((right, 0.0)) => write!(data, "h{}", tenth(right / 10.0)),
+            Some((right, down)) => {
+                let (right, down) = (tenth(right / 10.0), tenth(down / 10.0));
+                let space = if down.starts_with('-') { "" } else { " " };
+                write!(data, "l{right}{space}{down}")
+            }
+        }
+        .expect(WRITES);
+        last = Some((x, y));
+    }
+    data
+}
+
+/// Of a long path the first, the least, the greatest and the last corner of each column: see [`crate::thin`].
+fn thinned(path: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    if path.len() <= LONG {
+        return path.to_vec();
+    }
+    let column = |(x, _): &(f64, f64)| libm::floor(x / COLUMN);
+    let columns = path.chunk_by(|one, next| column(one).total_cmp(&column(next)).is_eq());
+    let corners = columns.flat_map(|corners| {
+        let by_height = |one: &usize, other: &usize| corners[*one].1.total_cmp(&corners[*other].1);
+        let places = 0..corners.len();
+        let (least, greatest) = (places.clone().min_by(by_height), places.max_by(by_height));
+        let mut kept = [
+            0,
+            least.unwrap_or(0),
+            greatest.unwrap_or(0),
+            corners.len() - 1,
+        ];
+        kept.sort_unstable();
+        kept.map(|place| corners[place])
+    });
+    corners.collect()
+}
+
+/// Whether a path goes along one line, so that it encloses nothing.
+fn is_flat(data: &str) -> bool {
+    let bends = data.contains('h') && data.contains('v');
+    !(bends || data.contains(['a', 'l']))
+}
+
+/// A number with at most one decimal and without a needless zero before its point.
+fn tenth(value: f64) -> String {
+    let text = format!("{value:.1}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    match text {
+        "-0" | "" => "0".to_owned(),
+        text => match text.strip_prefix("0.") {
+            Some(rest) => format!(".{rest}"),
+            None => text.replace("-0.", "-."),
+        },
+    }
+}
+
+/// Corners of a path beyond which it is one of many samples, and the width of a column of these in points.
+const LONG: usize = 500;
+const COLUMN: f64 = 0.5;
+
+/// Corners of a polygon that looks round.
+const ROUND: usize = 16;
+
+/// Why writing cannot fail.
+const WRITES: &str = "writing to a string succeeds";
