@@ -276,8 +276,8 @@ fn put_head(out: &mut String, papers: &[&str], full: &[String]) -> std::fmt::Res
     }
     writeln!(
         out,
-        " What a verdict means, and how a claim is written down, is said in [Figures and claims of a \
-         paper](../guide/experiments.md). Intervals are 95 % confidence intervals over the seeds.\n"
+        " What a verdict means, and how a claim is written down, is said in [Claims of a \
+         paper](../guide/claims.md). Intervals are 95 % confidence intervals over the seeds.\n"
     )?;
     writeln!(
         out,

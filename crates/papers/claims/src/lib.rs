@@ -4,7 +4,7 @@
 //! figure is a scenario with tables of its own: [`Plot`]s, [`Claim`]s, [`Cause`]s and what `--full`
 //! changes. Plots and claims say what they show through [`Measure`]s, which are evaluated from a run
 //! folder, seed by seed. A claim is judged by what was measured; nothing in an experiment can decide
-//! a verdict. `docs/guide/experiments.md` describes every key.
+//! a verdict. `docs/guide/experiments.md` describes every key of a figure, `docs/guide/claims.md` of a claim.
 //!
 //! ```
 //! let paper = claims::catalogue::paper("rcc").expect("a paper that comes with the program");

@@ -31,6 +31,12 @@ fn the_commands_about_emulating_print_what_the_page_shows() {
 }
 
 #[test]
+fn the_commands_about_believing_an_emulation_print_what_the_page_shows() {
+    let Some(bed) = Bed::new() else { return };
+    follow(&bed, "emulate-trust");
+}
+
+#[test]
 fn the_commands_about_our_tcp_print_what_the_page_shows() {
     let Some(bed) = Bed::new() else { return };
     let _down = Down;
