@@ -6,7 +6,7 @@ use anyhow::Result;
 use rayon::prelude::*;
 
 use crate::answer::{Answer, Answers};
-use crate::list::Scenario;
+use crate::list::{SEEDS, Scenario};
 use crate::page::Row;
 use crate::{judge, simulate};
 
@@ -45,7 +45,3 @@ pub fn compare(scenarios: Vec<Scenario>, theirs: &Answers, sets: &[String]) -> R
     };
     Ok(scenarios.into_iter().filter_map(row).collect())
 }
-
-/// Seeds for each answer of the kernel, where chance decides something. The error of a ratio is that of both sides together;
-/// seeds cost less than boots, and with ten of them only the kernel's part is left.
-pub const SEEDS: u64 = 10;

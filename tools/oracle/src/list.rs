@@ -24,6 +24,10 @@ pub fn all() -> Vec<Scenario> {
 /// The largest number of boots of a scenario.
 pub const MOST_BOOTS: u32 = 40;
 
+/// Seeds for each answer of the kernel, where chance decides something. The error of a ratio is that of both sides together;
+/// seeds cost less than boots, and with ten of them only the kernel's part is left.
+pub const SEEDS: u64 = 10;
+
 /// Scenarios in which twenty boots count too few events to tell the sides apart or to call them equal.
 const RARE: [&str; 21] = [
     "incast-16x64k-cubic",

@@ -3,9 +3,8 @@
 use serde::Deserialize;
 
 use crate::answer::{Answer, COUNTERS};
-use crate::compare::SEEDS;
 use crate::judge::{Finding, Side, Verdict, short};
-use crate::list::{Kind, Scenario, Section, number};
+use crate::list::{Kind, SEEDS, Scenario, Section, number};
 
 /// A scenario with everything that the page tells of it.
 pub struct Row {

@@ -8,7 +8,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::{Settings, nullable};
+use crate::Settings;
+use crate::nullable::nullable;
 
 /// A law was attached.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

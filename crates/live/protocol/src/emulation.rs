@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Settings, nullable};
+use crate::Settings;
+use crate::nullable::nullable;
 
 /// Begins an emulation.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -17,6 +17,7 @@
 mod deployment;
 mod emulation;
 mod file;
+mod nullable;
 mod point;
 mod transfer;
 
@@ -103,7 +104,7 @@ pub struct ProblemLine {
     /// The place and the cause.
     pub message: String,
     /// The remedy, if one is known.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "nullable::nullable")]
     pub help: Option<String>,
 }
 
@@ -174,12 +175,3 @@ impl fmt::Display for Unreadable {
 }
 
 impl std::error::Error for Unreadable {}
-
-/// Reads a number or a word that may be null but not missing.
-fn nullable<'de, D, T>(reader: D) -> Result<Option<T>, D::Error>
-where
-    D: serde::Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    Option::deserialize(reader)
-}

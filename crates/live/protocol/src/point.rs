@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sim::metrics::Metrics;
 
-use crate::{LowAcks, nullable};
+use crate::LowAcks;
+use crate::nullable::nullable;
 
 /// Settings by key, in the order of the scenario.
 pub type Settings = IndexMap<String, String>;

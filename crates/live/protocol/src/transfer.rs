@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::nullable;
+use crate::nullable::nullable;
 
 /// Files are served.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
