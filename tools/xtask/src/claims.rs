@@ -241,9 +241,9 @@ fn put_figure(out: &mut String, claims: &[&Value]) -> std::fmt::Result {
 fn row(claim: &Value) -> String {
     let mut says = format!("{} ({})", text(&claim["says"]), text(&claim["where"]));
     if let Some(reason) = claim["own"].as_str() {
-        says += &format!(". {OWN}{reason}");
+        says = format!("{says}. {OWN}{reason}");
     } else if let Some(figure) = claim["counted_in"].as_str() {
-        says += &format!(". {ELSEWHERE}{figure}");
+        says = format!("{says}. {ELSEWHERE}{figure}");
     }
     format!(
         "| {} | `{}` | {} | {} | {} |",

@@ -56,7 +56,7 @@ impl Limits<'_> {
 /// Simulates a point: a pure function of it, but for the cost.
 ///
 /// # Panics
-/// If the settings of the point were not checked by [`scenario`].
+/// If the settings of the point were not checked by `scenario`.
 pub fn run(point: &PointSpec) -> Result<Outcome, RunError> {
     within(Limits::NONE, point)
 }

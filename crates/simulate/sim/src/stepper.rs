@@ -56,7 +56,7 @@ impl Stepper {
     /// A simulation of `point` at time zero.
     ///
     /// # Panics
-    /// If the settings of the point were not checked by [`scenario`].
+    /// If the settings of the point were not checked by `scenario`.
     pub fn new(point: PointSpec) -> Result<Self, RunError> {
         let cast = Cast::of(&point);
         Self::of(point, cast)

@@ -473,6 +473,7 @@ mod tests {
         let cells = |i: i64| {
             let place = usize::try_from(i % 3).unwrap();
             let third = |cell| if place == 0 { Cell::Null } else { cell };
+            #[expect(clippy::cast_precision_loss, reason = "small numbers")]
             let real = i as f64 / 3.0;
             [
                 Cell::Int(i),

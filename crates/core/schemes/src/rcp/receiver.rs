@@ -80,9 +80,7 @@ mod tests {
     }
 
     fn returned(receiver: &mut Receiver) -> u64 {
-        let rate = Header::of(ack(receiver)).returned;
-        let whole = rate as u64;
-        whole
+        base::cast::whole(Header::of(ack(receiver)).returned)
     }
 
     #[test]

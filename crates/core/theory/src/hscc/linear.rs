@@ -242,6 +242,7 @@ mod tests {
             }
             last = Some(argument);
         }
+        #[expect(clippy::cast_possible_truncation, reason = "a small number")]
         let roots = libm::rint(1.0 - turned / std::f64::consts::PI) as i32;
         roots
     }
@@ -366,8 +367,7 @@ mod tests {
                     part.map(|state| (state[1] - still.queue).abs())
                         .fold(0.0, f64::max)
                 };
-                let period = std::f64::consts::TAU / root.im / step;
-                let period = period as usize;
+                let period = crate::number::whole(std::f64::consts::TAU / root.im / step);
                 let (early, late) = (4 * period, 8 * period);
                 assert!(late + period < steps, "{period}");
                 let growth =
