@@ -65,7 +65,9 @@ mod tests {
     fn whatever_a_role_is_given_or_returns_is_in_the_prelude() {
         let mut declared = BTreeMap::new();
         for file in SOURCES {
-            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file);
+            let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("../../core")
+                .join(file);
             let text = std::fs::read_to_string(&path).expect("a source of this workspace");
             declared.extend(items(&text));
         }
