@@ -4,6 +4,7 @@ mod advisories;
 mod beside;
 mod circles;
 mod edges;
+mod english;
 mod names;
 mod outside;
 mod programs;
@@ -78,7 +79,7 @@ fn follow(
 }
 
 /// What compiles in the debug profile. The command is built before the tests that start it.
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 14] = [
     Step::new("format", |repository| {
         run(&mut repository.cargo(&["fmt", "--all", "--check"]))
     }),
@@ -93,6 +94,7 @@ const STEPS: [Step; 13] = [
     Step::new("circles of modules", circles::check),
     Step::new("words and sizes of sources", sources::check),
     Step::new("names of schemes", names::check),
+    Step::new("English", english::check),
     Step::new("citations", cites::check),
     Step::new("clippy", clippy),
     Step {

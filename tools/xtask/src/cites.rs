@@ -194,7 +194,7 @@ fn bare(word: &str) -> &str {
     word.strip_suffix("'s").unwrap_or(word)
 }
 
-/// Whether what follows a word still belongs to it.
+/// Whether the following characters still belong to a word.
 fn ends_open(word: &str) -> bool {
     !word.ends_with([',', ';', ':', ')', '.', '|'])
 }

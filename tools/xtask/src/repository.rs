@@ -63,8 +63,21 @@ impl Repository {
 
     /// Every file below `crates/` and `tools/` whose name ends with `.extension`, as paths from the root, sorted.
     pub(crate) fn sources(&self, extension: &str) -> Result<Vec<String>, Failure> {
+        self.below(&["crates", "tools"], extension)
+    }
+
+    /// The pages that people write: the guide, the concepts, and those at the root.
+    pub(crate) fn pages(&self) -> Result<Vec<String>, Failure> {
+        let mut pages = self.below(&["docs"], "md")?;
+        pages.retain(|page| !page.starts_with("docs/reference/"));
+        pages.extend(["README.md", "CONTRIBUTING.md"].map(str::to_owned));
+        Ok(pages)
+    }
+
+    /// Every file below these folders whose name ends with `.extension`, as paths from the root, sorted.
+    fn below(&self, folders: &[&str], extension: &str) -> Result<Vec<String>, Failure> {
         let mut found = Vec::new();
-        let mut folders = vec![self.path("crates"), self.path("tools")];
+        let mut folders: Vec<PathBuf> = folders.iter().map(|folder| self.path(folder)).collect();
         while let Some(folder) = folders.pop() {
             let entries =
                 fs::read_dir(&folder).map_err(|error| Failure::file("list", &folder, &error))?;

@@ -152,7 +152,7 @@ fn take(shot: &Shot, chromium: &str, folder: &Path, picture: &Path) -> Result<()
     command.arg(option("--user-data-dir", &folder.join("profile")));
     command.arg(option("--screenshot", picture));
     command.arg(option("file", &frame).replacen('=', "://", 1));
-    // Chromium talks about the machine it is on; that is of interest only if it fails.
+    // Chromium writes about the machine it runs on; the text matters only if it fails.
     stdout(&mut command).map(drop)
 }
 

@@ -262,7 +262,7 @@ impl Port {
             Some(now),
             "one event per busy port"
         );
-        // The last packet on the wire brings about those that wait by priority.
+        // When the last packet on the wire arrives, those that wait by priority are scheduled.
         if self.ring.oldest_waits() || self.watches_idle && self.ring.is_last() {
             self.settle_watched(now, port, watch, stale);
         }

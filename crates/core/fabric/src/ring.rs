@@ -375,7 +375,7 @@ impl Ring {
             }
             carried.stamps = stamps;
         }
-        // In a class of priority nobody asks what waits.
+        // Priority classes do not use `waiting`.
         (self.head, self.waiting, self.tail) = (0, self.waiting.wrapping_sub(head), count);
         self.places = places;
     }

@@ -92,7 +92,7 @@ pub struct Routes {
     /// Packets that chose a path for themselves, at each switch.
     sprayed: Vec<u64>,
     /// What paths of each flow depend on: with [`Spread::Off`] the end with the lower number, else a hash.
-    /// Empty where nobody asks.
+    /// Empty if no route depends on it.
     flows: Vec<u32>,
     map: Map,
     planes: Planes,

@@ -329,7 +329,7 @@ impl Sender {
         self.move_to(in_flight / mss * parts / 1024 * mss, least);
     }
 
-    /// The window is this now, of at least so many segments, and grows from here as beyond slow start.
+    /// Sets the window, at least `least` segments; it grows from here as after slow start.
     fn move_to(&mut self, window: u64, least: u32) {
         self.cwnd = window.max(self.whole(least));
         self.ssthresh = window.max(self.whole(2));

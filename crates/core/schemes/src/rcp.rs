@@ -61,7 +61,7 @@ pub const SCHEME: Scheme = Scheme {
           way lowers the request to its own, and the answer comes back with the SYN-ACK. The sender paces \
           its segments at this rate from its first data on: there is no slow start. Now and then a router \
           compares what arrives with what the link carries and what waits, and changes its rate in \
-          proportion. It never knows how many flows there are, so many that begin at once get too much.",
+          proportion. It does not count flows: if many begin at once, each gets too much.",
     reference: "Dukkipati, PhD thesis, Stanford 2007; Dukkipati et al., IWQoS 2005",
     roles: &[Role::Sender, Role::Receiver, Role::Switch],
     keys: Params::KEYS,

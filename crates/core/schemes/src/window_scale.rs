@@ -25,8 +25,8 @@ pub(crate) struct Shifts {
 ///
 /// A connection is in the table from its first SYN until it has ended in both directions or is reset.
 ///
-/// Where only our own shift is of interest, segments that come in without SYN, FIN or RST are not looked
-/// up: most of the cost of a helper.
+/// A helper that needs only its own host's shift does not look up incoming segments without SYN, FIN or RST: the lookup
+/// is most of its cost.
 pub(crate) struct Helper<O, I> {
     /// By slot, as far as slots have been seen.
     connections: Vec<Option<Connection>>,

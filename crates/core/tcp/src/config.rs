@@ -102,7 +102,7 @@ pub struct Config {
     pub recovery: Recovery,
     /// What a loss makes ssthresh a share of.
     pub ssthresh_of: SsthreshOf,
-    /// Whether what the receiver has reported counts after a timeout, too (RFC 6675 §5.1).
+    /// Whether the receiver's SACK reports still count after a timeout (RFC 6675 §5.1).
     pub keep_scoreboard: bool,
     /// Whether a timeout may turn out to be needless (RFC 5682 §3.1).
     pub frto: bool,

@@ -42,7 +42,7 @@ pub(crate) struct Receiver {
     mode: EcnMode,
     /// The priority of an ACK that is due for data of low priority; 0: none is.
     low_ack: u8,
-    /// Whether what comes twice is reported.
+    /// Whether duplicate segments are reported (D-SACK).
     dsack: bool,
     /// An ACK to be sent before anything else.
     early: Option<EarlyAck>,

@@ -58,7 +58,7 @@ impl Progress for Bar {
 }
 
 impl Bar {
-    /// Of `points` simulations, which with all that is made of them are expected to take so many seconds.
+    /// For `points` simulations, which are expected to take `expected` seconds, their tables and pictures included.
     pub(crate) fn new(points: usize, expected: f64, quiet: bool) -> Self {
         let target = if quiet {
             ProgressDrawTarget::hidden()
@@ -128,7 +128,7 @@ pub(crate) fn say_memory(jobs: NonZeroUsize, wanted: Option<NonZeroUsize>) {
     }
 }
 
-/// Says about how long the work takes, if that is long: so many seconds, with so many simulations at a time.
+/// Says how many seconds the work takes with `jobs` simulations at a time, unless it is short.
 pub(crate) fn say_duration(seconds: f64, jobs: NonZeroUsize) {
     if let Some(line) = expected(seconds, jobs) {
         output::complain(&line);

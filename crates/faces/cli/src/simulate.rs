@@ -208,7 +208,7 @@ fn twins<'a>(points: &[&'a PointSpec], captures: bool) -> BTreeMap<usize, Vec<&'
     twins
 }
 
-/// Seconds that these simulations are expected to take, so many at a time.
+/// Seconds that these simulations are expected to take with `jobs` at a time.
 pub(crate) fn expected(points: &[&PointSpec], captures: bool, jobs: NonZeroUsize) -> f64 {
     let twins = twins(points, captures);
     let others: BTreeSet<usize> = twins.values().flatten().map(|twin| twin.index).collect();

@@ -7,10 +7,10 @@ use sim::sweep::Failure;
 
 /// Hears what becomes of each point, from the thread that ran it.
 pub(crate) trait Progress: Sync {
-    /// One simulation more is done, which was expected to take so many seconds of the whole.
+    /// Another simulation is done, which was expected to take `expected` seconds.
     fn advance(&self, expected: f64);
 
-    /// Something else is done, such as a table, which was expected to take so many seconds.
+    /// Another piece of work is done, such as a table, which was expected to take this many seconds.
     fn worked(&self, _expected: f64) {}
 
     /// This many simulations run at a time, where this many were wanted.

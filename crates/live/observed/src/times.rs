@@ -23,8 +23,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// Of what became of flows, and of the rounds that they are; none if so many did not end that a percentile falls on
-    /// one of them.
+    /// The times of flows and of their rounds; none if a percentile falls on a flow that did not end.
     #[must_use]
     pub fn of(outcomes: &[Outcome], rounds: &Rounds) -> Option<Self> {
         let mut times: Vec<_> = outcomes.iter().map(|one| one.fct_s).collect();

@@ -87,7 +87,7 @@ pub enum Shape {
     Ranges,
     /// A dashed line in the colour of text, without markers: what an equation says.
     Model,
-    /// Straight lines without markers: what was computed at so many points that it looks smooth.
+    /// Straight lines without markers, for curves that were computed at many points and look smooth.
     Curve,
     /// Bars of this width from where the inner interval of a point begins to where it ends: parts of a whole on
     /// each other. The second number says how opaque they are, in percent.

@@ -202,7 +202,7 @@ base::settings! {
         pub loss_pattern: LossPattern = "random",
         /// Whether bottleneck.loss takes packets without payload, too, such as SYNs.
         pub loss_of_control: bool = "false",
-        /// Segments that are lost on this link, joined by +: "syn", "syn-ack", "ack" (which ends the handshake), or data towards the first receiver by their numbers on their connection: "segment 5", "segments 14 26-28", or the same one of every so many ("segment 5 of 12" of answers with 12 segments). Every connection loses them, or with "of flow 1" behind them that of this flow alone; flows are numbered from 0, as in the results. "syn x2" loses the first two copies; of "ack x2" the second copy is whatever comes behind the first. "from 10ms to 12ms" loses every packet that arrives at this link in that time, in both directions. They count as drops.
+        /// Segments that are lost on this link, joined by +: "syn", "syn-ack", "ack" (which ends the handshake), or data towards the first receiver by their numbers on their connection: "segment 5", "segments 14 26-28", or the same segment of each answer ("segment 5 of 12" for answers with 12 segments). Every connection loses them, or with "of flow 1" behind them that of this flow alone; flows are numbered from 0, as in the results. "syn x2" loses the first two copies; of "ack x2" the second copy is whatever comes behind the first. "from 10ms to 12ms" loses every packet that arrives at this link in that time, in both directions. They count as drops.
         pub lose: LostSegments = "off",
     }
 }

@@ -75,7 +75,7 @@ pub trait Probe {
         let _ = (host, state, now);
     }
 
-    /// Whether what it records is lost, so that there is no use in going on. Asked now and then.
+    /// True if its records can no longer be written, so that the run may stop. Polled now and then.
     #[inline(always)]
     fn has_failed(&self) -> bool {
         false

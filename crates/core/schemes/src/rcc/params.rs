@@ -38,7 +38,7 @@ base::choices! {
 }
 
 base::choices! {
-    /// Whether what rounding leaves of the budget is handed out (RCC Alg. 1 l. 10-17).
+    /// Whether the remainder that rounding leaves of the budget is handed out (RCC Alg. 1 l. 10-17).
     pub enum Surplus {
         /// Only if windows follow priorities, as printed.
         Priority = "priority",

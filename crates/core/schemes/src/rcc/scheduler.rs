@@ -30,8 +30,8 @@ pub struct Scheduler {
     active: Roster,
     /// Those of them that still expect data, which alone take part in assignments.
     needy: Roster,
-    /// Whether there are so many of these that each has a window of one packet, whatever
-    /// [`Flow::assigned`] says; changes when windows are assigned.
+    /// True if these share the budget as one packet each, whatever [`Flow::assigned`] says; changes when windows are
+    /// assigned.
     crowded: bool,
     /// Data that senders may have in the network: the sum over flows, bytes.
     flight: u64,

@@ -28,7 +28,7 @@ impl Receiver {
         }
     }
 
-    /// Whether what this segment is marked with says nothing, as it is not in the window (RFC 3168 §6.1.5; Linux 6.12,
+    /// Whether the mark of this segment is ignored because the segment is not in the window (RFC 3168 §6.1.5; Linux 6.12,
     /// `tcp_data_queue`).
     // DEVIATION(RFC 3168 §6.1.5): a receiver that delays all ACKs, or none, reads these marks, too, as ns-2's does.
     #[inline(always)]

@@ -118,7 +118,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         };
     }
 
-    /// Whether what is outstanding is this sender's to repair: a FIN alone always is.
+    /// Whether this sender has to repair the outstanding data: a FIN alone always.
     #[inline(always)]
     const fn repairs_outstanding(&self) -> bool {
         self.repairs() || self.una >= self.written

@@ -53,7 +53,7 @@ fn write(out: &mut String, books: &Books<'_>, styled: bool) -> std::fmt::Result 
     Ok(())
 }
 
-/// The verdicts on a figure as soon as there are any, a line each; whether causes are still to be tried for them.
+/// The first verdicts on a figure, a line each. `more` says that causes will be tried for them.
 pub(crate) fn verdicts(figure: &str, claims: &[Judged], more: bool) -> String {
     let mut out = format!("{figure}: {}", Counts::of(claims.iter()));
     if more {

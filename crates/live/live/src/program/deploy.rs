@@ -170,8 +170,8 @@ mod with_programs {
                     "--metrics {text}: not an address of this machine alone"
                 ));
                 problem.help(
-                    "nobody asks who reads: give an address as in 127.0.0.1:9123, and let a proxy that knows its \
-                     readers pass it on",
+                    "metrics are served without authentication: give a local address, as in 127.0.0.1:9123, and put a proxy \
+                     that authenticates readers before it",
                 )
                 .into()
             })

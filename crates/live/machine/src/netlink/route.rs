@@ -133,7 +133,7 @@ impl Routing {
         )
     }
 
-    /// Makes an address known, so that nobody asks who has it.
+    /// Adds a permanent neighbour, so that no host sends ARP requests for its address.
     pub fn add_neighbour(&mut self, index: u32, address: Ipv4Addr, mac: [u8; 6]) -> io::Result<()> {
         let mut message = NeighbourMessage::default();
         message.header.family = AddressFamily::Inet;

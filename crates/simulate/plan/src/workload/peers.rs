@@ -59,8 +59,7 @@ impl<'a> Peers<'a> {
         }
     }
 
-    /// The other senders of an incast of as many flows as `fan_in` says, none of them twice. There are so many, or
-    /// this does not end.
+    /// The other senders of an incast with `fan_in` flows, each sender once. It loops for ever if there are fewer hosts.
     pub(super) fn others(
         &self,
         fan_in: FanIn,

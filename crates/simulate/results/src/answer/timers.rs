@@ -92,9 +92,8 @@ impl Timers {
         kinds.iter().filter(|count| **count > 0.0).count()
     }
 
-    /// Whether so many flows waited, and so long, that the 99th percentile is one of them: by the share of timers in the
-    /// time of the slowest flows, or where that is not known by the length of the timers. Of "round" instead of "fct"
-    /// whether so many rounds did.
+    /// Whether the 99th percentile is a flow (for "round": a round) that waited for timers: by the share of timers in the
+    /// time of the slowest flows, or, if that is not known, by the length of the timers.
     pub(super) fn show(&self, row: &Row, of: Option<&str>, kind: &str) -> bool {
         let value = |metric: &str| row.estimate(of, metric).and_then(|value| value.mean);
         let all = match kind {

@@ -110,8 +110,8 @@ fn small(value: f64) -> String {
     }
 }
 
-/// A value of the metric called `metric` with its unit, with so many digits that it does not look like
-/// `threshold` unless it is the same.
+/// A value of the metric called `metric` with its unit, with enough digits to tell it from `threshold` unless both are
+/// the same.
 pub(crate) fn shown(metric: &str, value: f64, threshold: f64) -> String {
     let unit = METRICS.iter().find(|column| column.name == metric);
     let unit = unit.map_or("", |column| column.unit);

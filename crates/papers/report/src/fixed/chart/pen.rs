@@ -124,7 +124,7 @@ fn triangle(x: f64, y: f64, r: f64) -> Vec<(f64, f64)> {
     ]
 }
 
-/// A polygon of so many sides that it looks round.
+/// A polygon with enough sides to look round.
 fn ring(x: f64, y: f64, r: f64) -> Vec<(f64, f64)> {
     let corners = (0_u32..24).map(|corner| f64::from(corner) * std::f64::consts::TAU / 24.0);
     corners

@@ -4,7 +4,7 @@ use scenario::search::{Search, Searched};
 
 use super::*;
 
-/// A search that tried these senders of 8 to 96, where so many have these 99th percentiles in ms.
+/// A search over 8 to 96 senders that tried these numbers; `p99` gives their 99th percentiles in ms.
 fn searched(seeds: &str, tried: &[u64], p99: impl Fn(u64, u64) -> f64) -> Summary {
     let range = Search::parse("workload.senders=8..96").expect("a range");
     let overrides = Overrides {
