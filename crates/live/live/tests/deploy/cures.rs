@@ -6,6 +6,7 @@ use std::process::Command;
 
 use machine::netlink::{Devices, Limit, Queue};
 use observed::{Flow, Observation, Predicted, Prediction, Site, Times};
+use protocol::Line;
 
 use crate::bed::{Bed, PORT, RECEIVER, SENDER, SWITCH, command, run};
 
@@ -14,9 +15,14 @@ fn cures(bed: &Bed) -> (Observation, Vec<Predicted>) {
     let netns = bed.namespace(SWITCH);
     let words = ["observe", "--dev", PORT, "--netns", &netns, "--time-s", "1"];
     let told = run(&words);
-    let seen = told.iter().find(|line| line["type"] == "observed");
-    let seen = seen.expect("a summary").clone();
-    let seen: Observation = serde_json::from_value(seen).expect("what was seen");
+    let seen = told.iter().find_map(|line| {
+        let line = Line::read(&line.to_string()).expect("a line of the protocol");
+        match line {
+            Line::Observed(seen) => Some(*seen),
+            _ => None,
+        }
+    });
+    let seen = seen.expect("a summary");
     // Nothing but the flow below passed.
     let seen = Observation {
         packet_bytes: [10_000, 0],
