@@ -3,9 +3,10 @@
 //! The list of words with how often each may stand only gets shorter: a new sentence with one of them fails, and so does a
 //! number that is too high. CONTRIBUTING.md says what to write instead.
 
-use crate::repository::{Failure, Repository};
+use std::cmp::Ordering;
 
 use super::step::failed;
+use crate::repository::{Failure, Repository};
 
 /// Fails for a word that stands more often than it may, or less often than the list says.
 pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
@@ -37,17 +38,15 @@ impl Word<'_> {
             allowed,
             found,
         } = self;
-        if found > allowed {
-            Some(format!(
+        match found.cmp(allowed) {
+            Ordering::Greater => Some(format!(
                 "{text:?} stands {found} times, and {allowed} are left from before: write the sentence anew, as \
                  CONTRIBUTING.md says under English"
-            ))
-        } else if found < allowed {
-            Some(format!(
+            )),
+            Ordering::Less => Some(format!(
                 "{text:?} stands {found} times: lower its number in tools/xtask/src/check/english.txt"
-            ))
-        } else {
-            None
+            )),
+            Ordering::Equal => None,
         }
     }
 }
