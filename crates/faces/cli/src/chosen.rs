@@ -19,17 +19,8 @@ pub(crate) fn choose_folder(
     if let Some(out) = &args.keep.out {
         return out.clone();
     }
-    let name: String = scenario
-        .name()
-        .chars()
-        .map(|c| {
-            if c.is_alphanumeric() || "-_.".contains(c) {
-                c
-            } else {
-                '-'
-            }
-        })
-        .collect();
+    let is_kept = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+    let name = scenario.name().replace(|c| !is_kept(c), "-");
     let folder = |number: u32| match number {
         1 => Path::new("results").join(&name),
         number => Path::new("results").join(format!("{name}-{number}")),

@@ -129,17 +129,25 @@ pub(crate) fn say_memory(jobs: NonZeroUsize, wanted: Option<NonZeroUsize>) {
 }
 
 /// Says how many seconds the work takes with `jobs` simulations at a time, unless it is short.
-pub(crate) fn say_duration(seconds: f64, jobs: NonZeroUsize) {
-    if let Some(line) = expected(seconds, jobs) {
+/// `causes` are seconds of work that may follow, at most.
+pub(crate) fn say_duration(seconds: f64, causes: f64, jobs: NonZeroUsize) {
+    if let Some(line) = expected(seconds, causes, jobs) {
         output::complain(&line);
     }
 }
 
-fn expected(seconds: f64, jobs: NonZeroUsize) -> Option<String> {
+fn expected(seconds: f64, causes: f64, jobs: NonZeroUsize) -> Option<String> {
     let time = Duration::try_from_secs_f64(seconds).ok()?;
-    (time >= LONG).then(|| {
+    let causes = Duration::try_from_secs_f64(causes).ok()?;
+    (time + causes >= LONG).then(|| {
+        let more = if causes.is_zero() {
+            String::new()
+        } else {
+            let causes = duration(causes);
+            format!(", then up to {causes} for causes of what is missed")
+        };
         let time = duration(time);
-        format!("expected to last about {time}, {jobs} at a time; what is done is kept")
+        format!("expected to last about {time}{more}, {jobs} at a time; what is done is kept")
     })
 }
 
@@ -190,13 +198,19 @@ mod tests {
     #[test]
     fn what_lasts_says_how_long() {
         let two = NonZeroUsize::new(2).expect("above zero");
-        assert_eq!(expected(25.0, two), None, "too short to say so");
-        let line = expected(900.0, two).expect("15 min");
+        assert_eq!(expected(25.0, 0.0, two), None, "too short to say so");
+        let line = expected(900.0, 0.0, two).expect("15 min");
         assert_eq!(
             line,
             "expected to last about 15 min 0 s, 2 at a time; what is done is kept"
         );
-        assert_eq!(expected(f64::NAN, two), None);
+        let line = expected(90.0, 420.0, two).expect("8 min 30 s");
+        assert_eq!(
+            line,
+            "expected to last about 1 min 30 s, then up to 7 min 0 s for causes of what is missed, 2 at a time; what is \
+             done is kept"
+        );
+        assert_eq!(expected(f64::NAN, 0.0, two), None);
     }
 
     #[test]

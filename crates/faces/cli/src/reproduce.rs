@@ -83,7 +83,8 @@ impl Front for Terminal<'_> {
 
     fn during(&self, stage: &Stage<'_>, work: Work<'_>) -> Result<bool, Stop> {
         if !self.args.quiet {
-            progress::say_duration(stage.expected, self.args.jobs.unwrap_or_else(cores));
+            let jobs = self.args.jobs.unwrap_or_else(cores);
+            progress::say_duration(stage.expected, stage.causes, jobs);
         }
         let bar = Bar::new(stage.simulations, stage.expected, self.args.quiet);
         let tell = || {

@@ -12,7 +12,6 @@ use claims::{Cause, Experiment, Paper};
 use plan::PointSpec;
 use results::{self, Access, Host, RunInfo, Store};
 use scenario::{Overrides, Problem, Problems, Scenario};
-use sim::breakdown::Part;
 
 use crate::clock;
 use crate::elsewhere::Elsewhere;
@@ -26,7 +25,7 @@ mod book;
 mod trial;
 
 use book::Book;
-use trial::Trial;
+use trial::{Trial, causes_at_most};
 
 /// Who asked for figures: hears how it goes on, and ends it.
 pub(crate) trait Front: Sync {
@@ -56,6 +55,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) simulations: usize,
     /// Seconds that all of it is expected to take.
     pub(crate) expected: f64,
+    /// Seconds that causes of what is missed may take afterwards, at most.
+    pub(crate) causes: f64,
 }
 
 /// Runs simulations and tells what becomes of each.
@@ -77,7 +78,8 @@ pub(crate) fn reproduce<T>(
         jobs.extend(Job::of_paper(selection, asked)?);
     }
     let mut books: Vec<Book<'_>> = selections.iter().map(Book::new).collect();
-    let mut failed = run_all(&jobs, asked, front, &mut |job| {
+    let causes = causes_at_most(&selections, &jobs, asked)?;
+    let mut failed = run_all((&jobs, causes), asked, front, &mut |job| {
         let of_paper = |book: &&mut Book<'_>| book.selection.paper.name == job.paper;
         let Some(book) = books.iter_mut().find(of_paper) else {
             return Ok(());
@@ -98,7 +100,7 @@ pub(crate) fn reproduce<T>(
     let cause_jobs = trials.iter().flatten();
     let cause_jobs: Vec<Job> = cause_jobs.filter_map(|trial| trial.job.clone()).collect();
     if !cause_jobs.is_empty() {
-        failed |= run_all(&cause_jobs, asked, front, &mut |job| {
+        failed |= run_all((&cause_jobs, 0.0), asked, front, &mut |job| {
             let mut trials = trials.iter_mut().flatten();
             let trial = trials.find(|trial| trial.is_about(&job.folder));
             trial.map_or(Ok(()), Trial::open)
@@ -121,6 +123,7 @@ fn write_pages(judged: &Judgement<'_>, asked: &Figures, front: &dyn Front) -> Re
     let figures = judged.iter().flat_map(|(_, figures)| figures);
     let points = figures.map(|figure| figure.bench.own.scenario().points());
     let stage = Stage {
+        causes: 0.0,
         runs: &[],
         simulations: 0,
         expected: points.map(forecast::report).sum(),
@@ -202,6 +205,23 @@ impl Job {
             report: asked.report,
             claims: figure.claims.len(),
         }
+    }
+
+    /// Each cause of the figure that this runs, with what trying it runs; none if the cause only measures otherwise.
+    fn trials<'p>(
+        &self,
+        paper: &'p Paper,
+        figure: &'p Experiment,
+        out: &Path,
+    ) -> Vec<(&'p Cause, Option<Self>)> {
+        let records = paper.experiments.iter().any(Experiment::measures_parts);
+        let trial = |cause: &'p Cause| {
+            let all = paper.experiments.iter();
+            let sharing = all.filter(|other| other.shares_runs(figure));
+            let schemes = cause.runs(sharing.flat_map(|figure| &figure.claims));
+            (cause, self.with(cause, (&schemes, records), out))
+        };
+        figure.causes.iter().map(trial).collect()
     }
 
     /// The same as a cause has it, with these schemes alone; none if the cause needs no other runs. Where nothing
@@ -339,7 +359,7 @@ impl Run {
 /// Runs what is missing of all jobs one after the other, calls `then` for each that is complete, and says whether a
 /// simulation failed.
 fn run_all<'j>(
-    jobs: &'j [Job],
+    (jobs, causes): (&'j [Job], f64),
     asked: &Figures,
     front: &dyn Front,
     then: &mut dyn FnMut(&'j Job) -> Result<(), Problems>,
@@ -371,6 +391,7 @@ fn run_all<'j>(
         runs: &runs,
         simulations,
         expected,
+        causes,
     };
     front.during(&stage, &mut |progress| {
         let mut failed = false;
@@ -449,17 +470,6 @@ fn scale(stated: &str, asked: &Figures) -> String {
         Some(seeds) => format!("{stated}; here --seeds {seeds}"),
         None => stated.to_owned(),
     }
-}
-
-/// Whether something in a figure may measure what completion times consist of: a metric or column of that name stands
-/// in it.
-fn measures_parts(figure: &Experiment) -> bool {
-    let text = figure.source.text();
-    let mut names = Part::ALL.into_iter().map(Part::name);
-    names.any(|name| {
-        let names = [format!("_{name}_us"), format!("{name}_ps")];
-        names.iter().any(|name| text.contains(name))
-    })
 }
 
 fn find<'a>(paper: &'a Paper, name: &str) -> Result<&'a Experiment, Problems> {

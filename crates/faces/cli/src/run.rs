@@ -153,7 +153,7 @@ impl Front for Terminal<'_> {
         let expected = expected(batch.points, captures, batch.room.jobs);
         if !args.quiet {
             say_memory(batch.room.jobs, args.jobs);
-            say_duration(expected, batch.room.jobs);
+            say_duration(expected, 0.0, batch.room.jobs);
         }
         let mut bar = Bar::new(batch.points.len(), expected, args.quiet);
         // Otherwise the whole run says so at its end.

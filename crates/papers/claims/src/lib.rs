@@ -191,6 +191,19 @@ impl Experiment {
         self.uses.as_deref().unwrap_or(&self.name)
     }
 
+    /// Whether a claim or plot of it may measure the parts of completion times: its text has the name of such a metric or
+    /// column.
+    pub fn measures_parts(&self) -> bool {
+        let text = self.source.text();
+        let mut names = sim::breakdown::Part::ALL
+            .into_iter()
+            .map(sim::breakdown::Part::name);
+        names.any(|name| {
+            let names = [format!("_{name}_us"), format!("{name}_ps")];
+            names.iter().any(|name| text.contains(name))
+        })
+    }
+
     /// Whether its claims and plots are about the runs of this one.
     pub fn shares_runs(&self, other: &Self) -> bool {
         self.runs() == other.runs()

@@ -8,7 +8,7 @@ use claims::{Experiment, Measured};
 use scenario::Problems;
 
 use super::trial::Trial;
-use super::{Job, find, measures_parts, scale, tries};
+use super::{Job, find, scale, tries};
 use crate::request::Figures;
 
 /// A paper whose figures have been run.
@@ -100,15 +100,12 @@ impl<'a> Book<'a> {
                 }
             }
         }
-        let all = self.selection.paper.experiments.iter();
-        let records = all.clone().any(measures_parts);
+        let paper = &self.selection.paper;
+        let all = paper.experiments.iter();
         let mut trials = Vec::new();
         for figure in all.filter(|figure| wanted.contains(figure.name.as_str())) {
-            for cause in &figure.causes {
-                let claims = self.sharing(figure).flat_map(|figure| &figure.claims);
-                let schemes = cause.runs(claims);
-                let job = self.runs[figure.runs()].0;
-                let job = job.with(cause, (&schemes, records), &asked.out);
+            let job = self.runs[figure.runs()].0;
+            for (cause, job) in job.trials(paper, figure, &asked.out) {
                 trials.push(Trial {
                     figure,
                     cause,

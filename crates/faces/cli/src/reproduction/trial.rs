@@ -1,13 +1,17 @@
 //! Causes of what a reproduction misses, as they are tried.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use claims::catalogue::Selection;
 use claims::judge::Effect;
 use claims::{Cause, Experiment, Measured};
+use plan::PointSpec;
 use scenario::Problems;
 
-use super::Job;
+use super::{Job, find, tries};
+use crate::request::{Figures, cores};
+use crate::{forecast, simulate};
 
 /// A cause that is tried.
 pub(super) struct Trial<'a> {
@@ -34,4 +38,31 @@ impl Trial<'_> {
         self.runs = runs.transpose()?;
         Ok(())
     }
+}
+
+/// Seconds that trying causes may take: those of all figures, as if a claim of each were missed.
+pub(super) fn causes_at_most(
+    selections: &[Selection],
+    jobs: &[Job],
+    asked: &Figures,
+) -> Result<f64, Problems> {
+    let at_a_time = asked.allowance.jobs.unwrap_or_else(cores);
+    let mut seconds = 0.0;
+    for Selection { paper, figures } in selections.iter().filter(|_| tries(asked, true)) {
+        let all = paper.experiments.iter();
+        let chosen = all.filter(|figure| figures.contains(&figure.name));
+        let shown: BTreeSet<&str> = chosen.map(Experiment::runs).collect();
+        let is_shown = |job: &&Job| job.paper == paper.name && shown.contains(job.figure.as_str());
+        for job in jobs.iter().filter(is_shown) {
+            let trials = job.trials(paper, find(paper, &job.figure)?, &asked.out);
+            for job in trials.into_iter().filter_map(|(_, job)| job) {
+                let scenario = job.scenario()?;
+                let points: Vec<&PointSpec> = scenario.points().iter().collect();
+                seconds += simulate::expected(&points, false, at_a_time)
+                    + forecast::tables(scenario.points())
+                    + forecast::judging(scenario.points(), job.claims);
+            }
+        }
+    }
+    Ok(seconds)
 }
