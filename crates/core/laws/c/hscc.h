@@ -20,7 +20,7 @@ enum {
     HSCC_ACK = 16,
 };
 
-// What a port is set to.
+// The settings of a port.
 struct hscc_params {
     // On above this length of the queue: the whole units in alpha2 * buffer.
     uint64_t on_above_units;

@@ -10,7 +10,7 @@ use std::ops::Range;
 pub struct Loadable {
     /// The program is `bpf/<object>.bpf.c` of the crate `programs`.
     pub object: &'static str,
-    /// What the map holds when the program begins.
+    /// The contents of the map when the program begins.
     pub memory: Vec<u8>,
     /// The bytes of this memory that are state; the others are settings.
     pub state: &'static [Range<usize>],
@@ -52,7 +52,7 @@ impl Loadable {
         }
     }
 
-    /// What the map is to hold so that the law has these settings and goes on from `memory`; `None` if that is no memory of
+    /// The contents that the map needs for the law to go on from `memory` with these settings; `None` if `memory` is not of
     /// this law.
     pub fn revised(&self, memory: &[u8]) -> Option<Vec<u8>> {
         if memory.len() != self.memory.len() {

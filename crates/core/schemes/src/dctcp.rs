@@ -77,7 +77,7 @@ pub const SCHEME: Scheme = Scheme {
     ..Scheme::PLAIN
 };
 
-/// What ports do for the senders of Linux: they mark. Who has no queue to look at marks with `tc` instead.
+/// Ports mark packets for senders of Linux. A user whose port has no queue to look at marks with `tc` instead.
 const MARK: KernelLaw = KernelLaw {
     name: "mark",
     summary: "Packets that find a long queue get a congestion mark",

@@ -45,7 +45,7 @@ pub struct Scheme {
     pub tcp: &'static [(&'static str, &'static str)],
     /// Makes its roles from the texts of its parameters.
     pub build: &'static BuildRoles,
-    /// What Linux has of it.
+    /// Its counterpart in Linux.
     pub linux: Linux,
     /// Whose code it is; `None`: this crate's.
     pub origin: Option<Origin>,

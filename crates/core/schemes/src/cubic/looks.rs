@@ -12,7 +12,7 @@ use base::{Span, Time};
 use super::Law;
 use crate::registry::linux::Linux;
 
-/// What Linux has of CUBIC, and where it differs from the RFC.
+/// CUBIC's row for Linux, and the differences between Linux and the RFC.
 pub(super) const LINUX: Linux = Linux {
     control: Some("cubic"),
     settings: &[("cubic.hystart", "true"), ("cubic.update_interval", "31ms")],

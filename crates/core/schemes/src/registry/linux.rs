@@ -1,4 +1,4 @@
-//! What Linux has of a scheme: all that programs outside this crate know of a scheme by its name.
+//! The counterpart of a scheme in Linux: everything that programs outside this crate know of a scheme by its name.
 //!
 //! A scheme's row says what its congestion control is called in the kernel, or which law a program of the kernel runs at a
 //! port or a receiver. `attach`, `emulate`, `doctor`, `status`, `observe` and their metrics go through the rows, so that a
@@ -14,7 +14,7 @@ use laws::Loadable;
 use super::{HostInfo, Scheme, Texts, all};
 use crate::Receiver;
 
-/// What Linux has of a scheme.
+/// The counterpart of a scheme in Linux.
 #[derive(Clone, Copy)]
 pub struct Linux {
     /// What its sender is called among the kernel's congestion controls, if it is there.
