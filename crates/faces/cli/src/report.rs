@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use emulated::Emulated;
+use answer::emulation::Emulation;
 use results::{Against, Folder, RowPair};
 use scenario::{Problem, Problems};
 
@@ -14,11 +14,11 @@ use crate::render::against;
 /// first how the second differs from the first.
 pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
     if let [folder] = args.folders.as_slice()
-        && let Some(emulated) = Emulated::read(folder)
+        && let Some(emulated) = Emulation::read(folder)
     {
         let out = args.output.clone();
         let out = out.unwrap_or_else(|| folder.join(NAME));
-        ::report::write_live(&emulated::page(&emulated?), &out).map_err(Problems::from)?;
+        ::report::write_live(&answer::emulation::page(&emulated?), &out).map_err(Problems::from)?;
         return output::wrote(&out);
     }
     let folders = args.folders.iter().map(|path| Folder::open(path));
@@ -40,7 +40,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
             return Err(Problems::from(problem.help(help)).into());
         }
     };
-    ::report::write(&folders, &out).map_err(Problems::from)?;
+    ::report::write(&folders, &answer::SENTENCES, &out).map_err(Problems::from)?;
     let Some(against) = against else {
         return output::wrote(&out);
     };

@@ -125,15 +125,18 @@ impl Terminal<'_> {
         for run in runs {
             let points = run.scenario.points().len();
             let (folder, left) = run.progress();
-            let finished = text::grouped((points - left) as u64);
+            let finished = answer::words::grouped((points - left) as u64);
             let folder = folder.display().to_string();
             lines.push((
                 folder,
-                format!("{finished} of {}", text::grouped(points as u64)),
+                format!("{finished} of {}", answer::words::grouped(points as u64)),
             ));
             (done, all) = (done + points - left, all + points);
         }
-        let (done, all) = (text::grouped(done as u64), text::grouped(all as u64));
+        let (done, all) = (
+            answer::words::grouped(done as u64),
+            answer::words::grouped(all as u64),
+        );
         let command = progress::command(&self.args.given, &[]);
         let done = if runs.is_empty() {
             "all simulations are done".to_owned()
@@ -142,7 +145,7 @@ impl Terminal<'_> {
         };
         output::complain(&format!("{why}: {done}; go on with: {command}"));
         let lines = lines.iter();
-        let table = text::pairs(lines.map(|(folder, done)| (folder.as_str(), done.as_str())));
+        let table = answer::pairs(lines.map(|(folder, done)| (folder.as_str(), done.as_str())));
         // Whoever reads may have gone.
         drop(output::answer(&table));
     }

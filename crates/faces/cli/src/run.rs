@@ -115,8 +115,11 @@ impl<'a> Terminal<'a> {
         let known = |point| kept.outcome(point, scenario).ok().flatten();
         let known: Vec<_> = points.map(known).collect();
         let done = known.iter().flatten().count();
-        let (done, all) = (text::grouped(done as u64), known.len());
-        let all_done = format!("{why}: done {done} of {}", text::grouped(all as u64));
+        let (done, all) = (answer::words::grouped(done as u64), known.len());
+        let all_done = format!(
+            "{why}: done {done} of {}",
+            answer::words::grouped(all as u64)
+        );
         output::complain(&match kept.store() {
             Some(store) => format!("{all_done}; go on with: {}", go_on(self.args, store)),
             None if self.args.keep.no_save => {

@@ -160,7 +160,7 @@ impl Demand {
     }
 
     /// How the metrics of the times begin that the goal is about, and what has such a time: a flow or a round.
-    pub(crate) fn kind(&self) -> (&'static str, &'static str) {
+    pub fn kind(&self) -> (&'static str, &'static str) {
         if self.metric.starts_with("round_") {
             ("round", "round")
         } else {

@@ -44,7 +44,6 @@
 //! ```
 
 mod against;
-mod answer;
 mod checksum;
 mod columns;
 mod comparison;
@@ -59,8 +58,10 @@ mod keep;
 mod lock;
 mod part;
 mod point_result;
+mod ranking;
 mod row;
-mod samples;
+pub mod samples;
+mod search;
 mod simulate;
 pub mod statistics;
 mod store;
@@ -80,7 +81,6 @@ use columns::Record;
 use lock::Lock;
 
 pub use against::{Against, Amount, Bound, Change, RowPair};
-pub use answer::{answer, cost, drops, nearest, ranking, ranks_by_load, worst_tiers};
 pub use checksum::sealed;
 pub use comparison::Comparison;
 pub use deliver::{Delivered, Undelivered, deliver, is_stream};
@@ -91,12 +91,14 @@ pub use goals::{Demand, Goals, Judged, Region, Smallest, Standing, Verdict, magn
 pub use info::{Host, RunInfo, available_memory};
 pub use keep::{Keep, Transient};
 pub use point_result::{PointResult, PointResults};
+pub use ranking::{Measure, Ranking, best_first, is_load, ranks_by_load, within_a_percent};
 pub use row::{Row, Waits, counts_idle_time};
+pub use search::{Tried, nearest};
 pub use simulate::{simulate, simulate_with};
 pub use store::{Access, Shard, Store, Unfinished};
 pub use summary::{FailedPoint, PointSummary, Summary, Until};
 pub use tables::{Cell, Field, Kind};
-pub use tiers::Tier;
+pub use tiers::{Tier, worst_tiers};
 pub use ties::Ties;
 
 /// The columns with which the rows of every table begin; one for each setting that results show follows,

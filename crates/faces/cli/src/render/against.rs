@@ -21,8 +21,8 @@ fn write(
     names: [&str; 2],
     bounds: &[Bound],
 ) -> std::fmt::Result {
-    for sentence in against.sentences(names) {
-        text::wrap(out, 0, WIDTH, &sentence);
+    for sentence in answer::of_change(against, names) {
+        answer::wrap(out, 0, WIDTH, &sentence);
     }
     if !against.rows.is_empty() {
         writeln!(out)?;
@@ -127,7 +127,7 @@ fn crossed(out: &mut String, against: &Against, bound: &Bound) -> std::fmt::Resu
         .map(|(row, change)| format!("{} ({})", what(row), percent(change)));
     let told: Vec<_> = told.collect();
     let line = format!("{bound}: in {number} of {all} rows: {}.", told.join("; "));
-    text::wrap(out, 0, WIDTH, &line);
+    answer::wrap(out, 0, WIDTH, &line);
     writeln!(out)
 }
 

@@ -8,7 +8,7 @@ use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, 
 use comfy_table::{LineStyle, TableStyle};
 use serde_json::{Value, json};
 
-use text::WIDTH;
+use answer::WIDTH;
 
 /// Papers with their figures that have been judged.
 type Books<'a> = [(&'a Paper, Vec<Figure<'a>>)];
@@ -32,16 +32,16 @@ fn write(out: &mut String, books: &Books<'_>, styled: bool) -> std::fmt::Result 
             let section = what.section.as_ref();
             let section = section.map_or_else(String::new, |section| format!(", {section}"));
             let head = format!("{}: {} ({}{section})", what.id(), what.title, what.figure);
-            text::paragraph(out, 0, &head);
+            answer::paragraph(out, 0, &head);
             if let Some(claim) = figure.claims.first() {
-                text::paragraph(out, 0, &format!("Scale: {}.", claim.scale));
+                answer::paragraph(out, 0, &format!("Scale: {}.", claim.scale));
             }
             if !figure.claims.is_empty() {
                 let table = claims(&figure.claims, styled).trim_fmt();
                 writeln!(out, "\n{}", table.trim_end())?;
             }
             if let Some(bias) = &figure.bias {
-                text::paragraph(out, 0, &format!("Ours: {bias}."));
+                answer::paragraph(out, 0, &format!("Ours: {bias}."));
             }
         }
         let all = figures.iter().flat_map(|figure| &figure.claims);
@@ -136,7 +136,7 @@ fn claims(claims: &[Judged], styled: bool) -> Table {
 fn description(judged: &Judged) -> String {
     let claim = &judged.claim;
     let mut text = format!("{}\n", claim.id);
-    let mut add = |line: &str| text::wrap(&mut text, 2, COLUMNS[0], line);
+    let mut add = |line: &str| answer::wrap(&mut text, 2, COLUMNS[0], line);
     add(&format!("{} ({})", claim.says, claim.place));
     let finding = &judged.finding;
     if finding.verdict != Verdict::Reproduced {

@@ -50,7 +50,8 @@ pub(crate) fn table(finished: &Finished, view: &View) -> String {
 
 fn write(out: &mut String, finished: &Finished, view: &View) -> std::fmt::Result {
     let summary = &finished.summary;
-    let paragraph = |out: &mut String, line: &str| text::wrap(out, 0, view.width.min(WIDEST), line);
+    let paragraph =
+        |out: &mut String, line: &str| answer::wrap(out, 0, view.width.min(WIDEST), line);
     match &summary.title {
         Some(title) => paragraph(out, &format!("{}: {title}", summary.scenario)),
         None => writeln!(out, "{}", summary.scenario)?,
@@ -85,7 +86,7 @@ fn write(out: &mut String, finished: &Finished, view: &View) -> std::fmt::Result
         paragraph(out, &note);
     }
     writeln!(out)?;
-    for sentence in results::answer(summary) {
+    for sentence in answer::of_run(summary) {
         paragraph(out, &sentence);
     }
     if let Some((title, lines)) = ties::ties(summary) {
@@ -98,7 +99,7 @@ fn write(out: &mut String, finished: &Finished, view: &View) -> std::fmt::Result
         paragraph(out, &tiers.title);
         writeln!(out, "{}", tiers.lines)?;
     }
-    paragraph(out, &results::cost(&finished.info));
+    paragraph(out, &answer::cost(&finished.info));
     Ok(())
 }
 
@@ -154,7 +155,7 @@ impl<'a> Layout<'a> {
             let blocks = blocks.map(|block| block.into_iter().filter(near).collect());
             vec![blocks.collect::<Vec<Vec<&Row>>>().concat()]
         } else if ranked {
-            let best = results::ranking(summary).into_iter().take(limit);
+            let best = results::best_first(summary).into_iter().take(limit);
             vec![best.map(|row| &summary.rows[row as usize]).collect()]
         } else {
             combinations(summary)

@@ -27,15 +27,19 @@ pub(super) struct Compared {
     pub(super) sure: bool,
 }
 
-/// What `against` says, for runs of these names.
-pub(super) fn block(against: &Against, [first, second]: [&str; 2]) -> Block {
+/// What `against` shows for runs of these names, below its sentences.
+pub(super) fn block(
+    against: &Against,
+    [first, second]: [&str; 2],
+    sentences: Vec<String>,
+) -> Block {
     let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
     let settings = against.settings.iter();
     let settings = settings.map(|(name, [a, b])| [name.clone(), text(a), text(b)]);
     Block {
         first: first.to_owned(),
         second: second.to_owned(),
-        sentences: against.sentences([first, second]),
+        sentences,
         settings: settings.collect(),
         rows: against
             .rows
