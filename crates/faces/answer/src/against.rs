@@ -1,286 +1,229 @@
-//! One run against another, in sentences.
+//! Two runs in the terminal: a sentence for each headline, the settings that differ, then every row of both.
+
+mod headline;
+
+use std::cmp::Reverse;
+use std::fmt::Write;
 
 use plan::metric::Selector;
-use results::statistics::Verdict;
-use results::{Against, Change, RowPair};
+use results::{Against, Bound, Change, RowPair};
 
-use crate::words::{averaged, list, percent, place_of, shown};
+pub use headline::of_change;
 
-/// How the second run differs from the first, of these names: a sentence for each headline, then what seeds would tell.
-pub fn of_change(against: &Against, names: [&str; 2]) -> Vec<String> {
-    let headlines = against.headlines.iter();
-    let mut sentences: Vec<String> = headlines
-        .filter_map(|selector| sentence(against, selector, names))
-        .collect();
-    if sentences.is_empty() {
-        return sentences;
-    }
-    let told = |change: &Change| against.headlines.contains(&change.selector);
-    let mut changes = against
-        .rows
-        .iter()
-        .flat_map(|row| &row.changes)
-        .filter(|change| told(change));
-    let unsure = changes.any(|change| change.verdict == Verdict::NotEnoughRuns);
-    if against.random && against.seeds.contains(&1) {
-        sentences.push(
-            "With one seed nothing tells a difference from chance: run both with --seeds 10."
-                .to_owned(),
-        );
-    } else if against.random && unsure {
-        sentences.push(
-            "Unsure are differences whose 95 % interval contains zero: more seeds tell, and --until 5% runs as \
-             many as needed."
-                .to_owned(),
-        );
-    }
-    sentences
+use crate::layout;
+use crate::run::amount;
+
+/// Settings, rows and the bounds that were crossed.
+///
+/// # Panics
+/// Never: writing to memory succeeds.
+pub fn table(against: &Against, names: [&str; 2], bounds: &[Bound]) -> String {
+    let mut out = String::new();
+    write(&mut out, against, names, bounds).expect("writing to a string succeeds");
+    out
 }
 
-/// `after against before: fct_p99 is 90 % lower, 21.0 ms instead of 209.0 ms.`
-fn sentence(against: &Against, selector: &Selector, [first, second]: [&str; 2]) -> Option<String> {
-    let changes = against.rows.iter().filter_map(|row| {
-        let change = row.change(selector.of.as_deref(), selector.metric)?;
-        let [Some(before), Some(after)] = change.means else {
-            return None;
+fn write(
+    out: &mut String,
+    against: &Against,
+    names: [&str; 2],
+    bounds: &[Bound],
+) -> std::fmt::Result {
+    for sentence in of_change(against, names) {
+        layout::wrap(out, 0, WIDTH, &sentence);
+    }
+    if !against.rows.is_empty() {
+        writeln!(out)?;
+    }
+    settings(out, against, names)?;
+    if against.rows.is_empty() {
+        writeln!(
+            out,
+            "The runs have no row in common: rows go together by swept values and scheme."
+        )?;
+        return Ok(());
+    }
+    let mut rows: Vec<&RowPair> = against.rows.iter().collect();
+    if rows.len() > LONG {
+        let change = |row: &&RowPair| {
+            row.change(None, TAIL)
+                .and_then(Change::share)
+                .unwrap_or(0.0)
         };
-        Some((row, change, [before, after]))
-    });
-    let changes: Vec<(&RowPair, &Change, [f64; 2])> = changes.collect();
-    let told = match changes.as_slice() {
-        [] => return None,
-        [(_, change, means)] => single(change, *means),
-        several => each(several),
-    };
-    let goal = met(against, selector, first);
-    Some(format!(
-        "{second} against {first}: {selector} {told}.{goal}"
-    ))
-}
-
-/// The change of the only row.
-fn single(change: &Change, [before, after]: [f64; 2]) -> String {
-    let metric = change.selector.metric;
-    let [a, b] = [shown(metric, before, after), shown(metric, after, before)];
-    let by = change
-        .share()
-        .map_or_else(String::new, |share| match share {
-            share if share >= 1.0 => format!("{:.1} times as high, ", share + 1.0),
-            share if share > 0.0 => format!("{} higher, ", percent(share)),
-            share => format!("{} lower, ", percent(-share)),
-        });
-    match change.verdict {
-        _ if before.to_bits() == after.to_bits() => format!("is the same, {b}"),
-        Verdict::Same => format!("is the same, {b}"),
-        Verdict::NotEnoughRuns => format!("is {by}{b} instead of {a}, which may be chance"),
-        Verdict::Lower | Verdict::Higher => format!("is {by}{b} instead of {a}"),
+        rows.sort_by_key(|row| Reverse((change(row).abs() * 1e6).round().min(1e15).to_bits()));
+        rows.truncate(BEST);
     }
-}
-
-/// In how many rows it is lower, higher, the same, or unsure.
-fn each(changes: &[(&RowPair, &Change, [f64; 2])]) -> String {
-    let all = changes.len();
-    let verdicts = [
-        Verdict::Lower,
-        Verdict::Higher,
-        Verdict::Same,
-        Verdict::NotEnoughRuns,
+    let head = [
+        "",
+        "metric",
+        names[0],
+        names[1],
+        "change",
+        "95 % interval",
+        "",
     ];
-    let clauses = verdicts.into_iter().filter_map(|verdict| {
-        let own = changes
+    let mut lines = vec![head.map(str::to_owned).to_vec()];
+    for row in &rows {
+        let chosen = selectors(against, row, bounds);
+        let changes = row
+            .changes
             .iter()
-            .filter(|(_, change, _)| direction(change) == verdict);
-        let own: Vec<_> = own.collect();
-        if own.is_empty() {
-            return None;
+            .filter(|change| chosen.contains(&change.selector));
+        for (number, change) in changes.enumerate() {
+            let what = if number == 0 {
+                what(row)
+            } else {
+                String::new()
+            };
+            lines.push(line(what, change));
         }
-        let rows = match own.len() {
-            some if some == all => format!("all {all} rows"),
-            some => format!("{some} of {all} rows"),
-        };
-        let word = match verdict {
-            Verdict::Same => "the same",
-            verdict => verdict.word(),
-        };
-        let shares = own
-            .iter()
-            .filter_map(|(row, change, _)| Some((change.share()?.abs(), row)));
-        let most = shares.clone().max_by(|(a, _), (b, _)| a.total_cmp(b));
-        let least = shares.map(|(share, _)| share).fold(f64::INFINITY, f64::min);
-        let by = match (verdict, most) {
-            (Verdict::Lower | Verdict::Higher, Some((most, row))) => {
-                let most_for = format!(", most for {}", named(row));
-                let factors = least >= 1.0;
-                let (least, mut most) = (size(least), size(most));
-                if factors && least != most {
-                    most = most.replace("a factor of ", "");
-                }
-                let range = if least == most {
-                    most
-                } else {
-                    format!("{least} to {most}")
-                };
-                format!(" by {range}{most_for}")
-            }
-            _ => String::new(),
-        };
-        Some(format!("{word} in {rows}{by}"))
-    });
-    let clauses: Vec<String> = clauses.collect();
-    format!("is {}", clauses.join("; "))
-}
-
-/// In which direction a metric changed: what the verdict says, or with one seed, of which there is no interval, what its
-/// value says.
-fn direction(change: &Change) -> Verdict {
-    match (change.verdict, change.difference.mean) {
-        (Verdict::NotEnoughRuns, Some(mean)) if change.difference.low.is_none() => match mean {
-            mean if mean < 0.0 => Verdict::Lower,
-            mean if mean > 0.0 => Verdict::Higher,
-            _ => Verdict::Same,
-        },
-        (verdict, _) => verdict,
     }
+    // Without chance there are no intervals.
+    if lines.iter().skip(1).all(|line| line[INTERVAL] == "-") {
+        for line in &mut lines {
+            line.remove(INTERVAL);
+        }
+    }
+    aligned(out, &lines)?;
+    if rows.len() < against.rows.len() {
+        let (shown, all) = (rows.len(), against.rows.len());
+        writeln!(
+            out,
+            "The {shown} rows of {all} whose 99th percentile changes most; the report has all."
+        )?;
+    }
+    match against.alone {
+        [0, 0] => {}
+        [a, b] => writeln!(
+            out,
+            "{a} rows are only in {}, {b} only in {}.",
+            names[0], names[1]
+        )?,
+    }
+    writeln!(out)?;
+    bounds
+        .iter()
+        .try_for_each(|bound| crossed(out, against, bound))
 }
 
-/// `40 %`, or from twice as much on `a factor of 7.6`.
-fn size(share: f64) -> String {
-    if share >= 1.0 {
-        format!("a factor of {:.1}", share + 1.0)
+/// The settings that differ.
+fn settings(out: &mut String, against: &Against, names: [&str; 2]) -> std::fmt::Result {
+    if against.settings.is_empty() {
+        writeln!(out, "All settings are the same.\n")?;
     } else {
-        percent(share)
+        let head = ["setting", names[0], names[1]].map(str::to_owned);
+        let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+        let lines = against.settings.iter();
+        let lines = lines.map(|(name, [a, b])| vec![name.clone(), text(a), text(b)]);
+        let lines: Vec<_> = std::iter::once(head.to_vec()).chain(lines).collect();
+        aligned(out, &lines)?;
+        writeln!(out)?;
     }
+    Ok(())
 }
 
-/// Which rows meet the goal on a metric.
-fn met(against: &Against, selector: &Selector, first: &str) -> String {
-    let own = against.goals.iter().filter(|(about, ..)| about == selector);
-    let told = own.map(
-        |(_, goal, [before, after])| match (against.rows.len(), before, after) {
-            (1, 1, 1) => format!(" Both meet {goal}."),
-            (1, 0, 0) => format!(" Neither meets {goal}."),
-            (1, 0, _) => format!(" It meets {goal}; {first} does not."),
-            (1, _, _) => format!(" It does not meet {goal}; {first} does."),
-            (all, before, after) => {
-                let all = f64::from(u32::try_from(all).unwrap_or(u32::MAX));
-                format!(
-                    " It meets {goal} in {after} of {}, {first} in {before}.",
-                    averaged(all, "row")
-                )
-            }
-        },
-    );
-    told.collect()
+/// Whether a bound holds, and where not.
+fn crossed(out: &mut String, against: &Against, bound: &Bound) -> std::fmt::Result {
+    let beyond = against.beyond(bound);
+    if beyond.is_empty() {
+        return writeln!(out, "{bound}: in no row.\n");
+    }
+    let (number, all) = (beyond.len(), against.rows.len());
+    let told = beyond
+        .iter()
+        .take(BEST)
+        .map(|(row, change)| format!("{} ({})", what(row), percent(change)));
+    let told: Vec<_> = told.collect();
+    let line = format!("{bound}: in {number} of {all} rows: {}.", told.join("; "));
+    layout::wrap(out, 0, WIDTH, &line);
+    writeln!(out)
 }
 
-/// `dctcp at 100 senders`.
-fn named(row: &RowPair) -> String {
+fn line(what: String, change: &Change) -> Vec<String> {
+    let value = |value: Option<f64>| {
+        value.map_or_else(|| "-".to_owned(), |value| amount(&change.selector, value))
+    };
+    let [a, b] = change.means.map(value);
+    let interval = change
+        .share_interval()
+        .map(|(low, high)| format!("{:+.1} % to {:+.1} %", low * 100.0, high * 100.0));
+    let interval = interval.unwrap_or_else(|| "-".to_owned());
+    vec![
+        what,
+        change.selector.to_string(),
+        a,
+        b,
+        percent(change),
+        interval,
+        change.verdict.word().to_owned(),
+    ]
+}
+
+fn percent(change: &Change) -> String {
+    change.share().map_or_else(
+        || "-".to_owned(),
+        |share| format!("{:+.1} %", share * 100.0),
+    )
+}
+
+/// What is told of a row: the headlines, completion times of groups, and what bounds are about.
+fn selectors(against: &Against, row: &RowPair, bounds: &[Bound]) -> Vec<Selector> {
+    let usual = against.shown(row).map(|change| change.selector.clone());
+    usual
+        .chain(bounds.iter().map(|bound| bound.selector.clone()))
+        .collect()
+}
+
+fn what(row: &RowPair) -> String {
     let [a, b] = &row.schemes;
-    let schemes = if a == b { a.clone() } else { list(&[a, b]) };
-    match place_of(&row.set) {
-        place if place.is_empty() => schemes,
-        place => format!("{schemes} at {place}"),
-    }
+    let scheme = if a == b {
+        a.clone()
+    } else {
+        format!("{a} -> {b}")
+    };
+    let set = row.set.iter().map(|(key, value)| {
+        let (_, field) = key.rsplit_once('.').unwrap_or(("", key));
+        format!(" {field}={value}")
+    });
+    scheme + &set.collect::<String>()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use results::statistics;
-
-    /// A row of dctcp at this many senders whose metric goes from the first values, by seed, to the second.
-    fn row(senders: u32, metric: &'static str, before: &[f64], after: &[f64]) -> RowPair {
-        let (difference, verdict) = statistics::paired(after, before, true);
-        let mean = |values: &[f64]| statistics::Estimate::of(values.iter().copied()).mean;
-        RowPair {
-            set: vec![("workload.senders".to_owned(), senders.to_string())],
-            schemes: ["dctcp".to_owned(), "dctcp".to_owned()],
-            changes: vec![Change {
-                selector: Selector { of: None, metric },
-                means: [mean(before), mean(after)],
-                difference,
-                verdict,
-            }],
-        }
+/// Lines of cells in columns: names on the left, numbers on the right.
+fn aligned(out: &mut String, lines: &[Vec<String>]) -> std::fmt::Result {
+    let columns = lines.first().map_or(0, Vec::len);
+    let width = |at: usize| {
+        lines
+            .iter()
+            .map(|line| line[at].chars().count())
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    for line in lines {
+        let cells = line
+            .iter()
+            .zip(&widths)
+            .enumerate()
+            .map(|(at, (cell, width))| {
+                if (2..columns - 1).contains(&at) && columns > 3 {
+                    format!("{cell:>width$}")
+                } else {
+                    format!("{cell:width$}")
+                }
+            });
+        let cells: Vec<String> = cells.collect();
+        writeln!(out, "{}", cells.join("  ").trim_end())?;
     }
-
-    fn told(rows: Vec<RowPair>, seeds: u32, goals: &[(&str, [usize; 2])]) -> Vec<String> {
-        let selector = rows[0].changes[0].selector.clone();
-        let goals = goals.iter();
-        let against = Against {
-            settings: Vec::new(),
-            alone: [0, 0],
-            goals: goals
-                .map(|(goal, met)| (selector.clone(), (*goal).to_owned(), *met))
-                .collect(),
-            headlines: vec![selector],
-            seeds: [seeds, seeds],
-            random: true,
-            rows,
-        };
-        of_change(&against, ["before", "after"])
-    }
-
-    #[test]
-    fn one_row_is_told_with_both_values_and_the_goal() {
-        let rows = vec![row(
-            40,
-            "fct_p99_us",
-            &[2.09e5, 2.1e5, 2.08e5],
-            &[2.1e4, 2.11e4, 2.09e4],
-        )];
-        assert_eq!(
-            told(rows, 3, &[("fct_p99 < 50ms", [0, 1])]),
-            [
-                "after against before: fct_p99 is 90 % lower, 21.0 ms instead of 209.0 ms. It meets fct_p99 < \
-                 50ms; before does not."
-            ]
-        );
-    }
-
-    #[test]
-    fn one_seed_asks_for_more() {
-        let rows = vec![row(40, "fct_p99_us", &[2.09e5], &[2.1e4])];
-        assert_eq!(
-            told(rows, 1, &[]),
-            [
-                "after against before: fct_p99 is 90 % lower, 21.0 ms instead of 209.0 ms, which may be chance.",
-                "With one seed nothing tells a difference from chance: run both with --seeds 10."
-            ]
-        );
-    }
-
-    #[test]
-    fn with_one_seed_rows_are_counted_by_their_values() {
-        let rows = vec![
-            row(20, "fct_p99_us", &[5.8e3], &[5.8e3]),
-            row(60, "fct_p99_us", &[2.8e4], &[2.16e5]),
-            row(80, "fct_p99_us", &[2e4], &[4e4]),
-        ];
-        assert_eq!(
-            told(rows, 1, &[])[0],
-            "after against before: fct_p99 is higher in 2 of 3 rows by a factor of 2.0 to 7.7, most for dctcp \
-             at 60 senders; the same in 1 of 3 rows."
-        );
-    }
-
-    #[test]
-    fn several_rows_are_counted_by_what_became_of_them() {
-        let rows = vec![
-            row(10, "goodput_bps", &[1e9, 1.01e9], &[9e8, 9.1e8]),
-            row(40, "goodput_bps", &[1e9, 1.01e9], &[5e8, 5.05e8]),
-            row(60, "goodput_bps", &[1e9, 1e9], &[1e9, 1e9]),
-            row(80, "goodput_bps", &[1e9, 1.2e9], &[1.1e9, 1.1e9]),
-        ];
-        assert_eq!(
-            told(rows, 2, &[("goodput > 800Mbps", [4, 3])]),
-            [
-                "after against before: goodput is lower in 2 of 4 rows by 10 % to 50 %, most for dctcp at 40 \
-                 senders; the same in 1 of 4 rows; unsure in 1 of 4 rows. It meets goodput > 800Mbps in 3 of 4 \
-                 rows, before in 4.",
-                "Unsure are differences whose 95 % interval contains zero: more seeds tell, and --until 5% runs \
-                 as many as needed."
-            ]
-        );
-    }
+    Ok(())
 }
+
+/// The place of the interval in a line.
+const INTERVAL: usize = 5;
+/// The metric that rows are sorted by.
+const TAIL: &str = "fct_p99_us";
+/// Columns of sentences.
+const WIDTH: usize = 80;
+/// Rows from which on only those that change most are shown.
+const LONG: usize = 24;
+/// Rows of a long comparison that are shown.
+const BEST: usize = 10;

@@ -9,12 +9,14 @@
 //! assert_eq!(answer::pairs([("rcc", "a scheme"), ("cubic", "another")]), "rcc    a scheme\ncubic  another\n");
 //! ```
 
-mod against;
+pub mod against;
+pub mod claims;
 pub mod deployment;
 pub mod emulation;
 mod layout;
 mod observation;
 mod prediction;
+pub mod run;
 mod sentences;
 pub mod words;
 

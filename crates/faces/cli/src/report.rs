@@ -8,7 +8,7 @@ use scenario::{Problem, Problems};
 
 use crate::args::ReportArgs;
 use crate::output::{self, Stop};
-use crate::render::against;
+use answer::against;
 
 /// Writes the report of a run anew, or one of several runs side by side, and prints where it is; of two runs
 /// first how the second differs from the first.
@@ -60,7 +60,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
         }
     }
     let names = names([&args.folders[0], &args.folders[1]]);
-    let text = against::told(&against, [&names[0], &names[1]], &args.fail_if);
+    let text = against::table(&against, [&names[0], &names[1]], &args.fail_if);
     if results::is_stream(&out) {
         // The page may be on standard output.
         output::complain(text.trim_end_matches('\n'));

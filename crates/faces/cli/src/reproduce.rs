@@ -12,7 +12,6 @@ use claims::{Experiment, Paper};
 use crate::args::{Format, ReproduceArgs};
 use crate::output::{self, Stop};
 use crate::progress::{self, Bar};
-use crate::render;
 use crate::reproduction::{self, Front, Run, Stage, Work};
 use crate::request::{Allowance, Figures, cores};
 use crate::watch::{listen, watched};
@@ -62,9 +61,9 @@ fn figures(args: &ReproduceArgs, out: PathBuf) -> Figures {
 
 fn answer(args: &ReproduceArgs, judged: &[(&Paper, Vec<Figure<'_>>)]) -> Result<(), Stop> {
     let text = match args.format {
-        Format::Table => render::claims::table(judged, output::styled(&io::stdout())),
-        Format::Json => render::claims::json(judged),
-        Format::Csv => render::claims::csv(judged),
+        Format::Table => answer::claims::table(judged, output::styled(&io::stdout())),
+        Format::Json => answer::claims::json(judged),
+        Format::Csv => answer::claims::csv(judged),
     };
     output::answer(&text)
 }
@@ -105,7 +104,7 @@ impl Front for Terminal<'_> {
 
     fn judged(&self, figure: &Experiment, claims: &[Judged], more: bool) {
         if !self.args.quiet && !claims.is_empty() {
-            let text = render::claims::verdicts(&figure.id(), claims, more);
+            let text = answer::claims::verdicts(&figure.id(), claims, more);
             output::complain(&text);
         }
     }

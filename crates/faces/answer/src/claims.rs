@@ -8,13 +8,16 @@ use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, 
 use comfy_table::{LineStyle, TableStyle};
 use serde_json::{Value, json};
 
-use answer::WIDTH;
+use crate::layout::{self, WIDTH};
 
 /// Papers with their figures that have been judged.
-type Books<'a> = [(&'a Paper, Vec<Figure<'a>>)];
+pub type Books<'a> = [(&'a Paper, Vec<Figure<'a>>)];
 
 /// One table for each figure, and a line for each paper; `styled` colours the verdicts.
-pub(crate) fn table(books: &Books<'_>, styled: bool) -> String {
+///
+/// # Panics
+/// Never: writing to memory succeeds.
+pub fn table(books: &Books<'_>, styled: bool) -> String {
     let mut out = String::new();
     write(&mut out, books, styled).expect("writing to a string succeeds");
     out
@@ -32,16 +35,16 @@ fn write(out: &mut String, books: &Books<'_>, styled: bool) -> std::fmt::Result 
             let section = what.section.as_ref();
             let section = section.map_or_else(String::new, |section| format!(", {section}"));
             let head = format!("{}: {} ({}{section})", what.id(), what.title, what.figure);
-            answer::paragraph(out, 0, &head);
+            layout::paragraph(out, 0, &head);
             if let Some(claim) = figure.claims.first() {
-                answer::paragraph(out, 0, &format!("Scale: {}.", claim.scale));
+                layout::paragraph(out, 0, &format!("Scale: {}.", claim.scale));
             }
             if !figure.claims.is_empty() {
                 let table = claims(&figure.claims, styled).trim_fmt();
                 writeln!(out, "\n{}", table.trim_end())?;
             }
             if let Some(bias) = &figure.bias {
-                answer::paragraph(out, 0, &format!("Ours: {bias}."));
+                layout::paragraph(out, 0, &format!("Ours: {bias}."));
             }
         }
         let all = figures.iter().flat_map(|figure| &figure.claims);
@@ -54,7 +57,10 @@ fn write(out: &mut String, books: &Books<'_>, styled: bool) -> std::fmt::Result 
 }
 
 /// The first verdicts on a figure, a line each. `more` says that causes will be tried for them.
-pub(crate) fn verdicts(figure: &str, claims: &[Judged], more: bool) -> String {
+///
+/// # Panics
+/// Never: writing to memory succeeds.
+pub fn verdicts(figure: &str, claims: &[Judged], more: bool) -> String {
     let mut out = format!("{figure}: {}", Counts::of(claims.iter()));
     if more {
         out += "; causes are tried next";
@@ -136,7 +142,7 @@ fn claims(claims: &[Judged], styled: bool) -> Table {
 fn description(judged: &Judged) -> String {
     let claim = &judged.claim;
     let mut text = format!("{}\n", claim.id);
-    let mut add = |line: &str| answer::wrap(&mut text, 2, COLUMNS[0], line);
+    let mut add = |line: &str| layout::wrap(&mut text, 2, COLUMNS[0], line);
     add(&format!("{} ({})", claim.says, claim.place));
     let finding = &judged.finding;
     if finding.verdict != Verdict::Reproduced {
@@ -193,7 +199,7 @@ fn colour(verdict: Verdict) -> Color {
 const COLUMNS: [usize; 4] = [52, 14, 16, 14];
 
 /// One object with every claim.
-pub(crate) fn json(books: &Books<'_>) -> String {
+pub fn json(books: &Books<'_>) -> String {
     let claims = books.iter().flat_map(|(_, figures)| figures);
     let claims = claims.flat_map(|figure| {
         let claims = figure.claims.iter();
@@ -265,7 +271,10 @@ fn ours_value(finding: &Finding) -> Value {
 }
 
 /// One line for each claim.
-pub(crate) fn csv(books: &Books<'_>) -> String {
+///
+/// # Panics
+/// Never: writing to memory succeeds.
+pub fn csv(books: &Books<'_>) -> String {
     let mut out = csv::Writer::from_writer(Vec::new());
     let head = [
         "id", "kind", "where", "says", "paper", "ours", "unit", "low", "high", "verdict",

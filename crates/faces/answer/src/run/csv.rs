@@ -5,12 +5,15 @@ use results::Standing;
 use serde_json::Value;
 use sim::columns::{COST, METRICS};
 
+use super::finished::Finished;
 use super::json;
-use crate::finished::Finished;
 
 /// A header and one line for each outcome; names as in the JSON. A column for each goal says how the row of the
 /// outcome stands to it.
-pub(crate) fn csv(finished: &Finished) -> String {
+///
+/// # Panics
+/// Never: writing to memory succeeds.
+pub fn csv(finished: &Finished) -> String {
     let summary = &finished.summary;
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     let columns = || METRICS.iter().chain(COST).map(|column| column.name);

@@ -6,10 +6,10 @@ use results::{PointResult, PointSummary};
 use serde_json::{Map, Number, Value, json};
 use sim::metrics::FlowRecord;
 
-use crate::finished::Finished;
+use super::finished::Finished;
 
 /// The whole sweep as one object, with the flows of every point if they are given.
-pub(crate) fn json(finished: &Finished, flows: Option<BTreeMap<u32, Vec<FlowRecord>>>) -> String {
+pub fn json(finished: &Finished, flows: Option<BTreeMap<u32, Vec<FlowRecord>>>) -> String {
     let summary = &finished.summary;
     let mut flows = flows;
     let points: Vec<_> = finished

@@ -15,26 +15,27 @@ use comfy_table::{LineStyle, TableStyle};
 use plan::metric::Selector;
 use results::{self, Goals, Row, Standing, Summary};
 
-use crate::finished::Finished;
+use super::finished::Finished;
+use crate::layout;
 pub(crate) use column::amount;
 use column::{Asked, Column, bar, header};
 
 /// What of a table is shown, and how.
 #[derive(Clone, Debug)]
-pub(crate) struct View {
+pub struct View {
     /// Columns of numbers; none: as many as fit.
-    pub(crate) columns: Option<Columns>,
+    pub columns: Option<Columns>,
     /// How many rows, the best first; none: all of a short table, the best of a long one.
-    pub(crate) rows: Option<usize>,
+    pub rows: Option<usize>,
     /// Columns of the terminal.
-    pub(crate) width: usize,
+    pub width: usize,
     /// Whether the terminal takes colours.
-    pub(crate) styled: bool,
+    pub styled: bool,
 }
 
 /// Columns that were asked for.
 #[derive(Clone, Debug)]
-pub(crate) enum Columns {
+pub enum Columns {
     /// Every one.
     All,
     /// These.
@@ -42,7 +43,10 @@ pub(crate) enum Columns {
 }
 
 /// Title, table, the answer, cost.
-pub(crate) fn table(finished: &Finished, view: &View) -> String {
+///
+/// # Panics
+/// Never: writing to memory succeeds.
+pub fn table(finished: &Finished, view: &View) -> String {
     let mut out = String::new();
     write(&mut out, finished, view).expect("writing to a string succeeds");
     out
@@ -51,7 +55,7 @@ pub(crate) fn table(finished: &Finished, view: &View) -> String {
 fn write(out: &mut String, finished: &Finished, view: &View) -> std::fmt::Result {
     let summary = &finished.summary;
     let paragraph =
-        |out: &mut String, line: &str| answer::wrap(out, 0, view.width.min(WIDEST), line);
+        |out: &mut String, line: &str| layout::wrap(out, 0, view.width.min(WIDEST), line);
     match &summary.title {
         Some(title) => paragraph(out, &format!("{}: {title}", summary.scenario)),
         None => writeln!(out, "{}", summary.scenario)?,
@@ -86,7 +90,7 @@ fn write(out: &mut String, finished: &Finished, view: &View) -> std::fmt::Result
         paragraph(out, &note);
     }
     writeln!(out)?;
-    for sentence in answer::of_run(summary) {
+    for sentence in crate::of_run(summary) {
         paragraph(out, &sentence);
     }
     if let Some((title, lines)) = ties::ties(summary) {
@@ -99,7 +103,7 @@ fn write(out: &mut String, finished: &Finished, view: &View) -> std::fmt::Result
         paragraph(out, &tiers.title);
         writeln!(out, "{}", tiers.lines)?;
     }
-    paragraph(out, &answer::cost(&finished.info));
+    paragraph(out, &crate::cost(&finished.info));
     Ok(())
 }
 
