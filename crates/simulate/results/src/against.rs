@@ -7,10 +7,10 @@ use scenario::goal::{self, Comparison};
 use sim::columns::{METRICS, group_values, metric_values};
 
 use crate::folder::Folder;
-use crate::goals::Standing;
+use crate::goals::GoalState;
 use crate::identity;
 use crate::row::Row;
-use crate::statistics::{self, Estimate, Verdict};
+use crate::statistics::{self, Estimate, Significance};
 use crate::summary::{PointSummary, Summary};
 
 /// The second of two runs against the first.
@@ -53,7 +53,7 @@ pub struct Change {
     /// The second less the first, seed by seed.
     pub difference: Estimate,
     /// What the difference says.
-    pub verdict: Verdict,
+    pub verdict: Significance,
 }
 
 /// A change that is not accepted: `p99 > +5%`.
@@ -196,8 +196,10 @@ impl Bound {
     fn is_beyond(&self, change: &Change) -> bool {
         let changed = match self.change {
             _ if change.means[0].is_some() && change.means[1].is_none() => return true,
-            _ if matches!(change.verdict, Verdict::Same) => Some(0.0),
-            _ if change.difference.low.is_some() && change.verdict == Verdict::NotEnoughRuns => {
+            _ if matches!(change.verdict, Significance::Same) => Some(0.0),
+            _ if change.difference.low.is_some()
+                && change.verdict == Significance::NotEnoughRuns =>
+            {
                 Some(0.0)
             }
             // From nothing to something is more than any share.
@@ -290,7 +292,7 @@ fn shared_goals(of: [&Summary; 2], rows: &[RowPair]) -> Vec<(Selector, String, [
         let judged = goals.rows.iter().filter(|judged| {
             let row = &summary.rows[judged.row as usize];
             let paired = |pair: &RowPair| pair.set == row.set && pair.schemes[side] == row.scheme;
-            judged.verdicts[at].standing == Standing::Met && rows.iter().any(paired)
+            judged.verdicts[at].standing == GoalState::Met && rows.iter().any(paired)
         });
         Some(judged.count())
     };

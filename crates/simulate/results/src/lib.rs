@@ -87,7 +87,7 @@ pub use deliver::{Delivered, Undelivered, deliver, is_stream};
 pub use files::replace;
 pub use folder::Folder;
 pub use frame::{Frame, points, rows};
-pub use goals::{Demand, Goals, Judged, Region, Smallest, Standing, Verdict, magnitude};
+pub use goals::{Demand, GoalState, GoalVerdict, Goals, JudgedRow, Region, Smallest, magnitude};
 pub use info::{Host, RunInfo, available_memory};
 pub use keep::{Keep, Transient};
 pub use point_result::{PointResult, PointResults};

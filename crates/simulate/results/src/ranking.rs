@@ -2,7 +2,7 @@
 
 use crate::comparison::Comparison;
 use crate::row::Row;
-use crate::statistics::{Estimate, Verdict, paired};
+use crate::statistics::{Estimate, Significance, paired};
 use crate::summary::Summary;
 
 /// What schemes are ranked by.
@@ -233,7 +233,7 @@ fn completes_fewer(summary: &Summary, row: &Row, other: &Row) -> bool {
         shares.collect::<Vec<f64>>()
     });
     let [ours, theirs] = shares;
-    paired(&ours, &theirs, true).1 == Verdict::Lower
+    paired(&ours, &theirs, true).1 == Significance::Lower
 }
 
 #[expect(clippy::cast_precision_loss, reason = "flows have 32-bit numbers")]
@@ -254,7 +254,7 @@ fn difference<'a>(
             && comparison.set == rows[0].set
             && names.contains(&&comparison.scheme)
             && names.contains(&&comparison.baseline)
-            && comparison.verdict != Verdict::NotEnoughRuns
+            && comparison.verdict != Significance::NotEnoughRuns
     })
 }
 

@@ -2,7 +2,7 @@
 
 use scenario::search::Search;
 
-use crate::goals::{Goals, Judged, Standing, magnitude};
+use crate::goals::{GoalState, Goals, JudgedRow, magnitude};
 use crate::summary::Summary;
 
 /// The values that were tried with one scheme, the smallest first.
@@ -14,7 +14,7 @@ pub struct Tried<'a> {
     /// The goals of the search.
     pub goals: &'a Goals,
     /// The values, each with its row as the goals judge it.
-    pub values: Vec<(&'a str, &'a Judged)>,
+    pub values: Vec<(&'a str, &'a JudgedRow)>,
 }
 
 impl<'a> Tried<'a> {
@@ -43,13 +43,13 @@ impl<'a> Tried<'a> {
     }
 
     /// How a value stands to the goals.
-    pub fn standing(&self, at: usize) -> Standing {
+    pub fn standing(&self, at: usize) -> GoalState {
         self.values[at].1.standing
     }
 
     /// The first value that meets the goals, and the last of those behind it without one between them that does not.
     pub fn met(&self) -> Option<(usize, usize)> {
-        let is_met = |at: &usize| self.standing(*at) == Standing::Met;
+        let is_met = |at: &usize| self.standing(*at) == GoalState::Met;
         let first = (0..self.values.len()).find(is_met)?;
         let last = (first..self.values.len()).take_while(is_met).last()?;
         Some((first, last))

@@ -1,7 +1,7 @@
 //! One run against another, in sentences.
 
 use plan::metric::Selector;
-use results::statistics::Verdict;
+use results::statistics::Significance;
 use results::{Against, Change, RowPair};
 
 use crate::words::{averaged, list, percent, place_of, shown};
@@ -21,7 +21,7 @@ pub fn of_change(against: &Against, names: [&str; 2]) -> Vec<String> {
         .iter()
         .flat_map(|row| &row.changes)
         .filter(|change| told(change));
-    let unsure = changes.any(|change| change.verdict == Verdict::NotEnoughRuns);
+    let unsure = changes.any(|change| change.verdict == Significance::NotEnoughRuns);
     if against.random && against.seeds.contains(&1) {
         sentences.push(
             "With one seed nothing tells a difference from chance: run both with --seeds 10."
@@ -71,9 +71,9 @@ fn single(change: &Change, [before, after]: [f64; 2]) -> String {
         });
     match change.verdict {
         _ if before.to_bits() == after.to_bits() => format!("is the same, {b}"),
-        Verdict::Same => format!("is the same, {b}"),
-        Verdict::NotEnoughRuns => format!("is {by}{b} instead of {a}, which may be chance"),
-        Verdict::Lower | Verdict::Higher => format!("is {by}{b} instead of {a}"),
+        Significance::Same => format!("is the same, {b}"),
+        Significance::NotEnoughRuns => format!("is {by}{b} instead of {a}, which may be chance"),
+        Significance::Lower | Significance::Higher => format!("is {by}{b} instead of {a}"),
     }
 }
 
@@ -81,10 +81,10 @@ fn single(change: &Change, [before, after]: [f64; 2]) -> String {
 fn each(changes: &[(&RowPair, &Change, [f64; 2])]) -> String {
     let all = changes.len();
     let verdicts = [
-        Verdict::Lower,
-        Verdict::Higher,
-        Verdict::Same,
-        Verdict::NotEnoughRuns,
+        Significance::Lower,
+        Significance::Higher,
+        Significance::Same,
+        Significance::NotEnoughRuns,
     ];
     let clauses = verdicts.into_iter().filter_map(|verdict| {
         let own = changes
@@ -99,7 +99,7 @@ fn each(changes: &[(&RowPair, &Change, [f64; 2])]) -> String {
             some => format!("{some} of {all} rows"),
         };
         let word = match verdict {
-            Verdict::Same => "the same",
+            Significance::Same => "the same",
             verdict => verdict.word(),
         };
         let shares = own
@@ -108,7 +108,7 @@ fn each(changes: &[(&RowPair, &Change, [f64; 2])]) -> String {
         let most = shares.clone().max_by(|(a, _), (b, _)| a.total_cmp(b));
         let least = shares.map(|(share, _)| share).fold(f64::INFINITY, f64::min);
         let by = match (verdict, most) {
-            (Verdict::Lower | Verdict::Higher, Some((most, row))) => {
+            (Significance::Lower | Significance::Higher, Some((most, row))) => {
                 let most_for = format!(", most for {}", named(row));
                 let factors = least >= 1.0;
                 let (least, mut most) = (size(least), size(most));
@@ -132,13 +132,15 @@ fn each(changes: &[(&RowPair, &Change, [f64; 2])]) -> String {
 
 /// In which direction a metric changed: what the verdict says, or with one seed, of which there is no interval, what its
 /// value says.
-fn direction(change: &Change) -> Verdict {
+fn direction(change: &Change) -> Significance {
     match (change.verdict, change.difference.mean) {
-        (Verdict::NotEnoughRuns, Some(mean)) if change.difference.low.is_none() => match mean {
-            mean if mean < 0.0 => Verdict::Lower,
-            mean if mean > 0.0 => Verdict::Higher,
-            _ => Verdict::Same,
-        },
+        (Significance::NotEnoughRuns, Some(mean)) if change.difference.low.is_none() => {
+            match mean {
+                mean if mean < 0.0 => Significance::Lower,
+                mean if mean > 0.0 => Significance::Higher,
+                _ => Significance::Same,
+            }
+        }
         (verdict, _) => verdict,
     }
 }

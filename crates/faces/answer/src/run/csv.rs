@@ -1,7 +1,7 @@
 //! Results for spreadsheets: one line for each point and seed.
 
 use base::shown::cell;
-use results::Standing;
+use results::GoalState;
 use serde_json::Value;
 use sim::columns::{COST, METRICS};
 
@@ -47,9 +47,9 @@ pub fn csv(finished: &Finished) -> String {
             .and_then(|goals| goals.rows.get(point.row as usize));
         let verdicts = judged.into_iter().flat_map(|judged| &judged.verdicts);
         line.extend(verdicts.map(|verdict| match verdict.standing {
-            Standing::Met => "met".to_owned(),
-            Standing::Open => "open".to_owned(),
-            Standing::Missed => "missed".to_owned(),
+            GoalState::Met => "met".to_owned(),
+            GoalState::Open => "open".to_owned(),
+            GoalState::Missed => "missed".to_owned(),
         }));
         writer
             .write_record(line)

@@ -13,7 +13,7 @@ use std::fmt::Write;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, Table};
 use comfy_table::{LineStyle, TableStyle};
 use plan::metric::Selector;
-use results::{self, Goals, Row, Standing, Summary};
+use results::{self, GoalState, Goals, Row, Summary};
 
 use super::finished::Finished;
 use crate::layout;
@@ -445,10 +445,10 @@ fn mark(summary: &Summary, goals: &Goals, row: &Row) -> String {
         return String::new();
     };
     match (judged.standing, goals.goals.len()) {
-        (Standing::Met, _) => "met".to_owned(),
+        (GoalState::Met, _) => "met".to_owned(),
         (_, several @ 2..) => format!("{} of {several}", judged.count()),
-        (Standing::Open, _) => "open".to_owned(),
-        (Standing::Missed, _) => "missed".to_owned(),
+        (GoalState::Open, _) => "open".to_owned(),
+        (GoalState::Missed, _) => "missed".to_owned(),
     }
 }
 

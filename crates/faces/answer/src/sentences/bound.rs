@@ -1,6 +1,6 @@
 //! Whether a goal is within reach at all: bytes take their time on the links of hosts, whatever the scheme.
 
-use results::{Demand, Goals, Row, Standing, Summary};
+use results::{Demand, GoalState, Goals, Row, Summary};
 
 use crate::words::{list, place, time};
 
@@ -9,7 +9,7 @@ pub(super) fn sentence(summary: &Summary, goals: &Goals) -> Option<String> {
     let beyond = goals.goals.iter().enumerate().filter_map(|(at, goal)| {
         let missed = goals.rows.iter().filter_map(|judged| {
             let row = &summary.rows[judged.row as usize];
-            let missed = judged.verdicts[at].standing != Standing::Met;
+            let missed = judged.verdicts[at].standing != GoalState::Met;
             let bound = goal
                 .bound(row)
                 .filter(|bound| missed && *bound > goal.threshold)?;

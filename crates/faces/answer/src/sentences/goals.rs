@@ -1,7 +1,7 @@
 //! Which rows meet the goals, where, and why the others do not.
 
 use base::cast::real;
-use results::{Demand, Goals, Judged, Region, Row, Standing, Summary, Verdict, samples};
+use results::{Demand, GoalState, GoalVerdict, Goals, JudgedRow, Region, Row, Summary, samples};
 
 use super::bound;
 use super::open;
@@ -52,11 +52,11 @@ fn count(summary: &Summary, goals: &Goals) -> String {
         format!("{is} {} is {best}", pronoun(goals))
     };
     match (goals.met(), goals.rows.len()) {
-        (0, 1) if goals.rows[0].standing == Standing::Open => {
+        (0, 1) if goals.rows[0].standing == GoalState::Open => {
             format!("Whether {named} is met is open: {best}.")
         }
         (0, 1) => format!("{named} is not met: {best}."),
-        (0, _) if goals.rows.iter().any(|row| row.standing == Standing::Open) => {
+        (0, _) if goals.rows.iter().any(|row| row.standing == GoalState::Open) => {
             format!("No row meets {named} for certain; the nearest is {best}.")
         }
         (0, _) => format!("No row meets {named}; the nearest is {best}."),
@@ -72,9 +72,9 @@ fn count(summary: &Summary, goals: &Goals) -> String {
 
 /// Of the rows that meet the goals the best of those with the greatest load, if the sweep is along a load: the least
 /// load is easy for every scheme.
-fn most_loaded<'a>(summary: &Summary, goals: &'a Goals) -> Option<&'a Judged> {
+fn most_loaded<'a>(summary: &Summary, goals: &'a Goals) -> Option<&'a JudgedRow> {
     let axis = summary.axes.iter().find(|axis| results::is_load(axis))?;
-    let load = |judged: &Judged| {
+    let load = |judged: &JudgedRow| {
         let row = &summary.rows[judged.row as usize];
         row.setting(axis).and_then(results::magnitude)
     };
@@ -89,7 +89,7 @@ fn most_loaded<'a>(summary: &Summary, goals: &'a Goals) -> Option<&'a Judged> {
 }
 
 /// A row with what its goals are about: `dctcp at 40 senders (reads.fct_p99 is 3.2 ms)`.
-fn described(summary: &Summary, goals: &Goals, judged: &Judged) -> String {
+fn described(summary: &Summary, goals: &Goals, judged: &JudgedRow) -> String {
     let row = &summary.rows[judged.row as usize];
     let values = goals.goals.iter().zip(&judged.verdicts);
     let values = values.map(|(goal, verdict)| {
@@ -102,7 +102,7 @@ fn described(summary: &Summary, goals: &Goals, judged: &Judged) -> String {
             None => format!("{} has no value{}", goal.subject(), few(row, goal)),
         };
         let completions = goal.metric.starts_with("fct_") && verdict.left > 0.0;
-        let missed = verdict.standing == Standing::Missed;
+        let missed = verdict.standing == GoalState::Missed;
         let left = if completions && missed {
             format!(", and {} did not complete", averaged(verdict.left, "flow"))
         } else {
@@ -138,11 +138,11 @@ fn few(row: &Row, goal: &Demand) -> String {
 }
 
 /// By how much of its threshold a goal is missed: `, 21 % above`; or that it is open.
-fn beyond(goal: &Demand, verdict: &Verdict) -> String {
-    if verdict.standing == Standing::Open && verdict.value.is_some() {
+fn beyond(goal: &Demand, verdict: &GoalVerdict) -> String {
+    if verdict.standing == GoalState::Open && verdict.value.is_some() {
         return ", open".to_owned();
     }
-    let missed = verdict.standing == Standing::Missed && goal.threshold > 0.0;
+    let missed = verdict.standing == GoalState::Missed && goal.threshold > 0.0;
     let Some(value) = verdict.value.filter(|_| missed) else {
         return String::new();
     };
@@ -269,13 +269,13 @@ pub(super) fn cause(summary: &Summary, goals: &Goals) -> Option<String> {
     let open = goals
         .rows
         .iter()
-        .any(|judged| judged.standing == Standing::Open);
+        .any(|judged| judged.standing == GoalState::Open);
     let it = Missed {
         it: pronoun(goals),
         open,
     };
     // Flows that did not complete have no parts, and are why their row misses.
-    let complete = |judged: &Judged| judged.verdicts.iter().all(|verdict| verdict.left <= 0.0);
+    let complete = |judged: &JudgedRow| judged.verdicts.iter().all(|verdict| verdict.left <= 0.0);
     let told = goals.rows.iter().all(complete);
     let parted = || parted(goal, it, (&good, &bad)).filter(|_| told);
     timed(goal, it, (&good, &bad)).or_else(parted)

@@ -1,6 +1,6 @@
 //! Which goals are open, and which percentiles are the greatest of few values.
 
-use results::{Demand, Goals, Row, Standing, Summary, Verdict, samples};
+use results::{Demand, GoalState, GoalVerdict, Goals, Row, Summary, samples};
 
 use crate::words::{averaged, rounded};
 
@@ -18,11 +18,10 @@ pub(super) fn sentences(summary: &Summary, goals: &Goals) -> Vec<String> {
 fn by_interval(goals: &Goals) -> Option<String> {
     let tells = "more seeds tell, and --until 5% runs as many as needed";
     let contains =
-        |verdict: &Verdict| verdict.standing == Standing::Open && verdict.value.is_some();
-    let open = goals
-        .rows
-        .iter()
-        .filter(|judged| judged.standing == Standing::Open && judged.verdicts.iter().any(contains));
+        |verdict: &GoalVerdict| verdict.standing == GoalState::Open && verdict.value.is_some();
+    let open = goals.rows.iter().filter(|judged| {
+        judged.standing == GoalState::Open && judged.verdicts.iter().any(contains)
+    });
     match (open.count(), goals.rows.len()) {
         (0, _) => None,
         (1, 1) => Some(format!(
@@ -42,7 +41,7 @@ fn by_interval(goals: &Goals) -> Option<String> {
 fn too_few(summary: &Summary, goals: &Goals, (at, goal): (usize, &Demand)) -> Option<String> {
     let few = goals.rows.iter().filter(|judged| {
         let verdict = &judged.verdicts[at];
-        verdict.standing == Standing::Open && verdict.value.is_none()
+        verdict.standing == GoalState::Open && verdict.value.is_none()
     });
     let few: Vec<&Row> = few
         .map(|judged| &summary.rows[judged.row as usize])

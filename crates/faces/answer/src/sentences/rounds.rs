@@ -3,7 +3,7 @@
 //! Nearly all flows may be in time while most rounds are not, for a round waits for its slowest flow. So whoever reads
 //! an answer about flows, and waits for rounds, has to be told.
 
-use results::{Demand, Goals, Judged, Measure, Ranking, Row, Standing, Summary, magnitude};
+use results::{Demand, GoalState, Goals, JudgedRow, Measure, Ranking, Row, Summary, magnitude};
 
 use crate::words::{averaged, place, shown, time};
 
@@ -43,7 +43,7 @@ fn flows_hide(
         return None;
     }
     let of = goal.group.as_deref();
-    let met = |judged: &&Judged| judged.verdicts[number].standing == Standing::Met;
+    let met = |judged: &&JudgedRow| judged.verdicts[number].standing == GoalState::Met;
     let met = goals.rows.iter().filter(met);
     let met: Vec<&Row> = met
         .map(|judged| &summary.rows[judged.row as usize])
@@ -83,7 +83,7 @@ fn flows_would(
     }
     let of = goal.group.as_deref();
     let of_flows = format!("fct_{statistic}");
-    let missed = |judged: &&Judged| judged.verdicts[number].standing == Standing::Missed;
+    let missed = |judged: &&JudgedRow| judged.verdicts[number].standing == GoalState::Missed;
     let missed = goals.rows.iter().filter(missed);
     let all = missed.clone().count();
     let missed = missed.map(|judged| &summary.rows[judged.row as usize]);

@@ -1,6 +1,6 @@
 //! What a search along one axis tried, what it found, and what it infers.
 
-use results::{Goals, Standing, Summary, Tried};
+use results::{GoalState, Goals, Summary, Tried};
 
 use crate::words::{averaged, list, pronoun, shown};
 
@@ -16,14 +16,14 @@ pub(super) fn sentence(summary: &Summary, goals: &Goals, scheme: &str) -> Option
     let all = listed(&tried);
     let value = |at: usize| tried.values[at].0;
     let Some((first, last)) = tried.met() else {
-        let open = (0..tried.values.len()).find(|at| tried.standing(*at) == Standing::Open);
+        let open = (0..tried.values.len()).find(|at| tried.standing(*at) == GoalState::Open);
         let open = open.map_or_else(String::new, |at| format!(": {}", not_met(&tried, at)));
         return Some(format!(
             "None of {all} of {axis} that were tried meets {it}{of}{open}."
         ));
     };
     // Beyond the limit a search does not look again.
-    let again = (last + 1..tried.values.len()).find(|at| tried.standing(*at) == Standing::Met);
+    let again = (last + 1..tried.values.len()).find(|at| tried.standing(*at) == GoalState::Met);
     let again = again.map_or_else(String::new, |at| {
         format!(
             "; but {} meets {it} again, so there are several limits",
@@ -78,10 +78,10 @@ fn not_met(tried: &Tried<'_>, at: usize) -> String {
     });
     let it = pronoun(tried.goals);
     match (judged.standing, why) {
-        (Standing::Open, Some(why)) => {
+        (GoalState::Open, Some(why)) => {
             format!("{value} is open ({why}; its 95 % interval contains the threshold)")
         }
-        (Standing::Open, None) => {
+        (GoalState::Open, None) => {
             format!("{value} is open (too few values for a percentile)")
         }
         (_, Some(why)) => format!("{value} misses {it} ({why})"),

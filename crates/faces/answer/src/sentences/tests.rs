@@ -3,7 +3,7 @@
 mod rounds;
 
 use plan::PointSpec;
-use results::{PointResult, PointResults, Standing as GoalStanding, Ties};
+use results::{GoalState, PointResult, PointResults, Ties};
 use scenario::{Overrides, Scenario, Source};
 use sim::metrics::{Cost, Metrics};
 
@@ -562,11 +562,7 @@ fn a_goal_on_rounds_is_missed_where_more_than_a_few_never_ended() {
     });
     let goals = summary.goals.unwrap();
     let standings = goals.rows.iter().map(|judged| judged.standing);
-    let expected = [
-        GoalStanding::Met,
-        GoalStanding::Missed,
-        GoalStanding::Missed,
-    ];
+    let expected = [GoalState::Met, GoalState::Missed, GoalState::Missed];
     assert!(standings.eq(expected), "{:?}", goals.rows);
     assert_eq!(goals.rows[2].verdicts[0].value, None);
 }

@@ -1,6 +1,6 @@
 //! One run against another in the report: a sentence for each headline, the settings that differ, and every row of both.
 
-use results::statistics::Verdict;
+use results::statistics::Significance;
 use results::{Against, RowPair};
 
 use crate::units;
@@ -80,7 +80,7 @@ fn compared(against: &Against, row: &RowPair) -> Vec<Compared> {
             change: change.share().map_or_else(|| "-".to_owned(), percent),
             interval: interval.unwrap_or_else(|| "-".to_owned()),
             verdict: change.verdict.word(),
-            sure: change.verdict != Verdict::NotEnoughRuns,
+            sure: change.verdict != Significance::NotEnoughRuns,
         }
     });
     lines.collect()

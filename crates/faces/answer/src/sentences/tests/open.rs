@@ -25,7 +25,7 @@ fn a_goal_on_a_percentile_of_too_few_flows_is_open_and_says_why() {
     assert!(
         standings
             .clone()
-            .all(|standing| standing == GoalStanding::Open)
+            .all(|standing| standing == GoalState::Open)
     );
     assert_eq!(
         of_run(&summary)[..2],
@@ -66,7 +66,7 @@ fn what_the_bytes_alone_exceed_is_missed_however_few_flows_there_are() {
         },
     );
     let goals = summary.goals.expect("a goal");
-    let missed = |judged: &results::Judged| judged.standing == GoalStanding::Missed;
+    let missed = |judged: &results::JudgedRow| judged.standing == GoalState::Missed;
     assert!(goals.rows.iter().all(missed));
 }
 
