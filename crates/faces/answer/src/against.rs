@@ -191,30 +191,8 @@ fn what(row: &RowPair) -> String {
 /// Lines of cells in columns: names on the left, numbers on the right.
 fn aligned(out: &mut String, lines: &[Vec<String>]) -> std::fmt::Result {
     let columns = lines.first().map_or(0, Vec::len);
-    let width = |at: usize| {
-        lines
-            .iter()
-            .map(|line| line[at].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    for line in lines {
-        let cells = line
-            .iter()
-            .zip(&widths)
-            .enumerate()
-            .map(|(at, (cell, width))| {
-                if (2..columns - 1).contains(&at) && columns > 3 {
-                    format!("{cell:>width$}")
-                } else {
-                    format!("{cell:width$}")
-                }
-            });
-        let cells: Vec<String> = cells.collect();
-        writeln!(out, "{}", cells.join("  ").trim_end())?;
-    }
-    Ok(())
+    let is_number = |at: usize| columns > 3 && (2..columns - 1).contains(&at);
+    out.write_str(&layout::aligned(lines, "", is_number))
 }
 
 /// The place of the interval in a line.

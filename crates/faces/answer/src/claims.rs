@@ -4,11 +4,10 @@ use std::fmt::Write;
 
 use claims::judge::{Counts, Figure, Finding, Judged, Standing, Tried, Verdict, digits};
 use claims::{ClaimKind, Paper};
-use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, Table, Width};
-use comfy_table::{LineStyle, TableStyle};
+use comfy_table::{Attribute, Cell, Color, Table};
 use serde_json::{Value, json};
 
-use crate::layout::{self, WIDTH};
+use crate::layout;
 
 /// Papers with their figures that have been judged.
 pub type Books<'a> = [(&'a Paper, Vec<Figure<'a>>)];
@@ -81,10 +80,7 @@ pub fn verdicts(figure: &str, claims: &[Judged], more: bool) -> String {
 
 /// A line for each paper with how many claims it has, and how many of these have which verdict.
 fn papers(books: &Books<'_>) -> Table {
-    let mut table = Table::new();
-    let rule = LineStyle::none().fill('-');
-    table.load_style(TableStyle::new().header_separator(rule));
-    table.force_no_tty();
+    let mut table = layout::ruled(false);
     let verdicts = Verdict::ALL.map(|verdict| verdict.name().to_owned());
     let head = ["paper", "claims"].map(str::to_owned).into_iter();
     let more = ["own checks", "counted elsewhere"].map(str::to_owned);
@@ -96,22 +92,13 @@ fn papers(books: &Books<'_>) -> Table {
         let numbers = numbers.map(|number| number.to_string());
         table.add_row([paper.name.clone()].into_iter().chain(numbers));
     }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 1));
-    }
+    layout::pad(&mut table);
     table
 }
 
 /// The claims of a figure.
 fn claims(claims: &[Judged], styled: bool) -> Table {
-    let mut table = Table::new();
-    let rule = LineStyle::none().fill('-');
-    table.load_style(TableStyle::new().header_separator(rule));
-    if styled {
-        table.enforce_styling();
-    } else {
-        table.force_no_tty();
-    }
+    let mut table = layout::ruled(styled);
     table.set_header(["claim", "paper", "ours", "verdict"]);
     for claim in claims {
         let verdict = claim.finding.verdict;
@@ -124,17 +111,7 @@ fn claims(claims: &[Judged], styled: bool) -> Table {
                 .add_attribute(Attribute::Bold),
         ]);
     }
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_width(u16::try_from(WIDTH).unwrap_or(u16::MAX));
-    let fixed = |width| {
-        // A column of padding stands behind each.
-        let width = u16::try_from(width + 1).unwrap_or(u16::MAX);
-        ColumnConstraint::Absolute(Width::Fixed(width))
-    };
-    table.set_constraints(COLUMNS.map(fixed));
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 1));
-    }
+    layout::fix(&mut table, COLUMNS);
     table
 }
 

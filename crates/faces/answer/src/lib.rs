@@ -26,7 +26,7 @@ pub use observation::observed;
 pub use prediction::predicted;
 pub use sentences::{cost, drops, of_run};
 
-/// What a report says in words.
+/// The sentences of a report.
 pub const SENTENCES: report::Sentences = report::Sentences {
     of_run,
     drops,

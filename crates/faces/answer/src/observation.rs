@@ -2,16 +2,17 @@
 
 use std::fmt::Write;
 
+use base::cast::real;
 use observed::{Flow, Judged, Observation, Queue, Verdict};
 
-use crate::words::grouped;
+use crate::words::{counted, grouped, three_digits};
 
 /// The verdict, its evidence, and what was counted.
 pub fn observed(seen: &Observation, notes: &[&str], flows: Option<&Vec<Flow>>) -> String {
     let mut out = format!(
         "{}, {} s: {}\n",
         seen.place(),
-        short(seen.seconds),
+        three_digits(seen.seconds),
         seen.judged.verdict.says()
     );
     let mut line = |text: &str| {
@@ -86,19 +87,19 @@ fn evidence(seen: &Observation) -> Vec<String> {
         )),
         Verdict::LossWithoutIncast => lines.push(format!(
             "lost: {} here, {}, {}; {} of the timeouts followed many flows at once",
-            several(seen.drops, "drop"),
-            several(judged.timeouts, "timeout"),
-            several(seen.fast_retransmits, "fast retransmission"),
+            counted(seen.drops, "drop"),
+            counted(judged.timeouts, "timeout"),
+            counted(seen.fast_retransmits, "fast retransmission"),
             grouped(judged.timeouts_following)
         )),
         Verdict::Microbursts => lines.push(format!(
             "{} above half the rate, and nothing was lost",
-            several(seen.bursts.iter().sum(), "burst")
+            counted(seen.bursts.iter().sum::<u64>(), "burst")
         )),
         Verdict::SlowStartBound => lines.push(format!(
             "{} of {} larger than ten segments ended within three round trips, and nothing was lost",
             grouped(judged.short_lived),
-            several(judged.long_flows, "flow")
+            counted(judged.long_flows, "flow")
         )),
         Verdict::Quiet => lines.push("nothing was lost".to_owned()),
     }
@@ -128,7 +129,7 @@ fn retransmissions(seen: &Observation) -> String {
         0 => String::new(),
         flows => format!(
             " (inferred for {} from other machines)",
-            several(flows, "flow")
+            counted(flows, "flow")
         ),
     };
     format!(
@@ -144,7 +145,7 @@ fn retransmissions(seen: &Observation) -> String {
 fn queue_of(queue: &Queue, drops: u64) -> String {
     let room = queue
         .room_bytes
-        .map_or_else(String::new, |room| format!(" of {}", size(as_f64(room))));
+        .map_or_else(String::new, |room| format!(" of {}", size(real(room))));
     format!(
         "queue: {}, mean {}, p50 {}, p99 {} ({}), at most {}{room}; {}",
         queue.kind,
@@ -152,8 +153,8 @@ fn queue_of(queue: &Queue, drops: u64) -> String {
         size(queue.p50_bytes),
         size(queue.p99_bytes),
         time(queue.sojourn_p99_us / 1e6),
-        size(as_f64(queue.max_bytes)),
-        several(drops, "drop")
+        size(real(queue.max_bytes)),
+        counted(drops, "drop")
     )
 }
 
@@ -161,7 +162,7 @@ fn link(seen: &Observation) -> String {
     let from = seen.rate_from.to_lowercase();
     let mut text = format!(
         "link: {} Mbit/s, {from}",
-        short(as_f64(seen.rate_bps) / 1e6)
+        three_digits(real(seen.rate_bps) / 1e6)
     );
     if let Some(rtt) = seen.min_rtt_us {
         write!(text, "; round trip: at least {}", time(rtt / 1e6))
@@ -181,8 +182,8 @@ fn one(flow: &Flow) -> String {
         (0, 0) => String::new(),
         (drops, timeouts) => format!(
             ", {}, {}",
-            several(drops.into(), "drop"),
-            several(timeouts.into(), "timeout")
+            counted(drops, "drop"),
+            counted(timeouts, "timeout")
         ),
     };
     format!(
@@ -195,11 +196,6 @@ fn one(flow: &Flow) -> String {
     )
 }
 
-pub(super) fn several(number: u64, thing: &str) -> String {
-    let end = if number == 1 { "" } else { "s" };
-    format!("{} {thing}{end}", grouped(number))
-}
-
 /// Three digits that count, with their unit.
 pub(super) fn time(seconds: f64) -> String {
     let (value, unit) = match seconds {
@@ -207,32 +203,19 @@ pub(super) fn time(seconds: f64) -> String {
         seconds if seconds >= 1e-3 => (seconds * 1e3, "ms"),
         seconds => (seconds * 1e6, "us"),
     };
-    format!("{} {unit}", short(value))
+    format!("{} {unit}", three_digits(value))
 }
 
 fn size(bytes: f64) -> String {
     if bytes >= 1e6 {
-        format!("{} MB", short(bytes / 1e6))
+        format!("{} MB", three_digits(bytes / 1e6))
     } else {
-        format!("{} KB", short(bytes / 1e3))
+        format!("{} KB", three_digits(bytes / 1e3))
     }
 }
 
 fn percent(share: f64) -> String {
-    format!("{} %", short(100.0 * share))
-}
-
-pub(super) fn short(value: f64) -> String {
-    match value {
-        value if value >= 99.95 => format!("{value:.0}"),
-        value if value >= 9.995 => format!("{value:.1}"),
-        value => format!("{value:.2}"),
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
-fn as_f64(number: u64) -> f64 {
-    number as f64
+    format!("{} %", three_digits(100.0 * share))
 }
 
 #[cfg(test)]

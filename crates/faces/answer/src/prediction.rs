@@ -5,8 +5,8 @@ use std::path::Path;
 
 use observed::{Apart, Command, Observation, Predicted, Prediction, Times, Waited};
 
-use crate::observation::{several, short, time};
-use crate::words::grouped;
+use crate::observation::time;
+use crate::words::{counted, grouped, three_digits};
 
 /// Whether to believe the model, then every cure by what it gains, which of them to try and how, and where the
 /// scenario, its run and its report are.
@@ -34,7 +34,7 @@ fn model(seen: &Observation, said: &Prediction, scenario: &Path) -> String {
             "simulated: the first {} of {} flows, which began within {} s\n",
             grouped(said.flows),
             grouped(seen.flows),
-            short(said.seconds)
+            three_digits(said.seconds)
         )
     };
     let way = if said.judged == said.flows {
@@ -47,7 +47,7 @@ fn model(seen: &Observation, said: &Prediction, scenario: &Path) -> String {
         };
         format!(
             "judged by the {} that {goes} {}, and not by the {} that {others}\n",
-            several(said.judged, "flow"),
+            counted(said.judged, "flow"),
             seen.place(),
             grouped(said.flows - said.judged)
         )
@@ -59,7 +59,7 @@ fn model(seen: &Observation, said: &Prediction, scenario: &Path) -> String {
             0 => String::new(),
             rounds => format!(
                 "flows come in rounds, {}, each of which lasts as long as its slowest flow\n",
-                several(rounds, "round")
+                counted(rounds, "round")
             ),
         };
         let errs = factor(said.errs);
@@ -86,7 +86,7 @@ fn of(said: &Prediction, times: &Times) -> String {
         "p50 {}, p99 {}, {}{rounds}",
         time(times.fct_p50_s),
         time(times.fct_p99_s),
-        several(times.timeouts, "timeout")
+        counted(times.timeouts, "timeout")
     )
 }
 
@@ -120,7 +120,7 @@ fn remedy(said: &Prediction, scenario: &Path) -> String {
     let longer = if said.judged < MANY {
         format!(
             "watch for longer, for the 99th percentile of {} is that of the slowest {}; then ",
-            several(said.judged, "flow"),
+            counted(said.judged, "flow"),
             said.judged / 100 + 1
         )
     } else {
@@ -167,7 +167,7 @@ fn cures(said: &Prediction) -> String {
             Some(time(times.fct_p50_s)),
             Some(time(times.fct_p99_s)),
             Some(grouped(times.timeouts)),
-            Some(cure.gain.map_or_else(|| "none".to_owned(), short)),
+            Some(cure.gain.map_or_else(|| "none".to_owned(), three_digits)),
         ];
         cells.into_iter().flatten().collect()
     }));
@@ -297,7 +297,7 @@ const fn name(waited: Waited) -> &'static str {
 
 /// As in "1.30 times".
 fn factor(times: f64) -> String {
-    format!("{} times", short(times))
+    format!("{} times", three_digits(times))
 }
 
 /// With fewer flows the 99th percentile is that of a few.

@@ -70,18 +70,18 @@ pub(crate) fn bytes(bytes: f64) -> String {
 /// A rate in the unit in which it has digits before its point.
 pub(crate) fn rate(bps: f64) -> String {
     match bps {
-        bps if bps >= 9.995e8 => format!("{} Gbit/s", digits(bps / 1e9)),
-        bps if bps >= 1e6 => format!("{} Mbit/s", digits(bps / 1e6)),
-        bps if bps >= 1e3 => format!("{} kbit/s", digits(bps / 1e3)),
+        bps if bps >= 9.995e8 => format!("{} Gbit/s", three_digits(bps / 1e9)),
+        bps if bps >= 1e6 => format!("{} Mbit/s", three_digits(bps / 1e6)),
+        bps if bps >= 1e3 => format!("{} kbit/s", three_digits(bps / 1e3)),
         bps => format!("{} bit/s", small(bps)),
     }
 }
 
-/// At most three digits of a number below 1,000.
-fn digits(value: f64) -> String {
+/// Three digits that count of a number from 1 to 1,000.
+pub(crate) fn three_digits(value: f64) -> String {
     match value {
-        value if value >= 99.5 => format!("{value:.0}"),
-        value if value >= 9.95 => format!("{value:.1}"),
+        value if value >= 99.95 => format!("{value:.0}"),
+        value if value >= 9.995 => format!("{value:.1}"),
         value => format!("{value:.2}"),
     }
 }
@@ -160,13 +160,18 @@ pub(crate) fn rounded(count: f64) -> String {
     }
 }
 
-/// A number of things: `1 claim`, `3 claims`.
-pub fn counted(number: usize, thing: &str) -> String {
-    if number == 1 {
-        format!("1 {thing}")
-    } else {
-        format!("{number} {thing}s")
-    }
+/// A number of things: `1 claim`, `3 claims`, `2,880 claims`.
+pub fn counted(number: impl TryInto<u64>, thing: &str) -> String {
+    let number = number.try_into().unwrap_or(u64::MAX);
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", grouped(number))
+}
+
+/// A sentence with its first letter as a capital one.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
 }
 
 /// Digits in threes: `2,880`.
@@ -215,7 +220,18 @@ mod tests {
     }
 
     #[test]
+    fn a_number_of_things_has_digits_in_threes() {
+        let counts = [0_u64, 1, 999, 2880].map(|number| counted(number, "claim"));
+        assert_eq!(
+            counts,
+            ["0 claims", "1 claim", "999 claims", "2,880 claims"]
+        );
+    }
+
+    #[test]
     fn a_rate_has_three_digits_in_its_unit() {
+        let rates = [9.96e7, 9.96e6].map(rate);
+        assert_eq!(rates, ["99.6 Mbit/s", "9.96 Mbit/s"]);
         let rates = [2.266e10, 9.4e8, 9.4e7, 1.13e9, 16_600.0, 12.0, 0.0];
         assert_eq!(
             rates.map(rate),

@@ -23,7 +23,7 @@ pub(crate) fn emulate(args: &EmulateArgs) -> Result<(), Stop> {
                 Line::Down(down) => down.removed.len(),
                 _ => 0,
             });
-            let removed = removed.sum();
+            let removed: usize = removed.sum();
             output::answer(&format!(
                 "removed {}\n",
                 answer::words::counted(removed, "namespace")

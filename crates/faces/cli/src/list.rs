@@ -116,7 +116,7 @@ fn papers() -> Result<String, Stop> {
         if !out.is_empty() {
             out.push('\n');
         }
-        let (figures, claims) = (paper.experiments.len(), claims.sum());
+        let (figures, claims) = (paper.experiments.len(), claims.sum::<usize>());
         writeln!(
             out,
             "{name}  {} ({}, {})",

@@ -3,9 +3,7 @@
 use std::fmt::Write;
 
 use claims::judge::Verdict;
-use comfy_table::{
-    Cell, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
-};
+use comfy_table::{Cell, Table};
 use csv::Writer;
 use protocol::{ClaimLine, ClaimValue};
 use serde_json::json;
@@ -56,10 +54,7 @@ fn write(out: &mut String, emulated: &Emulation) -> std::fmt::Result {
 }
 
 fn grid(claims: &[ClaimLine]) -> Table {
-    let mut table = Table::new();
-    let rule = LineStyle::none().fill('-');
-    table.load_style(TableStyle::new().header_separator(rule));
-    table.force_no_tty();
+    let mut table = layout::ruled(false);
     table.set_header(["claim", "paper", "Linux", "twin", "verdict"]);
     for claim in claims {
         table.add_row([
@@ -70,16 +65,7 @@ fn grid(claims: &[ClaimLine]) -> Table {
             Cell::new(&claim.verdict),
         ]);
     }
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_width(u16::try_from(layout::WIDTH).unwrap_or(u16::MAX));
-    let fixed = |width| {
-        let width = u16::try_from(width + 1).unwrap_or(u16::MAX);
-        ColumnConstraint::Absolute(Width::Fixed(width))
-    };
-    table.set_constraints(COLUMNS.map(fixed));
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 1));
-    }
+    layout::fix(&mut table, COLUMNS);
     table
 }
 

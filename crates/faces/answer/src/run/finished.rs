@@ -5,7 +5,7 @@ use sim::metrics::Cost;
 
 /// A sweep and what came out of it.
 pub struct Finished {
-    /// What came out.
+    /// The rows of the sweep and their statistics.
     pub summary: Summary,
     /// One for each point, in the same order.
     pub results: PointResults,

@@ -10,8 +10,7 @@ mod ties;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use comfy_table::{Attribute, Cell, CellAlignment, Color, Table};
-use comfy_table::{LineStyle, TableStyle};
+use comfy_table::{Attribute, Cell, CellAlignment, Color};
 use plan::metric::Selector;
 use results::{self, GoalState, Goals, Row, Summary};
 
@@ -343,14 +342,7 @@ impl<'a> Layout<'a> {
     }
 
     fn draw(&self, styled: bool) -> String {
-        let mut table = Table::new();
-        let rule = LineStyle::none().fill('-');
-        table.load_style(TableStyle::new().header_separator(rule));
-        if styled {
-            table.enforce_styling();
-        } else {
-            table.force_no_tty();
-        }
+        let mut table = layout::ruled(styled);
         table.set_header(self.header.iter().map(Cell::new));
         let empty = || vec![Cell::new(""); self.header.len()];
         for line in &self.lines {

@@ -3,7 +3,7 @@
 use results::{Measure, Ranking, Row};
 
 use super::timers::Timers;
-use crate::words::{list, place, rounded};
+use crate::words::{capital, list, place, rounded};
 
 /// What timers cost, at the last point where they tell the leader from the next best, or a scheme that
 /// is alone, if they are long enough to be seen in the tail.
@@ -68,8 +68,10 @@ fn alike(rankings: &[Ranking<'_>]) -> Option<String> {
     });
     let counts: Vec<String> = counts.collect();
     let counts: Vec<&str> = counts.iter().map(String::as_str).collect();
-    let waited = format!("{at}{all} waited for timers: {}.", list(&counts));
-    Some(waited[..1].to_uppercase() + &waited[1..])
+    Some(capital(&format!(
+        "{at}{all} waited for timers: {}.",
+        list(&counts)
+    )))
 }
 
 /// Timers of every kind that expired in a run.

@@ -5,7 +5,7 @@
 
 use results::{Demand, GoalState, Goals, JudgedRow, Measure, Ranking, Row, Summary, magnitude};
 
-use crate::words::{averaged, place, shown, time};
+use crate::words::{averaged, capital, place, shown, time};
 
 /// What rounds tell, and the slowest of all flows or rounds, where it is far from the others.
 pub(super) fn sentences(summary: &Summary, rankings: &[Ranking<'_>]) -> Vec<String> {
@@ -305,12 +305,6 @@ fn at(row: &Row) -> String {
         place if place.is_empty() => place,
         place => format!("at {place} "),
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
 }
 
 /// How many times as long as flows rounds take before it is said.

@@ -4,7 +4,7 @@ use results::{Measure, Ranking, Row, Summary, magnitude};
 
 use super::measure::InWords;
 use super::timers::Timers;
-use crate::words::{averaged, list, percent, place, rate, rounded, span};
+use crate::words::{averaged, capital, list, percent, place, rate, rounded, span};
 
 /// One sentence about all points, and what is open.
 pub(super) fn sentences(summary: &Summary, rankings: &[Ranking<'_>]) -> Vec<String> {
@@ -18,7 +18,7 @@ pub(super) fn sentences(summary: &Summary, rankings: &[Ranking<'_>]) -> Vec<Stri
     }
     let clusters = clusters(rankings);
     let mut sentences = match (rankings, clusters.as_slice()) {
-        ([only], _) => vec![capital(&single(only))],
+        ([only], _) => vec![begun(&single(only))],
         (_, [_]) => vec![everywhere(rankings)],
         (_, few) if few.len() <= CLAUSES => vec![changing(rankings, few)],
         _ => vec![counts(summary, rankings)],
@@ -430,15 +430,11 @@ fn goodput(row: &Row) -> String {
 }
 
 /// A sentence that begins with a scheme's name keeps the name as it is typed.
-fn capital(text: &str) -> String {
+fn begun(text: &str) -> String {
     let word = ["nothing ", "at "]
         .iter()
         .any(|word| text.starts_with(word));
-    if word {
-        text[..1].to_uppercase() + &text[1..]
-    } else {
-        text.to_owned()
-    }
+    if word { capital(text) } else { text.to_owned() }
 }
 
 /// Changes of the leaders that are told one by one; more are averaged.

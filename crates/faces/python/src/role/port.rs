@@ -1,6 +1,6 @@
-//! What roles of a port know of it, in Python.
+//! The facts of a port that its roles read, in Python.
 
-/// The methods of a base class with a field `port`: how it begins, what it has besides, and the facts of its port.
+/// The methods of a base class with a field `port`: its constructor, its own methods, and the facts of its port.
 macro_rules! at_port {
     ($class:ident, $new:expr, { $($more:tt)* }) => {
         #[pymethods]

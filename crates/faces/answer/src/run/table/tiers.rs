@@ -1,10 +1,9 @@
 //! The tiers of ports of the row that tells most, as a table below the answer.
 
-use std::fmt::Write;
-
 use results::{Row, Summary, Tier};
 
 use super::column::{bytes, count};
+use crate::layout;
 
 /// The tiers of a row.
 pub(super) struct Tiers {
@@ -18,23 +17,16 @@ pub(super) struct Tiers {
 pub(super) fn tiers(summary: &Summary) -> Option<Tiers> {
     let row = results::worst_tiers(summary)?;
     let header = ["tier", "drops", "worst port", "its drops", "its queue max"].map(str::to_owned);
-    let lines: Vec<[String; 5]> = [header]
+    let lines: Vec<Vec<String>> = [header]
         .into_iter()
         .chain(row.tiers.iter().map(line))
+        .map(Vec::from)
         .collect();
-    let width = |column: usize| {
-        let widths = lines.iter().map(|line| line[column].chars().count());
-        widths.max().unwrap_or(0)
-    };
-    let [tier, drops, port, own, queue] = [0, 1, 2, 3, 4].map(width);
-    let mut out = String::new();
-    for [a, b, c, d, e] in &lines {
-        let line = format!("{a:tier$}  {b:>drops$}  {c:port$}  {d:>own$}  {e:>queue$}");
-        writeln!(out, "  {}", line.trim_end()).expect("writing to a string succeeds");
-    }
+    // All but the names are numbers.
+    let lines = layout::aligned(&lines, "  ", |column| ![0, 2].contains(&column));
     Some(Tiers {
         title: title(summary, row),
-        lines: out,
+        lines,
     })
 }
 

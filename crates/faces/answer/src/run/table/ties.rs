@@ -1,11 +1,10 @@
 //! Results under several orders of simultaneous events, as a table below the answer.
 
-use std::fmt::Write;
-
 use results::Summary;
 use results::statistics::Estimate;
 
 use super::column::count;
+use crate::layout;
 
 /// Rows and columns: what each scheme has under all orders, and over the seeds. None without `--ties`.
 pub(super) fn ties(summary: &Summary) -> Option<(String, String)> {
@@ -27,7 +26,9 @@ pub(super) fn ties(summary: &Summary) -> Option<(String, String)> {
          over the seeds:",
         ties.orders
     );
-    Some((title, aligned(&lines, summary.axes.len() + 1)))
+    let words = summary.axes.len() + 1;
+    let lines = layout::aligned(&lines, "  ", |column| column >= words);
+    Some((title, lines))
 }
 
 fn header(summary: &Summary, timed: bool) -> Vec<String> {
@@ -59,28 +60,6 @@ fn interval(estimate: &Estimate, unit: f64) -> String {
     let half = estimate.high.filter(|high| *high > mean);
     let half = half.map(|high| format!(" \u{b1}{}", count((high - mean) / unit)));
     format!("{}{}", count(mean / unit), half.unwrap_or_default())
-}
-
-/// The first columns to the left, numbers to the right.
-fn aligned(lines: &[Vec<String>], words: usize) -> String {
-    let width = |column: usize| {
-        let widths = lines.iter().map(|line| line[column].chars().count());
-        widths.max().unwrap_or(0)
-    };
-    let mut out = String::new();
-    for line in lines {
-        let cells = line.iter().enumerate().map(|(column, cell)| {
-            let width = width(column);
-            if column < words {
-                format!("{cell:width$}")
-            } else {
-                format!("{cell:>width$}")
-            }
-        });
-        let line = cells.collect::<Vec<_>>().join("  ");
-        writeln!(out, "  {}", line.trim_end()).expect("writing to a string succeeds");
-    }
-    out
 }
 
 const TIME: &str = "fct_p99_us";
