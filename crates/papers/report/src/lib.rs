@@ -55,7 +55,7 @@ pub use live::{LiveClaim, LiveColumn, LiveNetwork, LivePage, LiveScheme, write_l
 pub use model::{ModelPage, Rows, write_model};
 pub use paper::{Reproduction, write_paper};
 
-/// What a report says in words. A report draws, and whoever asks for one has the sentences.
+/// The sentences of a report. A report draws; the caller passes the functions that write.
 #[derive(Clone, Copy, Debug)]
 pub struct Sentences {
     /// The answer to a run.

@@ -16,7 +16,7 @@ use serde_json::Value;
 use browser::{SCROLLED, told};
 use run::{Temporary, Wanted, incast};
 
-/// What the reports of these tests say.
+/// The sentences in the reports of these tests.
 const SENTENCES: Sentences = Sentences {
     of_run: |summary| vec![format!("The answer to {}.", summary.scenario)],
     drops: |_| None,

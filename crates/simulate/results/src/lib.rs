@@ -91,14 +91,16 @@ pub use goals::{Demand, GoalState, GoalVerdict, Goals, JudgedRow, Region, Smalle
 pub use info::{Host, RunInfo, available_memory};
 pub use keep::{Keep, Transient};
 pub use point_result::{PointResult, PointResults};
-pub use ranking::{Measure, Ranking, best_first, is_load, ranks_by_load, within_a_percent};
+pub use ranking::{
+    Measure, Ranking, best_first, is_load, ranks_by_load, within_a_percent, worst_tiers,
+};
 pub use row::{Row, Waits, counts_idle_time};
 pub use search::{Tried, nearest};
 pub use simulate::{simulate, simulate_with};
 pub use store::{Access, Shard, Store, Unfinished};
 pub use summary::{FailedPoint, PointSummary, Summary, Until};
 pub use tables::{Cell, Field, Kind};
-pub use tiers::{Tier, worst_tiers};
+pub use tiers::Tier;
 pub use ties::Ties;
 
 /// The columns with which the rows of every table begin; one for each setting that results show follows,

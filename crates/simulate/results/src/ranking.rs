@@ -80,7 +80,7 @@ impl Measure {
 
 /// The rows of one group, ranked.
 pub struct Ranking<'a> {
-    /// What the rows are ranked by.
+    /// The measure that ranks the rows.
     pub measure: Measure,
     /// The best row and those that cannot be told apart from it, best first.
     pub leaders: Vec<&'a Row>,
@@ -215,6 +215,24 @@ fn by_measure(summary: &Summary, measure: Measure) -> Vec<u32> {
     ranked.into_iter().map(|(place, _)| place).collect()
 }
 
+/// The row whose tiers tell most: the one with most drops, or where nothing was dropped with the longest queue. None
+/// in a network with a single tier of switches.
+pub fn worst_tiers(summary: &Summary) -> Option<&Row> {
+    let drops = |row: &Row| row.tiers.iter().map(|tier| tier.drops).sum::<f64>();
+    let queue = |row: &Row| {
+        let queues = row.tiers.iter().map(|tier| tier.worst_queue_max_bytes);
+        queues.max()
+    };
+    // Of rows that are alike the first.
+    let rows = summary.rows.iter().rev();
+    let row = rows.max_by(|a, b| {
+        let drops = drops(a).total_cmp(&drops(b));
+        drops.then_with(|| queue(a).cmp(&queue(b)))
+    })?;
+    let switches = row.tiers.iter().filter(|tier| tier.tier != "host");
+    (switches.count() > 1).then_some(row)
+}
+
 /// Whether one row completes fewer flows than another for certain: by the interval of the difference, seed by seed.
 fn completes_fewer(summary: &Summary, row: &Row, other: &Row) -> bool {
     if summary.seeds == 1 || !summary.random {
@@ -290,7 +308,7 @@ fn completed(row: &Row) -> f64 {
     if all > 0.0 { completed / all } else { 1.0 }
 }
 
-/// Whether `other`, of which less is better, is at most 1 % above `best`: such values are no win.
+/// Whether a cost is at most 1 % above the best one: such a lead is no win.
 pub fn within_a_percent(best: f64, other: f64) -> bool {
     other - best <= 0.01 * other
 }

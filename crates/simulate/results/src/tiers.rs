@@ -6,9 +6,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sim::metrics::TierMetrics;
 
-use crate::row::Row;
-use crate::summary::Summary;
-
 /// The ports of one tier over all seeds of a row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tier {
@@ -62,24 +59,6 @@ pub(super) fn over_seeds<'a>(seeds: impl Iterator<Item = &'a [TierMetrics]> + Cl
         tier
     });
     over_all.collect()
-}
-
-/// The row whose tiers tell most: the one with most drops, or where nothing was dropped with the longest queue. None
-/// in a network with a single tier of switches.
-pub fn worst_tiers(summary: &Summary) -> Option<&Row> {
-    let drops = |row: &Row| row.tiers.iter().map(|tier| tier.drops).sum::<f64>();
-    let queue = |row: &Row| {
-        let queues = row.tiers.iter().map(|tier| tier.worst_queue_max_bytes);
-        queues.max()
-    };
-    // Of rows that are alike the first.
-    let rows = summary.rows.iter().rev();
-    let row = rows.max_by(|a, b| {
-        let drops = drops(a).total_cmp(&drops(b));
-        drops.then_with(|| queue(a).cmp(&queue(b)))
-    })?;
-    let switches = row.tiers.iter().filter(|tier| tier.tier != "host");
-    (switches.count() > 1).then_some(row)
 }
 
 #[cfg(test)]
