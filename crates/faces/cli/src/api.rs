@@ -34,13 +34,13 @@ use sim::sweep::Failure;
 
 use crate::args::{ImportArgs, Listed};
 use crate::clock::now;
-use crate::finished::Finished;
 use crate::output::{self, Stop};
-use crate::render::{self, View};
 use crate::reproduction::{self, Stage};
 use crate::simulate::{finish, tidy};
 use crate::sweep::{self, Batch, Front, Sweep, Work};
 use crate::told::Progress;
+use answer::run::Finished;
+use answer::run::View;
 
 pub use results::Access;
 
@@ -174,8 +174,8 @@ pub fn reproduce(
         let pages = judged.iter().filter(|_| asked.report);
         let pages = pages.map(|(paper, _)| asked.out.join(&paper.name).join(crate::report::NAME));
         Ok(Reproduced {
-            table: render::claims::table(judged, false),
-            json: render::claims::json(judged),
+            table: answer::claims::table(judged, false),
+            json: answer::claims::json(judged),
             pages: pages.collect(),
             failed: false,
         })
@@ -194,13 +194,13 @@ pub fn table(folder: &Folder, width: usize) -> String {
         width,
         styled: false,
     };
-    render::table(&finished(folder), &view)
+    answer::run::table(&finished(folder), &view)
 }
 
 /// Every number of a run but those of single flows and ports, as `tailwater run` prints it as JSON. What a
 /// point alone took is not known of a run that ended earlier.
 pub fn json(folder: &Folder) -> String {
-    render::json(&finished(folder), None)
+    answer::run::json(&finished(folder), None)
 }
 
 fn finished(folder: &Folder) -> Finished {

@@ -2,11 +2,11 @@
 
 use std::ffi::OsString;
 
+use answer::deployment;
 use protocol::{DetachLine, Line, StatusLine};
 use scenario::{Overrides, Scenario, Source};
 use schemes::linux::attachable;
 use serde_json::{Value, json};
-use text::deployment;
 
 use crate::args::deploy::{AttachArgs, DeployCommand, DetachArgs, DoctorArgs, StatusArgs};
 use crate::args::told::Told;

@@ -35,7 +35,7 @@ fn lists() -> String {
             )
         })
         .collect();
-    text::pairs(
+    answer::pairs(
         lists
             .iter()
             .map(|(name, help)| (name.as_str(), help.as_str())),
@@ -51,18 +51,18 @@ pub(crate) fn list(what: Option<Listed>) -> Result<String, Stop> {
         Listed::Papers => papers()?,
         Listed::Models => {
             let models = claims::model::MODELS.iter();
-            text::pairs(models.map(|model| (model.name, model.help)))
+            answer::pairs(models.map(|model| (model.name, model.help)))
         }
         Listed::Schemes => {
             let summary = |scheme: &'static schemes::Scheme| (scheme.name, scheme.summary);
-            text::pairs(schemes::all().iter().copied().map(summary))
+            answer::pairs(schemes::all().iter().copied().map(summary))
         }
         Listed::Scenarios => {
             let scenarios: Vec<_> = BUILTINS
                 .iter()
                 .map(|builtin| (builtin.name, Scenario::builtin(builtin.name)))
                 .collect();
-            text::pairs(
+            answer::pairs(
                 scenarios
                     .iter()
                     .map(|(name, scenario)| (*name, scenario.title().unwrap_or(""))),
@@ -80,9 +80,9 @@ pub(crate) fn list(what: Option<Listed>) -> Result<String, Stop> {
             format!(
                 "Kinds, for workload.kind:\n{}\nMeasured sizes, for workload.size:\n{}\n\
                  Flows one by one, for workload.trace with workload.kind = \"trace\":\n{}",
-                text::pairs(kinds),
-                text::pairs(sizes),
-                text::pairs(traces)
+                answer::pairs(kinds),
+                answer::pairs(sizes),
+                answer::pairs(traces)
             )
         }
     })
@@ -102,8 +102,8 @@ fn topologies() -> String {
     let graphs = graphs.iter().map(|(name, what)| (*name, what.as_str()));
     format!(
         "Kinds, for topology.kind:\n{}\nGraphs, for topology.graph with topology.kind = \"graph\":\n{}",
-        text::pairs(TopologyKind::CHOICES.iter().copied()),
-        text::pairs(graphs)
+        answer::pairs(TopologyKind::CHOICES.iter().copied()),
+        answer::pairs(graphs)
     )
 }
 
@@ -116,26 +116,26 @@ fn papers() -> Result<String, Stop> {
         if !out.is_empty() {
             out.push('\n');
         }
-        let (figures, claims) = (paper.experiments.len(), claims.sum());
+        let (figures, claims) = (paper.experiments.len(), claims.sum::<usize>());
         writeln!(
             out,
             "{name}  {} ({}, {})",
             paper.title,
-            text::counted(figures, "figure"),
-            text::counted(claims, "claim")
+            answer::words::counted(figures, "figure"),
+            answer::words::counted(claims, "claim")
         )
         .expect("writing to a string succeeds");
         let rows: Vec<(String, String)> = paper
             .experiments
             .iter()
             .map(|figure| {
-                let claims = text::counted(figure.claims.len(), "claim");
+                let claims = answer::words::counted(figure.claims.len(), "claim");
                 let what = format!("{}: {} ({claims})", figure.figure, figure.title);
                 (format!("  {}", figure.id()), what)
             })
             .collect();
         let rows = rows.iter().map(|(id, what)| (id.as_str(), what.as_str()));
-        out.push_str(&text::pairs(rows));
+        out.push_str(&answer::pairs(rows));
     }
     Ok(out)
 }
@@ -144,7 +144,7 @@ fn keys() -> String {
     let assignment = |key: &&'static Key| format!("{} = {}", key.name, key.default);
     let assignments: Vec<_> = all_keys().iter().map(assignment).collect();
     let first_sentences = all_keys().iter().map(|key| first_sentence(key.help));
-    text::pairs(assignments.iter().map(String::as_str).zip(first_sentences))
+    answer::pairs(assignments.iter().map(String::as_str).zip(first_sentences))
 }
 
 /// The first sentence of a description, up to a semicolon, or to a colon that ends more than the name of what

@@ -6,9 +6,9 @@ use results::{self, Host, RunInfo, Store};
 use scenario::{Overrides, Problem, Problems, Scenario, Source};
 
 use crate::args::MergeArgs;
-use crate::finished::Finished;
 use crate::output::Stop;
 use crate::{clock, run, simulate};
+use answer::run::Finished;
 
 /// Puts the finished points of several folders together and ends the run.
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {

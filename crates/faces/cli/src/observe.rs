@@ -54,7 +54,7 @@ pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> 
         return Err(Stop::Failed);
     };
     let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
-    let seen_only = || text::observed(&seen, &notes, args.flows.then_some(&flows));
+    let seen_only = || answer::observed(&seen, &notes, args.flows.then_some(&flows));
     // What was seen is told before it is simulated, which takes a while.
     if args.format == Told::Table {
         output::answer(&seen_only())?;
@@ -76,7 +76,7 @@ pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> 
                 folder,
             } = modelled;
             let files = (&**scenario, &**folder, &*page(folder));
-            output::answer(&text::predicted(&seen, prediction, files))?;
+            output::answer(&answer::predicted(&seen, prediction, files))?;
         }
         (Told::Table, None) => {}
     }

@@ -96,7 +96,7 @@ pub(crate) fn rendered(
 ) -> Vec<String> {
     // A fixed width keeps messages the same in terminals, logs and tests.
     let handler = GraphicalReportHandler::new_themed(theme)
-        .with_width(text::WIDTH)
+        .with_width(answer::WIDTH)
         .with_links(false);
     let mut lines: Vec<String> = Vec::new();
     for problem in problems.iter().take(SHOWN) {

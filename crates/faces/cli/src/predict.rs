@@ -186,7 +186,7 @@ impl Monitor for Teller {
     fn begins(&self, simulations: usize) {
         output::complain(&format!(
             "simulating what was seen: {}",
-            text::counted(simulations, "simulation")
+            answer::words::counted(simulations, "simulation")
         ));
     }
 }

@@ -99,9 +99,12 @@ impl Bar {
         let took = duration(elapsed);
         let line = match (all, all - done) {
             (0, _) => format!("no simulation is missing; reading results for {took}"),
-            (_, 0) => format!("all {} simulations after {took}", text::grouped(all)),
+            (_, 0) => format!(
+                "all {} simulations after {took}",
+                answer::words::grouped(all)
+            ),
             _ => {
-                let (done, all) = (text::grouped(done), text::grouped(all));
+                let (done, all) = (answer::words::grouped(done), answer::words::grouped(all));
                 format!("{done} of {all} simulations after {took}")
             }
         };

@@ -2,23 +2,23 @@
 
 use std::path::PathBuf;
 
-use emulated::Emulated;
+use answer::emulation::Emulation;
 use results::{Against, Folder, RowPair};
 use scenario::{Problem, Problems};
 
 use crate::args::ReportArgs;
 use crate::output::{self, Stop};
-use crate::render::against;
+use answer::against;
 
 /// Writes the report of a run anew, or one of several runs side by side, and prints where it is; of two runs
 /// first how the second differs from the first.
 pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
     if let [folder] = args.folders.as_slice()
-        && let Some(emulated) = Emulated::read(folder)
+        && let Some(emulated) = Emulation::read(folder)
     {
         let out = args.output.clone();
         let out = out.unwrap_or_else(|| folder.join(NAME));
-        ::report::write_live(&emulated::page(&emulated?), &out).map_err(Problems::from)?;
+        ::report::write_live(&answer::emulation::page(&emulated?), &out).map_err(Problems::from)?;
         return output::wrote(&out);
     }
     let folders = args.folders.iter().map(|path| Folder::open(path));
@@ -40,7 +40,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
             return Err(Problems::from(problem.help(help)).into());
         }
     };
-    ::report::write(&folders, &out).map_err(Problems::from)?;
+    ::report::write(&folders, &answer::SENTENCES, &out).map_err(Problems::from)?;
     let Some(against) = against else {
         return output::wrote(&out);
     };
@@ -60,7 +60,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
         }
     }
     let names = names([&args.folders[0], &args.folders[1]]);
-    let text = against::told(&against, [&names[0], &names[1]], &args.fail_if);
+    let text = against::table(&against, [&names[0], &names[1]], &args.fail_if);
     if results::is_stream(&out) {
         // The page may be on standard output.
         output::complain(text.trim_end_matches('\n'));

@@ -12,7 +12,6 @@ use claims::{Experiment, Paper};
 use crate::args::{Format, ReproduceArgs};
 use crate::output::{self, Stop};
 use crate::progress::{self, Bar};
-use crate::render;
 use crate::reproduction::{self, Front, Run, Stage, Work};
 use crate::request::{Allowance, Figures, cores};
 use crate::watch::{listen, watched};
@@ -62,9 +61,9 @@ fn figures(args: &ReproduceArgs, out: PathBuf) -> Figures {
 
 fn answer(args: &ReproduceArgs, judged: &[(&Paper, Vec<Figure<'_>>)]) -> Result<(), Stop> {
     let text = match args.format {
-        Format::Table => render::claims::table(judged, output::styled(&io::stdout())),
-        Format::Json => render::claims::json(judged),
-        Format::Csv => render::claims::csv(judged),
+        Format::Table => answer::claims::table(judged, output::styled(&io::stdout())),
+        Format::Json => answer::claims::json(judged),
+        Format::Csv => answer::claims::csv(judged),
     };
     output::answer(&text)
 }
@@ -105,7 +104,7 @@ impl Front for Terminal<'_> {
 
     fn judged(&self, figure: &Experiment, claims: &[Judged], more: bool) {
         if !self.args.quiet && !claims.is_empty() {
-            let text = render::claims::verdicts(&figure.id(), claims, more);
+            let text = answer::claims::verdicts(&figure.id(), claims, more);
             output::complain(&text);
         }
     }
@@ -125,15 +124,18 @@ impl Terminal<'_> {
         for run in runs {
             let points = run.scenario.points().len();
             let (folder, left) = run.progress();
-            let finished = text::grouped((points - left) as u64);
+            let finished = answer::words::grouped((points - left) as u64);
             let folder = folder.display().to_string();
             lines.push((
                 folder,
-                format!("{finished} of {}", text::grouped(points as u64)),
+                format!("{finished} of {}", answer::words::grouped(points as u64)),
             ));
             (done, all) = (done + points - left, all + points);
         }
-        let (done, all) = (text::grouped(done as u64), text::grouped(all as u64));
+        let (done, all) = (
+            answer::words::grouped(done as u64),
+            answer::words::grouped(all as u64),
+        );
         let command = progress::command(&self.args.given, &[]);
         let done = if runs.is_empty() {
             "all simulations are done".to_owned()
@@ -142,7 +144,7 @@ impl Terminal<'_> {
         };
         output::complain(&format!("{why}: {done}; go on with: {command}"));
         let lines = lines.iter();
-        let table = text::pairs(lines.map(|(folder, done)| (folder.as_str(), done.as_str())));
+        let table = answer::pairs(lines.map(|(folder, done)| (folder.as_str(), done.as_str())));
         // Whoever reads may have gone.
         drop(output::answer(&table));
     }

@@ -13,14 +13,14 @@ use sim::metrics::FlowRecord;
 use crate::args::{Format, RunArgs, ViewArgs};
 use crate::chosen::choose_folder;
 use crate::clock::now;
-use crate::finished::Finished;
 use crate::output::{self, Stop};
 use crate::progress::{self, Bar, say_duration, say_memory};
 use crate::request::{Allowance, Precision, Request};
+use crate::search;
 use crate::simulate::{expected, finish};
 use crate::sweep::{self, Batch, Front, Sweep, Work};
 use crate::watch::{listen, watched};
-use crate::{render, search};
+use answer::run::Finished;
 
 /// Simulates every point of a scenario and prints the answer.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
@@ -115,8 +115,11 @@ impl<'a> Terminal<'a> {
         let known = |point| kept.outcome(point, scenario).ok().flatten();
         let known: Vec<_> = points.map(known).collect();
         let done = known.iter().flatten().count();
-        let (done, all) = (text::grouped(done as u64), known.len());
-        let all_done = format!("{why}: done {done} of {}", text::grouped(all as u64));
+        let (done, all) = (answer::words::grouped(done as u64), known.len());
+        let all_done = format!(
+            "{why}: done {done} of {}",
+            answer::words::grouped(all as u64)
+        );
         output::complain(&match kept.store() {
             Some(store) => format!("{all_done}; go on with: {}", go_on(self.args, store)),
             None if self.args.keep.no_save => {
@@ -307,10 +310,10 @@ pub(crate) fn print_in(
     let text = match format {
         Format::Table => {
             let view = view.view(output::width(), output::styled(&io::stdout()));
-            render::table(finished, &view)
+            answer::run::table(finished, &view)
         }
-        Format::Json => render::json(finished, flows),
-        Format::Csv => render::csv(finished),
+        Format::Json => answer::run::json(finished, flows),
+        Format::Csv => answer::run::csv(finished),
     };
     output::answer(&text)
 }

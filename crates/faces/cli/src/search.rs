@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use results::{Standing, Summary};
+use results::{GoalState, Summary};
 use scenario::search::Searched;
 use scenario::{Problem, Problems, Scenario};
 
@@ -51,7 +51,7 @@ pub(crate) fn succeeds(summary: &Summary) -> bool {
     }
     let met = |scheme: &String| {
         let mut rows = goals.rows.iter().zip(&summary.rows);
-        rows.any(|(judged, row)| row.scheme == *scheme && judged.standing == Standing::Met)
+        rows.any(|(judged, row)| row.scheme == *scheme && judged.standing == GoalState::Met)
     };
     summary.schemes.iter().all(met)
 }

@@ -88,7 +88,7 @@ fn served(line: &ServedLine) -> String {
         line.status.as_deref().unwrap_or("no request"),
         line.bytes,
         line.retransmissions,
-        text::counted(
+        answer::words::counted(
             usize::try_from(line.timeouts).unwrap_or(usize::MAX),
             "timeout"
         ),

@@ -226,7 +226,7 @@ const fn real(jobs: NonZeroUsize) -> f64 {
 pub(crate) fn finish(store: &Store) -> Result<Folder, Stop> {
     let folder = store.read()?;
     let out = folder.path().join(crate::report::NAME);
-    ::report::write(&[&folder], &out).map_err(Problems::from)?;
+    ::report::write(&[&folder], &answer::SENTENCES, &out).map_err(Problems::from)?;
     tidy(store, &folder)?;
     Ok(folder)
 }

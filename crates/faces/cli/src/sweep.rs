@@ -11,12 +11,12 @@ use scenario::{Argument, Help, Problem, Problems, Scenario};
 
 use crate::clock::unix_seconds;
 use crate::elsewhere::Elsewhere;
-use crate::finished::Finished;
 use crate::output::Stop;
 use crate::request::Request;
 use crate::search;
 use crate::simulate::{Room, Simulations};
 use crate::told::Progress;
+use answer::run::Finished;
 
 /// Who started a run: hears how it goes on, and ends it.
 pub(crate) trait Front: Sync {

@@ -209,7 +209,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 pub(super) fn explain(word: &str) -> Option<String> {
     let mut out = String::new();
     for notion in NOTIONS.iter().filter(|notion| notion.names.contains(&word)) {
-        text::paragraph(&mut out, 0, notion.text);
+        answer::paragraph(&mut out, 0, notion.text);
         if notion.names.contains(&"breakdown") {
             parts(&mut out);
         }
@@ -220,26 +220,26 @@ pub(super) fn explain(word: &str) -> Option<String> {
     }
     let part = Part::ALL.into_iter().zip(PART_HELP);
     for (part, help) in part.filter(|(part, _)| part.name() == word) {
-        text::paragraph(&mut out, 0, help);
+        answer::paragraph(&mut out, 0, help);
         let (fct, tail) = (format!("fct_{word}_us"), format!("tail_{word}_us"));
         let of = format!(
             "{fct} is its mean over all complete flows, {tail} over the slowest, and {}_ps in flows.parquet its \
              length for each flow. `tailwater explain breakdown` lists all parts.",
             part.name()
         );
-        text::paragraph(&mut out, 0, &of);
+        answer::paragraph(&mut out, 0, &of);
         // A count may have the name of a part.
         if let Some(column) = METRICS.iter().find(|column| column.name == word) {
             let count = format!("As a column {word} is a count. {}", column.help);
-            text::paragraph(&mut out, 0, &count);
+            answer::paragraph(&mut out, 0, &count);
         }
     }
     for (name, help, what) in choices().filter(|(name, ..)| *name == word) {
         if !out.is_empty() {
             out.push('\n');
         }
-        text::paragraph(&mut out, 0, &format!("{name}: {help}"));
-        text::paragraph(&mut out, 0, what);
+        answer::paragraph(&mut out, 0, &format!("{name}: {help}"));
+        answer::paragraph(&mut out, 0, what);
     }
     (!out.is_empty()).then_some(out)
 }
@@ -249,7 +249,7 @@ fn parts(out: &mut String) {
     out.push('\n');
     for (part, help) in Part::ALL.into_iter().zip(PART_HELP) {
         let help = help.trim_start_matches("Part of fct_us: ");
-        text::paragraph(out, 2, &format!("{}: {help}", part.name()));
+        answer::paragraph(out, 2, &format!("{}: {help}", part.name()));
     }
 }
 

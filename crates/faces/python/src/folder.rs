@@ -47,12 +47,16 @@ impl Folder {
 
     /// As a part of a page.
     fn html(&self, py: Python<'_>) -> PyResult<String> {
-        guarded(py, || report::snippet(&self.get()).map_err(Problems::from))
+        guarded(py, || {
+            report::snippet(&self.get(), &answer::SENTENCES).map_err(Problems::from)
+        })
     }
 
     /// Writes the report.
     fn report(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let write = |path: &Path| report::write(&[&self.get()], path).map_err(Problems::from);
+        let write = |path: &Path| {
+            report::write(&[&self.get()], &answer::SENTENCES, path).map_err(Problems::from)
+        };
         guarded(py, || write(&path))
     }
 

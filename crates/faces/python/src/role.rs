@@ -9,6 +9,7 @@ mod hook;
 mod interpreter;
 mod packet;
 mod param;
+mod port;
 mod queue;
 mod receiver;
 mod registry;

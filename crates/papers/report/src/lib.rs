@@ -46,7 +46,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use askama::Template;
-use results::{self, Folder};
+use results::{self, Against, Folder, Summary};
 
 pub use error::Error;
 pub use figure::{Axis, Cells, Figure, Line, Mark, Point, Shape, Style};
@@ -55,19 +55,30 @@ pub use live::{LiveClaim, LiveColumn, LiveNetwork, LivePage, LiveScheme, write_l
 pub use model::{ModelPage, Rows, write_model};
 pub use paper::{Reproduction, write_paper};
 
+/// The sentences of a report. A report draws; the caller passes the functions that write.
+#[derive(Clone, Copy, Debug)]
+pub struct Sentences {
+    /// The answer to a run.
+    pub of_run: fn(&Summary) -> Vec<String>,
+    /// Where a run lost its packets, if its network has several tiers.
+    pub drops: fn(&Summary) -> Option<String>,
+    /// How the second of two runs differs from the first, with their names.
+    pub of_change: fn(&Against, [&str; 2]) -> Vec<String>,
+}
+
 /// Writes the report of `folders` to `out`: one run, or several side by side.
 ///
 /// # Panics
 /// If there is no folder.
-pub fn write(folders: &[&Folder], out: &Path) -> Result<(), Error> {
+pub fn write(folders: &[&Folder], sentences: &Sentences, out: &Path) -> Result<(), Error> {
     assert!(!folders.is_empty(), "a report is about a run");
-    put_page(out, &page::page(folders, out)?)
+    put_page(out, &page::page(folders, sentences, out)?)
 }
 
 /// A run as a part of somebody else's page, such as a notebook: the answer, the table and the main charts,
 /// without a script and below [`SNIPPET_BYTES`].
-pub fn snippet(folder: &Folder) -> Result<String, Error> {
-    page::snippet::snippet(folder)
+pub fn snippet(folder: &Folder, sentences: &Sentences) -> Result<String, Error> {
+    page::snippet::snippet(folder, sentences)
 }
 
 /// More than any [`snippet`] has.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 37] = [
+const EDGES: [(&str, &[&str]); 36] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -36,14 +36,10 @@ const EDGES: [(&str, &[&str]); 37] = [
     ("results", &["record"]),
     ("claims", &["results", "theory"]),
     ("report", &["claims"]),
+    ("answer", &["report", "protocol"]),
     ("origin", &[]),
-    ("text", &["protocol"]),
-    ("emulated", &["report", "text"]),
-    ("explain", &["claims", "text"]),
-    (
-        "cli",
-        &["emulated", "explain", "battery", "import", "origin"],
-    ),
+    ("explain", &["answer"]),
+    ("cli", &["explain", "battery", "import", "origin"]),
     ("python", &["cli", "learning"]),
     ("testing", &[]),
     ("book", &[]),
