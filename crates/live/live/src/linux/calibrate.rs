@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs;
 use std::io;
 use std::str::FromStr;
 use std::thread;
@@ -220,19 +219,6 @@ pub(crate) fn round_trip(bed: &Bed, lan: &Lan, plan: &Plan) -> io::Result<(f64, 
     let least = least.ok_or_else(|| io::Error::other("the kernel tells no round-trip time"))?;
     let links = crate::linux::paths::links_between(bed, first.sender, first.receiver);
     Ok((f64::from(least), links))
-}
-
-/// The kernel's version.
-pub(crate) fn kernel() -> String {
-    let version = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    version.trim().to_owned()
-}
-
-/// The congestion controls that the kernel has, as it calls them.
-pub(crate) fn controls() -> Vec<String> {
-    let file = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-    let all = fs::read_to_string(file).unwrap_or_default();
-    all.split_whitespace().map(str::to_owned).collect()
 }
 
 /// Rates in Mbit/s that are tried where the scenario's is too fast.

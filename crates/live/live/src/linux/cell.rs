@@ -1,10 +1,10 @@
 //! Points that share a network.
 
+use machine::kernel;
 use plan::PointSpec;
 use scenario::{Problems, Scenario};
 
 use crate::bed::Bed;
-use crate::linux::calibrate;
 use crate::linux::ports;
 use crate::linux::stack::{Law, Stack};
 
@@ -27,7 +27,7 @@ pub(crate) struct Arm<'a> {
 
 /// The cells of `scenario`, or why Linux cannot have it.
 pub(crate) fn all(scenario: &Scenario) -> Result<Vec<Cell<'_>>, Problems> {
-    let controls = calibrate::controls();
+    let controls = kernel::congestion_controls();
     let mut number = 0;
     let mut cells = Vec::new();
     for groups in by_settings(scenario) {

@@ -9,8 +9,6 @@ use machine::privilege;
 use protocol::{CheckState as State, Checked, DoctorLine, SchemeSupport};
 use schemes::linux::{self, KernelLaw, Needs, Runs, Site};
 
-use crate::linux::calibrate;
-
 mod ground;
 #[cfg(feature = "kernel")]
 mod kernel;
@@ -29,7 +27,7 @@ pub fn doctor() -> (DoctorLine, bool) {
     let schemes = schemes(&works);
     let is_whole = checks.iter().all(|check| check.is_ok() || !check.essential);
     let line = DoctorLine {
-        kernel: calibrate::kernel(),
+        kernel: machine::kernel::version(),
         checks: checks.iter().map(Check::line).collect(),
         schemes,
     };
@@ -122,10 +120,9 @@ fn types() -> Check {
 
 /// The congestion controls that are there without loading a module.
 fn controls() -> Check {
-    let file = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-    let all = fs::read_to_string(file).unwrap_or_default();
-    let has = |name: &str| all.split_whitespace().any(|own| own == name);
-    let detail = all.trim().to_owned();
+    let all = machine::kernel::congestion_controls();
+    let has = |name: &str| all.iter().any(|own| own == name);
+    let detail = all.join(" ");
     if !has("reno") {
         return Check::fails(CONTROLS, State::Broken, &detail, "mount /proc").essential();
     }
@@ -216,7 +213,9 @@ fn schemes(works: &dyn Fn(&'static str) -> bool) -> Vec<SchemeSupport> {
         attach: world(attach),
     };
     let of_control = |(scheme, control): (&schemes::Scheme, &str)| {
-        let missing = !calibrate::controls().iter().any(|own| own == control);
+        let missing = !machine::kernel::congestion_controls()
+            .iter()
+            .any(|own| own == control);
         let missing = missing.then_some("congestion control");
         row(
             scheme.name,

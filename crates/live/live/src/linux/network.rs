@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use machine::{Sysctl, clock};
+use machine::{Sysctl, clock, kernel};
 use plan::PointSpec;
 use plan::workload::Plan;
 use protocol::{BedLine, CaptureLine, Instead, LinuxRun, PointLine, Results, UpLine};
@@ -133,7 +133,7 @@ impl Network {
         let count = |nodes| u32::try_from(nodes).unwrap_or(u32::MAX);
         BedLine {
             set: set(cell.arms[0].points[0]),
-            kernel: calibrate::kernel(),
+            kernel: kernel::version(),
             hosts: count(hosts),
             switches: count(nodes - hosts),
             rate_bps: found.speed.real,
@@ -149,7 +149,7 @@ impl Network {
         let counts = done.told.counts.iter();
         let counts = counts.map(|(fate, packets)| ((*fate).to_owned(), *packets));
         LinuxRun {
-            kernel: calibrate::kernel(),
+            kernel: kernel::version(),
             rate_bps: self.found.speed.real,
             rtt_us: Some(self.found.rtt_us),
             control: Some(control.to_owned()),

@@ -5,7 +5,7 @@
 //! twin is the scenario itself. Results are told as those of a bed of namespaces.
 
 use base::Span;
-use machine::interrupt;
+use machine::{interrupt, kernel};
 use plan::PointSpec;
 use plan::keys::{self, TopologyKind, WorkloadKind};
 use plan::workload::Plan;
@@ -13,7 +13,6 @@ use protocol::{BedLine, FlowRow, Instead, Line, LinuxMetrics, LinuxRun, PointLin
 use scenario::{Problem, Problems, Scenario};
 use tun::{Done, Impairment, Session, Setup, Side, Transfer};
 
-use crate::linux::calibrate;
 use crate::linux::counters::Cores;
 use crate::linux::lines::{begins, point_line, set, skipped};
 use crate::linux::measure;
@@ -141,7 +140,7 @@ fn describe(point: &PointSpec) -> BedLine {
         "the kernel's receiver acknowledges as it does; that of the twin as the scenario says";
     BedLine {
         set: set(point),
-        kernel: calibrate::kernel(),
+        kernel: kernel::version(),
         hosts: 2,
         switches: 0,
         rate_bps: rate,
@@ -172,7 +171,7 @@ fn live_point(session: &mut Session, point: &PointSpec, run: u32) -> Result<Poin
     let results = Results::Linux {
         metrics: Box::new(metrics(&done, size, fct_us)),
         live: Box::new(LinuxRun {
-            kernel: calibrate::kernel(),
+            kernel: kernel::version(),
             rate_bps: point.keys.link.rate.as_bps(),
             valid: reasons.is_empty(),
             reasons,
