@@ -10,6 +10,7 @@ mod counters;
 pub mod deploy;
 mod doctor;
 pub mod emulate;
+mod error;
 mod lan;
 mod lines;
 mod losses;

@@ -6,20 +6,11 @@ use std::path::Path;
 
 use plan::PointSpec;
 use plan::workload::Plan;
-use scenario::Problems;
 
 use crate::bed::Bed;
 use crate::linux::cell::Arm;
+use crate::linux::error::EmulateError;
 use crate::linux::twin::{self, Found};
-
-/// Why it is not known.
-#[derive(Debug)]
-pub(crate) enum Unknown {
-    /// The scenario of the twin is wrong.
-    Problems(Problems),
-    /// The simulation failed, or its file.
-    Failed(String),
-}
 
 /// Completion times alone in microseconds, in the order of the plan. Nothing where no deadline asks for them, where
 /// flows wait for others, or where a group or a flow without end has no trace.
@@ -30,17 +21,16 @@ pub(crate) fn completions_us(
     arm: &Arm<'_>,
     network: (&Bed, &Found),
     folder: &Path,
-) -> Result<Vec<Option<f64>>, Unknown> {
+) -> Result<Vec<Option<f64>>, EmulateError> {
     let point = arm.points[0];
     let Some(csv) = trace(point, network.1) else {
         return Ok(Vec::new());
     };
     let name = format!("alone-{}-{}.csv", arm.number, point.scheme);
     let path = folder.join(&name);
-    let failed = |error: &dyn std::fmt::Display| Unknown::Failed(format!("{name}: {error}"));
+    let failed = |error: &dyn std::fmt::Display| EmulateError::Failed(format!("{name}: {error}"));
     fs::write(&path, csv).map_err(|error| failed(&error))?;
-    let twin = twin::alone(point, &arm.stack, network, (folder, &name));
-    let twin = twin.map_err(Unknown::Problems)?;
+    let twin = twin::alone(point, &arm.stack, network, (folder, &name))?;
     let outcome = sim::run::run(&twin.points()[0]).map_err(|error| failed(&error))?;
     fs::remove_file(&path).map_err(|error| failed(&error))?;
     let flows = outcome.flows.iter();

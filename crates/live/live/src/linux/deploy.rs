@@ -5,6 +5,7 @@
 
 mod attach;
 mod detach;
+mod error;
 mod metrics;
 mod observe;
 mod place;
@@ -16,13 +17,11 @@ mod watch;
 use std::io;
 
 use machine::namespace::Namespace;
-use programs::LoadError;
 use scenario::Problem;
-
-use crate::linux::emulate::Failure;
 
 pub use attach::{Attach, attach};
 pub use detach::{Which, detach};
+pub use error::DeployError;
 pub use metrics::serve;
 pub use observe::{Observe, observe};
 pub use settings::Scheme;
@@ -32,32 +31,17 @@ pub use watch::watch;
 /// Does `work` in the network namespace of this name, which is the own one if it is empty.
 fn inside<T: Send>(
     netns: &str,
-    work: impl FnOnce() -> Result<T, Failure> + Send,
-) -> Result<T, Failure> {
+    work: impl FnOnce() -> Result<T, DeployError> + Send,
+) -> Result<T, DeployError> {
     if netns.is_empty() {
         return work();
     }
     let namespace = Namespace::open(netns).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
             let problem = Problem::new(format!("there is no network namespace {netns}"));
-            Failure::from(problem.help("`ip netns` lists them"))
+            DeployError::from(problem.help("`ip netns` lists them"))
         }
         _ => error.into(),
     })?;
     namespace.within(|| Ok(work()))?
-}
-
-impl From<LoadError> for Failure {
-    /// What the kernel refuses, it lacks.
-    fn from(error: LoadError) -> Self {
-        Self::Machine(format!(
-            "a kernel with more: {error}; `tailwater doctor` tells what this one has"
-        ))
-    }
-}
-
-impl From<Problem> for Failure {
-    fn from(problem: Problem) -> Self {
-        Self::Problems(problem.into())
-    }
 }

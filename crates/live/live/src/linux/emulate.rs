@@ -13,8 +13,9 @@ use crate::linux::network::Network;
 use crate::linux::simulations::Simulations;
 use crate::linux::starts::Starts;
 
+pub use crate::linux::error::EmulateError;
 pub use crate::linux::network::up;
-pub use crate::linux::order::{Detail, Failure, Order};
+pub use crate::linux::order::{Detail, Order};
 
 /// Runs every point of `scenario`, whose seeds are the runs, and tells each result.
 ///
@@ -24,7 +25,7 @@ pub fn emulate(
     scenario: &Scenario,
     order: &Order,
     tell: &mut dyn FnMut(Line),
-) -> Result<(), Failure> {
+) -> Result<(), EmulateError> {
     // Nothing is made if any part of the scenario is refused.
     let cells = cell::all(scenario)?;
     tell(begins(scenario, order));
@@ -38,7 +39,11 @@ pub fn emulate(
 }
 
 /// Runs the schemes of a cell in turn, so that what disturbs the machine disturbs all of them, and then their twins.
-fn run_cell(cell: &Cell<'_>, order: &Order, tell: &mut dyn FnMut(Line)) -> Result<(), Failure> {
+fn run_cell(
+    cell: &Cell<'_>,
+    order: &Order,
+    tell: &mut dyn FnMut(Line),
+) -> Result<(), EmulateError> {
     let Some(first) = cell.arms.first() else {
         return Ok(());
     };

@@ -11,10 +11,11 @@ use scenario::{Problems, Scenario};
 use crate::bed::Bed;
 use crate::linux::calibrate::{self, RateChoice, Unfit};
 use crate::linux::cell::{Arm, Cell};
+use crate::linux::error::EmulateError;
 use crate::linux::lan::{Lan, Speed};
 use crate::linux::lines::{point_line, set, with_alone};
 use crate::linux::measure::{self, Run};
-use crate::linux::order::{Detail, Failure, Order};
+use crate::linux::order::{Detail, Order};
 use crate::linux::paths;
 use crate::linux::starts::Starts;
 use crate::linux::traffic::Work;
@@ -29,7 +30,7 @@ pub(crate) struct Network {
 
 impl Network {
     /// Makes it, and finds how fast it can be.
-    pub(crate) fn make(first: &PointSpec, order: &Order) -> Result<Self, Failure> {
+    pub(crate) fn make(first: &PointSpec, order: &Order) -> Result<Self, EmulateError> {
         let bed = bed(first, &order.sysctls)?;
         let lan = Lan::up(&bed, calibrate::planned(&bed))?;
         let plan = Plan::of(first);
@@ -60,7 +61,7 @@ impl Network {
         run: u32,
         order: &Order,
         alone: &[Option<f64>],
-    ) -> Result<Ran, Failure> {
+    ) -> Result<Ran, EmulateError> {
         let point = arm.points[run as usize % arm.points.len()];
         let plan = Plan::of(point);
         let duration = point.keys.run.duration.0;
@@ -173,7 +174,11 @@ pub(crate) struct Ran {
 ///
 /// # Errors
 /// If Linux cannot have the scenario, or the machine refuses.
-pub fn up(scenario: &Scenario, rate: RateChoice, sysctls: &[Sysctl]) -> Result<UpLine, Failure> {
+pub fn up(
+    scenario: &Scenario,
+    rate: RateChoice,
+    sysctls: &[Sysctl],
+) -> Result<UpLine, EmulateError> {
     let point = &scenario.points()[0];
     let bed = bed(point, sysctls)?;
     let lan = Lan::up(&bed, calibrate::planned(&bed))?;
@@ -195,11 +200,11 @@ fn bed(point: &PointSpec, sysctls: &[Sysctl]) -> Result<Bed, Problems> {
     Ok(bed)
 }
 
-fn fit(speed: Result<Speed, Unfit>) -> Result<Speed, Failure> {
+fn fit(speed: Result<Speed, Unfit>) -> Result<Speed, EmulateError> {
     speed.map_err(|unfit| match unfit {
         Unfit::Failed(error) => error.into(),
         unfit @ Unfit::TooFast(..) => {
-            Failure::Machine(format!("{unfit}; leave out --rate, or give a lower one"))
+            EmulateError::Machine(format!("{unfit}; leave out --rate, or give a lower one"))
         }
     })
 }

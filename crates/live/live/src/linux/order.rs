@@ -1,14 +1,11 @@
-//! What an emulation is to do, and why it was not done.
+//! What an emulation is to do.
 
-use std::io;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use machine::{Sysctl, interrupt};
-use scenario::Problems;
+use machine::Sysctl;
 
-use crate::linux::alone::Unknown;
 use crate::linux::calibrate::RateChoice;
 
 /// What is to be done.
@@ -39,55 +36,4 @@ pub enum Detail {
     Flows,
     /// The queue, what is read and the losses over time, too.
     Series,
-}
-
-/// Why it was not done.
-#[derive(Debug)]
-pub enum Failure {
-    /// Linux cannot have the scenario.
-    Problems(Problems),
-    /// The machine lacks something, or refused.
-    Machine(String),
-    /// A simulation failed, or a file.
-    Failed(String),
-    /// The input was wrong, which has been said.
-    Refused,
-    /// A signal was heard.
-    Interrupted,
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::Interrupted if interrupt::heard().is_some() => Self::Interrupted,
-            io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported => {
-                Self::Machine(error.to_string())
-            }
-            _ => Self::Failed(error.to_string()),
-        }
-    }
-}
-
-impl From<Problems> for Failure {
-    fn from(problems: Problems) -> Self {
-        Self::Problems(problems)
-    }
-}
-
-impl From<Unknown> for Failure {
-    fn from(unknown: Unknown) -> Self {
-        match unknown {
-            Unknown::Problems(problems) => problems.into(),
-            Unknown::Failed(why) => Self::Failed(why),
-        }
-    }
-}
-
-impl From<tun::Failure> for Failure {
-    fn from(failure: tun::Failure) -> Self {
-        match failure {
-            tun::Failure::Problems(problems) => problems.into(),
-            tun::Failure::Io(error) => error.into(),
-        }
-    }
 }

@@ -9,9 +9,10 @@ use scenario::Scenario;
 use crate::bed::Bed;
 use crate::linux::along;
 use crate::linux::cell::Arm;
+use crate::linux::error::EmulateError;
 use crate::linux::lines::{point_line, set, with_alone};
 use crate::linux::measure;
-use crate::linux::order::{Detail, Failure, Order};
+use crate::linux::order::{Detail, Order};
 use crate::linux::starts::Starts;
 use crate::linux::twin::{self, Found};
 
@@ -32,7 +33,7 @@ impl<'a> Simulations<'a> {
         network: (&Bed, &Found),
         mut starts: Vec<Starts>,
         order: &'a Order,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, EmulateError> {
         let point = arm.points[0];
         let folder = order.folder.as_deref().unwrap_or(Path::new(""));
         if order.folder.is_none() || !twin::is_incast(point) {
@@ -42,7 +43,8 @@ impl<'a> Simulations<'a> {
         for (run, starts) in starts.iter().enumerate() {
             let name = format!("starts-{}-{}-{}.csv", arm.number, point.scheme, run + 1);
             let written = starts.write(&folder.join(&name));
-            written.map_err(|error| Failure::Failed(format!("cannot write {name}: {error}")))?;
+            written
+                .map_err(|error| EmulateError::Failed(format!("cannot write {name}: {error}")))?;
             traces.push(name);
         }
         let scenario = twin::of(point, &arm.stack, network, (folder, &traces), order.runs)?;
@@ -77,7 +79,7 @@ impl<'a> Simulations<'a> {
         run: usize,
         order: &Order,
         alone: &[Option<f64>],
-    ) -> Result<PointLine, Failure> {
+    ) -> Result<PointLine, EmulateError> {
         let simulated = &self.scenario.points()[run];
         let (outcome, along) = match order.detail {
             Detail::Series => {
@@ -85,7 +87,7 @@ impl<'a> Simulations<'a> {
             }
             _ => sim::run::run(simulated).map(|outcome| (outcome, None)),
         }
-        .map_err(|error| Failure::Failed(error.to_string()))?;
+        .map_err(|error| EmulateError::Failed(error.to_string()))?;
         let starts = self.starts.get(run);
         // Completion times are from the start of a flow, not from its first bytes.
         let leads = starts.into_iter().flat_map(Starts::leads_us);

@@ -14,9 +14,10 @@ use scenario::{Problem, Problems, Scenario};
 use tun::{Done, Impairment, Session, Setup, Side, Transfer};
 
 use crate::linux::counters::Cores;
+use crate::linux::error::EmulateError;
 use crate::linux::lines::{begins, point_line, set, skipped};
 use crate::linux::measure;
-use crate::linux::order::{Failure, Order};
+use crate::linux::order::Order;
 use crate::linux::validity;
 
 /// Makes the transfer of every point of `scenario`, whose seeds are the runs, and tells each result. Of `order` only the
@@ -28,7 +29,7 @@ pub fn transfers(
     scenario: &Scenario,
     order: &Order,
     tell: &mut dyn FnMut(Line),
-) -> Result<(), Failure> {
+) -> Result<(), EmulateError> {
     for point in scenario.points() {
         check(point)?;
     }
@@ -61,7 +62,11 @@ fn check(point: &PointSpec) -> Result<(), Problems> {
 }
 
 /// Points that differ in scheme and seed alone.
-fn of_set(points: &[&PointSpec], order: &Order, tell: &mut dyn FnMut(Line)) -> Result<(), Failure> {
+fn of_set(
+    points: &[&PointSpec],
+    order: &Order,
+    tell: &mut dyn FnMut(Line),
+) -> Result<(), EmulateError> {
     let first = points[0];
     let mut schemes: Vec<&str> = Vec::new();
     for point in points {
@@ -155,7 +160,11 @@ fn describe(point: &PointSpec) -> BedLine {
 }
 
 /// One run of one scheme.
-fn live_point(session: &mut Session, point: &PointSpec, run: u32) -> Result<PointLine, Failure> {
+fn live_point(
+    session: &mut Session,
+    point: &PointSpec,
+    run: u32,
+) -> Result<PointLine, EmulateError> {
     let size = Plan::of(point).flows[0].size.unwrap_or(0);
     let transfer = Transfer {
         scheme: point.scheme.clone(),
@@ -227,8 +236,8 @@ fn metrics(done: &Done, size: u64, fct_us: Option<f64>) -> LinuxMetrics {
 }
 
 /// The twin: nothing of it is random, so it runs once.
-fn simulated(point: &PointSpec) -> Result<PointLine, Failure> {
-    let outcome = sim::run::run(point).map_err(|error| Failure::Failed(error.to_string()))?;
+fn simulated(point: &PointSpec) -> Result<PointLine, EmulateError> {
+    let outcome = sim::run::run(point).map_err(|error| EmulateError::Failed(error.to_string()))?;
     let flow = &outcome.flows[0];
     let results = Results::Simulated {
         metrics: Box::new(outcome.metrics.clone()),

@@ -79,17 +79,17 @@ mod with_programs {
     use std::time::Duration;
 
     use live::deploy::{self, Scheme, Which};
-    use live::emulate::Failure;
     use machine::privilege::drop_all;
     use protocol::Line;
     use scenario::Problem;
     use schemes::linux::attachable_names;
 
     use super::{Attach, Detach, Observe, Status, WatchDevice};
-    use crate::program::line;
+    use crate::program::output::line;
+    use crate::program::stop::Stop;
 
     impl Attach {
-        pub(in crate::program) fn attach(self) -> Result<(), Failure> {
+        pub(in crate::program) fn attach(self) -> Result<(), Stop> {
             let scheme = Scheme::named(&self.scheme).ok_or_else(|| {
                 let problem = Problem::new(format!("nothing is called {} here", self.scheme));
                 let names = attachable_names();
@@ -114,24 +114,24 @@ mod with_programs {
     }
 
     impl Observe {
-        pub(in crate::program) fn observe(self) -> Result<(), Failure> {
+        pub(in crate::program) fn observe(self) -> Result<(), Stop> {
             let order = deploy::Observe {
                 device: self.dev,
                 netns: self.netns,
                 time: Duration::from_secs(self.time_s),
                 metrics: self.metrics.as_deref().map(loopback).transpose()?,
             };
-            deploy::observe(&order, &mut line)
+            Ok(deploy::observe(&order, &mut line)?)
         }
     }
 
     impl Status {
-        pub(in crate::program) fn status(self) -> Result<(), Failure> {
+        pub(in crate::program) fn status(self) -> Result<(), Stop> {
             let address = self.metrics.as_deref().map(loopback).transpose()?;
             let mut all = deploy::attachments(&which(self.netns, self.dev))?;
             drop_all()?;
             match address {
-                Some(address) => deploy::serve(address, &mut all),
+                Some(address) => Ok(deploy::serve(address, &mut all)?),
                 None => all.iter_mut().try_for_each(|one| {
                     line(&Line::Attached(Box::new(one.told()?)));
                     Ok(())
@@ -141,13 +141,13 @@ mod with_programs {
     }
 
     impl WatchDevice {
-        pub(in crate::program) fn watch(self) -> Result<(), Failure> {
-            deploy::watch(&self.netns, &self.dev)
+        pub(in crate::program) fn watch(self) -> Result<(), Stop> {
+            Ok(deploy::watch(&self.netns, &self.dev)?)
         }
     }
 
     impl Detach {
-        pub(in crate::program) fn detach(self) -> Result<(), Failure> {
+        pub(in crate::program) fn detach(self) -> Result<(), Stop> {
             let done = deploy::detach(&which(self.netns, self.dev), self.dry_run)?;
             for detached in done {
                 line(&Line::Detach(detached));
@@ -161,7 +161,7 @@ mod with_programs {
     }
 
     /// An address that only this machine reaches.
-    fn loopback(text: &str) -> Result<SocketAddr, Failure> {
+    fn loopback(text: &str) -> Result<SocketAddr, Stop> {
         let address: Option<SocketAddr> = text.parse().ok();
         address
             .filter(|address| address.ip().is_loopback())
@@ -180,8 +180,8 @@ mod with_programs {
 
 /// What a build without programs lacks.
 #[cfg(not(feature = "kernel"))]
-pub(super) fn lacks() -> live::emulate::Failure {
-    live::emulate::Failure::Machine(
+pub(super) fn lacks() -> super::stop::Stop {
+    super::stop::Stop::Lacks(
         "programs for the kernel, which this tailwater-live was built without: \
          cargo build --release -p tailwater-live --features kernel"
             .to_owned(),

@@ -10,7 +10,7 @@ use super::inside;
 use super::place::{Found, Place};
 use super::record::{Lock, Program, Record};
 use super::settings::{self, Scheme, Settled};
-use crate::linux::emulate::Failure;
+use crate::linux::deploy::error::DeployError;
 
 /// What is to be attached where.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub struct Attach {
 ///
 /// # Errors
 /// If the input is wrong, or the kernel refuses; then nothing is left of it.
-pub fn attach(order: &Attach) -> Result<AttachLine, Failure> {
+pub fn attach(order: &Attach) -> Result<AttachLine, DeployError> {
     inside(&order.netns, || Plan::make(order)?.carry_out())
 }
 
@@ -52,7 +52,7 @@ struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    fn make(order: &'a Attach) -> Result<Self, Failure> {
+    fn make(order: &'a Attach) -> Result<Self, DeployError> {
         let queue_of = order.queue_of.as_deref();
         let law = order.scheme.law();
         if queue_of.is_some() && !law.changes_acks {
@@ -94,7 +94,7 @@ impl<'a> Plan<'a> {
     }
 
     /// A law that looks at no queue.
-    fn at_receiver(order: &'a Attach) -> Result<Self, Failure> {
+    fn at_receiver(order: &'a Attach) -> Result<Self, DeployError> {
         let name = order.scheme.name();
         let queue = [
             ("--buffer", order.buffer.is_some()),
@@ -134,7 +134,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    fn carry_out(mut self) -> Result<AttachLine, Failure> {
+    fn carry_out(mut self) -> Result<AttachLine, DeployError> {
         if self.order.dry_run {
             let port = self.verified()?;
             let programs = numbered(&port)?;
@@ -174,7 +174,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Renews the lease of what stands, and gives it new settings if they are others.
-    fn renew(&mut self, before: &Record, pins: &Pinned) -> Result<AttachAction, Failure> {
+    fn renew(&mut self, before: &Record, pins: &Pinned) -> Result<AttachAction, DeployError> {
         let maps = pins.maps()?;
         self.record.programs.clone_from(&before.programs);
         self.record.is_complete = true;
@@ -191,7 +191,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Attaches where nothing stands.
-    fn begin(&mut self) -> Result<(), Failure> {
+    fn begin(&mut self) -> Result<(), DeployError> {
         let port = self.load()?;
         self.record.programs = numbered(&port)?;
         self.record.write()?;
@@ -206,7 +206,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Puts the law in the place of another one: at each hook in one step, and at both within microseconds.
-    fn replace(&mut self, before: &Record, mut pins: Pinned) -> Result<(), Failure> {
+    fn replace(&mut self, before: &Record, mut pins: Pinned) -> Result<(), DeployError> {
         let port = self.load()?;
         let new = numbered(&port)?;
         self.record.programs = [before.programs.clone(), new.clone()].concat();
@@ -228,7 +228,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Lets the kernel verify the programs, and gives them what they need before the first packet.
-    fn load(&self) -> Result<Port, Failure> {
+    fn load(&self) -> Result<Port, DeployError> {
         let port = self.verified()?;
         step("loaded");
         port.renew(self.order.lease)?;
@@ -236,7 +236,7 @@ impl<'a> Plan<'a> {
         Ok(port)
     }
 
-    fn verified(&self) -> Result<Port, Failure> {
+    fn verified(&self) -> Result<Port, DeployError> {
         let setup = Setup {
             apart: self.record.queue_of.is_some(),
             no_retract: self.record.no_retract,
@@ -245,7 +245,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Links the program of this way, if the law has one, and pins it.
-    fn hook(&self, port: &Port, way: Direction) -> Result<(), Failure> {
+    fn hook(&self, port: &Port, way: Direction) -> Result<(), DeployError> {
         let device = match (way, &self.record.queue_of) {
             (Direction::Egress, Some(queue_of)) => queue_of.device,
             _ => self.record.place.device,
@@ -267,7 +267,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Puts the watchdog's program, if the law has one, in the place of the one before.
-    fn pin_watchdog(&self, port: &Port) -> Result<(), Failure> {
+    fn pin_watchdog(&self, port: &Port) -> Result<(), DeployError> {
         self.record.place.unpin_watchdog()?;
         port.pin_watchdog(&self.record.place.pins())?;
         step("pinned release");
@@ -275,7 +275,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Writes down that all was done.
-    fn finish(&mut self) -> Result<(), Failure> {
+    fn finish(&mut self) -> Result<(), DeployError> {
         let pins = Pinned::open(&self.record.place.pins())?;
         let standing = pins.map(|pins| pins.standing()).transpose();
         for standing in standing?.unwrap_or_default() {
@@ -293,8 +293,8 @@ impl<'a> Plan<'a> {
     /// Takes away what was made if not all could be made: then everything passes as without a law.
     fn undone_by_failure(
         &mut self,
-        make: impl FnOnce(&mut Self) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        make: impl FnOnce(&mut Self) -> Result<(), DeployError>,
+    ) -> Result<(), DeployError> {
         make(self).inspect_err(|_| {
             let pins = Pinned::open(&self.record.place.pins()).unwrap_or(None);
             // The first failure is told.
@@ -334,7 +334,7 @@ impl<'a> Plan<'a> {
 
 impl Record {
     /// True if exactly the recorded programs are pinned and their device still exists.
-    fn stands(&self, pins: &Pinned) -> Result<bool, Failure> {
+    fn stands(&self, pins: &Pinned) -> Result<bool, DeployError> {
         let standing = pins.standing()?;
         let known = standing.iter().all(|standing| {
             let mut programs = self.programs.iter();
@@ -351,7 +351,7 @@ impl Record {
 }
 
 /// The programs of a law that was loaded, without links.
-fn numbered(port: &Port) -> Result<Vec<Program>, Failure> {
+fn numbered(port: &Port) -> Result<Vec<Program>, DeployError> {
     let programs = port.programs()?.into_iter();
     let program = |(way, number, tag): (Direction, u32, String)| Program {
         way: way.name().to_owned(),

@@ -6,7 +6,7 @@ use protocol::{DetachAction, DetachLine};
 use super::inside;
 use super::place::{Place, namespace};
 use super::record::{Lock, Record};
-use crate::linux::emulate::Failure;
+use crate::linux::deploy::error::DeployError;
 
 /// Which laws.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub enum Which {
 ///
 /// # Errors
 /// If something else stands where a law was: that stays.
-pub fn detach(which: &Which, dry_run: bool) -> Result<Vec<DetachLine>, Failure> {
+pub fn detach(which: &Which, dry_run: bool) -> Result<Vec<DetachLine>, DeployError> {
     let _lock = Lock::take()?;
     let mut told = Vec::new();
     for record in which.records()? {
@@ -44,7 +44,7 @@ pub fn detach(which: &Which, dry_run: bool) -> Result<Vec<DetachLine>, Failure> 
 
 impl Which {
     /// What was written down of them.
-    pub(super) fn records(&self) -> Result<Vec<Record>, Failure> {
+    pub(super) fn records(&self) -> Result<Vec<Record>, DeployError> {
         let all = Record::all()?.into_iter();
         Ok(match self {
             Self::All => all.collect(),
@@ -68,7 +68,7 @@ impl Record {
         record: Option<&Self>,
         pins: Option<Pinned>,
         place: &Place,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DeployError> {
         match (record, pins) {
             (Some(record), Some(pins)) => record.take_away(pins),
             (None, Some(_)) => Err(strange(place)),
@@ -77,7 +77,7 @@ impl Record {
     }
 
     /// Takes its programs away and forgets it.
-    pub(super) fn take_away(&self, mut pins: Pinned) -> Result<(), Failure> {
+    pub(super) fn take_away(&self, mut pins: Pinned) -> Result<(), DeployError> {
         let standing = pins.standing()?;
         let known = standing
             .iter()
@@ -93,8 +93,8 @@ impl Record {
 }
 
 /// A program that nothing was written down of is somebody else's.
-fn strange(place: &Place) -> Failure {
-    Failure::Failed(format!(
+fn strange(place: &Place) -> DeployError {
+    DeployError::Failed(format!(
         "at {} stands a program that tailwater did not put there, so it stays; `rm -r {}` takes it away",
         place.told(),
         place.pins().display()

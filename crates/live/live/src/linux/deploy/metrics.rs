@@ -10,13 +10,13 @@ use protocol::{Passed, StatusLine};
 use schemes::linux::kernel_laws;
 
 use super::status::Attachment;
-use crate::linux::emulate::Failure;
+use crate::linux::deploy::error::DeployError;
 
 /// Answers until a signal comes.
 ///
 /// # Errors
 /// If the address cannot be had.
-pub fn serve(address: SocketAddr, attachments: &mut [Attachment]) -> Result<(), Failure> {
+pub fn serve(address: SocketAddr, attachments: &mut [Attachment]) -> Result<(), DeployError> {
     let reader = Readers::listen(address)?;
     loop {
         interrupt::check()?;
@@ -34,17 +34,17 @@ pub fn serve(address: SocketAddr, attachments: &mut [Attachment]) -> Result<(), 
 pub(super) struct Readers(TcpListener);
 
 impl Readers {
-    pub(super) fn listen(address: SocketAddr) -> Result<Self, Failure> {
+    pub(super) fn listen(address: SocketAddr) -> Result<Self, DeployError> {
         let listener = TcpListener::bind(address).map_err(|error| {
             let error = format!("{address}: {error}");
-            Failure::Failed(error)
+            DeployError::Failed(error)
         })?;
         listener.set_nonblocking(true)?;
         Ok(Self(listener))
     }
 
     /// Answers one that waits, if any, with this text. Returns whether there was one.
-    pub(super) fn answer(&self, text: &mut dyn FnMut() -> String) -> Result<bool, Failure> {
+    pub(super) fn answer(&self, text: &mut dyn FnMut() -> String) -> Result<bool, DeployError> {
         match self.0.accept() {
             // A reader that went away, or never asked, concerns nobody else.
             Ok((stream, _)) => {

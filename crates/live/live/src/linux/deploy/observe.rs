@@ -14,7 +14,7 @@ use protocol::{Line, NoteLine};
 use super::inside;
 use super::metrics::Readers;
 use super::place::{Place, Root, unreadable};
-use crate::linux::emulate::Failure;
+use crate::linux::deploy::error::DeployError;
 
 mod count;
 mod metrics;
@@ -49,7 +49,7 @@ pub(super) struct Port {
 ///
 /// # Errors
 /// If there is no such device, or the kernel refuses.
-pub fn observe(order: &Observe, tell: &mut dyn FnMut(&Line)) -> Result<(), Failure> {
+pub fn observe(order: &Observe, tell: &mut dyn FnMut(&Line)) -> Result<(), DeployError> {
     let readers = order.metrics.map(Readers::listen).transpose()?;
     let (port, mut devices) = inside(&order.netns, || {
         let mut devices = Devices::open()?;
@@ -78,7 +78,7 @@ pub fn observe(order: &Observe, tell: &mut dyn FnMut(&Line)) -> Result<(), Failu
     count.measured(spent_ns, packets, now().saturating_sub(begin));
     drop(measuring);
     drop_all()?;
-    let summary = |observer: &Observer, count: &Count, drops| -> Result<Observation, Failure> {
+    let summary = |observer: &Observer, count: &Count, drops| -> Result<Observation, DeployError> {
         let (totals, degrees) = (observer.totals()?, observer.degrees()?);
         Ok(count.summary(&port, &totals, &degrees, (bin_shift, drops)))
     };
@@ -126,8 +126,8 @@ fn watch(
     observer: &Observer,
     count: &mut Count,
     until: Duration,
-    each: &mut dyn FnMut(&Count) -> Result<bool, Failure>,
-) -> Result<(), Failure> {
+    each: &mut dyn FnMut(&Count) -> Result<bool, DeployError>,
+) -> Result<(), DeployError> {
     while now() < until && interrupt::heard().is_none() {
         thread::sleep(LOOK.min(until.saturating_sub(now())));
         count.look(observer, now())?;
@@ -139,7 +139,7 @@ fn watch(
 }
 
 impl Port {
-    fn find(order: &Observe, devices: &mut Devices) -> Result<Self, Failure> {
+    fn find(order: &Observe, devices: &mut Devices) -> Result<Self, DeployError> {
         let (place, device) = Place::find(&order.netns, &order.device)?;
         let queue = devices.queue(place.device)?;
         let unreadable = unreadable(&device, queue.as_ref());

@@ -9,7 +9,7 @@ use scenario::Problem;
 use serde::{Deserialize, Serialize};
 
 use super::settings::ETHERNET;
-use crate::linux::emulate::Failure;
+use crate::linux::deploy::error::DeployError;
 
 /// Where a law stands, so that it is found again: numbers of namespaces and devices come again, names change.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ pub(super) struct Found {
 
 impl Place {
     /// The device of this name in the namespace of this thread, which was given by the name `netns`.
-    pub(super) fn find(netns: &str, name: &str) -> Result<(Self, Device), Failure> {
+    pub(super) fn find(netns: &str, name: &str) -> Result<(Self, Device), DeployError> {
         let device = Devices::open()?.named(name)?;
         let device = device.ok_or_else(|| missing(netns, name))?;
         let place = Self {
@@ -63,7 +63,7 @@ impl Place {
 
 impl Found {
     /// The device of this name, if its queue is one that a program can read.
-    pub(super) fn find(netns: &str, name: &str) -> Result<Self, Failure> {
+    pub(super) fn find(netns: &str, name: &str) -> Result<Self, DeployError> {
         let (place, device) = Place::find(netns, name)?;
         let queue = Devices::open()?.queue(device.index)?;
         if let Some(why) = unreadable(&device, queue.as_ref()) {
@@ -83,7 +83,7 @@ impl Found {
     }
 
     /// Room of the queue in bytes: what is given, else what the queue says.
-    pub(super) fn buffer(&self, given: Option<u64>) -> Result<u64, Failure> {
+    pub(super) fn buffer(&self, given: Option<u64>) -> Result<u64, DeployError> {
         given.or(self.root.room).ok_or_else(|| {
             let (kind, name) = (&self.root.kind, &self.place.name);
             let text = format!("the queue of {name}, {kind}, does not say how many bytes fit in");

@@ -11,7 +11,7 @@ use super::inside;
 use super::place::{Root, namespace};
 use super::record::Record;
 use super::settings::{self, Settled};
-use crate::linux::emulate::Failure;
+use crate::linux::deploy::error::DeployError;
 
 /// A law that was attached, opened to be looked at as often as one likes, without privileges from then on.
 #[derive(Debug)]
@@ -29,13 +29,13 @@ pub struct Attachment {
 ///
 /// # Errors
 /// If a record cannot be read, or the kernel refuses.
-pub fn attachments(which: &Which) -> Result<Vec<Attachment>, Failure> {
+pub fn attachments(which: &Which) -> Result<Vec<Attachment>, DeployError> {
     let records = which.records()?.into_iter();
     records.map(Attachment::open).collect()
 }
 
 impl Attachment {
-    fn open(record: Record) -> Result<Self, Failure> {
+    fn open(record: Record) -> Result<Self, DeployError> {
         let pins = Pinned::open(&record.place.pins())?;
         // Of a half made attachment there may be no maps.
         let maps = pins.as_ref().and_then(|pins| pins.maps().ok());
@@ -58,7 +58,7 @@ impl Attachment {
     ///
     /// # Errors
     /// If a map cannot be read.
-    pub fn told(&mut self) -> Result<StatusLine, Failure> {
+    pub fn told(&mut self) -> Result<StatusLine, DeployError> {
         let mut drift = self.strangers();
         let backlog = self.look_at_device(&mut drift)?;
         let Record {
@@ -88,7 +88,7 @@ impl Attachment {
     }
 
     /// Adds what its programs do.
-    fn add_acts(&self, maps: &Maps, line: &mut StatusLine) -> Result<(), Failure> {
+    fn add_acts(&self, maps: &Maps, line: &mut StatusLine) -> Result<(), DeployError> {
         let left = maps.lease_left()?;
         line.acts = Some(!left.is_zero());
         line.lease_left_s = (left < Duration::MAX).then_some(left.as_secs_f64());
@@ -129,7 +129,7 @@ impl Attachment {
     }
 
     /// The law as it was attached.
-    fn settled(&self) -> Result<Settled, Failure> {
+    fn settled(&self) -> Result<Settled, DeployError> {
         let Record {
             scheme,
             buffer,
@@ -164,7 +164,7 @@ impl Attachment {
     }
 
     /// The queue of the device now, and how both differ from what they were.
-    fn look_at_device(&mut self, drift: &mut Vec<String>) -> Result<Option<u32>, Failure> {
+    fn look_at_device(&mut self, drift: &mut Vec<String>) -> Result<Option<u32>, DeployError> {
         let queue_of = self.record.queue_of.as_ref();
         let place = queue_of.unwrap_or(&self.record.place);
         let Some(devices) = &mut self.devices else {

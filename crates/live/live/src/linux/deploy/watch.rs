@@ -18,13 +18,13 @@ use machine::privilege::drop_all;
 use programs::{Pinned, Watchdog};
 
 use super::place::Place;
-use crate::linux::emulate::Failure;
+use crate::linux::deploy::error::DeployError;
 
 /// Watches what is attached at a device until that ends. There is one for each device; another one waits.
 ///
 /// # Errors
 /// If there is no such device, or the kernel refuses.
-pub fn watch(netns: &str, device: &str) -> Result<(), Failure> {
+pub fn watch(netns: &str, device: &str) -> Result<(), DeployError> {
     if !netns.is_empty() {
         Namespace::open(netns)?.enter()?;
     }
@@ -47,7 +47,7 @@ pub fn watch(netns: &str, device: &str) -> Result<(), Failure> {
 }
 
 /// The watchdog that is pinned for this place, with the number of its pin.
-fn open(place: &Place) -> Result<Option<(Watchdog, u64)>, Failure> {
+fn open(place: &Place) -> Result<Option<(Watchdog, u64)>, DeployError> {
     let folder = place.pins();
     let Some(pins) = Pinned::open(&folder)? else {
         return Ok(None);

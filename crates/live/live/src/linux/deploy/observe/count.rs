@@ -10,7 +10,7 @@ use programs::Direction;
 use programs::observer::{Observer, Socket, Told, Totals, Transfer, Way};
 
 use super::Port;
-use crate::linux::emulate::Failure;
+use crate::linux::deploy::error::DeployError;
 
 /// What was told so far.
 pub(super) struct Count {
@@ -53,7 +53,7 @@ impl Count {
     }
 
     /// Reads what was told, and makes room now and then.
-    pub(super) fn look(&mut self, observer: &Observer, now: Duration) -> Result<(), Failure> {
+    pub(super) fn look(&mut self, observer: &Observer, now: Duration) -> Result<(), DeployError> {
         self.now = now;
         for told in observer.told()? {
             self.note(told);
@@ -73,7 +73,7 @@ impl Count {
     }
 
     /// What is still under way counts as well.
-    pub(super) fn end(&mut self, observer: &Observer) -> Result<(), Failure> {
+    pub(super) fn end(&mut self, observer: &Observer) -> Result<(), DeployError> {
         for told in observer.told()? {
             self.note(told);
         }
