@@ -7,23 +7,23 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use bed::RateChoice;
+use bed::emulate::{Detail, Order, emulate, up};
+use bed::transfers::transfers;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use live::emulate::{Detail, Order, emulate, up};
-use live::transfers::transfers;
-use live::{RateChoice, doctor};
 use machine::privilege::{lacks, lacks_for_programs};
 use machine::record::down;
 use machine::{Sysctl, exec, interrupt};
 use protocol::{DownLine, LacksLine, Line};
 use scenario::{Overrides, Problems, Scenario};
 
-mod deploy;
 mod output;
+mod ports;
 mod stop;
 mod tun;
 
-use deploy::{Attach, Detach, Observe, Status, WatchDevice};
 use output::line;
+use ports::{Attach, Detach, Observe, Status, WatchDevice};
 use stop::Stop;
 
 /// Changes the network of this machine, for `tailwater`
@@ -117,7 +117,7 @@ struct Emulate {
     out: Option<PathBuf>,
     /// How much is told of every run
     #[arg(long, default_value = "metrics")]
-    detail: Detail,
+    detail: Amount,
     /// What stands between the hosts
     #[arg(long, default_value = "namespaces")]
     bed: Between,
@@ -129,6 +129,27 @@ enum Between {
     Namespaces,
     /// A TUN device, with our TCP at the sender
     Tun,
+}
+
+/// How much is told of a run.
+#[derive(Clone, Copy, ValueEnum)]
+enum Amount {
+    /// Its metrics
+    Metrics,
+    /// Every flow, too
+    Flows,
+    /// The queue, what is read and the losses over time, too
+    Series,
+}
+
+impl From<Amount> for Detail {
+    fn from(told: Amount) -> Self {
+        match told {
+            Amount::Metrics => Self::Metrics,
+            Amount::Flows => Self::Flows,
+            Amount::Series => Self::Series,
+        }
+    }
 }
 
 impl Network {
@@ -174,7 +195,7 @@ fn call(command: Command) -> Result<(), Stop> {
                 simulate: !args.no_sim,
                 folder: args.out.clone(),
                 captures: args.pcap,
-                detail: args.detail,
+                detail: args.detail.into(),
             };
             let mut folder = args.out.map(RunFolder::create).transpose()?;
             let mut kept = Ok(());
@@ -209,7 +230,7 @@ fn call(command: Command) -> Result<(), Stop> {
         Command::Serve(args) => args.serve(),
         Command::Fetch(args) => args.fetch(),
         Command::Doctor => {
-            let (told, is_whole) = doctor();
+            let (told, is_whole) = deploy::doctor();
             line(&Line::Doctor(told));
             is_whole.then_some(()).ok_or(Stop::Refused)
         }
@@ -228,7 +249,7 @@ fn call(command: Command) -> Result<(), Stop> {
         | Command::Attach(_)
         | Command::Status(_)
         | Command::Watch(_)
-        | Command::Detach(_) => Err(deploy::lacks()),
+        | Command::Detach(_) => Err(ports::lacks()),
     }
 }
 

@@ -30,7 +30,7 @@ const UNBOUNDED: &str = "crates/core/schemes";
 const REFERENCE: &str = "docs/reference/cli.md";
 /// Programs, and texts about runs of the command: the sentences of an answer, which suggest the next run, and the
 /// commands that repeat a failed point and a figure, or put a cure there.
-const MAY_NAME_FLAGS: [&str; 15] = [
+const MAY_NAME_FLAGS: [&str; 17] = [
     "crates/faces/cli/",
     "crates/live/emulated/",
     "crates/faces/explain/",
@@ -38,6 +38,8 @@ const MAY_NAME_FLAGS: [&str; 15] = [
     "tools/xtask/",
     "tools/book/",
     "tools/testing/",
+    "crates/live/bed/src",
+    "crates/live/deploy/src",
     "crates/live/live/src",
     "crates/live/observed/src/command.rs",
     "tools/oracle/src/question.rs",

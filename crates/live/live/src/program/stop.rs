@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use live::emulate::EmulateError;
+use bed::emulate::EmulateError;
 use machine::interrupt;
 use miette::Diagnostic;
 use protocol::{FailedLine, LacksLine, Line, ProblemLine};
@@ -93,9 +93,9 @@ impl From<EmulateError> for Stop {
 }
 
 #[cfg(feature = "kernel")]
-impl From<live::deploy::DeployError> for Stop {
-    fn from(error: live::deploy::DeployError) -> Self {
-        use live::deploy::DeployError;
+impl From<deploy::DeployError> for Stop {
+    fn from(error: deploy::DeployError) -> Self {
+        use deploy::DeployError;
         match error {
             DeployError::Problems(problems) => problems.into(),
             DeployError::Lacks(what) => Self::Lacks(what),

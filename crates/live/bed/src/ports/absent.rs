@@ -1,0 +1,24 @@
+//! A build without programs.
+
+use std::io;
+
+use super::{Sites, Told};
+use crate::lan::Lan;
+use crate::stack::Law;
+
+/// No law can be loaded.
+pub(crate) fn loadable(_law: &Law) -> Result<(), String> {
+    Err("needs programs of the kernel, which this build lacks: \
+         cargo build --release -p tailwater-live --features kernel"
+        .to_owned())
+}
+
+/// Does `act`; there are no laws.
+pub(crate) fn during<T>(
+    _lan: &Lan,
+    (laws, _sites): (&[Law], &Sites),
+    act: impl FnOnce() -> io::Result<T>,
+) -> io::Result<(T, Told)> {
+    assert!(laws.is_empty(), "none can be loaded");
+    Ok((act()?, Told::default()))
+}
