@@ -10,7 +10,7 @@ use plan::workload::Plan;
 use crate::cell::Arm;
 use crate::error::EmulateError;
 use crate::testbed::Bed;
-use crate::twin::{self, Found};
+use crate::twin::{self, Found, Original};
 
 /// Completion times alone in microseconds, in the order of the plan. Nothing where no deadline asks for them, where
 /// flows wait for others, or where a group or a flow without end has no trace.
@@ -19,18 +19,25 @@ use crate::twin::{self, Found};
 /// If the trace cannot be written to `folder`, or the simulation fails.
 pub(crate) fn completions_us(
     arm: &Arm<'_>,
-    network: (&Bed, &Found),
+    bed: &Bed,
+    found: &Found,
     folder: &Path,
 ) -> Result<Vec<Option<f64>>, EmulateError> {
     let point = arm.points[0];
-    let Some(csv) = trace(point, network.1) else {
+    let Some(csv) = trace(point, found) else {
         return Ok(Vec::new());
+    };
+    let original = Original {
+        point,
+        stack: &arm.stack,
+        bed,
+        found,
     };
     let name = format!("alone-{}-{}.csv", arm.number, point.scheme);
     let path = folder.join(&name);
     let failed = |error: &dyn std::fmt::Display| EmulateError::Failed(format!("{name}: {error}"));
     fs::write(&path, csv).map_err(|error| failed(&error))?;
-    let twin = twin::alone(point, &arm.stack, network, (folder, &name))?;
+    let twin = twin::without_losses(original, folder, &name)?;
     let outcome = sim::run::run(&twin.points()[0]).map_err(|error| failed(&error))?;
     fs::remove_file(&path).map_err(|error| failed(&error))?;
     let flows = outcome.flows.iter();
@@ -108,7 +115,7 @@ mod tests {
             points,
             stack,
         };
-        let alone = completions_us(&arm, (&bed, &FOUND), &std::env::temp_dir()).unwrap();
+        let alone = completions_us(&arm, &bed, &FOUND, &std::env::temp_dir()).unwrap();
         // 346 packets of 1,514 bytes take 41.9 ms over 100 Mbit/s; three flows together take three times as long.
         assert_eq!(alone.len(), 3);
         for time in alone {

@@ -7,7 +7,7 @@ use base::Time;
 use fabric::PortId;
 use plan::PointSpec;
 use plan::workload::Plan;
-use protocol::{LossKind, PointLine};
+use protocol::LossKind;
 use schemes::Sender;
 use sim::error::RunError;
 use sim::metrics::Outcome;
@@ -27,15 +27,6 @@ pub(crate) struct Along {
     /// When which connection noticed which loss; nothing if nobody can tell. Its sender does, but for a timer of its
     /// receiver's FIN.
     pub(crate) losses: Option<Vec<(f64, u32, LossKind)>>,
-}
-
-impl Along {
-    /// Adds it to the line of a run.
-    pub(crate) fn add_to(self, line: &mut PointLine) {
-        line.queue = Some(self.queue);
-        line.arrivals = Some(self.arrivals);
-        line.losses = self.losses;
-    }
 }
 
 /// What receivers have read, of each connection once in as long as between two looks at a queue.

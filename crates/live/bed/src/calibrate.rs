@@ -1,7 +1,6 @@
 //! What this machine holds: the fastest rate, the smallest bucket, and the time of a round trip.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::io;
 use std::str::FromStr;
 use std::thread;
@@ -13,11 +12,13 @@ use machine::netlink::round_trip_us;
 use plan::workload::{Plan, PlannedConnection, PlannedFlow};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::lan::{self, Lan, Speed};
+use crate::error::EmulateError;
+use crate::lan::{self, Lan, Running, Speed};
 use crate::measure;
-use crate::paths::on_the_way;
+use crate::paths::{links_between, on_the_way};
 use crate::testbed::Bed;
 use crate::traffic::{PORT, Work};
+use crate::twin::Found;
 use crate::validity::MOST_LATE;
 
 /// How fast the links of the bed are.
@@ -47,34 +48,36 @@ impl FromStr for RateChoice {
     }
 }
 
-/// Why there is no speed.
-#[derive(Debug)]
-pub(crate) enum Unfit {
-    /// The machine does not hold what was asked for: this is what it held of it.
-    TooFast(Rate, Option<f64>),
-    Failed(io::Error),
+/// Makes the network of `bed` with links of the speed that `choice` asks for, and measures its round trip.
+pub(crate) fn network(
+    bed: &Bed,
+    plan: &Plan,
+    choice: RateChoice,
+) -> Result<(Lan, Found), EmulateError> {
+    let (lan, speed) = at_speed(bed, plan, choice)?;
+    let (rtt_us, links) = round_trip(bed, &lan, plan)?;
+    let found = Found {
+        speed,
+        rtt_us,
+        links,
+        spread_us: 0.0,
+    };
+    Ok((lan, found))
 }
 
-impl From<io::Error> for Unfit {
-    fn from(error: io::Error) -> Self {
-        Self::Failed(error)
-    }
-}
-
-impl fmt::Display for Unfit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooFast(rate, Some(share)) => {
-                write!(f, "this machine holds {:.1} % of {rate}", share * 100.0)
-            }
-            Self::TooFast(rate, None) => write!(f, "this machine does not hold {rate}"),
-            Self::Failed(error) => error.fmt(f),
-        }
-    }
+/// Makes the network of `bed` with links of the speed that `choice` asks for.
+pub(crate) fn at_speed(
+    bed: &Bed,
+    plan: &Plan,
+    choice: RateChoice,
+) -> Result<(Lan, Speed), EmulateError> {
+    let lan = Lan::up(bed, planned(bed))?;
+    let speed = speed(bed, &lan, plan, choice)?;
+    Ok((lan, speed))
 }
 
 /// The speed of a bed before anything is known.
-pub(crate) fn planned(bed: &Bed) -> Speed {
+fn planned(bed: &Bed) -> Speed {
     let planned = bed.fastest().as_bps();
     Speed {
         real: planned,
@@ -84,7 +87,7 @@ pub(crate) fn planned(bed: &Bed) -> Speed {
 }
 
 /// Finds the speed of a bed by trying: half a second of long flows at each rate and bucket.
-pub(crate) fn speed(bed: &Bed, lan: &Lan, plan: &Plan, choice: RateChoice) -> Result<Speed, Unfit> {
+fn speed(bed: &Bed, lan: &Lan, plan: &Plan, choice: RateChoice) -> Result<Speed, EmulateError> {
     let planned = bed.fastest();
     let rates: Vec<Rate> = match choice {
         RateChoice::AsIs => vec![planned],
@@ -116,7 +119,16 @@ pub(crate) fn speed(bed: &Bed, lan: &Lan, plan: &Plan, choice: RateChoice) -> Re
         }
     }
     let rate = rates.last().copied().unwrap_or(planned);
-    Err(Unfit::TooFast(rate, last))
+    Err(too_fast(rate, last))
+}
+
+/// The machine does not hold `rate`, but this share of it, if that is known.
+fn too_fast(rate: Rate, share: Option<f64>) -> EmulateError {
+    let held = match share {
+        Some(share) => format!("this machine holds {:.1} % of {rate}", share * 100.0),
+        None => format!("this machine does not hold {rate}"),
+    };
+    EmulateError::Machine(format!("{held}; leave out --rate, or give a lower one"))
 }
 
 /// Whether the flows of the plan start on time. Each takes a core a while, which counts for less the slower the links are.
@@ -133,7 +145,9 @@ fn starts_on_time(bed: &Bed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result
         capture: None,
         over_time: false,
     };
-    let late = measure::run(bed, lan, speed, &work)?.facts().late_share();
+    let late = measure::run(Running { bed, lan, speed }, &work)?
+        .facts()
+        .late_share();
     Ok(late.is_none_or(|share| share <= LATE))
 }
 
@@ -141,8 +155,9 @@ fn starts_on_time(bed: &Bed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result
 fn held(bed: &Bed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<Option<f64>> {
     let pairs = (plan.connections.iter()).map(|one| (one.sender, one.receiver));
     let pairs: BTreeSet<(HostId, HostId)> = pairs.collect();
-    let passes =
-        |pair: &(HostId, HostId)| on_the_way(bed, &BTreeSet::from([*pair])).contains(&bed.watched);
+    let passes = |pair: &(HostId, HostId)| {
+        on_the_way(&bed.topology, &BTreeSet::from([*pair])).contains(&bed.watched)
+    };
     // Neighbours share more than this port.
     let step = pairs.len().div_ceil(FLOWS);
     let pairs: Vec<_> = pairs
@@ -184,12 +199,12 @@ fn held(bed: &Bed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<Option<f6
         capture: None,
         over_time: false,
     };
-    Ok(measure::run(bed, lan, speed, &work)?.rate_share())
+    Ok(measure::run(Running { bed, lan, speed }, &work)?.rate_share())
 }
 
 /// The least of the kernel's smoothed round-trip times while single bytes go one way, and how many links
 /// lie on that way. Receivers whose ACKs wait answer only the first of these bytes at once.
-pub(crate) fn round_trip(bed: &Bed, lan: &Lan, plan: &Plan) -> io::Result<(f64, u32)> {
+fn round_trip(bed: &Bed, lan: &Lan, plan: &Plan) -> io::Result<(f64, u32)> {
     let first = plan.connections.first();
     let first = first.ok_or_else(|| io::Error::other("the plan has no flows"))?;
     let to = std::net::SocketAddrV4::new(lan::host_address(first.receiver), PORT);
@@ -217,7 +232,7 @@ pub(crate) fn round_trip(bed: &Bed, lan: &Lan, plan: &Plan) -> io::Result<(f64, 
     drop(listener);
     let least = samples.into_iter().min();
     let least = least.ok_or_else(|| io::Error::other("the kernel tells no round-trip time"))?;
-    let links = crate::paths::links_between(bed, first.sender, first.receiver);
+    let links = links_between(&bed.topology, first.sender, first.receiver);
     Ok((f64::from(least), links))
 }
 

@@ -120,7 +120,7 @@ impl Tap {
         }
         let (length, from) = (received.bytes, received.address);
         if let Some(from) = from {
-            self.write(&frame[..length.min(SNAP)], length, (from, at))?;
+            self.write(&frame[..length.min(SNAP)], length, from, at)?;
         }
         Ok(true)
     }
@@ -129,7 +129,8 @@ impl Tap {
         &mut self,
         frame: &[u8],
         length: usize,
-        (from, at): (LinkAddr, Duration),
+        from: LinkAddr,
+        at: Duration,
     ) -> io::Result<()> {
         let is_from = |index: &u32| usize::try_from(*index) == Ok(from.ifindex());
         let Some(place) = self.interfaces.iter().position(is_from) else {

@@ -4,7 +4,7 @@ use machine::kernel;
 use plan::PointSpec;
 use scenario::{Problems, Scenario};
 
-use crate::ports;
+use crate::ports::loaded;
 use crate::stack::{Law, Stack};
 use crate::testbed::Bed;
 
@@ -53,7 +53,7 @@ pub(crate) fn all(scenario: &Scenario) -> Result<Vec<Cell<'_>>, Problems> {
 
 /// Why laws cannot be loaded, if there are any.
 fn loadable(laws: &[Law]) -> Result<(), String> {
-    laws.iter().try_for_each(ports::loadable)
+    laws.iter().try_for_each(loaded::loadable)
 }
 
 /// By settings, then by scheme, then by seed.

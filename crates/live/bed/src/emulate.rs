@@ -1,6 +1,6 @@
 //! A scenario on real stacks and, with the network as it was found, in the simulator.
 //!
-//! Results are told as lines of the [`protocol`], in the order in which they are known; nothing here speaks to people.
+//! Each step returns a value, which is reported as soon as it is known; nothing here speaks to people.
 
 use machine::interrupt;
 use protocol::Line;
@@ -8,8 +8,9 @@ use scenario::Scenario;
 
 use crate::alone;
 use crate::cell::{self, Cell};
-use crate::lines::{begins, skipped};
+use crate::lines;
 use crate::network::Network;
+use crate::report::Report;
 use crate::simulations::Simulations;
 use crate::starts::Starts;
 
@@ -28,12 +29,15 @@ pub fn emulate(
 ) -> Result<(), EmulateError> {
     // Nothing is made if any part of the scenario is refused.
     let cells = cell::all(scenario)?;
-    tell(begins(scenario, order));
-    for cell in &cells {
+    let report = &mut |report: Report<'_>| tell(lines::line(report));
+    let runs = order.runs;
+    report(Report::Begins { scenario, runs });
+    for cell in cells {
         for (point, reason) in &cell.left_out {
-            tell(skipped(point, reason.clone()));
+            let reason = reason.clone();
+            report(Report::LeftOut { point, reason });
         }
-        run_cell(cell, order, tell)?;
+        run_cell(&cell, order, report)?;
     }
     Ok(())
 }
@@ -42,16 +46,16 @@ pub fn emulate(
 fn run_cell(
     cell: &Cell<'_>,
     order: &Order,
-    tell: &mut dyn FnMut(Line),
+    report: &mut dyn FnMut(Report<'_>),
 ) -> Result<(), EmulateError> {
     let Some(first) = cell.arms.first() else {
         return Ok(());
     };
     let network = Network::make(first.points[0], order)?;
-    tell(Line::Bed(network.describe(cell, order)));
+    report(Report::Network(network.describe(cell)));
     let alone = cell.arms.iter().map(|arm| match &order.folder {
         Some(folder) if order.detail >= Detail::Flows => {
-            alone::completions_us(arm, (&network.bed, &network.found), folder)
+            alone::completions_us(arm, &network.bed, &network.found, folder)
         }
         _ => Ok(Vec::new()),
     });
@@ -61,11 +65,10 @@ fn run_cell(
     for run in 0..order.runs.get() {
         for ((arm, alone), starts) in cell.arms.iter().zip(&alone).zip(&mut starts) {
             let ran = network.run(arm, run, order, alone)?;
-            ran.capture
-                .map(Line::Capture)
-                .into_iter()
-                .for_each(&mut *tell);
-            tell(Line::Point(Box::new(ran.point)));
+            if let Some(capture) = ran.capture {
+                report(Report::Capture(capture));
+            }
+            report(Report::Run(Box::new(ran.report)));
             late.extend(ran.late_us);
             starts.push(ran.starts);
         }
@@ -77,11 +80,11 @@ fn run_cell(
     }
     for ((arm, starts), alone) in cell.arms.iter().zip(starts).zip(&alone) {
         let starts = starts.into_iter().collect::<Option<Vec<_>>>();
-        let twin = Simulations::of(arm, (&bed, &found), starts.unwrap_or_default(), order)?;
-        tell(Line::Twin(twin.line()));
+        let twin = Simulations::of(arm, &bed, &found, starts.unwrap_or_default(), order)?;
+        report(Report::Twin(twin.describe()));
         for run in 0..twin.runs() {
             interrupt::check()?;
-            tell(Line::Point(Box::new(twin.run(run, order, alone)?)));
+            report(Report::Run(Box::new(twin.run(run, order.detail, alone)?)));
         }
     }
     Ok(())

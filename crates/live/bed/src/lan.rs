@@ -43,6 +43,14 @@ impl Speed {
     }
 }
 
+/// A bed on the machine while its ports have one speed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Running<'a> {
+    pub(crate) bed: &'a Bed,
+    pub(crate) lan: &'a Lan,
+    pub(crate) speed: Speed,
+}
+
 impl Lan {
     /// Makes the network; what was made is removed if something fails.
     pub(crate) fn up(bed: &Bed, speed: Speed) -> io::Result<Self> {
@@ -63,8 +71,11 @@ impl Lan {
             lan.namespaces.push(Namespace::create(&name)?);
         }
         lan.connect(bed)?;
-        for (place, node) in bed.topology.nodes().iter().enumerate() {
-            lan.configure(bed, (place, *node))?;
+        for node in 0..nodes {
+            lan.configure(
+                bed,
+                NodeId(u32::try_from(node).expect("nodes have 32-bit numbers")),
+            )?;
         }
         lan.set_speed(bed, speed)?;
         Ok(lan)
@@ -129,7 +140,8 @@ impl Lan {
     /// Lets every port serve packets by priority while it does `act`. Each band has the room of the port, in packets.
     pub(crate) fn in_bands<T>(
         &self,
-        (bed, speed): (&Bed, Speed),
+        bed: &Bed,
+        speed: Speed,
         act: impl FnOnce() -> io::Result<T>,
     ) -> io::Result<T> {
         self.at_all_ports(bed, |routing, port, limit| {
@@ -173,7 +185,7 @@ impl Lan {
             let there = self.node(link.b);
             self.node(link.a).within(|| {
                 use std::os::fd::AsFd;
-                Routing::open()?.add_link((&end, &peer), there.as_fd(), bed.mtu())
+                Routing::open()?.add_link(&end, &peer, there.as_fd(), bed.mtu())
             })?;
         }
         Ok(())
@@ -194,12 +206,13 @@ impl Lan {
     }
 
     /// Makes a node of a namespace: settings, addresses, neighbours and routes.
-    fn configure(&self, bed: &Bed, (place, node): (usize, Node)) -> io::Result<()> {
-        let id = NodeId(u32::try_from(place).expect("nodes have 32-bit numbers"));
+    fn configure(&self, bed: &Bed, id: NodeId) -> io::Result<()> {
+        let topology = &bed.topology;
+        let node = topology.nodes()[id.0 as usize];
         let ports: Vec<_> = self.ports_of(id).collect();
-        let routes = paths::routes(bed, (id, node), &ports, &self.interfaces);
-        let own = paths::node_address(bed, id);
-        self.namespaces[place].within(|| {
+        let routes = paths::routes(topology, id, &ports, &self.interfaces, bed.route);
+        let own = paths::node_address(topology, id);
+        self.node(id).within(|| {
             set_files(bed, node)?;
             let mut routing = Routing::open()?;
             let mut ethtool = Ethtool::open()?;
@@ -211,7 +224,7 @@ impl Lan {
                 // neighbour's.
                 routing.add_address(index, own)?;
                 let there = port.reverse();
-                let next = paths::next_hop(bed, port);
+                let next = paths::next_hop(topology, port);
                 routing.add_neighbour(index, next, mac(there))?;
             }
             routes

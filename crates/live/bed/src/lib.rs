@@ -34,6 +34,7 @@ mod network;
 mod order;
 mod paths;
 mod ports;
+mod report;
 mod simulations;
 mod stack;
 mod starts;

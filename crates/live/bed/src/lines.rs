@@ -1,65 +1,96 @@
-//! Lines of the protocol that both beds write.
+//! Writes what an emulation found as lines of the protocol.
 
-use std::iter;
-
+use machine::kernel;
 use plan::PointSpec;
-use protocol::{EmulationLine, FlowRow, Line, PointLine, Results, Settings, SkippedLine};
-use scenario::Scenario;
+use protocol::{
+    BedLine, CaptureLine, EmulationLine, Line, PointLine, Settings, SkippedLine, TwinLine,
+};
 
-use crate::order::Order;
+use crate::report::{CaptureReport, NetworkReport, Report, RunReport, TwinReport};
 
-/// The first line of an emulation.
-pub(crate) fn begins(scenario: &Scenario, order: &Order) -> Line {
-    Line::Emulation(EmulationLine {
-        scenario: scenario.name().to_owned(),
-        runs: order.runs.get(),
-        version: sim::VERSION.to_owned(),
-    })
-}
-
-/// The line of a scheme that does not run.
-pub(crate) fn skipped(point: &PointSpec, reason: String) -> Line {
-    Line::Skipped(SkippedLine {
-        scheme: point.scheme.clone(),
-        set: set(point),
-        reason,
-    })
-}
-
-/// The line of a run of `point`, without single flows and series.
-pub(crate) fn point_line(
-    point: &PointSpec,
-    run: u32,
-    results: Results,
-    fct_us: Vec<f64>,
-) -> PointLine {
-    PointLine {
-        scheme: point.scheme.clone(),
-        seed: point.seed,
-        run,
-        set: set(point),
-        results,
-        fct_us,
-        flows: None,
-        ended_us: None,
-        queue: None,
-        arrivals: None,
-        losses: None,
+/// The line of a report.
+pub(crate) fn line(report: Report<'_>) -> Line {
+    match report {
+        Report::Begins { scenario, runs } => Line::Emulation(EmulationLine {
+            scenario: scenario.name().to_owned(),
+            runs: runs.get(),
+            version: sim::VERSION.to_owned(),
+        }),
+        Report::LeftOut { point, reason } => Line::Skipped(SkippedLine {
+            scheme: point.scheme.clone(),
+            set: set(point),
+            reason,
+        }),
+        Report::Network(network) => Line::Bed(network_line(network)),
+        Report::Capture(capture) => Line::Capture(capture_line(capture)),
+        Report::Run(run) => Line::Point(Box::new(run_line(*run))),
+        Report::Twin(twin) => Line::Twin(twin_line(twin)),
     }
 }
 
-/// Rows of flows with the times that they take alone, if these are known.
-pub(crate) fn with_alone(
-    rows: impl Iterator<Item = FlowRow>,
-    alone: &[Option<f64>],
-) -> Vec<FlowRow> {
-    let alone = alone.iter().copied().chain(iter::repeat(None));
-    rows.zip(alone)
-        .map(|(row, alone_us)| FlowRow { alone_us, ..row })
-        .collect()
+fn network_line(network: NetworkReport<'_>) -> BedLine {
+    BedLine {
+        set: set(network.point),
+        kernel: kernel::version(),
+        hosts: network.hosts,
+        switches: network.switches,
+        rate_bps: network.rate_bps,
+        scenario_rate_bps: network.scenario_rate_bps,
+        burst_bytes: network.burst_bytes,
+        rtt_us: network.rtt_us,
+        different: network.different,
+    }
+}
+
+fn capture_line(capture: CaptureReport<'_>) -> CaptureLine {
+    let CaptureReport {
+        point,
+        file,
+        captured,
+    } = capture;
+    CaptureLine {
+        scheme: point.scheme.clone(),
+        set: set(point),
+        file,
+        packets: captured.packets,
+        lost: captured.lost.into(),
+        left_out: captured.left_out,
+    }
+}
+
+fn run_line(run: RunReport<'_>) -> PointLine {
+    let mut line = PointLine {
+        scheme: run.point.scheme.clone(),
+        seed: run.seed,
+        run: run.run,
+        set: set(run.point),
+        results: run.results,
+        fct_us: run.fct_us,
+        flows: run.flows,
+        ended_us: run.ended_us,
+        queue: None,
+        arrivals: None,
+        losses: None,
+    };
+    if let Some(along) = run.along {
+        line.queue = Some(along.queue);
+        line.arrivals = Some(along.arrivals);
+        line.losses = along.losses;
+    }
+    line
+}
+
+fn twin_line(twin: TwinReport<'_>) -> TwinLine {
+    TwinLine {
+        scheme: twin.point.scheme.clone(),
+        set: set(twin.point),
+        file: twin.file,
+        toml: twin.toml,
+        starts: twin.starts,
+    }
 }
 
 /// The settings of a point that have several values.
-pub(crate) fn set(point: &PointSpec) -> Settings {
+fn set(point: &PointSpec) -> Settings {
     point.set.iter().cloned().collect()
 }

@@ -1,6 +1,7 @@
 //! What a run of the network comes to: the simulator's numbers, those that can be measured.
 
 use std::io;
+use std::iter;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -13,12 +14,23 @@ use sim::metrics::{FlowRecord, Metrics};
 use crate::along::Along;
 use crate::capture::{Captured, Tap};
 use crate::counters::{self, Cores, Sample, TcpCounters};
-use crate::lan::{Lan, Speed};
+use crate::lan::{Lan, Running};
 use crate::losses::{self, Heard};
-use crate::ports::{self, Told};
+use crate::ports::{Sites, Told, loaded};
 use crate::testbed::Bed;
 use crate::traffic::{self, Traffic, Work};
 use crate::validity::Facts;
+
+/// Rows of flows with the times that they take alone, if these are known.
+pub(crate) fn with_alone(
+    rows: impl Iterator<Item = FlowRow>,
+    alone: &[Option<f64>],
+) -> Vec<FlowRow> {
+    let alone = alone.iter().copied().chain(iter::repeat(None));
+    rows.zip(alone)
+        .map(|(row, alone_us)| FlowRow { alone_us, ..row })
+        .collect()
+}
 
 /// The row of a simulated flow that starts `lead` us sooner than the simulator has it.
 pub(crate) fn simulated_row(flow: &FlowRecord, lead: f64) -> FlowRow {
@@ -55,19 +67,23 @@ pub(crate) struct Run {
 
 /// Sends `work` through the network and looks at its busiest port meanwhile. Ports have bands only if packets of
 /// `work` have priorities: other schemes share the network.
-pub(crate) fn run(bed: &Bed, lan: &Lan, speed: Speed, work: &Work<'_>) -> io::Result<Run> {
+pub(crate) fn run(network: Running<'_>, work: &Work<'_>) -> io::Result<Run> {
+    let Running { bed, lan, speed } = network;
+    let sites = Sites::of(bed, speed, work.connections);
+    let send = || through(network, &sites, work);
     if work.tos.is_empty() {
-        through(bed, lan, speed, work)
+        send()
     } else {
-        lan.in_bands((bed, speed), || through(bed, lan, speed, work))
+        lan.in_bands(bed, speed, send)
     }
 }
 
 /// Sends `work` through the network as it is.
-fn through(bed: &Bed, lan: &Lan, speed: Speed, work: &Work<'_>) -> io::Result<Run> {
+fn through(network: Running<'_>, sites: &Sites, work: &Work<'_>) -> io::Result<Run> {
+    let Running { bed, lan, speed } = network;
     let (tcp, drops) = (TcpCounters::read(lan)?, counters::drops(lan)?);
     let send = || losses::during(work.over_time, || observed(bed, lan, work));
-    let ((seen, losses), told) = ports::during((bed, lan, speed), work, send)?;
+    let ((seen, losses), told) = loaded::during(lan, work.laws, sites, send)?;
     Ok(Run {
         traffic: seen.traffic,
         tcp: TcpCounters::read(lan)?.since(&tcp),
@@ -470,7 +486,7 @@ mod tests {
                 sample(30, 100, 2800),
             ],
             told: Told {
-                counts: ports::Counts::from([("marked", 4)]),
+                counts: crate::ports::Counts::from([("marked", 4)]),
                 slots: None,
             },
             captured: None,

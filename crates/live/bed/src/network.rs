@@ -5,17 +5,16 @@ use std::time::Duration;
 use machine::{Sysctl, clock, kernel};
 use plan::PointSpec;
 use plan::workload::Plan;
-use protocol::{BedLine, CaptureLine, Instead, LinuxRun, PointLine, Results, UpLine};
-use scenario::{Problems, Scenario};
+use protocol::{Instead, LinuxRun, Results, UpLine};
+use scenario::Scenario;
 
-use crate::calibrate::{self, RateChoice, Unfit};
+use crate::calibrate::{self, RateChoice};
 use crate::cell::{Arm, Cell};
 use crate::error::EmulateError;
-use crate::lan::{Lan, Speed};
-use crate::lines::{point_line, set, with_alone};
-use crate::measure::{self, Run};
+use crate::lan::{Lan, Running};
+use crate::measure::{self, Run, with_alone};
 use crate::order::{Detail, Order};
-use crate::paths;
+use crate::report::{CaptureReport, NetworkReport, RunReport};
 use crate::starts::Starts;
 use crate::testbed::Bed;
 use crate::traffic::Work;
@@ -26,23 +25,22 @@ pub(crate) struct Network {
     pub(crate) bed: Bed,
     lan: Lan,
     pub(crate) found: Found,
+    /// Settings that the user asked for.
+    sysctls: Vec<Sysctl>,
 }
 
 impl Network {
     /// Makes it, and finds how fast it can be.
     pub(crate) fn make(first: &PointSpec, order: &Order) -> Result<Self, EmulateError> {
-        let bed = bed(first, &order.sysctls)?;
-        let lan = Lan::up(&bed, calibrate::planned(&bed))?;
-        let plan = Plan::of(first);
-        let speed = fit(calibrate::speed(&bed, &lan, &plan, order.rate))?;
-        let (rtt_us, links) = calibrate::round_trip(&bed, &lan, &plan)?;
-        let found = Found {
-            speed,
-            rtt_us,
-            links,
-            spread_us: 0.0,
-        };
-        Ok(Self { bed, lan, found })
+        let sysctls = order.sysctls.clone();
+        let bed = Bed::of(first)?.with(&sysctls);
+        let (lan, found) = calibrate::network(&bed, &Plan::of(first), order.rate)?;
+        Ok(Self {
+            bed,
+            lan,
+            found,
+            sysctls,
+        })
     }
 
     /// Removes it from the machine. Its runs started late by these times on average.
@@ -55,13 +53,13 @@ impl Network {
     }
 
     /// One run of one scheme, whose flows take these times alone.
-    pub(crate) fn run(
+    pub(crate) fn run<'a>(
         &self,
-        arm: &Arm<'_>,
+        arm: &Arm<'a>,
         run: u32,
         order: &Order,
         alone: &[Option<f64>],
-    ) -> Result<Ran, EmulateError> {
+    ) -> Result<Ran<'a>, EmulateError> {
         let point = arm.points[run as usize % arm.points.len()];
         let plan = Plan::of(point);
         let duration = point.keys.run.duration.0;
@@ -81,36 +79,40 @@ impl Network {
             capture: capture.as_deref(),
             over_time: order.detail == Detail::Series,
         };
-        let done = measure::run(&self.bed, &self.lan, self.found.speed, &work)?;
+        let network = Running {
+            bed: &self.bed,
+            lan: &self.lan,
+            speed: self.found.speed,
+        };
+        let done = measure::run(network, &work)?;
         let results = Results::Linux {
             metrics: Box::new(done.metrics()),
             live: Box::new(self.judged(&done, arm.stack.control)),
         };
-        let mut line = point_line(point, run, results, done.completions_us());
-        if order.detail >= Detail::Flows {
-            line.flows = Some(with_alone(done.flows(), alone));
-            line.ended_us = Some(clock::micros(done.traffic.ended));
-        }
-        if order.detail == Detail::Series {
-            done.along().add_to(&mut line);
-        }
+        let has_flows = order.detail >= Detail::Flows;
         Ok(Ran {
-            capture: done.captured.map(|captured| CaptureLine {
-                scheme: point.scheme.clone(),
-                set: set(point),
-                file: name,
-                packets: captured.packets,
-                lost: captured.lost.into(),
-                left_out: captured.left_out,
-            }),
-            point: line,
+            report: RunReport {
+                point,
+                seed: point.seed,
+                run,
+                results,
+                fct_us: done.completions_us(),
+                flows: has_flows.then(|| with_alone(done.flows(), alone)),
+                ended_us: has_flows.then(|| clock::micros(done.traffic.ended)),
+                along: work.over_time.then(|| done.along()),
+            },
             late_us: done.facts().start_lateness_mean_us,
             starts: Starts::of(&plan, &done.traffic.flows),
+            capture: done.captured.map(|captured| CaptureReport {
+                point,
+                file: name,
+                captured,
+            }),
         })
     }
 
     /// The network of a cell, with everything that its schemes have otherwise than the scenario says.
-    pub(crate) fn describe(&self, cell: &Cell<'_>, order: &Order) -> BedLine {
+    pub(crate) fn describe<'a>(&self, cell: &Cell<'a>) -> NetworkReport<'a> {
         let Self { bed, found, .. } = self;
         let of_schemes = cell.arms.iter().flat_map(|arm| &arm.stack.different);
         let mut different: Vec<Instead> = Vec::new();
@@ -123,7 +125,7 @@ impl Network {
                 different.push(row);
             }
         }
-        different.extend(order.sysctls.iter().map(|setting| Instead {
+        different.extend(self.sysctls.iter().map(|setting| Instead {
             key: setting.name(),
             instead: format!(
                 "{}, as asked for; the twin has no such setting",
@@ -132,9 +134,8 @@ impl Network {
         }));
         let (nodes, hosts) = (bed.topology.nodes().len(), bed.topology.hosts().len());
         let count = |nodes| u32::try_from(nodes).unwrap_or(u32::MAX);
-        BedLine {
-            set: set(cell.arms[0].points[0]),
-            kernel: kernel::version(),
+        NetworkReport {
+            point: cell.arms[0].points[0],
             hosts: count(hosts),
             switches: count(nodes - hosts),
             rate_bps: found.speed.real,
@@ -162,9 +163,9 @@ impl Network {
 }
 
 /// A run on Linux.
-pub(crate) struct Ran {
-    pub(crate) capture: Option<CaptureLine>,
-    pub(crate) point: PointLine,
+pub(crate) struct Ran<'a> {
+    pub(crate) capture: Option<CaptureReport<'a>>,
+    pub(crate) report: RunReport<'a>,
     /// By how much its flows started late on average.
     pub(crate) late_us: Option<f64>,
     pub(crate) starts: Option<Starts>,
@@ -180,9 +181,8 @@ pub fn up(
     sysctls: &[Sysctl],
 ) -> Result<UpLine, EmulateError> {
     let point = &scenario.points()[0];
-    let bed = bed(point, sysctls)?;
-    let lan = Lan::up(&bed, calibrate::planned(&bed))?;
-    let speed = fit(calibrate::speed(&bed, &lan, &Plan::of(point), rate))?;
+    let bed = Bed::of(point)?.with(sysctls);
+    let (lan, speed) = calibrate::at_speed(&bed, &Plan::of(point), rate)?;
     let nodes = lan.namespaces().iter().map(|node| node.name().to_owned());
     let nodes: Vec<_> = nodes.collect();
     let run = lan.keep()?;
@@ -190,22 +190,6 @@ pub fn up(
         run,
         nodes,
         rate_bps: speed.real,
-    })
-}
-
-/// The bed of a point with these settings of its hosts besides.
-fn bed(point: &PointSpec, sysctls: &[Sysctl]) -> Result<Bed, Problems> {
-    let mut bed = Bed::of(point)?.with(sysctls);
-    bed.watched = paths::busiest(&bed, &Plan::of(point).connections);
-    Ok(bed)
-}
-
-fn fit(speed: Result<Speed, Unfit>) -> Result<Speed, EmulateError> {
-    speed.map_err(|unfit| match unfit {
-        Unfit::Failed(error) => error.into(),
-        unfit @ Unfit::TooFast(..) => {
-            EmulateError::Machine(format!("{unfit}; leave out --rate, or give a lower one"))
-        }
     })
 }
 

@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
 
 use base::HostId;
-use fabric::{Node, NodeId, PortId};
+use fabric::{Node, NodeId, PortId, Topology};
+use machine::RouteOptions;
 use machine::netlink::Route;
 use plan::workload::PlannedConnection;
-
-use crate::testbed::Bed;
 
 /// The address of a host.
 pub(crate) fn address(host: HostId) -> Ipv4Addr {
@@ -17,8 +16,8 @@ pub(crate) fn address(host: HostId) -> Ipv4Addr {
 }
 
 /// The address of a node. Switches have one that only their neighbours know.
-pub(crate) fn node_address(bed: &Bed, node: NodeId) -> Ipv4Addr {
-    match bed.topology.nodes()[node.0 as usize] {
+pub(crate) fn node_address(topology: &Topology, node: NodeId) -> Ipv4Addr {
+    match topology.nodes()[node.0 as usize] {
         Node::Host(host) => address(host),
         Node::Switch => {
             let [_, _, high, low] = (node.0 + 1).to_be_bytes();
@@ -28,33 +27,34 @@ pub(crate) fn node_address(bed: &Bed, node: NodeId) -> Ipv4Addr {
 }
 
 /// The address of the node at the other end of a port.
-pub(crate) fn next_hop(bed: &Bed, port: PortId) -> Ipv4Addr {
-    let (_, to) = bed.topology.ends(port);
-    node_address(bed, to)
+pub(crate) fn next_hop(topology: &Topology, port: PortId) -> Ipv4Addr {
+    let (_, to) = topology.ends(port);
+    node_address(topology, to)
 }
 
-/// The routes of a node: a host has one way out, a switch a route to every host.
+/// The routes of a node: a host has one way out, with these options, and a switch a route to every host.
 pub(crate) fn routes(
-    bed: &Bed,
-    (id, node): (NodeId, Node),
+    topology: &Topology,
+    id: NodeId,
     ports: &[PortId],
     interfaces: &[u32],
+    options: RouteOptions,
 ) -> Vec<Route> {
-    let way = |port: &PortId| (interfaces[port.0 as usize], next_hop(bed, *port));
-    match node {
+    let way = |port: &PortId| (interfaces[port.0 as usize], next_hop(topology, *port));
+    match topology.nodes()[id.0 as usize] {
         Node::Host(_) => vec![Route {
             to: Ipv4Addr::new(10, 88, 0, 0),
             prefix: 16,
             ways: ports.iter().map(way).collect(),
-            options: Some(bed.route),
+            options: Some(options),
         }],
         Node::Switch => {
-            let hosts = (0..).zip(bed.topology.hosts());
+            let hosts = (0..).zip(topology.hosts());
             let route = |(host, to): (u32, &NodeId)| {
-                let distance = distances(bed, *to);
+                let distance = distances(topology, *to);
                 let own = distance[id.0 as usize];
                 let nearer = ports.iter().filter(|port| {
-                    let (_, next) = bed.topology.ends(**port);
+                    let (_, next) = topology.ends(**port);
                     distance[next.0 as usize] + 1 == own
                 });
                 Route {
@@ -70,31 +70,41 @@ pub(crate) fn routes(
 }
 
 /// Links on the way between two hosts.
-pub(crate) fn links_between(bed: &Bed, from: HostId, to: HostId) -> u32 {
-    let node = |host: HostId| bed.topology.hosts()[host.0 as usize];
-    distances(bed, node(to))[node(from).0 as usize]
+pub(crate) fn links_between(topology: &Topology, from: HostId, to: HostId) -> u32 {
+    let node = |host: HostId| topology.hosts()[host.0 as usize];
+    distances(topology, node(to))[node(from).0 as usize]
 }
 
 /// The ports of switches that carry data between `pairs` of hosts, over any of the shortest paths.
-pub(crate) fn on_the_way(bed: &Bed, pairs: &BTreeSet<(HostId, HostId)>) -> BTreeSet<PortId> {
-    let node = |host: HostId| bed.topology.hosts()[host.0 as usize];
-    let ports = (0..).map(PortId).take(2 * bed.topology.links().len());
+pub(crate) fn on_the_way(
+    topology: &Topology,
+    pairs: &BTreeSet<(HostId, HostId)>,
+) -> BTreeSet<PortId> {
+    let node = |host: HostId| topology.hosts()[host.0 as usize];
+    let ports = (0..).map(PortId).take(2 * topology.links().len());
     let ports: Vec<PortId> = ports.collect();
     let mut found = BTreeSet::new();
     for (from, to) in pairs {
-        let (before, after) = (distances(bed, node(*from)), distances(bed, node(*to)));
+        let (before, after) = (
+            distances(topology, node(*from)),
+            distances(topology, node(*to)),
+        );
         let all = after[node(*from).0 as usize];
         found.extend(ports.iter().filter(|port| {
-            let (near, far) = bed.topology.ends(**port);
-            let is_switch = bed.topology.nodes()[near.0 as usize] == Node::Switch;
+            let (near, far) = topology.ends(**port);
+            let is_switch = topology.nodes()[near.0 as usize] == Node::Switch;
             is_switch && before[near.0 as usize] + 1 + after[far.0 as usize] == all
         }));
     }
     found
 }
 
-/// The port of a switch that most connections pass, and before others their bottleneck.
-pub(crate) fn busiest(bed: &Bed, connections: &[PlannedConnection]) -> PortId {
+/// The port of a switch that most connections pass, and before others their `bottleneck`.
+pub(crate) fn busiest(
+    topology: &Topology,
+    bottleneck: PortId,
+    connections: &[PlannedConnection],
+) -> PortId {
     let mut pairs: BTreeMap<(HostId, HostId), u32> = BTreeMap::new();
     for connection in connections {
         *pairs
@@ -103,25 +113,25 @@ pub(crate) fn busiest(bed: &Bed, connections: &[PlannedConnection]) -> PortId {
     }
     let mut passing: BTreeMap<PortId, u32> = BTreeMap::new();
     for (pair, count) in pairs {
-        for port in on_the_way(bed, &BTreeSet::from([pair])) {
+        for port in on_the_way(topology, &BTreeSet::from([pair])) {
             *passing.entry(port).or_default() += count;
         }
     }
     let most = passing.values().max().copied();
-    if passing.get(&bed.bottleneck).copied() == most {
-        return bed.bottleneck;
+    if passing.get(&bottleneck).copied() == most {
+        return bottleneck;
     }
     let busiest = passing.iter().find(|(_, count)| Some(**count) == most);
-    busiest.map_or(bed.bottleneck, |(port, _)| *port)
+    busiest.map_or(bottleneck, |(port, _)| *port)
 }
 
 /// Links between every node and `to`.
-fn distances(bed: &Bed, to: NodeId) -> Vec<u32> {
-    let mut distance = vec![u32::MAX - 1; bed.topology.nodes().len()];
+fn distances(topology: &Topology, to: NodeId) -> Vec<u32> {
+    let mut distance = vec![u32::MAX - 1; topology.nodes().len()];
     distance[to.0 as usize] = 0;
     let mut next = VecDeque::from([to]);
     while let Some(node) = next.pop_front() {
-        for link in bed.topology.links() {
+        for link in topology.links() {
             let other = if link.a == node {
                 link.b
             } else if link.b == node {
@@ -143,6 +153,7 @@ mod tests {
     use scenario::{Overrides, Scenario, Source};
 
     use super::*;
+    use crate::testbed::Bed;
 
     fn bed(text: &str) -> Bed {
         let text = format!("schemes = [\"cubic\"]\n{text}\n[workload]\nsenders = 2");
@@ -158,12 +169,15 @@ mod tests {
         let [first, second, third] = [0, 1, 2].map(HostId);
         let towards = |host| star.topology.host_port(host).reverse();
         let pairs = BTreeSet::from([(second, first), (third, first)]);
-        assert_eq!(on_the_way(&star, &pairs), BTreeSet::from([towards(first)]));
+        assert_eq!(
+            on_the_way(&star.topology, &pairs),
+            BTreeSet::from([towards(first)])
+        );
         let leaves = bed(LEAF_SPINE);
         let last = HostId(u32::try_from(leaves.topology.hosts().len()).unwrap() - 1);
         // Three spines: up to each, down from each, and the last leaf's.
         assert_eq!(
-            on_the_way(&leaves, &BTreeSet::from([(first, last)])).len(),
+            on_the_way(&leaves.topology, &BTreeSet::from([(first, last)])).len(),
             7
         );
     }
@@ -179,7 +193,7 @@ mod tests {
         let ports: Vec<_> = all
             .filter(|port| bed.topology.ends(*port).0 == leaf)
             .collect();
-        let routes = routes(&bed, (leaf, Node::Switch), &ports, &interfaces);
+        let routes = routes(&bed.topology, leaf, &ports, &interfaces, bed.route);
         assert_eq!(routes.len(), bed.topology.hosts().len());
         assert_eq!(routes[0].ways, [(port.0 ^ 1, address(HostId(0)))]);
         assert_eq!(routes.last().unwrap().ways.len(), 3);

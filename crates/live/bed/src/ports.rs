@@ -1,17 +1,16 @@
 //! Programs at the ports of switches and at receivers, if this build has them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 
 use base::{HostId, Rate};
 use fabric::PortId;
+use plan::workload::PlannedConnection;
 use protocol::SlotLengths;
 use schemes::HostInfo;
 
-use crate::lan::{Lan, Speed};
+use crate::lan::Speed;
 use crate::paths;
 use crate::testbed::Bed;
-use crate::traffic::Work;
 
 #[cfg(feature = "kernel")]
 mod connections;
@@ -20,9 +19,7 @@ mod receivers;
 
 #[cfg_attr(feature = "kernel", path = "ports/loaded.rs")]
 #[cfg_attr(not(feature = "kernel"), path = "ports/absent.rs")]
-mod loaded;
-
-pub(crate) use loaded::loadable;
+pub(crate) mod loaded;
 
 /// How many packets met each fate at all ports, by the names of `programs::Reason`.
 pub(crate) type Counts = BTreeMap<&'static str, u64>;
@@ -79,25 +76,20 @@ pub(crate) struct Site {
     pub(crate) info: HostInfo,
 }
 
-/// Does `act` while every port that data pass and every receiver follow the laws, all of which begin anew. Nothing waits
-/// at other ports but ACKs, so that no law would act there. Returns what the programs told.
-pub(crate) fn during<T>(
-    (bed, lan, speed): (&Bed, &Lan, Speed),
-    work: &Work<'_>,
-    act: impl FnOnce() -> io::Result<T>,
-) -> io::Result<(T, Told)> {
-    let pairs = work.connections.iter();
-    let pairs = pairs.map(|connection| (connection.sender, connection.receiver));
-    let pairs: BTreeSet<_> = pairs.collect();
-    let hosts: BTreeSet<HostId> = pairs.iter().map(|(_, receiver)| *receiver).collect();
-    let sites = Sites {
-        switches: paths::on_the_way(bed, &pairs),
-        receivers: hosts
-            .into_iter()
-            .map(|host| site(bed, speed, host))
-            .collect(),
-    };
-    loaded::during(lan, (work.laws, &sites), act)
+impl Sites {
+    /// The ports that data of `connections` pass, and their receivers. Nothing waits at other ports but ACKs, so that no
+    /// law would act there.
+    pub(crate) fn of(bed: &Bed, speed: Speed, connections: &[PlannedConnection]) -> Self {
+        let pairs = connections.iter();
+        let pairs = pairs.map(|connection| (connection.sender, connection.receiver));
+        let pairs: BTreeSet<_> = pairs.collect();
+        let hosts: BTreeSet<HostId> = pairs.iter().map(|(_, receiver)| *receiver).collect();
+        let hosts = hosts.into_iter();
+        Self {
+            receivers: hosts.map(|host| site(bed, speed, host)).collect(),
+            switches: paths::on_the_way(&bed.topology, &pairs),
+        }
+    }
 }
 
 fn site(bed: &Bed, speed: Speed, host: HostId) -> Site {
@@ -115,8 +107,8 @@ fn site(bed: &Bed, speed: Speed, host: HostId) -> Site {
 }
 
 #[cfg(feature = "kernel")]
-fn refused(error: programs::LoadError) -> io::Error {
-    io::Error::other(error)
+fn refused(error: programs::LoadError) -> std::io::Error {
+    std::io::Error::other(error)
 }
 
 /// How long programs act when nobody renews: a process that hangs should not outlive its patience by much.

@@ -3,18 +3,18 @@
 use std::iter;
 use std::path::Path;
 
-use protocol::{PointLine, Results, TwinLine};
+use protocol::Results;
 use scenario::Scenario;
 
 use crate::along;
 use crate::cell::Arm;
 use crate::error::EmulateError;
-use crate::lines::{point_line, set, with_alone};
-use crate::measure;
+use crate::measure::{self, with_alone};
 use crate::order::{Detail, Order};
+use crate::report::{RunReport, TwinReport};
 use crate::starts::Starts;
 use crate::testbed::Bed;
-use crate::twin::{self, Found};
+use crate::twin::{self, Found, Original, Traces};
 
 /// The simulation beside a scheme. If every start was recorded and the workload is an incast, each run replays its own
 /// starts; otherwise runs are seeds, or one if nothing is drawn.
@@ -30,7 +30,8 @@ pub(crate) struct Simulations<'a> {
 impl<'a> Simulations<'a> {
     pub(crate) fn of(
         arm: &'a Arm<'a>,
-        network: (&Bed, &Found),
+        bed: &Bed,
+        found: &Found,
         mut starts: Vec<Starts>,
         order: &'a Order,
     ) -> Result<Self, EmulateError> {
@@ -47,7 +48,14 @@ impl<'a> Simulations<'a> {
                 .map_err(|error| EmulateError::Failed(format!("cannot write {name}: {error}")))?;
             traces.push(name);
         }
-        let scenario = twin::of(point, &arm.stack, network, (folder, &traces), order.runs)?;
+        let original = Original {
+            point,
+            stack: &arm.stack,
+            bed,
+            found,
+        };
+        let names = &traces;
+        let scenario = twin::of(original, Traces { folder, names }, order.runs)?;
         Ok(Self {
             arm,
             scenario,
@@ -57,11 +65,11 @@ impl<'a> Simulations<'a> {
         })
     }
 
-    pub(crate) fn line(&self) -> TwinLine {
+    /// Its scenario.
+    pub(crate) fn describe(&self) -> TwinReport<'a> {
         let point = self.arm.points[0];
-        TwinLine {
-            scheme: point.scheme.clone(),
-            set: set(point),
+        TwinReport {
+            point,
             file: format!("twin-{}-{}.toml", self.arm.number, point.scheme),
             toml: twin::text(&self.scenario, self.folder),
             starts: self.traces.clone(),
@@ -77,11 +85,11 @@ impl<'a> Simulations<'a> {
     pub(crate) fn run(
         &self,
         run: usize,
-        order: &Order,
+        detail: Detail,
         alone: &[Option<f64>],
-    ) -> Result<PointLine, EmulateError> {
+    ) -> Result<RunReport<'a>, EmulateError> {
         let simulated = &self.scenario.points()[run];
-        let (outcome, along) = match order.detail {
+        let (outcome, along) = match detail {
             Detail::Series => {
                 along::simulate(simulated).map(|(outcome, along)| (outcome, Some(along)))
             }
@@ -103,20 +111,19 @@ impl<'a> Simulations<'a> {
         if starts.is_some() {
             measure::set_completions(&mut metrics, &fct);
         }
-        let results = Results::Simulated {
-            metrics: Box::new(metrics),
-        };
-        let number = u32::try_from(run).unwrap_or(u32::MAX);
-        let mut line = point_line(self.arm.points[0], number, results, fct);
-        line.seed = simulated.seed;
-        if order.detail >= Detail::Flows {
-            let rows = both().map(|(flow, lead)| measure::simulated_row(flow, *lead));
-            line.flows = Some(with_alone(rows, alone));
-            line.ended_us = Some(outcome.cost.simulated_us);
-        }
-        if let Some(along) = along {
-            along.add_to(&mut line);
-        }
-        Ok(line)
+        let rows = both().map(|(flow, lead)| measure::simulated_row(flow, *lead));
+        let has_flows = detail >= Detail::Flows;
+        Ok(RunReport {
+            point: self.arm.points[0],
+            seed: simulated.seed,
+            run: u32::try_from(run).unwrap_or(u32::MAX),
+            results: Results::Simulated {
+                metrics: Box::new(metrics),
+            },
+            fct_us: fct,
+            flows: has_flows.then(|| with_alone(rows, alone)),
+            ended_us: has_flows.then_some(outcome.cost.simulated_us),
+            along,
+        })
     }
 }

@@ -13,6 +13,8 @@ use plan::PointSpec;
 use plan::workload::Plan;
 use scenario::Problems;
 
+use crate::paths;
+
 pub use settings::Different;
 
 /// The network of a point, with the knobs of the kernel.
@@ -59,9 +61,9 @@ impl Bed {
         let as_switches = keys.host.queue == plan::keys::HostQueue::Switch;
         let settings = settings::translate(point);
         Ok(Self {
+            watched: paths::busiest(&plan.topology, plan.bottleneck, &plan.connections),
             topology: plan.topology,
             bottleneck: plan.bottleneck,
-            watched: plan.bottleneck,
             switch_limit,
             host_limit: if as_switches { switch_limit } else { own },
             mark_from: (keys.switch.ecn_threshold.0).map(|size| size.in_bytes(packet)),

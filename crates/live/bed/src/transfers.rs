@@ -9,15 +9,16 @@ use machine::{interrupt, kernel};
 use plan::PointSpec;
 use plan::keys::{self, TopologyKind, WorkloadKind};
 use plan::workload::Plan;
-use protocol::{BedLine, FlowRow, Instead, Line, LinuxMetrics, LinuxRun, PointLine, Results};
+use protocol::{FlowRow, Instead, Line, LinuxMetrics, LinuxRun, Results};
 use scenario::{Problem, Problems, Scenario};
 use tun::{Done, Impairment, Session, Setup, Side, Transfer};
 
 use crate::counters::Cores;
 use crate::error::EmulateError;
-use crate::lines::{begins, point_line, set, skipped};
+use crate::lines;
 use crate::measure;
 use crate::order::Order;
+use crate::report::{NetworkReport, Report, RunReport};
 use crate::validity;
 
 /// Makes the transfer of every point of `scenario`, whose seeds are the runs, and tells each result. Of `order` only the
@@ -33,7 +34,9 @@ pub fn transfers(
     for point in scenario.points() {
         check(point)?;
     }
-    tell(begins(scenario, order));
+    let report = &mut |report: Report<'_>| tell(lines::line(report));
+    let runs = order.runs;
+    report(Report::Begins { scenario, runs });
     let mut sets: Vec<&PointSpec> = Vec::new();
     for point in scenario.points() {
         if sets.iter().all(|other| other.set != point.set) {
@@ -43,7 +46,7 @@ pub fn transfers(
     for first in sets {
         let alike = scenario.points().iter();
         let alike: Vec<_> = alike.filter(|point| point.set == first.set).collect();
-        of_set(&alike, order, tell)?;
+        of_set(&alike, order, report)?;
     }
     Ok(())
 }
@@ -65,7 +68,7 @@ fn check(point: &PointSpec) -> Result<(), Problems> {
 fn of_set(
     points: &[&PointSpec],
     order: &Order,
-    tell: &mut dyn FnMut(Line),
+    report: &mut dyn FnMut(Report<'_>),
 ) -> Result<(), EmulateError> {
     let first = points[0];
     let mut schemes: Vec<&str> = Vec::new();
@@ -75,7 +78,7 @@ fn of_set(
         }
     }
     let mut session = Session::open(setup(first))?;
-    tell(Line::Bed(describe(first)));
+    report(Report::Network(describe(first)));
     let of_scheme = |scheme: &str| {
         let own = points.iter().filter(move |point| point.scheme == scheme);
         own.copied().collect::<Vec<_>>()
@@ -86,7 +89,8 @@ fn of_set(
             Err(problems) => {
                 let reasons = problems.0.iter().map(ToString::to_string);
                 let reasons: Vec<_> = reasons.collect();
-                tell(skipped(of_scheme(scheme)[0], reasons.join("; ")));
+                let (point, reason) = (of_scheme(scheme)[0], reasons.join("; "));
+                report(Report::LeftOut { point, reason });
                 false
             }
         })
@@ -96,13 +100,13 @@ fn of_set(
             interrupt::check()?;
             let own = of_scheme(scheme);
             let point = own[run as usize % own.len()];
-            let line = live_point(&mut session, point, run)?;
-            tell(Line::Point(Box::new(line)));
+            let ran = live_run(&mut session, point, run)?;
+            report(Report::Run(Box::new(ran)));
         }
     }
     for scheme in known.iter().filter(|_| order.simulate) {
-        let line = simulated(of_scheme(scheme)[0])?;
-        tell(Line::Point(Box::new(line)));
+        let ran = simulated(of_scheme(scheme)[0])?;
+        report(Report::Run(Box::new(ran)));
     }
     Ok(())
 }
@@ -139,13 +143,12 @@ fn settings(point: &PointSpec) -> Vec<String> {
         .collect()
 }
 
-fn describe(point: &PointSpec) -> BedLine {
+fn describe(point: &PointSpec) -> NetworkReport<'_> {
     let rate = point.keys.link.rate.as_bps();
     let instead =
         "the kernel's receiver acknowledges as it does; that of the twin as the scenario says";
-    BedLine {
-        set: set(point),
-        kernel: kernel::version(),
+    NetworkReport {
+        point,
         hosts: 2,
         switches: 0,
         rate_bps: rate,
@@ -160,11 +163,11 @@ fn describe(point: &PointSpec) -> BedLine {
 }
 
 /// One run of one scheme.
-fn live_point(
+fn live_run<'a>(
     session: &mut Session,
-    point: &PointSpec,
+    point: &'a PointSpec,
     run: u32,
-) -> Result<PointLine, EmulateError> {
+) -> Result<RunReport<'a>, EmulateError> {
     let size = Plan::of(point).flows[0].size.unwrap_or(0);
     let transfer = Transfer {
         scheme: point.scheme.clone(),
@@ -190,7 +193,12 @@ fn live_point(
             ..LinuxRun::default()
         }),
     };
-    Ok(PointLine {
+    Ok(RunReport {
+        point,
+        seed: point.seed,
+        run,
+        results,
+        fct_us: fct_us.into_iter().collect(),
         flows: Some(vec![FlowRow {
             start_us: Some(0.0),
             completion_us: fct_us,
@@ -200,7 +208,7 @@ fn live_point(
             ..FlowRow::default()
         }]),
         ended_us: fct_us,
-        ..point_line(point, run, results, fct_us.into_iter().collect())
+        along: None,
     })
 }
 
@@ -236,16 +244,21 @@ fn metrics(done: &Done, size: u64, fct_us: Option<f64>) -> LinuxMetrics {
 }
 
 /// The twin: nothing of it is random, so it runs once.
-fn simulated(point: &PointSpec) -> Result<PointLine, EmulateError> {
+fn simulated(point: &PointSpec) -> Result<RunReport<'_>, EmulateError> {
     let outcome = sim::run::run(point).map_err(|error| EmulateError::Failed(error.to_string()))?;
     let flow = &outcome.flows[0];
     let results = Results::Simulated {
         metrics: Box::new(outcome.metrics.clone()),
     };
-    Ok(PointLine {
+    Ok(RunReport {
+        point,
+        seed: point.seed,
+        run: 0,
+        results,
+        fct_us: flow.fct_us.get().into_iter().collect(),
         flows: Some(vec![measure::simulated_row(flow, 0.0)]),
         ended_us: Some(outcome.cost.simulated_us),
-        ..point_line(point, 0, results, flow.fct_us.get().into_iter().collect())
+        along: None,
     })
 }
 

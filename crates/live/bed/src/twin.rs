@@ -25,55 +25,64 @@ pub(crate) struct Found {
     pub(crate) spread_us: f64,
 }
 
-/// The twin of `point` that replays each trace of `starts` in `folder`; without traces, one with `seeds` seeds from
-/// its own on where anything is drawn.
+/// What a twin is made of: a point as Linux ran it.
+#[derive(Clone, Copy)]
+pub(crate) struct Original<'a> {
+    pub(crate) point: &'a PointSpec,
+    pub(crate) stack: &'a Stack,
+    pub(crate) bed: &'a Bed,
+    pub(crate) found: &'a Found,
+}
+
+/// Traces that a twin replays, by the names of their files in a folder.
+#[derive(Clone, Copy)]
+pub(crate) struct Traces<'a> {
+    pub(crate) folder: &'a Path,
+    pub(crate) names: &'a [String],
+}
+
+/// The twin that replays each of these traces; without traces, one with `seeds` seeds from that of its point on where
+/// anything is drawn.
 pub(crate) fn of(
-    point: &PointSpec,
-    stack: &Stack,
-    network: (&Bed, &Found),
-    (folder, starts): (&Path, &[String]),
+    original: Original<'_>,
+    traces: Traces<'_>,
     seeds: NonZeroU32,
 ) -> Result<Scenario, Problems> {
-    let load = |seeds| {
-        let sets = settings(point, stack, network, starts);
-        load(point, stack, (folder, starts), (sets, seeds))
-    };
-    let twin = load(if starts.is_empty() {
-        seeds
-    } else {
-        NonZeroU32::MIN
-    })?;
-    if twin.is_random() || !starts.is_empty() {
+    let replays = !traces.names.is_empty();
+    let load = |seeds| load(original, traces, settings(original, replays), seeds);
+    let twin = load(if replays { NonZeroU32::MIN } else { seeds })?;
+    if twin.is_random() || replays {
         Ok(twin)
     } else {
         load(NonZeroU32::MIN)
     }
 }
 
-/// The twin of `point` that replays the trace called `name` in `folder` without losses, to its end.
-pub(crate) fn alone(
-    point: &PointSpec,
-    stack: &Stack,
-    network: (&Bed, &Found),
-    (folder, name): (&Path, &str),
+/// The twin that replays the trace called `name` in `folder` without losses, to its end.
+pub(crate) fn without_losses(
+    original: Original<'_>,
+    folder: &Path,
+    name: &str,
 ) -> Result<Scenario, Problems> {
-    let traces = [name.to_owned()];
-    let mut sets = settings(point, stack, network, &traces);
+    let mut sets = settings(original, true);
     for key in ["switch.buffer", "run.duration"] {
         let own = format!("{key}=");
         sets.retain(|set| !set.starts_with(&own));
         sets.push(own + "unlimited");
     }
-    load(point, stack, (folder, &traces), (sets, NonZeroU32::MIN))
+    let names = &[name.to_owned()];
+    load(original, Traces { folder, names }, sets, NonZeroU32::MIN)
 }
 
 /// A twin with these settings and seeds.
 fn load(
-    point: &PointSpec,
-    stack: &Stack,
-    (folder, starts): (&Path, &[String]),
-    (sets, seeds): (Vec<String>, NonZeroU32),
+    original: Original<'_>,
+    traces: Traces<'_>,
+    sets: Vec<String>,
+    seeds: NonZeroU32,
 ) -> Result<Scenario, Problems> {
+    let Original { point, stack, .. } = original;
+    let Traces { folder, names } = traces;
     let overrides = Overrides {
         sets,
         seed: Some(point.seed),
@@ -82,8 +91,8 @@ fn load(
     };
     let mut text = format!("name = \"twin\"\nschemes = [\"{}\"]\n", stack.bundle);
     text += &groups(point, stack);
-    if !starts.is_empty() {
-        writeln!(text, "workload.trace = {starts:?}").expect("a string takes everything");
+    if !names.is_empty() {
+        writeln!(text, "workload.trace = {names:?}").expect("a string takes everything");
     }
     let name = folder.join("twin").display().to_string();
     Scenario::load(Source::new(name, text), &overrides)
@@ -95,15 +104,12 @@ pub(crate) fn text(twin: &Scenario, folder: &Path) -> String {
     twin.resolved().replace(&own, "\"")
 }
 
-fn settings(
-    point: &PointSpec,
-    stack: &Stack,
-    (bed, found): (&Bed, &Found),
-    starts: &[String],
-) -> Vec<String> {
-    let mut own = own(point, bed, found);
+/// The settings of a twin, which replays traces or not.
+fn settings(original: Original<'_>, replays: bool) -> Vec<String> {
+    let Original { point, stack, .. } = original;
+    let mut own = own(original);
     own.extend(stack.twin.clone());
-    if !starts.is_empty() {
+    if replays {
         own.retain(|(key, _)| keys::group(key) != "workload");
         own.push(("workload.kind", "trace".to_owned()));
     }
@@ -116,7 +122,7 @@ fn settings(
         .collect();
     for key in keys::all_keys() {
         let group = keys::group(key.name);
-        let told = !starts.is_empty() && group == "workload" && !OF_TRACES.contains(&key.name);
+        let told = replays && group == "workload" && !OF_TRACES.contains(&key.name);
         let concerns = (GROUPS.contains(&group) || is_part(group)) && !told;
         let text = point.text(key.name);
         let changed = own.iter().any(|(own, _)| *own == key.name);
@@ -155,7 +161,10 @@ pub(crate) fn is_incast(point: &PointSpec) -> bool {
 }
 
 /// What the twin has otherwise than the scenario.
-fn own(point: &PointSpec, bed: &Bed, found: &Found) -> Vec<(&'static str, String)> {
+fn own(original: Original<'_>) -> Vec<(&'static str, String)> {
+    let Original {
+        point, bed, found, ..
+    } = original;
     let keys = &point.keys;
     let rate = |bps: u64| format!("{}bps", found.speed.of(bps));
     let mut own = bed.twin.clone();
@@ -210,6 +219,11 @@ const OF_TRACES: [&str; 3] = ["workload.start", "workload.connection", "workload
 mod tests {
     use super::*;
 
+    const NO_TRACES: Traces<'_> = Traces {
+        folder: Path::new(""),
+        names: &[],
+    };
+
     #[test]
     fn a_twin_has_the_network_that_was_found() {
         let scenario = Scenario::builtin("incast");
@@ -228,8 +242,13 @@ mod tests {
         };
         let stack = Stack::of(point, &bed, &["reno".to_owned()]).unwrap();
         let seeds = NonZeroU32::new(5).unwrap();
-        let none: (&Path, &[String]) = (Path::new(""), &[]);
-        let twin = of(point, &stack, (&bed, &found), none, seeds).unwrap();
+        let original = Original {
+            point,
+            stack: &stack,
+            bed: &bed,
+            found: &found,
+        };
+        let twin = of(original, NO_TRACES, seeds).unwrap();
         assert_eq!(
             twin.points().len(),
             5,
@@ -241,7 +260,11 @@ mod tests {
             spread_us: 250.0,
             ..found
         };
-        let twin_of_late = of(point, &stack, (&bed, &late), none, seeds).unwrap();
+        let late = Original {
+            found: &late,
+            ..original
+        };
+        let twin_of_late = of(late, NO_TRACES, seeds).unwrap();
         assert_eq!(twin_of_late.points().len(), 5, "starts are random");
         let jitter = twin_of_late.points()[0].keys.workload.jitter;
         assert_eq!(jitter, Span::from_micros(250));
@@ -276,8 +299,13 @@ mod tests {
             links: 2,
             spread_us: 100.0,
         };
-        let none: (&Path, &[String]) = (Path::new(""), &[]);
-        let twin = of(point, &stack, (&bed, &found), none, NonZeroU32::MIN).unwrap();
+        let original = Original {
+            point,
+            stack: &stack,
+            bed: &bed,
+            found: &found,
+        };
+        let twin = of(original, NO_TRACES, NonZeroU32::MIN).unwrap();
         let twin = &twin.points()[0];
         assert_eq!(twin.groups.len(), point.groups.len());
         for (own, twin) in point.groups.iter().zip(twin.groups.iter()) {

@@ -16,7 +16,8 @@ pub(crate) fn loadable(_law: &Law) -> Result<(), String> {
 /// Does `act`; there are no laws.
 pub(crate) fn during<T>(
     _lan: &Lan,
-    (laws, _sites): (&[Law], &Sites),
+    laws: &[Law],
+    _sites: &Sites,
     act: impl FnOnce() -> io::Result<T>,
 ) -> io::Result<(T, Told)> {
     assert!(laws.is_empty(), "none can be loaded");

@@ -24,10 +24,11 @@ pub(crate) fn loadable(law: &Law) -> Result<(), String> {
     loaded.map_err(|error| error.to_string())
 }
 
-/// Does `act` while these ports and receivers follow the laws. Returns what the programs told.
+/// Does `act` while these ports and receivers follow the laws, all of which begin anew. Returns what the programs told.
 pub(crate) fn during<T>(
     lan: &Lan,
-    (laws, sites): (&[Law], &Sites),
+    laws: &[Law],
+    sites: &Sites,
     act: impl FnOnce() -> io::Result<T>,
 ) -> io::Result<(T, Told)> {
     let receivers = sites.receivers.iter().map(|site| site.port);
@@ -70,7 +71,7 @@ pub(crate) fn during<T>(
     let dogs = watched.filter_map(io::Result::transpose);
     let dogs = dogs.collect::<io::Result<Vec<_>>>()?;
     let act = || watched_by(lan, &dogs, act);
-    let (done, slots) = beside(&all, (&hosts, decider), act)?;
+    let (done, slots) = beside(&all, &hosts, decider, act)?;
     let mut counts = Counts::new();
     for port in all {
         for (reason, count) in port.counts().map_err(refused)? {
@@ -83,7 +84,8 @@ pub(crate) fn during<T>(
 /// Does `act` while leases are renewed, and windows are decided if there is a decider.
 fn beside<T>(
     ports: &[&Port],
-    (hosts, decider): (&[Host], Option<&Decider>),
+    hosts: &[Host],
+    decider: Option<&Decider>,
     act: impl FnOnce() -> io::Result<T>,
 ) -> io::Result<(T, Option<SlotLengths>)> {
     thread::scope(|scope| {

@@ -48,7 +48,7 @@ impl Ground {
         let (near, far) = (end(DEVICE, 1), end(DEVICE + 1, 2));
         self.near.within(|| {
             let mut routing = Routing::open()?;
-            routing.add_link((&near, &far), self.far.as_fd(), MTU)?;
+            routing.add_link(&near, &far, self.far.as_fd(), MTU)?;
             routing.set_up(DEVICE)?;
             routing.add_address(DEVICE, NEAR)?;
             routing.add_neighbour(DEVICE, FAR, far.mac)?;
