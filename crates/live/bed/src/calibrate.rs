@@ -16,9 +16,9 @@ use crate::error::EmulateError;
 use crate::lan::{self, Lan, Running, Speed};
 use crate::measure;
 use crate::paths::{links_between, on_the_way};
-use crate::testbed::Bed;
+use crate::testbed::Testbed;
 use crate::traffic::{PORT, Work};
-use crate::twin::Found;
+use crate::twin::Calibration;
 use crate::validity::MOST_LATE;
 
 /// How fast the links of the bed are.
@@ -50,13 +50,13 @@ impl FromStr for RateChoice {
 
 /// Makes the network of `bed` with links of the speed that `choice` asks for, and measures its round trip.
 pub(crate) fn network(
-    bed: &Bed,
+    bed: &Testbed,
     plan: &Plan,
     choice: RateChoice,
-) -> Result<(Lan, Found), EmulateError> {
+) -> Result<(Lan, Calibration), EmulateError> {
     let (lan, speed) = at_speed(bed, plan, choice)?;
     let (rtt_us, links) = round_trip(bed, &lan, plan)?;
-    let found = Found {
+    let found = Calibration {
         speed,
         rtt_us,
         links,
@@ -67,7 +67,7 @@ pub(crate) fn network(
 
 /// Makes the network of `bed` with links of the speed that `choice` asks for.
 pub(crate) fn at_speed(
-    bed: &Bed,
+    bed: &Testbed,
     plan: &Plan,
     choice: RateChoice,
 ) -> Result<(Lan, Speed), EmulateError> {
@@ -77,7 +77,7 @@ pub(crate) fn at_speed(
 }
 
 /// The speed of a bed before anything is known.
-fn planned(bed: &Bed) -> Speed {
+fn planned(bed: &Testbed) -> Speed {
     let planned = bed.fastest().as_bps();
     Speed {
         real: planned,
@@ -87,7 +87,7 @@ fn planned(bed: &Bed) -> Speed {
 }
 
 /// Finds the speed of a bed by trying: half a second of long flows at each rate and bucket.
-fn speed(bed: &Bed, lan: &Lan, plan: &Plan, choice: RateChoice) -> Result<Speed, EmulateError> {
+fn speed(bed: &Testbed, lan: &Lan, plan: &Plan, choice: RateChoice) -> Result<Speed, EmulateError> {
     let planned = bed.fastest();
     let rates: Vec<Rate> = match choice {
         RateChoice::AsIs => vec![planned],
@@ -132,7 +132,7 @@ fn too_fast(rate: Rate, share: Option<f64>) -> EmulateError {
 }
 
 /// Whether the flows of the plan start on time. Each takes a core a while, which counts for less the slower the links are.
-fn starts_on_time(bed: &Bed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<bool> {
+fn starts_on_time(bed: &Testbed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<bool> {
     let work = Work {
         connections: &plan.connections,
         flows: &plan.flows,
@@ -152,7 +152,7 @@ fn starts_on_time(bed: &Bed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result
 }
 
 /// The share of the watched port's rate that a few long flows get through it.
-fn held(bed: &Bed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<Option<f64>> {
+fn held(bed: &Testbed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<Option<f64>> {
     let pairs = (plan.connections.iter()).map(|one| (one.sender, one.receiver));
     let pairs: BTreeSet<(HostId, HostId)> = pairs.collect();
     let passes = |pair: &(HostId, HostId)| {
@@ -204,7 +204,7 @@ fn held(bed: &Bed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<Option<f6
 
 /// The least of the kernel's smoothed round-trip times while single bytes go one way, and how many links
 /// lie on that way. Receivers whose ACKs wait answer only the first of these bytes at once.
-fn round_trip(bed: &Bed, lan: &Lan, plan: &Plan) -> io::Result<(f64, u32)> {
+fn round_trip(bed: &Testbed, lan: &Lan, plan: &Plan) -> io::Result<(f64, u32)> {
     let first = plan.connections.first();
     let first = first.ok_or_else(|| io::Error::other("the plan has no flows"))?;
     let to = std::net::SocketAddrV4::new(lan::host_address(first.receiver), PORT);

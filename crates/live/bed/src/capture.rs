@@ -30,7 +30,7 @@ use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
 use pcap_file::{DataLink, Endianness, PcapError};
 
 use crate::lan::Lan;
-use crate::testbed::Bed;
+use crate::testbed::Testbed;
 
 /// A capture that is under way.
 pub(crate) struct Tap {
@@ -54,7 +54,7 @@ pub(crate) struct Captured {
 
 impl Tap {
     /// Begins to capture in front of the bottleneck and behind it.
-    pub(crate) fn open(bed: &Bed, lan: &Lan, file: &Path) -> io::Result<Self> {
+    pub(crate) fn open(bed: &Testbed, lan: &Lan, file: &Path) -> io::Result<Self> {
         let socket = lan.owner(bed.bottleneck).within(listen)?;
         let section = SectionHeaderBlock {
             endianness: Endianness::Little,
@@ -173,7 +173,7 @@ fn listen() -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-fn described(bed: &Bed, port: PortId) -> InterfaceDescriptionBlock<'static> {
+fn described(bed: &Testbed, port: PortId) -> InterfaceDescriptionBlock<'static> {
     let names = bed.topology.names();
     let (from, to) = bed.topology.ends(port);
     let bottleneck = if port == bed.bottleneck {

@@ -6,7 +6,7 @@ use scenario::{Problems, Scenario};
 
 use crate::ports::loaded;
 use crate::stack::{Law, Stack};
-use crate::testbed::Bed;
+use crate::testbed::Testbed;
 
 /// Points that differ in scheme and seed alone.
 pub(crate) struct Cell<'a> {
@@ -33,7 +33,7 @@ pub(crate) fn all(scenario: &Scenario) -> Result<Vec<Cell<'_>>, Problems> {
     for groups in by_settings(scenario) {
         let (mut arms, mut left_out) = (Vec::new(), Vec::new());
         for points in groups {
-            let stack = Stack::of(points[0], &Bed::of(points[0])?, &controls);
+            let stack = Stack::of(points[0], &Testbed::of(points[0])?, &controls);
             match stack.and_then(|stack| loadable(&stack.laws).map(|()| stack)) {
                 Ok(stack) => {
                     number += 1;

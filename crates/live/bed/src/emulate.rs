@@ -6,8 +6,8 @@ use machine::interrupt;
 use protocol::Line;
 use scenario::Scenario;
 
-use crate::alone;
 use crate::cell::{self, Cell};
+use crate::ideal_fct;
 use crate::lines;
 use crate::network::Network;
 use crate::report::Report;
@@ -55,7 +55,7 @@ fn run_cell(
     report(Report::Network(network.describe(cell)));
     let alone = cell.arms.iter().map(|arm| match &order.folder {
         Some(folder) if order.detail >= Detail::Flows => {
-            alone::completions_us(arm, &network.bed, &network.found, folder)
+            ideal_fct::completions_us(arm, &network.bed, &network.found, folder)
         }
         _ => Ok(Vec::new()),
     });

@@ -11,7 +11,7 @@ use machine::record::Record;
 use machine::{Sysctl, sysctl};
 
 use crate::paths;
-use crate::testbed::Bed;
+use crate::testbed::Testbed;
 
 /// A network of namespaces.
 #[derive(Debug)]
@@ -46,14 +46,14 @@ impl Speed {
 /// A bed on the machine while its ports have one speed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Running<'a> {
-    pub(crate) bed: &'a Bed,
+    pub(crate) bed: &'a Testbed,
     pub(crate) lan: &'a Lan,
     pub(crate) speed: Speed,
 }
 
 impl Lan {
     /// Makes the network; what was made is removed if something fails.
-    pub(crate) fn up(bed: &Bed, speed: Speed) -> io::Result<Self> {
+    pub(crate) fn up(bed: &Testbed, speed: Speed) -> io::Result<Self> {
         let nodes = bed.topology.nodes().len();
         let ports = 2 * bed.topology.links().len();
         let port = |port: usize| PortId(u32::try_from(port).expect("ports have 32-bit numbers"));
@@ -93,7 +93,7 @@ impl Lan {
     }
 
     /// The namespace of a host.
-    pub(crate) fn host(&self, bed: &Bed, host: HostId) -> &Namespace {
+    pub(crate) fn host(&self, bed: &Testbed, host: HostId) -> &Namespace {
         self.node(bed.topology.hosts()[host.0 as usize])
     }
 
@@ -126,7 +126,7 @@ impl Lan {
     }
 
     /// Gives every port its rate and its room.
-    pub(crate) fn set_speed(&self, bed: &Bed, speed: Speed) -> io::Result<()> {
+    pub(crate) fn set_speed(&self, bed: &Testbed, speed: Speed) -> io::Result<()> {
         self.at_all_ports(bed, |routing, port, limit| {
             let tbf = Tbf {
                 rate_bps: speed.of(bed.port_rate(port).as_bps()),
@@ -140,7 +140,7 @@ impl Lan {
     /// Lets every port serve packets by priority while it does `act`. Each band has the room of the port, in packets.
     pub(crate) fn in_bands<T>(
         &self,
-        bed: &Bed,
+        bed: &Testbed,
         speed: Speed,
         act: impl FnOnce() -> io::Result<T>,
     ) -> io::Result<T> {
@@ -158,7 +158,7 @@ impl Lan {
     /// Does `act` for every port with the room that its queue is to have, in the namespace of its node.
     fn at_all_ports(
         &self,
-        bed: &Bed,
+        bed: &Testbed,
         act: impl Fn(&mut Routing, PortId, u32) -> io::Result<()> + Sync,
     ) -> io::Result<()> {
         for (place, node) in bed.topology.nodes().iter().enumerate() {
@@ -178,7 +178,7 @@ impl Lan {
     }
 
     /// Makes all links, each in the namespace of its first node.
-    fn connect(&self, bed: &Bed) -> io::Result<()> {
+    fn connect(&self, bed: &Testbed) -> io::Result<()> {
         for (number, link) in (0..).zip(bed.topology.links()) {
             let end = self.end(bed, PortId(2 * number));
             let peer = self.end(bed, PortId(2 * number + 1));
@@ -192,7 +192,7 @@ impl Lan {
     }
 
     /// The interface of a port.
-    fn end(&self, bed: &Bed, port: PortId) -> LinkEnd {
+    fn end(&self, bed: &Testbed, port: PortId) -> LinkEnd {
         let owner = self.owners[port.0 as usize];
         let name = match bed.topology.nodes()[owner.0 as usize] {
             Node::Host(_) => "eth0".to_owned(),
@@ -206,7 +206,7 @@ impl Lan {
     }
 
     /// Makes a node of a namespace: settings, addresses, neighbours and routes.
-    fn configure(&self, bed: &Bed, id: NodeId) -> io::Result<()> {
+    fn configure(&self, bed: &Testbed, id: NodeId) -> io::Result<()> {
         let topology = &bed.topology;
         let node = topology.nodes()[id.0 as usize];
         let ports: Vec<_> = self.ports_of(id).collect();
@@ -244,7 +244,7 @@ impl Drop for Lan {
 }
 
 /// Writes the settings of a node into `/proc/sys/net`, of which every namespace has its own.
-fn set_files(bed: &Bed, node: Node) -> io::Result<()> {
+fn set_files(bed: &Testbed, node: Node) -> io::Result<()> {
     match node {
         Node::Host(_) => bed.sysctls.iter().try_for_each(Sysctl::set),
         Node::Switch => sysctl::set_all(&SWITCH),

@@ -72,10 +72,10 @@ fn run_line(run: RunReport<'_>) -> PointLine {
         arrivals: None,
         losses: None,
     };
-    if let Some(along) = run.along {
-        line.queue = Some(along.queue);
-        line.arrivals = Some(along.arrivals);
-        line.losses = along.losses;
+    if let Some(series) = run.series {
+        line.queue = Some(series.queue);
+        line.arrivals = Some(series.arrivals);
+        line.losses = series.losses;
     }
     line
 }

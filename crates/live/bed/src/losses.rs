@@ -3,15 +3,15 @@
 use std::net::SocketAddr;
 use std::time::Instant;
 
-#[cfg_attr(feature = "kernel", path = "losses/heard.rs")]
+#[cfg_attr(feature = "kernel", path = "losses/tracer.rs")]
 #[cfg_attr(not(feature = "kernel"), path = "losses/absent.rs")]
-mod heard;
+mod tracer;
 
-pub(crate) use heard::during;
+pub(crate) use tracer::during;
 
 /// A sender noticed a loss.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Heard {
+pub(crate) struct LossEvent {
     pub(crate) at: Instant,
     /// The end that sends, and the other one.
     pub(crate) ends: (SocketAddr, SocketAddr),

@@ -11,13 +11,13 @@ use machine::priority::Priority;
 use protocol::{FlowRow, LinuxMetrics, LossKind};
 use sim::metrics::{FlowRecord, Metrics};
 
-use crate::along::Along;
 use crate::capture::{Captured, Tap};
 use crate::counters::{self, Cores, Sample, TcpCounters};
 use crate::lan::{Lan, Running};
-use crate::losses::{self, Heard};
-use crate::ports::{Sites, Told, loaded};
-use crate::testbed::Bed;
+use crate::losses::{self, LossEvent};
+use crate::ports::{PortReport, Sites, loaded};
+use crate::series::Series;
+use crate::testbed::Testbed;
 use crate::traffic::{self, Traffic, Work};
 use crate::validity::Facts;
 
@@ -53,9 +53,9 @@ pub(crate) struct Run {
     drops: u64,
     samples: Vec<Sample>,
     /// When senders noticed losses, if that was asked for and can be told.
-    losses: Option<Vec<Heard>>,
+    losses: Option<Vec<LossEvent>>,
     /// What programs told; nothing without any.
-    pub(crate) told: Told,
+    pub(crate) told: PortReport,
     pub(crate) captured: Option<Captured>,
     pub(crate) busy_share: f64,
     /// The rate of the port that was watched.
@@ -108,7 +108,7 @@ struct Seen {
 }
 
 /// Sends everything, with all observers beside it.
-fn observed(bed: &Bed, lan: &Lan, work: &Work<'_>) -> io::Result<Seen> {
+fn observed(bed: &Testbed, lan: &Lan, work: &Work<'_>) -> io::Result<Seen> {
     let index = lan.interfaces[bed.watched.0 as usize];
     let tap = work
         .capture
@@ -212,7 +212,7 @@ impl Run {
     }
 
     /// The queue over time, what was read, and when senders noticed losses.
-    pub(crate) fn along(&self) -> Along {
+    pub(crate) fn series(&self) -> Series {
         let mut queue: Vec<(f64, u64)> = Vec::new();
         for sample in self.samples.iter().filter(|_| self.is_bottleneck) {
             let at = sample.at.saturating_duration_since(self.traffic.zero);
@@ -221,7 +221,7 @@ impl Run {
                 queue.push((micros(at), level));
             }
         }
-        Along {
+        Series {
             queue,
             arrivals: self.traffic.arrivals.clone().into_rows(),
             losses: self.losses.as_ref().map(|heard| {
@@ -232,7 +232,7 @@ impl Run {
     }
 
     /// A loss with its time and connection; nothing of another process's connection.
-    fn loss(&self, heard: &Heard) -> Option<(f64, u32, LossKind)> {
+    fn loss(&self, heard: &LossEvent) -> Option<(f64, u32, LossKind)> {
         let by_ends = |ends| self.traffic.by_ends.get(&ends).copied();
         let (near, far) = heard.ends;
         // A receiver's timers are those of its FIN.
@@ -421,8 +421,8 @@ mod tests {
     use std::net::SocketAddr;
 
     use super::*;
-    use crate::along::Arrivals;
     use crate::ports;
+    use crate::series::Arrivals;
     use crate::traffic::Sent;
     use LossKind::{FastRetransmit as Fast, Timeout};
     use machine::clock;
@@ -453,7 +453,7 @@ mod tests {
         let (sender, other, receiver) = (address(7001), address(7002), address(7000));
         // One port of a sender may serve connections to several receivers.
         let second = SocketAddr::from(([10, 88, 0, 2], 7000));
-        let heard = |at, ends, by_timer| Heard {
+        let heard = |at, ends, by_timer| LossEvent {
             at: zero + ms(at),
             ends,
             by_timer,
@@ -485,8 +485,8 @@ mod tests {
                 sample(20, 300, 1900),
                 sample(30, 100, 2800),
             ],
-            told: Told {
-                counts: crate::ports::Counts::from([("marked", 4)]),
+            told: PortReport {
+                counts: ports::Counts::from([("marked", 4)]),
                 slots: None,
             },
             captured: None,
@@ -504,12 +504,12 @@ mod tests {
         assert_eq!(metrics.fct_max_us, Some(20_000.0));
         assert_eq!(metrics.goodput_bps, Some(800_000.0));
         assert_eq!(metrics.queue_mean_bytes, Some(300.0));
-        let along = run.along();
+        let series = run.series();
         let queue = [(5_000.0, 0), (10_000.0, 300), (30_000.0, 100)];
-        assert_eq!(along.queue, queue, "what has not changed is told once");
-        assert_eq!(along.arrivals, [(15_000.0, 4, 1448)]);
+        assert_eq!(series.queue, queue, "what has not changed is told once");
+        assert_eq!(series.arrivals, [(15_000.0, 4, 1448)]);
         let losses = vec![(2e4, 4, Timeout), (2.2e4, 5, Fast), (2.9e4, 4, Timeout)];
-        assert_eq!(along.losses, Some(losses), "one is a stranger's");
+        assert_eq!(series.losses, Some(losses), "one is a stranger's");
         assert_eq!([metrics.drops, metrics.marks], [Some(3), Some(4)]);
         assert!((run.rate_share().unwrap() - 0.9).abs() < 1e-9);
     }

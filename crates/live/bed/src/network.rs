@@ -16,15 +16,15 @@ use crate::measure::{self, Run, with_alone};
 use crate::order::{Detail, Order};
 use crate::report::{CaptureReport, NetworkReport, RunReport};
 use crate::starts::Starts;
-use crate::testbed::Bed;
+use crate::testbed::Testbed;
 use crate::traffic::Work;
-use crate::twin::Found;
+use crate::twin::Calibration;
 
 /// The network of a cell.
 pub(crate) struct Network {
-    pub(crate) bed: Bed,
+    pub(crate) bed: Testbed,
     lan: Lan,
-    pub(crate) found: Found,
+    pub(crate) found: Calibration,
     /// Settings that the user asked for.
     sysctls: Vec<Sysctl>,
 }
@@ -32,19 +32,18 @@ pub(crate) struct Network {
 impl Network {
     /// Makes it, and finds how fast it can be.
     pub(crate) fn make(first: &PointSpec, order: &Order) -> Result<Self, EmulateError> {
-        let sysctls = order.sysctls.clone();
-        let bed = Bed::of(first)?.with(&sysctls);
+        let bed = Testbed::with_sysctls(first, &order.sysctls)?;
         let (lan, found) = calibrate::network(&bed, &Plan::of(first), order.rate)?;
         Ok(Self {
             bed,
             lan,
             found,
-            sysctls,
+            sysctls: order.sysctls.clone(),
         })
     }
 
     /// Removes it from the machine. Its runs started late by these times on average.
-    pub(crate) fn removed(self, mut late_us: Vec<f64>) -> (Bed, Found) {
+    pub(crate) fn removed(self, mut late_us: Vec<f64>) -> (Testbed, Calibration) {
         late_us.sort_by(f64::total_cmp);
         let mut found = self.found;
         // Lateness uniform in [0, s] has mean s/2.
@@ -99,7 +98,7 @@ impl Network {
                 fct_us: done.completions_us(),
                 flows: has_flows.then(|| with_alone(done.flows(), alone)),
                 ended_us: has_flows.then(|| clock::micros(done.traffic.ended)),
-                along: work.over_time.then(|| done.along()),
+                series: work.over_time.then(|| done.series()),
             },
             late_us: done.facts().start_lateness_mean_us,
             starts: Starts::of(&plan, &done.traffic.flows),
@@ -181,7 +180,7 @@ pub fn up(
     sysctls: &[Sysctl],
 ) -> Result<UpLine, EmulateError> {
     let point = &scenario.points()[0];
-    let bed = Bed::of(point)?.with(sysctls);
+    let bed = Testbed::with_sysctls(point, sysctls)?;
     let (lan, speed) = calibrate::at_speed(&bed, &Plan::of(point), rate)?;
     let nodes = lan.namespaces().iter().map(|node| node.name().to_owned());
     let nodes: Vec<_> = nodes.collect();

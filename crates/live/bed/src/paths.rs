@@ -153,12 +153,12 @@ mod tests {
     use scenario::{Overrides, Scenario, Source};
 
     use super::*;
-    use crate::testbed::Bed;
+    use crate::testbed::Testbed;
 
-    fn bed(text: &str) -> Bed {
+    fn bed(text: &str) -> Testbed {
         let text = format!("schemes = [\"cubic\"]\n{text}\n[workload]\nsenders = 2");
         let scenario = Scenario::load(Source::new("test", text), &Overrides::default());
-        Bed::of(&scenario.expect("a correct scenario").points()[0]).expect("a shape of Linux")
+        Testbed::of(&scenario.expect("a correct scenario").points()[0]).expect("a shape of Linux")
     }
 
     const LEAF_SPINE: &str = "[topology]\nkind = \"leaf-spine\"\nracks = 2\nspines = 3";

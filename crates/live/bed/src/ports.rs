@@ -10,7 +10,7 @@ use schemes::HostInfo;
 
 use crate::lan::Speed;
 use crate::paths;
-use crate::testbed::Bed;
+use crate::testbed::Testbed;
 
 #[cfg(feature = "kernel")]
 mod connections;
@@ -26,7 +26,7 @@ pub(crate) type Counts = BTreeMap<&'static str, u64>;
 
 /// What programs told of a run.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Told {
+pub(crate) struct PortReport {
     pub(crate) counts: Counts,
     /// Where windows are decided beside the kernel.
     pub(crate) slots: Option<SlotLengths>,
@@ -60,7 +60,7 @@ pub(crate) fn slots(planned_us: f64, mut lengths_us: Vec<f64>, untold: u64) -> S
 pub(crate) struct Sites {
     /// Ports of switches that data pass.
     pub(crate) switches: BTreeSet<PortId>,
-    pub(crate) receivers: Vec<Site>,
+    pub(crate) receivers: Vec<ReceiverSite>,
 }
 
 /// A receiving host.
@@ -69,7 +69,7 @@ pub(crate) struct Sites {
     not(feature = "kernel"),
     expect(dead_code, reason = "it is read where programs are loaded")
 )]
-pub(crate) struct Site {
+pub(crate) struct ReceiverSite {
     /// By which its acknowledgements leave.
     pub(crate) port: PortId,
     /// What its role is told.
@@ -79,7 +79,7 @@ pub(crate) struct Site {
 impl Sites {
     /// The ports that data of `connections` pass, and their receivers. Nothing waits at other ports but ACKs, so that no
     /// law would act there.
-    pub(crate) fn of(bed: &Bed, speed: Speed, connections: &[PlannedConnection]) -> Self {
+    pub(crate) fn of(bed: &Testbed, speed: Speed, connections: &[PlannedConnection]) -> Self {
         let pairs = connections.iter();
         let pairs = pairs.map(|connection| (connection.sender, connection.receiver));
         let pairs: BTreeSet<_> = pairs.collect();
@@ -92,11 +92,11 @@ impl Sites {
     }
 }
 
-fn site(bed: &Bed, speed: Speed, host: HostId) -> Site {
+fn site(bed: &Testbed, speed: Speed, host: HostId) -> ReceiverSite {
     let port = bed.topology.host_port(host);
     // The other end of its link sends to it.
     let planned = bed.port_rate(port.reverse());
-    Site {
+    ReceiverSite {
         port,
         info: HostInfo {
             rate: Rate::from_bps(speed.of(planned.as_bps())),

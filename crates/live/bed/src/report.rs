@@ -6,8 +6,8 @@ use plan::PointSpec;
 use protocol::{FlowRow, Instead, Results};
 use scenario::Scenario;
 
-use crate::along::Along;
 use crate::capture::Captured;
+use crate::series::Series;
 
 /// Something that an emulation found.
 pub(crate) enum Report<'a> {
@@ -62,7 +62,7 @@ pub(crate) struct RunReport<'a> {
     pub(crate) flows: Option<Vec<FlowRow>>,
     pub(crate) ended_us: Option<f64>,
     /// What happened over time, if that is asked for.
-    pub(crate) along: Option<Along>,
+    pub(crate) series: Option<Series>,
 }
 
 /// The scenario that is simulated beside a scheme.

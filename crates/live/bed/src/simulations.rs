@@ -6,15 +6,15 @@ use std::path::Path;
 use protocol::Results;
 use scenario::Scenario;
 
-use crate::along;
 use crate::cell::Arm;
 use crate::error::EmulateError;
 use crate::measure::{self, with_alone};
 use crate::order::{Detail, Order};
 use crate::report::{RunReport, TwinReport};
+use crate::series;
 use crate::starts::Starts;
-use crate::testbed::Bed;
-use crate::twin::{self, Found, Original, Traces};
+use crate::testbed::Testbed;
+use crate::twin::{self, Calibration, Original, Traces};
 
 /// The simulation beside a scheme. If every start was recorded and the workload is an incast, each run replays its own
 /// starts; otherwise runs are seeds, or one if nothing is drawn.
@@ -30,8 +30,8 @@ pub(crate) struct Simulations<'a> {
 impl<'a> Simulations<'a> {
     pub(crate) fn of(
         arm: &'a Arm<'a>,
-        bed: &Bed,
-        found: &Found,
+        bed: &Testbed,
+        found: &Calibration,
         mut starts: Vec<Starts>,
         order: &'a Order,
     ) -> Result<Self, EmulateError> {
@@ -89,9 +89,9 @@ impl<'a> Simulations<'a> {
         alone: &[Option<f64>],
     ) -> Result<RunReport<'a>, EmulateError> {
         let simulated = &self.scenario.points()[run];
-        let (outcome, along) = match detail {
+        let (outcome, series) = match detail {
             Detail::Series => {
-                along::simulate(simulated).map(|(outcome, along)| (outcome, Some(along)))
+                series::simulate(simulated).map(|(outcome, series)| (outcome, Some(series)))
             }
             _ => sim::run::run(simulated).map(|outcome| (outcome, None)),
         }
@@ -123,7 +123,7 @@ impl<'a> Simulations<'a> {
             fct_us: fct,
             flows: has_flows.then(|| with_alone(rows, alone)),
             ended_us: has_flows.then_some(outcome.cost.simulated_us),
-            along,
+            series,
         })
     }
 }

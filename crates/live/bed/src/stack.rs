@@ -8,7 +8,7 @@ use plan::{Group, PointSpec};
 use schemes::linux::{Decider, Instead, KernelLaw, KernelPort, Runs, Site};
 use schemes::{Bundle, Scheme, USUAL_OF_LINUX};
 
-use crate::testbed::Bed;
+use crate::testbed::Testbed;
 use crate::testbed::settings::Different;
 
 /// How a scheme runs.
@@ -47,7 +47,11 @@ pub(crate) enum Law {
 
 impl Stack {
     /// The stack of `point` where the kernel has these congestion `controls`, or why there is none.
-    pub(crate) fn of(point: &PointSpec, bed: &Bed, controls: &[String]) -> Result<Self, String> {
+    pub(crate) fn of(
+        point: &PointSpec,
+        bed: &Testbed,
+        controls: &[String],
+    ) -> Result<Self, String> {
         if point.scheme != point.bundle {
             // All schemes share the network of the first one.
             return Err("a variant may have settings of its own: give them with --set".to_owned());
@@ -89,7 +93,7 @@ impl Stack {
     }
 
     /// Follows a law as Linux has it, and the twin does so, too.
-    fn follow(&mut self, point: &PointSpec, bed: &Bed, law: &KernelLaw) -> Result<(), String> {
+    fn follow(&mut self, point: &PointSpec, bed: &Testbed, law: &KernelLaw) -> Result<(), String> {
         let given = |key: &str| point.text(key).to_owned();
         let instead = (law.instead)(&given)?;
         let own = |key: &str| {
@@ -150,7 +154,7 @@ fn tos(point: &PointSpec, parts: &[&Scheme]) -> Result<Vec<u8>, String> {
 }
 
 /// What ports do for senders that answer marks.
-fn marks(point: &PointSpec, bed: &Bed, parts: &[&Scheme]) -> Vec<Law> {
+fn marks(point: &PointSpec, bed: &Testbed, parts: &[&Scheme]) -> Vec<Law> {
     let answers = point.keys.tcp.ecn || parts.iter().any(|part| part.needs_marking);
     let from = bed.mark_from.filter(|_| answers);
     let mark = from.map(|from| Law::Kernel(Site::Port, Loadable::mark(from)));
@@ -158,7 +162,7 @@ fn marks(point: &PointSpec, bed: &Bed, parts: &[&Scheme]) -> Vec<Law> {
 }
 
 /// Parameters that the scenario changes and nothing here follows, and what bands have otherwise.
-fn different(point: &PointSpec, bed: &Bed, parts: &[&'static Scheme]) -> Vec<Different> {
+fn different(point: &PointSpec, bed: &Testbed, parts: &[&'static Scheme]) -> Vec<Different> {
     let mut all = Vec::new();
     for part in parts {
         let linux = &part.linux;
@@ -219,7 +223,7 @@ mod tests {
         let scenario = Scenario::load(Source::new("test", text), &overrides);
         let scenario = scenario.expect("a correct scenario");
         let of = |point: &PointSpec| {
-            let bed = Bed::of(point).expect("a star");
+            let bed = Testbed::of(point).expect("a star");
             Stack::of(point, &bed, &["reno".to_owned(), "cubic".to_owned()])
         };
         scenario.points().iter().map(of).collect()
@@ -340,7 +344,7 @@ mod tests {
             let scenario = Scenario::load(Source::new("bands", text), &Overrides::default());
             let scenario = scenario.expect("a correct scenario");
             let point = &scenario.points()[0];
-            let bed = Bed::of(point).expect("a star");
+            let bed = Testbed::of(point).expect("a star");
             Stack::of(point, &bed, &["reno".to_owned(), "cubic".to_owned()])
         };
         let bands = stack("qos", 3).expect("a stack");

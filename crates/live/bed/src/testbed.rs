@@ -19,7 +19,7 @@ pub use settings::Different;
 
 /// The network of a point, with the knobs of the kernel.
 #[derive(Clone, Debug)]
-pub struct Bed {
+pub struct Testbed {
     /// Hosts, switches and links, with rates as the scenario says.
     pub topology: Topology,
     /// The port whose queue the metrics describe.
@@ -44,7 +44,7 @@ pub struct Bed {
     pub twin: Vec<(&'static str, String)>,
 }
 
-impl Bed {
+impl Testbed {
     /// The bed of `point`, or why Linux cannot have it.
     pub fn of(point: &PointSpec) -> Result<Self, Problems> {
         limits::check(point)?;
@@ -75,11 +75,11 @@ impl Bed {
         })
     }
 
-    /// The same with these settings of its hosts besides.
-    #[must_use]
-    pub fn with(mut self, sysctls: &[Sysctl]) -> Self {
-        self.sysctls.extend_from_slice(sysctls);
-        self
+    /// The bed of `point` whose hosts have these settings besides, or why Linux cannot have it.
+    pub fn with_sysctls(point: &PointSpec, sysctls: &[Sysctl]) -> Result<Self, Problems> {
+        let mut bed = Self::of(point)?;
+        bed.sysctls.extend_from_slice(sysctls);
+        Ok(bed)
     }
 
     /// Bytes of a full packet in a queue: payload, headers and 14 bytes of Ethernet.

@@ -23,10 +23,10 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTime
 use plan::workload::{Barrier, PlannedConnection, PlannedFlow};
 use socket2::Socket;
 
-use crate::along::Arrivals;
 use crate::lan::{self, Lan};
+use crate::series::Arrivals;
 use crate::stack::Law;
-use crate::testbed::Bed;
+use crate::testbed::Testbed;
 use connection::{Incoming, Outgoing};
 pub(crate) use counts::Counts;
 
@@ -106,7 +106,7 @@ pub(crate) struct Traffic {
 }
 
 /// Sends everything and waits until it has arrived and every connection is closed, or the time is over.
-pub(crate) fn send(bed: &Bed, lan: &Lan, work: &Work<'_>) -> io::Result<Traffic> {
+pub(crate) fn send(bed: &Testbed, lan: &Lan, work: &Work<'_>) -> io::Result<Traffic> {
     let mut sender = Generator::new(bed, lan, work)?;
     sender.run()?;
     sender.traffic.ended = sender.now();
@@ -156,7 +156,7 @@ enum Act {
 }
 
 impl<'a> Generator<'a> {
-    fn new(bed: &Bed, lan: &Lan, work: &'a Work<'a>) -> io::Result<Self> {
+    fn new(bed: &Testbed, lan: &Lan, work: &'a Work<'a>) -> io::Result<Self> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let receivers: BTreeSet<HostId> = (work.connections.iter())
             .map(|connection| connection.receiver)

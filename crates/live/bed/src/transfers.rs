@@ -208,7 +208,7 @@ fn live_run<'a>(
             ..FlowRow::default()
         }]),
         ended_us: fct_us,
-        along: None,
+        series: None,
     })
 }
 
@@ -258,7 +258,7 @@ fn simulated(point: &PointSpec) -> Result<RunReport<'_>, EmulateError> {
         fct_us: flow.fct_us.get().into_iter().collect(),
         flows: Some(vec![measure::simulated_row(flow, 0.0)]),
         ended_us: Some(outcome.cost.simulated_us),
-        along: None,
+        series: None,
     })
 }
 

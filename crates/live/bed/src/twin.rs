@@ -12,11 +12,11 @@ use schemes::linux::sets_priority;
 
 use crate::lan::Speed;
 use crate::stack::Stack;
-use crate::testbed::{Bed, settings::span_text};
+use crate::testbed::{Testbed, settings::span_text};
 
 /// The network as it was found.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Found {
+pub(crate) struct Calibration {
     pub(crate) speed: Speed,
     pub(crate) rtt_us: f64,
     /// Links between a sender and a receiver.
@@ -30,8 +30,8 @@ pub(crate) struct Found {
 pub(crate) struct Original<'a> {
     pub(crate) point: &'a PointSpec,
     pub(crate) stack: &'a Stack,
-    pub(crate) bed: &'a Bed,
-    pub(crate) found: &'a Found,
+    pub(crate) bed: &'a Testbed,
+    pub(crate) found: &'a Calibration,
 }
 
 /// Traces that a twin replays, by the names of their files in a folder.
@@ -228,13 +228,13 @@ mod tests {
     fn a_twin_has_the_network_that_was_found() {
         let scenario = Scenario::builtin("incast");
         let point = &scenario.points()[0];
-        let bed = Bed::of(point).unwrap();
+        let bed = Testbed::of(point).unwrap();
         let speed = Speed {
             real: 200_000_000,
             planned: 1_000_000_000,
             burst: 2,
         };
-        let found = Found {
+        let found = Calibration {
             speed,
             rtt_us: 60.0,
             links: 2,
@@ -256,7 +256,7 @@ mod tests {
         );
         let starts = twin.points()[0].keys.workload.jitter;
         assert_eq!(starts, Span::ZERO, "and starts are not");
-        let late = Found {
+        let late = Calibration {
             spread_us: 250.0,
             ..found
         };
@@ -287,9 +287,9 @@ mod tests {
             size = \"unlimited\"\n";
         let scenario = Scenario::load(Source::new("groups", text), &Overrides::default()).unwrap();
         let point = &scenario.points()[0];
-        let bed = Bed::of(point).unwrap();
+        let bed = Testbed::of(point).unwrap();
         let stack = Stack::of(point, &bed, &["cubic".to_owned()]).unwrap();
-        let found = Found {
+        let found = Calibration {
             speed: Speed {
                 real: 100_000_000,
                 planned: 1_000_000_000,

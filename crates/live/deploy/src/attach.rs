@@ -6,9 +6,9 @@ use programs::{Direction, Pinned, Port, Setup};
 use protocol::{AttachAction, AttachLine, LoadedProgram};
 use scenario::Problem;
 
+use crate::device::{DeviceId, FoundDevice};
 use crate::error::DeployError;
 use crate::namespace::inside;
-use crate::place::{Found, Place};
 use crate::record::{Lock, Program, Record};
 use crate::settings::{self, Scheme, Settled};
 
@@ -65,11 +65,11 @@ impl<'a> Plan<'a> {
         if !order.scheme.has_queue() {
             return Self::at_receiver(order);
         }
-        let found = Found::find(&order.netns, queue_of.unwrap_or(&order.device))?;
+        let found = FoundDevice::find(&order.netns, queue_of.unwrap_or(&order.device))?;
         let buffer = found.buffer(order.buffer)?;
         let mtu = found.device.mtu;
         let settled = settings::settle(order.scheme, &order.sets, buffer, mtu)?;
-        let (place, _) = Place::find(&order.netns, &order.device)?;
+        let (place, _) = DeviceId::find(&order.netns, &order.device)?;
         let hints = hints(&found);
         let record = Record {
             is_complete: false,
@@ -110,7 +110,7 @@ impl<'a> Plan<'a> {
             );
             return Err(problem.help(help).into());
         }
-        let (place, device) = Place::find(&order.netns, &order.device)?;
+        let (place, device) = DeviceId::find(&order.netns, &order.device)?;
         let settled = settings::settle(order.scheme, &order.sets, NO_BUFFER, device.mtu)?;
         let record = Record {
             is_complete: false,
@@ -363,7 +363,7 @@ fn numbered(port: &Port) -> Result<Vec<Program>, DeployError> {
 }
 
 /// What would help and is not this program's to change.
-fn hints(found: &Found) -> Vec<String> {
+fn hints(found: &FoundDevice) -> Vec<String> {
     let name = &found.place.name;
     let train = (found.device.train > 1).then(|| {
         format!(

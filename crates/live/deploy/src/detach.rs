@@ -3,9 +3,9 @@
 use programs::{Direction, Pinned};
 use protocol::{DetachAction, DetachLine};
 
+use crate::device::{DeviceId, namespace};
 use crate::error::DeployError;
 use crate::namespace::inside;
-use crate::place::{Place, namespace};
 use crate::record::{Lock, Record};
 
 /// Which laws.
@@ -51,7 +51,7 @@ impl Which {
             Self::Device(netns, name) => {
                 // A namespace that is gone is known by its name alone.
                 let number = inside(netns, || Ok(namespace()?)).ok();
-                let is_its = |place: &Place| match number {
+                let is_its = |place: &DeviceId| match number {
                     Some(number) => place.namespace == number,
                     None => !netns.is_empty() && place.netns == *netns,
                 };
@@ -67,7 +67,7 @@ impl Record {
     pub(crate) fn clean(
         record: Option<&Self>,
         pins: Option<Pinned>,
-        place: &Place,
+        place: &DeviceId,
     ) -> Result<(), DeployError> {
         match (record, pins) {
             (Some(record), Some(pins)) => record.take_away(pins),
@@ -93,7 +93,7 @@ impl Record {
 }
 
 /// A program that nothing was written down of is somebody else's.
-fn strange(place: &Place) -> DeployError {
+fn strange(place: &DeviceId) -> DeployError {
     DeployError::Failed(format!(
         "at {} stands a program that tailwater did not put there, so it stays; `rm -r {}` takes it away",
         place.told(),

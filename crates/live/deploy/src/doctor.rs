@@ -9,16 +9,16 @@ use machine::privilege;
 use protocol::{CheckState as State, Checked, DoctorLine, SchemeSupport};
 use schemes::linux::{self, KernelLaw, Needs, Runs, Site};
 
-mod ground;
 #[cfg(feature = "kernel")]
 mod kernel;
+mod trial;
 
-use ground::Ground;
+use trial::TrialNetwork;
 
 /// Tries everything and tells what works. The second part is whether nothing that is needed lacks.
 pub fn doctor() -> (DoctorLine, bool) {
     let mut checks = vec![lockdown(), types(), controls()];
-    checks.extend(grounded());
+    checks.extend(in_namespaces());
     let works = |name| {
         checks
             .iter()
@@ -144,7 +144,7 @@ fn controls() -> Check {
 }
 
 /// What needs namespaces and privileges, in the order in which one thing needs the other.
-fn grounded() -> Vec<Check> {
+fn in_namespaces() -> Vec<Check> {
     if let Some(lacks) = privilege::lacks_for_programs() {
         let lacks =
             Check::fails(PRIVILEGES, State::Missing, &lacks, "run it with sudo").essential();
@@ -154,20 +154,20 @@ fn grounded() -> Vec<Check> {
         return [lacks].into_iter().chain(others.map(untried)).collect();
     }
     let mut checks = vec![Check::ok(PRIVILEGES, "NET_ADMIN, SYS_ADMIN, PERFMON, BPF")];
-    let ground = Ground::make();
-    checks.push(tried(NAMESPACES, "two made", &ground, "CONFIG_NET_NS=y"));
-    if let Ok(ground) = ground {
-        let linked = ground.connect();
+    let trial = TrialNetwork::make();
+    checks.push(tried(NAMESPACES, "two made", &trial, "CONFIG_NET_NS=y"));
+    if let Ok(trial) = trial {
+        let linked = trial.connect();
         checks.push(tried(
             VETH,
             "one pair joined",
             &linked,
             "modprobe veth, or CONFIG_VETH",
         ));
-        let queue = linked.and_then(|()| ground.set_queue());
+        let queue = linked.and_then(|()| trial.set_queue());
         let cure = "modprobe sch_tbf, or CONFIG_NET_SCH_TBF";
         checks.push(tried(TBF, "set in front of the pair", &queue, cure));
-        checks.extend(programs(&ground));
+        checks.extend(programs(&trial));
     }
     checks
 }
@@ -188,7 +188,7 @@ use kernel::programs;
 
 /// A build without programs has none to try.
 #[cfg(not(feature = "kernel"))]
-fn programs(_: &Ground) -> Vec<Check> {
+fn programs(_: &TrialNetwork) -> Vec<Check> {
     let cure =
         "cargo build --release -p tailwater-live --features kernel, which needs clang and libelf";
     let why = "this tailwater-live was built without programs";

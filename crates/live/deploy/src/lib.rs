@@ -10,6 +10,8 @@
 mod attach;
 #[cfg(feature = "kernel")]
 mod detach;
+#[cfg(feature = "kernel")]
+mod device;
 mod doctor;
 #[cfg(feature = "kernel")]
 mod error;
@@ -19,8 +21,6 @@ mod metrics;
 mod namespace;
 #[cfg(feature = "kernel")]
 mod observe;
-#[cfg(feature = "kernel")]
-mod place;
 #[cfg(feature = "kernel")]
 mod record;
 #[cfg(feature = "kernel")]

@@ -11,10 +11,10 @@ use observed::{DEGREE, Observation};
 use programs::observer::{Observer, Watch, measure};
 use protocol::{Line, NoteLine};
 
+use crate::device::{DeviceId, Root, unreadable};
 use crate::error::DeployError;
 use crate::metrics::Readers;
 use crate::namespace::inside;
-use crate::place::{Place, Root, unreadable};
 
 mod count;
 mod metrics;
@@ -36,7 +36,7 @@ pub struct Observe {
 
 /// What is known of a device before it is watched.
 pub(crate) struct Port {
-    pub(crate) place: Place,
+    pub(crate) place: DeviceId,
     /// Its queue, if it can be read, with its room in bytes.
     pub(crate) queue: Option<(Queue, Option<u64>)>,
     /// Why its queue cannot be read, if so.
@@ -140,7 +140,7 @@ fn watch(
 
 impl Port {
     fn find(order: &Observe, devices: &mut Devices) -> Result<Self, DeployError> {
-        let (place, device) = Place::find(&order.netns, &order.device)?;
+        let (place, device) = DeviceId::find(&order.netns, &order.device)?;
         let queue = devices.queue(place.device)?;
         let unreadable = unreadable(&device, queue.as_ref());
         let rate_bps = queue.as_ref().and_then(|queue| queue.rate_bps);

@@ -8,7 +8,7 @@ use nix::mount::{MsFlags, mount};
 use programs::{Standing, Watchdog};
 use serde::{Deserialize, Serialize};
 
-use crate::place::{Place, Root};
+use crate::device::{DeviceId, Root};
 use crate::settings::Scheme;
 
 /// What stands at a device.
@@ -16,9 +16,9 @@ use crate::settings::Scheme;
 pub(crate) struct Record {
     /// Whether everything was done; else what stands is part of it.
     pub(crate) is_complete: bool,
-    pub(crate) place: Place,
+    pub(crate) place: DeviceId,
     /// The device whose queue the law looks at, where it is another one.
-    pub(crate) queue_of: Option<Place>,
+    pub(crate) queue_of: Option<DeviceId>,
     /// Of the law that looks at a queue.
     pub(crate) root: Option<Root>,
     pub(crate) scheme: Scheme,
@@ -79,7 +79,7 @@ impl Record {
     }
 
     /// That of a place, if there is one.
-    pub(crate) fn of(place: &Place) -> io::Result<Option<Self>> {
+    pub(crate) fn of(place: &DeviceId) -> io::Result<Option<Self>> {
         Self::read(&place.file("json"))
     }
 
@@ -113,7 +113,7 @@ impl Record {
     }
 }
 
-impl Place {
+impl DeviceId {
     /// The folder of its pins.
     pub(crate) fn pins(&self) -> PathBuf {
         let namespace = Path::new(PINS).join(self.namespace.to_string());

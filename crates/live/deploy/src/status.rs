@@ -7,9 +7,9 @@ use programs::{Maps, Pinned, Reason, Standing};
 use protocol::{Passed, Reading, StatusLine};
 
 use crate::detach::Which;
+use crate::device::{Root, namespace};
 use crate::error::DeployError;
 use crate::namespace::inside;
-use crate::place::{Root, namespace};
 use crate::record::Record;
 use crate::settings::{self, Settled};
 

@@ -17,8 +17,8 @@ use machine::namespace::Namespace;
 use machine::privilege::drop_all;
 use programs::{Pinned, Watchdog};
 
+use crate::device::DeviceId;
 use crate::error::DeployError;
-use crate::place::Place;
 
 /// Watches what is attached at a device until that ends. There is one for each device; another one waits.
 ///
@@ -28,7 +28,7 @@ pub fn watch(netns: &str, device: &str) -> Result<(), DeployError> {
     if !netns.is_empty() {
         Namespace::open(netns)?.enter()?;
     }
-    let (place, _) = Place::find(netns, device)?;
+    let (place, _) = DeviceId::find(netns, device)?;
     let lock = File::create(place.watched())?;
     let Some((watchdog, pin)) = open(&place)? else {
         return Ok(());
@@ -47,7 +47,7 @@ pub fn watch(netns: &str, device: &str) -> Result<(), DeployError> {
 }
 
 /// The watchdog that is pinned for this place, with the number of its pin.
-fn open(place: &Place) -> Result<Option<(Watchdog, u64)>, DeployError> {
+fn open(place: &DeviceId) -> Result<Option<(Watchdog, u64)>, DeployError> {
     let folder = place.pins();
     let Some(pins) = Pinned::open(&folder)? else {
         return Ok(None);
@@ -57,7 +57,7 @@ fn open(place: &Place) -> Result<Option<(Watchdog, u64)>, DeployError> {
     Ok(watchdog.zip(pin.ok()))
 }
 
-impl Place {
+impl DeviceId {
     /// Whether a process watches it.
     pub(crate) fn is_watched(&self) -> bool {
         let file = File::open(self.watched());

@@ -2,12 +2,12 @@
 
 use std::io;
 
-use super::Heard;
+use super::LossEvent;
 
 /// Does `act`; nobody hears of losses.
 pub(crate) fn during<T>(
     _is_asked: bool,
     act: impl FnOnce() -> io::Result<T>,
-) -> io::Result<(T, Option<Vec<Heard>>)> {
+) -> io::Result<(T, Option<Vec<LossEvent>>)> {
     Ok((act()?, None))
 }

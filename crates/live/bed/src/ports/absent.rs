@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{Sites, Told};
+use super::{PortReport, Sites};
 use crate::lan::Lan;
 use crate::stack::Law;
 
@@ -19,7 +19,7 @@ pub(crate) fn during<T>(
     laws: &[Law],
     _sites: &Sites,
     act: impl FnOnce() -> io::Result<T>,
-) -> io::Result<(T, Told)> {
+) -> io::Result<(T, PortReport)> {
     assert!(laws.is_empty(), "none can be loaded");
-    Ok((act()?, Told::default()))
+    Ok((act()?, PortReport::default()))
 }

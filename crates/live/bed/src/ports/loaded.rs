@@ -11,7 +11,7 @@ use protocol::SlotLengths;
 use schemes::linux::{Decider, Site};
 
 use super::receivers::{self, Host};
-use super::{Counts, LEASE, Sites, Told, refused};
+use super::{Counts, LEASE, PortReport, Sites, refused};
 use crate::lan::Lan;
 use crate::stack::Law;
 
@@ -30,7 +30,7 @@ pub(crate) fn during<T>(
     laws: &[Law],
     sites: &Sites,
     act: impl FnOnce() -> io::Result<T>,
-) -> io::Result<(T, Told)> {
+) -> io::Result<(T, PortReport)> {
     let receivers = sites.receivers.iter().map(|site| site.port);
     let receivers: Vec<PortId> = receivers.collect();
     let places = |site: Site| match site {
@@ -78,7 +78,7 @@ pub(crate) fn during<T>(
             *counts.entry(name(reason)).or_default() += count;
         }
     }
-    Ok((done, Told { counts, slots }))
+    Ok((done, PortReport { counts, slots }))
 }
 
 /// Does `act` while leases are renewed, and windows are decided if there is a decider.
@@ -128,7 +128,7 @@ fn watched_by<T>(
     })
 }
 
-/// Looks at all lines again and again until the other end of `until` is gone.
+/// SeriesProbe at all lines again and again until the other end of `until` is gone.
 fn watch(lan: &Lan, dogs: &[(Watchdog, PortId)], until: &mpsc::Receiver<()>) -> io::Result<()> {
     while until.recv_timeout(Watchdog::PERIOD) == Err(RecvTimeoutError::Timeout) {
         for (dog, place) in dogs {

@@ -13,7 +13,7 @@ use schemes::HostInfo;
 use schemes::linux::Decider;
 
 use super::connections::Connections;
-use super::{LEASE, Site, refused, slots};
+use super::{LEASE, ReceiverSite, refused, slots};
 use crate::lan::Lan;
 
 /// A host with its programs.
@@ -24,7 +24,7 @@ pub(super) struct Host {
 }
 
 /// Loads the programs of a receiver. They are detached when what this returns is dropped, or with this process.
-pub(super) fn attach(lan: &Lan, site: &Site, decider: &Decider) -> io::Result<Host> {
+pub(super) fn attach(lan: &Lan, site: &ReceiverSite, decider: &Decider) -> io::Result<Host> {
     let first = u64::from(decider.first_window) * u64::from(site.info.mss);
     let first = u32::try_from(first).unwrap_or(u32::MAX);
     let receiver = Receiver::load(first).map_err(refused)?;

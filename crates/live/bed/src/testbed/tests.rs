@@ -5,7 +5,7 @@ use scenario::{Overrides, Scenario, Source};
 
 use super::*;
 
-fn bed(settings: &[(&str, &str)]) -> Result<Bed, Problems> {
+fn bed(settings: &[(&str, &str)]) -> Result<Testbed, Problems> {
     let overrides = Overrides {
         sets: settings
             .iter()
@@ -14,7 +14,7 @@ fn bed(settings: &[(&str, &str)]) -> Result<Bed, Problems> {
         ..Overrides::default()
     };
     let source = Source::new("test", "schemes = [\"cubic\"]");
-    Bed::of(&Scenario::load(source, &overrides).unwrap().points()[0])
+    Testbed::of(&Scenario::load(source, &overrides).unwrap().points()[0])
 }
 
 fn refused(settings: &[(&str, &str)]) -> String {
@@ -99,7 +99,7 @@ fn groups_differ_in_their_workload_and_their_priority_alone() {
              connection = \"persistent\"\n[group.elephants]\nworkload.size = \"unlimited\"\n{more}"
         );
         let scenario = Scenario::load(Source::new("test", text), &Overrides::default()).unwrap();
-        Bed::of(&scenario.points()[0])
+        Testbed::of(&scenario.points()[0])
     };
     let different = of("").unwrap().different;
     assert!(

@@ -10,10 +10,10 @@ use socket2::{Domain, Protocol, Socket, Type};
 use super::connection::Outgoing;
 use super::{PORT, Work};
 use crate::lan::{self, Lan};
-use crate::testbed::{Bed, settings::BACKLOG};
+use crate::testbed::{Testbed, settings::BACKLOG};
 
 /// Sockets of all connections, each in the namespace of its sender.
-pub(super) fn outgoing(bed: &Bed, lan: &Lan, work: &Work<'_>) -> io::Result<Vec<Outgoing>> {
+pub(super) fn outgoing(bed: &Testbed, lan: &Lan, work: &Work<'_>) -> io::Result<Vec<Outgoing>> {
     let mut hosts: BTreeMap<HostId, Vec<usize>> = BTreeMap::new();
     for (number, connection) in work.connections.iter().enumerate() {
         hosts.entry(connection.sender).or_default().push(number);

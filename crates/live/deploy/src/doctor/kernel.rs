@@ -9,11 +9,11 @@ use programs::probes;
 use programs::{Attached, LoadError, Port};
 use schemes::linux::{self, KernelPort, Needs, Runs};
 
-use super::ground::{DEVICE, Ground};
+use super::trial::{DEVICE, TrialNetwork};
 use super::{BACKLOG, BPF_LOOP, Check, OBSERVER, PROGRAMS, RING, STRUCT_OPS, State, TCX};
 
 /// Tries everything that programs need.
-pub(super) fn programs(ground: &Ground) -> Vec<Check> {
+pub(super) fn programs(trial: &TrialNetwork) -> Vec<Check> {
     let mut checks = vec![Check::ok(PROGRAMS, built())];
     checks.push(probed(
         BPF_LOOP,
@@ -21,14 +21,14 @@ pub(super) fn programs(ground: &Ground) -> Vec<Check> {
         "a kernel from 5.17 on",
         true,
     ));
-    checks.extend(at_a_device(ground));
+    checks.extend(at_a_device(trial));
     checks.push(probed(
         RING,
         probes::has_ring_buffer(),
         "a kernel from 5.8 on",
         false,
     ));
-    checks.push(observer(ground));
+    checks.push(observer(trial));
     checks.extend(laws());
     checks.push(struct_ops());
     checks
@@ -49,7 +49,7 @@ fn probed(
 }
 
 /// A program at the link reads the queue in front of it.
-fn at_a_device(ground: &Ground) -> [Check; 2] {
+fn at_a_device(trial: &TrialNetwork) -> [Check; 2] {
     const NEWER: &str = "a kernel from 6.2 on";
     let needs = |why: &LoadError| Check::fails(BACKLOG, State::Missing, &why, NEWER).essential();
     let port = match Port::load(&programs::queue()) {
@@ -59,7 +59,7 @@ fn at_a_device(ground: &Ground) -> [Check; 2] {
             return [tcx, needs(&error)];
         }
     };
-    let attached = ground.within(|| port.attach(DEVICE).map_err(io::Error::other));
+    let attached = trial.within(|| port.attach(DEVICE).map_err(io::Error::other));
     let attached = match attached {
         Ok(attached) => attached,
         Err(error) => {
@@ -68,7 +68,7 @@ fn at_a_device(ground: &Ground) -> [Check; 2] {
         }
     };
     let tcx = Check::ok(TCX, "attached to a link of its own");
-    let backlog = match mean_queue(ground, &port, &attached) {
+    let backlog = match mean_queue(trial, &port, &attached) {
         Ok(Some(bytes)) if bytes > 0.0 => Check::ok(
             BACKLOG,
             format!("a program saw {bytes:.0} bytes wait on average"),
@@ -82,18 +82,18 @@ fn at_a_device(ground: &Ground) -> [Check; 2] {
     [tcx, backlog]
 }
 
-fn mean_queue(ground: &Ground, port: &Port, _attached: &Attached) -> io::Result<Option<f64>> {
+fn mean_queue(trial: &TrialNetwork, port: &Port, _attached: &Attached) -> io::Result<Option<f64>> {
     port.renew(Duration::from_secs(10))
         .map_err(io::Error::other)?;
-    ground.send()?;
+    trial.send()?;
     port.mean_queue().map_err(io::Error::other)
 }
 
 /// What observe hears with: its programs at a device, and four tracepoints of drops and TCP.
-fn observer(ground: &Ground) -> Check {
+fn observer(trial: &TrialNetwork) -> Check {
     const CURE: &str =
         "a kernel from 6.6 on with these tracepoints; without them observe does not run";
-    match observed(ground) {
+    match observed(trial) {
         Ok(totals) if totals.packets[0] > 0 && totals.queue_most > 0 => {
             let (packets, most) = (totals.packets[0], totals.queue_most);
             Check::ok(
@@ -106,7 +106,7 @@ fn observer(ground: &Ground) -> Check {
     }
 }
 
-fn observed(ground: &Ground) -> io::Result<Totals> {
+fn observed(trial: &TrialNetwork) -> io::Result<Totals> {
     let watch = Watch {
         queue_shift: 10,
         degree: 8,
@@ -117,8 +117,8 @@ fn observed(ground: &Ground) -> io::Result<Totals> {
         queue_bps: 0,
     };
     let mut observer = Observer::load(watch).map_err(io::Error::other)?;
-    ground.within(|| observer.attach(DEVICE).map_err(io::Error::other))?;
-    ground.send()?;
+    trial.within(|| observer.attach(DEVICE).map_err(io::Error::other))?;
+    trial.send()?;
     // What is sent may still be on its way to the queue.
     thread::sleep(Duration::from_millis(10));
     observer.detach();

@@ -9,13 +9,13 @@ use machine::netlink::{LinkEnd, Route, Routing, Tbf};
 use machine::record::Record;
 
 /// Namespaces that go with this value.
-pub(super) struct Ground {
+pub(super) struct TrialNetwork {
     record: Record,
     near: Namespace,
     far: Namespace,
 }
 
-impl Ground {
+impl TrialNetwork {
     /// Makes both namespaces.
     pub(super) fn make() -> io::Result<Self> {
         let record = Record::begin()?;
@@ -85,7 +85,7 @@ impl Ground {
     }
 }
 
-impl Drop for Ground {
+impl Drop for TrialNetwork {
     fn drop(&mut self) {
         // What stays behind is found by its record.
         drop(self.record.remove());

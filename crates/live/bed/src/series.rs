@@ -19,7 +19,7 @@ use crate::counters::EVERY;
 
 /// A run over time, in microseconds from its zero.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Along {
+pub(crate) struct Series {
     /// From when on how many bytes waited at the bottleneck.
     pub(crate) queue: Vec<(f64, u64)>,
     /// When how many bytes more were read, of which connection.
@@ -59,32 +59,32 @@ impl Arrivals {
 }
 
 /// Simulates a point and looks at its queue as often as at that of a kernel.
-pub(crate) fn simulate(point: &PointSpec) -> Result<(Outcome, Along), RunError> {
+pub(crate) fn simulate(point: &PointSpec) -> Result<(Outcome, Series), RunError> {
     let plan = Plan::of(point);
-    let mut looks = Looks {
+    let mut probe = SeriesProbe {
         port: plan.bottleneck,
         next: Time::ZERO,
         level: 0,
         queue: Vec::new(),
         losses: Vec::new(),
         arrivals: Arrivals::default(),
-        known: vec![Known::default(); plan.connections.len()],
+        known: vec![EndpointState::default(); plan.connections.len()],
     };
     let watching = Watching {
-        probe: Some(&mut looks),
+        probe: Some(&mut probe),
         breakdown: false,
     };
     let outcome = run::watch(Limits::NONE, point, watching)?;
-    let along = Along {
-        queue: looks.queue,
-        arrivals: looks.arrivals.into_rows(),
-        losses: Some(looks.losses),
+    let series = Series {
+        queue: probe.queue,
+        arrivals: probe.arrivals.into_rows(),
+        losses: Some(probe.losses),
     };
-    Ok((outcome, along))
+    Ok((outcome, series))
 }
 
-/// Looks at a queue at regular times, and notes what is read, and losses when they are noticed.
-struct Looks {
+/// Samples a queue at regular times, and notes what is read, and losses when they are noticed.
+struct SeriesProbe {
     port: PortId,
     /// When it looks next, and what waits until then.
     next: Time,
@@ -93,12 +93,12 @@ struct Looks {
     losses: Vec<(f64, u32, LossKind)>,
     arrivals: Arrivals,
     /// By connection.
-    known: Vec<Known>,
+    known: Vec<EndpointState>,
 }
 
 /// What is known of a connection.
 #[derive(Clone, Copy, Default)]
-struct Known {
+struct EndpointState {
     /// Of its receiver and its sender.
     timeouts: [u64; 2],
     /// Whether its sender is.
@@ -107,8 +107,8 @@ struct Known {
     received: u64,
 }
 
-impl Looks {
-    /// Looks until this time.
+impl SeriesProbe {
+    /// Samples until this time.
     fn look(&mut self, until: Time) {
         while self.next <= until {
             // What has not changed is not told again.
@@ -120,7 +120,7 @@ impl Looks {
     }
 }
 
-impl Probe for Looks {
+impl Probe for SeriesProbe {
     fn on_level(&mut self, port: PortId, waiting: u64, at: Time) {
         if port == self.port {
             self.look(at);
@@ -171,21 +171,25 @@ mod tests {
             run.duration = \"200ms\"\nlink.rate = \"100Mbps\"\n\
             [workload]\nkind = \"incast\"\nsenders = 3\nsize = \"unlimited\"\n";
         let scenario = Scenario::load(Source::new("long", text), &Overrides::default()).unwrap();
-        let (outcome, along) = simulate(&scenario.points()[0]).unwrap();
+        let (outcome, series) = simulate(&scenario.points()[0]).unwrap();
         assert!(
-            (100..=400).contains(&along.queue.len()),
+            (100..=400).contains(&series.queue.len()),
             "{}",
-            along.queue.len()
+            series.queue.len()
         );
-        let of_looks = along.queue.iter().map(|(_, bytes)| *bytes).max();
+        let of_looks = series.queue.iter().map(|(_, bytes)| *bytes).max();
         assert!(of_looks.is_some_and(|most| most <= outcome.metrics.queue_max_bytes));
-        assert!(along.queue.iter().all(|(at, _)| (at % 500.0).abs() < 1e-6));
+        assert!(series.queue.iter().all(|(at, _)| (at % 500.0).abs() < 1e-6));
         // 200 ms have 400 slots, each with a row of three connections at most.
-        assert!(along.arrivals.len() <= 400 * 3, "{}", along.arrivals.len());
+        assert!(
+            series.arrivals.len() <= 400 * 3,
+            "{}",
+            series.arrivals.len()
+        );
         let bytes = |rows: &[(f64, u32, u64)]| rows.iter().map(|(.., bytes)| bytes).sum::<u64>();
         let received: u64 = outcome.flows.iter().map(|flow| flow.received_bytes).sum();
-        assert_eq!(bytes(&along.arrivals), received);
-        let losses = along.losses.unwrap();
+        assert_eq!(bytes(&series.arrivals), received);
+        let losses = series.losses.unwrap();
         assert!(!losses.is_empty(), "three flows overflow 30 packets");
         let count = |kind| losses.iter().filter(|(.., own)| *own == kind).count() as u64;
         assert_eq!(count(LossKind::Timeout), outcome.metrics.timeouts);

@@ -9,8 +9,8 @@ use plan::workload::Plan;
 
 use crate::cell::Arm;
 use crate::error::EmulateError;
-use crate::testbed::Bed;
-use crate::twin::{self, Found, Original};
+use crate::testbed::Testbed;
+use crate::twin::{self, Calibration, Original};
 
 /// Completion times alone in microseconds, in the order of the plan. Nothing where no deadline asks for them, where
 /// flows wait for others, or where a group or a flow without end has no trace.
@@ -19,8 +19,8 @@ use crate::twin::{self, Found, Original};
 /// If the trace cannot be written to `folder`, or the simulation fails.
 pub(crate) fn completions_us(
     arm: &Arm<'_>,
-    bed: &Bed,
-    found: &Found,
+    bed: &Testbed,
+    found: &Calibration,
     folder: &Path,
 ) -> Result<Vec<Option<f64>>, EmulateError> {
     let point = arm.points[0];
@@ -45,7 +45,7 @@ pub(crate) fn completions_us(
 }
 
 /// The flows of a point one after another, each long after the one before it has ended.
-fn trace(point: &PointSpec, found: &Found) -> Option<String> {
+fn trace(point: &PointSpec, found: &Calibration) -> Option<String> {
     let mut groups = point.groups.iter();
     let is_asked =
         groups.all(|group| group.name.is_empty() && group.keys.workload.deadline.0.is_some());
@@ -68,7 +68,7 @@ fn trace(point: &PointSpec, found: &Found) -> Option<String> {
 
 /// No flow of this size takes as long over an idle link.
 #[expect(clippy::cast_precision_loss, reason = "twice the time leaves room")]
-fn longest_us(size: u64, found: &Found) -> f64 {
+fn longest_us(size: u64, found: &Calibration) -> f64 {
     let bits = size as f64 * 8.0;
     2.0 * bits * 1e6 / found.speed.real as f64 + REST_US
 }
@@ -83,7 +83,7 @@ mod tests {
     use crate::stack::Stack;
     use scenario::{Overrides, Scenario, Source};
 
-    const FOUND: Found = Found {
+    const FOUND: Calibration = Calibration {
         speed: Speed {
             real: 100_000_000,
             planned: 1_000_000_000,
@@ -107,7 +107,7 @@ mod tests {
     fn a_flow_alone_has_the_whole_link_and_loses_nothing() {
         let scenario = point("deadline = \"1ms\"");
         let points = scenario.points().iter().collect();
-        let bed = Bed::of(&scenario.points()[0]).unwrap();
+        let bed = Testbed::of(&scenario.points()[0]).unwrap();
         let stack = Stack::of(&scenario.points()[0], &bed, &["reno".to_owned()]).unwrap();
         let number = std::process::id() as usize;
         let arm = Arm {

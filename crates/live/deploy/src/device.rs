@@ -13,7 +13,7 @@ use crate::settings::ETHERNET;
 
 /// Where a law stands, so that it is found again: numbers of namespaces and devices come again, names change.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) struct Place {
+pub(crate) struct DeviceId {
     /// The number of the network namespace.
     pub(crate) namespace: u64,
     /// The name that it was given by; empty for that of the command.
@@ -32,13 +32,13 @@ pub(crate) struct Root {
 }
 
 /// A device of the namespace of this thread with its queue.
-pub(crate) struct Found {
-    pub(crate) place: Place,
+pub(crate) struct FoundDevice {
+    pub(crate) place: DeviceId,
     pub(crate) device: Device,
     pub(crate) root: Root,
 }
 
-impl Place {
+impl DeviceId {
     /// The device of this name in the namespace of this thread, which was given by the name `netns`.
     pub(crate) fn find(netns: &str, name: &str) -> Result<(Self, Device), DeployError> {
         let device = Devices::open()?.named(name)?;
@@ -61,10 +61,10 @@ impl Place {
     }
 }
 
-impl Found {
+impl FoundDevice {
     /// The device of this name, if its queue is one that a program can read.
     pub(crate) fn find(netns: &str, name: &str) -> Result<Self, DeployError> {
-        let (place, device) = Place::find(netns, name)?;
+        let (place, device) = DeviceId::find(netns, name)?;
         let queue = Devices::open()?.queue(device.index)?;
         if let Some(why) = unreadable(&device, queue.as_ref()) {
             let problem = Problem::new(why).help(format!(

@@ -7,14 +7,14 @@ use machine::clock;
 use programs::Losses;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::Heard;
+use super::LossEvent;
 
 /// Does `act` and hears of losses meanwhile, if that is asked for. Nothing is told by a kernel that refuses the program,
 /// or if some of it found no room.
 pub(crate) fn during<T>(
     is_asked: bool,
     act: impl FnOnce() -> io::Result<T>,
-) -> io::Result<(T, Option<Vec<Heard>>)> {
+) -> io::Result<(T, Option<Vec<LossEvent>>)> {
     let losses = is_asked.then(|| Losses::hear().ok()).flatten();
     // Programs tell time from the start of the machine on.
     let (begun, since) = (clock::now(), clock_gettime(ClockId::Monotonic));
@@ -24,7 +24,7 @@ pub(crate) fn during<T>(
     let noticed = noticed.transpose()?.flatten();
     let heard = noticed.map(|noticed| {
         let all = noticed.into_iter();
-        let heard = all.map(|noticed| Heard {
+        let heard = all.map(|noticed| LossEvent {
             at: begun + noticed.at.saturating_sub(since),
             ends: (noticed.way.from, noticed.way.to),
             by_timer: noticed.by_timer,
