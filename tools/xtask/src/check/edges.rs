@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 36] = [
+const EDGES: [(&str, &[&str]); 38] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -28,7 +28,9 @@ const EDGES: [(&str, &[&str]); 36] = [
     ("protocol", &["sim", "observed"]),
     ("machine", &["base"]),
     ("tun", &["machine", "packetdrill", "protocol", "wire"]),
-    ("live", &["tun", "programs"]),
+    ("bed", &["tun", "programs"]),
+    ("deploy", &["machine", "protocol", "programs", "scenario"]),
+    ("live", &["bed", "deploy"]),
     ("tables", &["base"]),
     ("import", &["tables"]),
     ("wire", &["base"]),

@@ -30,13 +30,15 @@ const UNBOUNDED: &str = "crates/core/schemes";
 const REFERENCE: &str = "docs/reference/cli.md";
 /// Programs and texts for people, which suggest the next run; the commands that results keep, which repeat a failed point
 /// or a figure; and the command that puts a cure there.
-const MAY_NAME_FLAGS: [&str; 12] = [
+const MAY_NAME_FLAGS: [&str; 14] = [
     "crates/faces/cli/",
     "crates/faces/explain/",
     "crates/faces/answer/",
     "tools/xtask/",
     "tools/book/",
     "tools/testing/",
+    "crates/live/bed/src",
+    "crates/live/deploy/src",
     "crates/live/live/src",
     "crates/live/observed/src/command.rs",
     "tools/oracle/src/question.rs",
