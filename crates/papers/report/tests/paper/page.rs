@@ -44,6 +44,14 @@ fn every_claim_stands_in_the_table_and_beside_its_figure() {
     }
     let cause = html.find("<strong>Cause:</strong>").unwrap();
     assert!(html[cause..].contains("<code>switch.buffer = 40pkt</code> 38.2 %"));
+    assert!(html[cause..].contains("it explains 2, breaks 1 in fig1, fig2"));
+    for (word, says) in [
+        ("By code", "as code has it"),
+        ("Hangs on the order of events", "as 100ns has it"),
+    ] {
+        let read = html.find(&format!("<strong>{word}:</strong> {says}"));
+        assert!(html[read.unwrap()..].contains("<code>tcp.sack = false</code> 47 %"));
+    }
     // A paper of one's own is named by its files.
     assert!(html.contains("paper/fig1.toml</dd>"));
 }
