@@ -32,11 +32,30 @@ fn digest(figure: &str, file: &dyn Fn(&str) -> Option<Table>) -> Option<String> 
         }
     }
     text += &serde_json::to_string(&own).ok()?;
+    if has_large_reduction(&own) {
+        text += BY_WHAT_REMAINS;
+    }
     if let Some(runs) = own.get("uses").and_then(Value::as_str) {
         text += &digest(runs, file)?;
     }
     Some(format!("{:016x}", fnv(text.as_bytes())))
 }
+
+/// Whether a claim is about a reduction by more than half, which older versions judged as any other number.
+fn has_large_reduction(figure: &Table) -> bool {
+    let claims = figure.get("claim").and_then(Value::as_array);
+    let mut claims = claims.into_iter().flatten();
+    claims.any(|claim| {
+        let paper = claim.get("paper");
+        let integer = paper.and_then(Value::as_integer).map(|paper| paper > 50);
+        let is_most = integer.or(paper.and_then(Value::as_float).map(|paper| paper > 50.0));
+        let compare = claim.get("compare").and_then(Value::as_str);
+        compare == Some("reduction") && is_most == Some(true)
+    })
+}
+
+/// The rule by which such a claim is judged: what was judged by another is stale.
+const BY_WHAT_REMAINS: &str = "what remains";
 
 /// The names in a text or a list of texts.
 fn names(value: Option<&Value>) -> impl Iterator<Item = &str> {

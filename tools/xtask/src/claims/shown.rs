@@ -256,14 +256,16 @@ pub(super) fn misses(figures: &[&Shown]) -> String {
 
 /// What hangs on the order of events; nothing if no claim does.
 pub(super) fn on_order(figures: &[&Shown]) -> String {
-    let mut lines = String::new();
-    for figure in figures.iter().filter(|figure| !figure.is_stale()) {
+    let current = figures.iter().filter(|figure| !figure.is_stale());
+    let lines = current.flat_map(|figure| {
         let rows = figure.rows();
-        for row in rows.filter(|row| row.standing() == Standing::Order) {
-            let link = format!("[{}](#{})", row.id, figure.name.replace('/', ""));
-            lines += &format!("| {} | {link} | {} |\n", row.verdict, row.says);
-        }
-    }
+        rows.filter(|row| row.standing() == Standing::Order)
+            .map(|row| {
+                let link = format!("[{}](#{})", row.id, figure.name.replace('/', ""));
+                format!("| {} | {link} | {} |\n", row.verdict, row.says)
+            })
+    });
+    let lines: String = lines.collect();
     if lines.is_empty() {
         return lines;
     }
