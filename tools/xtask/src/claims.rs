@@ -628,7 +628,8 @@ mod tests {
         });
         let then = |_: &str| Some("then".to_owned());
         let now = |_: &str| Some("now".to_owned());
-        let written = page(&[claim.clone()], &[], Vec::new(), &then);
+        let claims = [claim];
+        let written = page(&claims, &[], Vec::new(), &then);
         assert!(written.contains("Version: 1, file then."), "{written}");
         assert_eq!(page(&[], &[], figures(&written), &then), written);
         let stale = page(&[], &[], figures(&written), &now);
@@ -641,7 +642,7 @@ mod tests {
         assert!(!stale.contains("What does not hold"), "{stale}");
         // Of files as they were, or run again, it is current.
         assert_eq!(page(&[], &[], figures(&stale), &then), written);
-        let again = page(&[claim], &[], figures(&stale), &now);
+        let again = page(&claims, &[], figures(&stale), &now);
         assert_eq!(again, written.replace("file then", "file now"));
     }
 

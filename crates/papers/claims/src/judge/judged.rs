@@ -122,8 +122,8 @@ impl Effect {
 }
 
 impl Sum for Effect {
-    fn sum<I: Iterator<Item = Self>>(effects: I) -> Self {
-        effects.fold(Self::default(), |sum, effect| Self {
+    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
+        iter.fold(Self::default(), |sum, effect| Self {
             explains: sum.explains + effect.explains,
             breaks: sum.breaks + effect.breaks,
         })
