@@ -84,7 +84,7 @@ impl fmt::Display for Counts {
         }
         if self.order > 0 {
             let claims = plural(self.order, "more claim");
-            write!(f, "; {claims} that hang on the order of events")?;
+            write!(f, "; {claims} hanging on the order of events")?;
         }
         if self.weaker != [0; Verdict::ALL.len()] {
             write!(f, "; in a weaker form {}", shown(self.weaker))?;
