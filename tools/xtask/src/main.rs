@@ -82,6 +82,9 @@ enum Chore {
         /// docs/reference/claims-full-PAPER.md
         #[arg(long, value_name = "FIGURE", value_delimiter = ',')]
         full: Vec<String>,
+        /// Judge every claim with links that are late at random, too, to find those that hang on the order of events
+        #[arg(long, conflicts_with_all = ["from", "full"])]
+        phase: bool,
     },
     /// Build the documentation as a site in target/book, and check its links
     Book {
@@ -169,7 +172,12 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
         Chore::Bench { live: true, .. } => return bench::live(repository),
         Chore::Bench { .. } => bench::bench(repository),
         Chore::Docs => docs::write(repository),
-        Chore::Claims { chosen, from, full } => claims::write(repository, &from, &chosen, &full),
+        Chore::Claims {
+            chosen,
+            from,
+            full,
+            phase,
+        } => claims::write(repository, &from, &chosen, (&full, phase)),
         Chore::Book { open } => book(repository, open),
         Chore::Screenshots => screenshots::draw(repository),
         Chore::Python => check::check_python(repository),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use claims::judge::{Counts, Figure, Finding, Judged, Standing, Tried, Verdict, digits};
+use claims::judge::{Counts, Figure, Finding, Judged, Reading, Standing, Tried, Verdict, digits};
 use claims::{ClaimKind, Paper};
 use comfy_table::{Attribute, Cell, Color, Table};
 use serde_json::{Value, json};
@@ -83,17 +83,35 @@ fn papers(books: &Books<'_>) -> Table {
     let mut table = layout::ruled(false);
     let verdicts = Verdict::ALL.map(|verdict| verdict.name().to_owned());
     let head = ["paper", "claims"].map(str::to_owned).into_iter();
-    let more = ["own checks", "counted elsewhere"].map(str::to_owned);
+    let more = [
+        "by the code",
+        "weaker form",
+        "order of events",
+        "own checks",
+        "counted elsewhere",
+    ];
+    let more = more.map(str::to_owned);
     table.set_header(head.chain(verdicts).chain(more));
     for (paper, figures) in books {
         let counts = Counts::of(figures.iter().flat_map(|figure| &figure.claims));
         let numbers = [counts.claims()].into_iter().chain(counts.verdicts);
-        let numbers = numbers.chain([counts.own, counts.elsewhere]);
         let numbers = numbers.map(|number| number.to_string());
-        table.add_row([paper.name.clone()].into_iter().chain(numbers));
+        let more = [
+            split(counts.by_code),
+            split(counts.weaker),
+            counts.order.to_string(),
+            counts.own.to_string(),
+            counts.elsewhere.to_string(),
+        ];
+        table.add_row([paper.name.clone()].into_iter().chain(numbers).chain(more));
     }
     layout::pad(&mut table);
     table
+}
+
+/// How many claims are reproduced, partly and not: `96/18/17`.
+fn split([reproduced, partly, not, _]: [usize; Verdict::ALL.len()]) -> String {
+    format!("{reproduced}/{partly}/{not}")
 }
 
 /// The claims of a figure.
@@ -133,6 +151,12 @@ fn description(judged: &Judged) -> String {
     for tried in judged.causes.iter().filter(|tried| !folded(tried)) {
         add(&cause(tried, missed));
     }
+    for read in judged.readings.iter().filter(|read| !read.set.is_empty()) {
+        add(&reading(read));
+    }
+    if judged.hangs_on_order() {
+        add(&order(judged));
+    }
     match judged.causes.iter().filter(folded).count() {
         0 => {}
         1 => add("tried 1 explanation that is not the cause; the report has it"),
@@ -147,7 +171,27 @@ fn description(judged: &Judged) -> String {
 fn cause(tried: &Tried, missed: bool) -> String {
     let explains = if missed { "cause" } else { "tried" };
     let (says, set, ours) = (&tried.says, &tried.set, ours(&tried.finding));
-    format!("{explains}: {says} ({set}: {ours}; {})", tried.effect)
+    format!("{explains}: {says} ({set}: {ours}; {})", tried.weighs())
+}
+
+/// What another reading of the paper makes of a claim.
+fn reading(read: &Reading) -> String {
+    let (name, set, verdict) = (&read.name, &read.set, read.finding.verdict);
+    format!("by {name}: {verdict}, {} ({set})", ours(&read.finding))
+}
+
+/// The verdicts of a claim that hangs on the order of events.
+fn order(judged: &Judged) -> String {
+    let late = judged.phases.iter();
+    let late = late.map(|late| {
+        let (name, verdict) = (&late.name, late.finding.verdict);
+        format!(
+            "{verdict}, {} with link.jitter = {name}",
+            ours(&late.finding)
+        )
+    });
+    let late: Vec<String> = late.collect();
+    format!("hangs on the order of events: {}", late.join("; "))
 }
 
 /// What came out, a number with half its 95 % interval.
@@ -201,6 +245,7 @@ fn object(judged: &Judged, figure: &Figure<'_>) -> Value {
             "verdict": tried.finding.verdict,
             "explained": tried.effect.explains,
             "broken": tried.effect.breaks,
+            "over": tried.over,
             "explains": tried.explains(),
         })
     });
@@ -220,6 +265,10 @@ fn object(judged: &Judged, figure: &Figure<'_>) -> Value {
         "verdict": finding.verdict,
         "counted": judged.standing == Standing::Counted,
         "own": claim.own,
+        "weaker": claim.weaker,
+        "readings": judged.readings.iter().map(read_object).collect::<Vec<_>>(),
+        "phases": judged.phases.iter().map(read_object).collect::<Vec<_>>(),
+        "hangs_on_order": judged.hangs_on_order(),
         "counted_in": figure.experiment.counted_in,
         "reason": finding.reason,
         "cause": (!explained.is_empty()).then(|| explained.join("; ")),
@@ -228,6 +277,18 @@ fn object(judged: &Judged, figure: &Figure<'_>) -> Value {
         "scale": judged.scale,
         "figure_bias": figure.bias.as_ref().map(ToString::to_string),
         "figure_ratios": figure.bias,
+    })
+}
+
+/// What a reading makes of a claim.
+fn read_object(read: &Reading) -> Value {
+    json!({
+        "name": read.name,
+        "says": read.says,
+        "set": read.set,
+        "ours": ours_value(&read.finding),
+        "interval": read.finding.interval,
+        "verdict": read.finding.verdict,
     })
 }
 
@@ -255,7 +316,7 @@ pub fn csv(books: &Books<'_>) -> String {
     let mut out = csv::Writer::from_writer(Vec::new());
     let head = [
         "id", "kind", "where", "says", "paper", "ours", "unit", "low", "high", "verdict",
-        "standing", "reason", "cause", "seeds", "scale",
+        "standing", "reason", "cause", "seeds", "scale", "readings", "phases",
     ];
     let mut write = |row: &[String]| out.write_record(row).expect("writing to memory succeeds");
     write(&head.map(str::to_owned));
@@ -283,8 +344,17 @@ pub fn csv(books: &Books<'_>) -> String {
             explained.collect::<Vec<_>>().join("; "),
             judged.seeds.to_string(),
             judged.scale.clone(),
+            verdicts_by(&judged.readings),
+            verdicts_by(&judged.phases),
         ]);
     }
     let bytes = out.into_inner().expect("writing to memory succeeds");
     String::from_utf8(bytes).expect("text goes in and comes out")
+}
+
+/// Readings with their verdicts: `text: reproduced; code: partly`.
+fn verdicts_by(readings: &[Reading]) -> String {
+    let readings = readings.iter();
+    let readings = readings.map(|read| format!("{}: {}", read.name, read.finding.verdict));
+    readings.collect::<Vec<_>>().join("; ")
 }

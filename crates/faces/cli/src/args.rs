@@ -248,8 +248,12 @@ pub(crate) struct ReproduceArgs {
     /// Which causes of differences to try
     #[arg(long, value_name = "WHICH", default_value = "missed")]
     pub(crate) causes: Causes,
+    /// Judge every claim with links that are late at random by up to 100 ns and 1 us, too, and list the verdicts that
+    /// change: they hang on the order of events at equal times
+    #[arg(long)]
+    pub(crate) phase: bool,
     /// Run figures on the TCP stacks of this machine, scaled to what it holds, and judge their orders and ratios there
-    #[arg(long, conflicts_with_all = ["full", "seeds", "causes", "jobs"])]
+    #[arg(long, conflicts_with_all = ["full", "seeds", "causes", "phase", "jobs"])]
     pub(crate) live: bool,
     /// With --live: how often each scheme runs [default: what each figure says]
     #[arg(long, value_name = "N", value_parser = seeds, requires = "live")]

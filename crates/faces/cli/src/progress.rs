@@ -147,7 +147,7 @@ fn expected(seconds: f64, causes: f64, jobs: NonZeroUsize) -> Option<String> {
             String::new()
         } else {
             let causes = duration(causes);
-            format!(", then up to {causes} for causes of what is missed")
+            format!(", then up to {causes} for other readings and causes")
         };
         let time = duration(time);
         format!("expected to last about {time}{more}, {jobs} at a time; what is done is kept")
@@ -210,7 +210,7 @@ mod tests {
         let line = expected(90.0, 420.0, two).expect("8 min 30 s");
         assert_eq!(
             line,
-            "expected to last about 1 min 30 s, then up to 7 min 0 s for causes of what is missed, 2 at a time; what is \
+            "expected to last about 1 min 30 s, then up to 7 min 0 s for other readings and causes, 2 at a time; what is \
              done is kept"
         );
         assert_eq!(expected(f64::NAN, 0.0, two), None);

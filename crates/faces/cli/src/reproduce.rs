@@ -49,6 +49,7 @@ fn figures(args: &ReproduceArgs, out: PathBuf) -> Figures {
         full: args.full,
         seeds: args.seeds,
         causes: args.causes,
+        phase: args.phase,
         out,
         report: !args.no_report,
         allowance: Allowance {

@@ -1,4 +1,4 @@
-//! The figures of papers: run, judged, and their causes tried.
+//! The figures of papers: run, judged by every reading, and their causes tried.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use claims::catalogue::{self, Selection};
 use claims::judge::{Figure, Judged, Standing, Verdict};
-use claims::{Cause, Experiment, Paper};
+use claims::{Change, Experiment, Paper};
 use plan::PointSpec;
 use results::{self, Access, Host, RunInfo, Store};
 use scenario::{Overrides, Problem, Problems, Scenario};
@@ -25,7 +25,7 @@ mod book;
 mod trial;
 
 use book::Book;
-use trial::{Trial, causes_at_most};
+use trial::{Trial, changes_at_most, phases};
 
 /// Who asked for figures: hears how it goes on, and ends it.
 pub(crate) trait Front: Sync {
@@ -55,7 +55,7 @@ pub(crate) struct Stage<'a> {
     pub(crate) simulations: usize,
     /// Seconds that all of it is expected to take.
     pub(crate) expected: f64,
-    /// Seconds that causes of what is missed may take afterwards, at most.
+    /// Seconds that other readings and causes of what is missed may take afterwards, at most.
     pub(crate) causes: f64,
 }
 
@@ -78,8 +78,8 @@ pub(crate) fn reproduce<T>(
         jobs.extend(Job::of_paper(selection, asked)?);
     }
     let mut books: Vec<Book<'_>> = selections.iter().map(Book::new).collect();
-    let causes = causes_at_most(&selections, &jobs, asked)?;
-    let mut failed = run_all((&jobs, causes), asked, front, &mut |job| {
+    let more = changes_at_most(&selections, &jobs, asked)?;
+    let mut failed = run_all((&jobs, more), asked, front, &mut |job| {
         let of_paper = |book: &&mut Book<'_>| book.selection.paper.name == job.paper;
         let Some(book) = books.iter_mut().find(of_paper) else {
             return Ok(());
@@ -93,14 +93,15 @@ pub(crate) fn reproduce<T>(
         }
         Ok(())
     })?;
+    let phases = phases(asked);
     let mut trials = Vec::new();
     for book in &books {
-        trials.push(book.trials(asked)?);
+        trials.push(book.trials(asked, &phases)?);
     }
-    let cause_jobs = trials.iter().flatten();
-    let cause_jobs: Vec<Job> = cause_jobs.filter_map(|trial| trial.job.clone()).collect();
-    if !cause_jobs.is_empty() {
-        failed |= run_all((&cause_jobs, 0.0), asked, front, &mut |job| {
+    let again = trials.iter().flatten();
+    let again: Vec<Job> = again.filter_map(|trial| trial.job.clone()).collect();
+    if !again.is_empty() {
+        failed |= run_all((&again, 0.0), asked, front, &mut |job| {
             let mut trials = trials.iter_mut().flatten();
             let trial = trials.find(|trial| trial.is_about(&job.folder));
             trial.map_or(Ok(()), Trial::open)
@@ -207,41 +208,24 @@ impl Job {
         }
     }
 
-    /// Each cause of the figure that this runs, with what trying it runs; none if the cause only measures otherwise.
-    fn trials<'p>(
-        &self,
-        paper: &'p Paper,
-        figure: &'p Experiment,
-        out: &Path,
-    ) -> Vec<(&'p Cause, Option<Self>)> {
-        let records = paper.experiments.iter().any(Experiment::measures_parts);
-        let trial = |cause: &'p Cause| {
-            let all = paper.experiments.iter();
-            let sharing = all.filter(|other| other.shares_runs(figure));
-            let schemes = cause.runs(sharing.flat_map(|figure| &figure.claims));
-            (cause, self.with(cause, (&schemes, records), out))
-        };
-        figure.causes.iter().map(trial).collect()
-    }
-
-    /// The same as a cause has it, with these schemes alone; none if the cause needs no other runs. Where nothing
-    /// measures what completion times consist of, that is not recorded.
+    /// The same as a change has it, with these schemes alone, in a folder below `folder`; none if it needs no other runs.
+    /// Where nothing measures what completion times consist of, that is not recorded.
     fn with(
         &self,
-        cause: &Cause,
+        change: &Change,
         (schemes, records): (&BTreeSet<&str>, bool),
-        out: &Path,
+        folder: &Path,
     ) -> Option<Self> {
-        if cause.set.is_empty() {
+        if change.set.is_empty() {
             return None;
         }
         let mut overrides = self.overrides.clone();
-        for (key, value) in &cause.set {
+        for (key, value) in &change.set {
             let same = format!("{key}=");
             overrides.sets.retain(|set| !set.starts_with(&same));
             overrides.sets.push(format!("{key}={value}"));
         }
-        for (key, values) in &cause.at {
+        for (key, values) in &change.at {
             let same = format!("{key}=");
             overrides.sets.retain(|set| !set.starts_with(&same));
             overrides.sets.push(format!("{same}{}", values.join(",")));
@@ -257,9 +241,8 @@ impl Job {
             let schemes: Vec<&str> = schemes.iter().copied().collect();
             overrides.schemes = Some(schemes.join(","));
         }
-        let folder = out.join(&self.paper).join("causes");
         Some(Self {
-            folder: folder.join(&self.figure).join(&cause.id),
+            folder: folder.join(&self.figure).join(&change.id),
             overrides,
             report: false,
             ..self.clone()

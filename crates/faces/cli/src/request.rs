@@ -67,6 +67,8 @@ pub struct Figures {
     pub seeds: Option<NonZeroU32>,
     /// Which causes of differences to try.
     pub causes: Causes,
+    /// Whether claims are judged with random lateness of links, too, to find those that hang on the order of events.
+    pub phase: bool,
     /// The folder of all results.
     pub out: PathBuf,
     /// Whether reports are written.

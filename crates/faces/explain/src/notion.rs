@@ -18,7 +18,7 @@ struct Notion {
     more: &'static [&'static str],
 }
 
-const NOTIONS: [Notion; 18] = [
+const NOTIONS: [Notion; 20] = [
     Notion {
         names: &["goals", "goal"],
         text: "A goal is a demand on the results: a metric, a comparison (<, <=, > or >=) and a threshold with its \
@@ -140,6 +140,20 @@ const NOTIONS: [Notion; 18] = [
             "tailwater explain rcc/fig5a          what a figure runs and claims",
             "tailwater reproduce rcc/fig5a        the verdicts; docs/reference/claims.md has all of them",
         ],
+    },
+    Notion {
+        names: &["readings", "reading", "weaker form", "by the code"],
+        text: "A reading is a way to understand what a paper says: its text, its published code, or another sentence of \
+               the text. Where they differ, every claim of the figure is judged by each. The totals of a paper count \
+               the verdicts by the text. Claims that are weaker than what the paper says are counted apart.",
+        more: &["tailwater explain rcc/fig2", "tailwater reproduce rcc/fig2"],
+    },
+    Notion {
+        names: &["order of events", "hangs on the order of events"],
+        text: "A verdict hangs on the order of events if it changes with links that are late at random by up to 100 ns or \
+               1 us. In a real network no such order is fixed, so it says nothing about the schemes. Such claims are \
+               counted apart.",
+        more: &["tailwater reproduce rcc/fig6b --phase"],
     },
     Notion {
         names: &["causes", "cause"],

@@ -260,6 +260,10 @@ fn load(
     if !problems.is_empty() {
         return Err(Problems(problems));
     }
+    if let Some(own) = own.as_ref().filter(|_| lone.is_none()) {
+        let names: Vec<&str> = figures.iter().map(|(name, _)| name.as_str()).collect();
+        common::check(own, &names)?;
+    }
     let place = |name: &str| order.iter().position(|other| other == name);
     figures.sort_by_key(|(name, _)| (place(name).unwrap_or(usize::MAX), natural(name)));
     if figures.is_empty() {

@@ -1,8 +1,8 @@
 //! Papers as data: the figures of a paper, how they are drawn, and what the paper claims about them.
 //!
 //! A paper is a folder with a `paper.toml` and one file for each figure, [`Experiment`]. The file of a
-//! figure is a scenario with tables of its own: [`Plot`]s, [`Claim`]s, [`Cause`]s and what `--full`
-//! changes. Plots and claims say what they show through [`Measure`]s, which are evaluated from a run
+//! figure is a scenario with tables of its own: [`Plot`]s, [`Claim`]s, [`Change`]s by which they are judged
+//! again, and what `--full` changes. Plots and claims say what they show through [`Measure`]s, which are evaluated from a run
 //! folder, seed by seed. A claim is judged by what was measured; nothing in an experiment can decide
 //! a verdict. `docs/guide/experiments.md` describes every key of a figure, `docs/guide/claims.md` of a claim.
 //!
@@ -35,7 +35,7 @@ use scenario::Source;
 use serde::Deserialize;
 
 pub use claim::{
-    At, Average, Cause, Claim, ClaimKind, Clock, Compare, Number, Operand, Order, Rank, Shape,
+    At, Average, Change, Claim, ClaimKind, Clock, Compare, Number, Operand, Order, Rank, Shape,
     ShapeKind,
 };
 pub use measure::{
@@ -115,9 +115,13 @@ pub struct Experiment {
     /// What the paper claims.
     #[serde(skip)]
     pub claims: Vec<Claim>,
+    /// Readings of the paper by which every claim about its runs is judged. One that changes nothing names the
+    /// experiment's own; totals count that.
+    #[serde(skip)]
+    pub readings: Vec<Change>,
     /// Explanations to try for claims about its runs that do not reproduce.
     #[serde(skip)]
-    pub causes: Vec<Cause>,
+    pub causes: Vec<Change>,
     /// The file; also the text of the scenario.
     #[serde(skip, default = "unread")]
     pub source: Source,
@@ -219,7 +223,7 @@ impl Experiment {
 }
 
 /// What a file of a figure has beside its scenario.
-pub const KEYS: [&str; 12] = [
+pub const KEYS: [&str; 13] = [
     "common",
     "figure",
     "section",
@@ -231,5 +235,6 @@ pub const KEYS: [&str; 12] = [
     "live",
     "plot",
     "claim",
+    "reading",
     "cause",
 ];

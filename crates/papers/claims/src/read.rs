@@ -4,7 +4,7 @@
 //! First every scenario is loaded, so that claims and plots may only name schemes, axes and values
 //! that are run.
 
-mod cause;
+mod change;
 mod claim;
 mod hollow;
 mod live;
@@ -13,6 +13,7 @@ mod plot;
 mod reader;
 mod section;
 mod short;
+mod tolerance;
 mod tree;
 
 use std::collections::BTreeMap;
@@ -229,6 +230,7 @@ fn figure(
         }
         claims.extend(read);
     }
+    let readings = reader.readings(&document, context);
     let tables = reader.tables(&document, "cause");
     reader.unique(&tables);
     for (what, cause) in tables {
@@ -255,6 +257,7 @@ fn figure(
         name: name.to_owned(),
         plots,
         claims,
+        readings,
         causes,
         source: source.clone(),
         ..experiment

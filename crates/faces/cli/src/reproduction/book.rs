@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use claims::catalogue::Selection;
-use claims::judge::{Bench, Bias, Effect, Figure, Judged, Tried, judge};
-use claims::{Experiment, Measured};
+use claims::judge::{Bench, Bias, Effect, Figure, Judged, Reading, Tried, judge};
+use claims::{Change, Claim, Experiment, Measured};
 use scenario::Problems;
 
-use super::trial::Trial;
+use super::trial::{Role, Trial, changes};
 use super::{Job, find, scale, tries};
 use crate::request::Figures;
 
@@ -89,46 +89,52 @@ impl<'a> Book<'a> {
         all.filter(|other| other.shares_runs(figure))
     }
 
-    /// The causes to try, each with what it runs.
-    pub(super) fn trials(&self, asked: &Figures) -> Result<Vec<Trial<'a>>, Problems> {
-        let mut wanted = BTreeSet::new();
+    /// What is to be tried, each with what it runs: every reading and phase of the chosen figures, the causes of those
+    /// with a missed claim, and the same causes of other chosen figures, which they may break.
+    pub(super) fn trials(
+        &self,
+        asked: &Figures,
+        phases: &'a [Change],
+    ) -> Result<Vec<Trial<'a>>, Problems> {
+        let (mut chosen, mut missed) = (BTreeSet::new(), BTreeSet::new());
         for figure in self.figures() {
+            chosen.insert(figure.runs());
             let bench = self.bench(figure);
             for claim in &figure.claims {
                 if tries(asked, judge(claim, &bench)?.verdict.is_missed()) {
-                    wanted.insert(figure.runs());
+                    missed.insert(figure.runs());
                 }
             }
         }
         let paper = &self.selection.paper;
         let all = paper.experiments.iter();
         let mut trials = Vec::new();
-        for figure in all.filter(|figure| wanted.contains(figure.name.as_str())) {
-            let job = self.runs[figure.runs()].0;
-            for (cause, job) in job.trials(paper, figure, &asked.out) {
-                trials.push(Trial {
-                    figure,
-                    cause,
-                    job,
-                    runs: None,
-                    effect: Effect::default(),
-                    moved: BTreeMap::new(),
-                });
+        for figure in all.filter(|figure| chosen.contains(figure.name.as_str())) {
+            let base = self.runs[figure.runs()].0;
+            for change in changes(figure, phases) {
+                trials.push(Trial::new((paper, figure), change, base, &asked.out));
             }
         }
+        let is_wanted = |trial: &Trial<'_>| {
+            let mut same = trials.iter().filter(|other| other.is_same(trial));
+            trial.role != Role::Cause || same.any(|other| missed.contains(&*other.figure.name))
+        };
+        let wanted: Vec<bool> = trials.iter().map(is_wanted).collect();
+        let mut wanted = wanted.into_iter();
+        trials.retain(|_| wanted.next().unwrap_or(false));
         Ok(trials)
     }
 
-    /// Counts what each cause explains and breaks among all claims about the runs that it changes, and keeps
-    /// the numbers that it moves.
+    /// Counts what each cause explains and breaks among all claims of the paper about runs that it changes, in whichever
+    /// figure, and keeps the numbers that it moves.
     pub(super) fn weigh(&self, trials: &mut [Trial<'a>]) -> Result<(), Problems> {
-        for trial in trials {
+        for trial in trials.iter_mut().filter(|trial| trial.role == Role::Cause) {
             for figure in self.sharing(trial.figure) {
                 let bench = self.bench(figure);
-                let with = bench.with(trial.cause, trial.runs.as_ref());
+                let with = bench.with(trial.change, trial.runs.as_ref());
                 let claims = figure.claims.iter().filter(|claim| claim.own.is_none());
                 for whole in claims {
-                    let Some(claim) = trial.cause.tried_on(whole) else {
+                    let Some(claim) = trial.change.tried_on(whole) else {
                         continue;
                     };
                     let (without, with) = (judge(&claim, &bench)?, judge(&claim, &with)?);
@@ -137,6 +143,17 @@ impl<'a> Book<'a> {
                     trial.moved.extend(with.value.map(|value| (name, value)));
                 }
             }
+        }
+        let sum = |trial: &Trial<'a>| {
+            let same = trials.iter().filter(|other| other.is_same(trial));
+            let (effects, over): (Vec<Effect>, Vec<&str>) = same
+                .map(|other| (other.effect, other.figure.name.as_str()))
+                .unzip();
+            (effects.into_iter().sum(), over)
+        };
+        let sums: Vec<(Effect, Vec<&str>)> = trials.iter().map(sum).collect();
+        for (trial, sum) in trials.iter_mut().zip(sums) {
+            (trial.effect, trial.over) = sum;
         }
         Ok(())
     }
@@ -155,29 +172,37 @@ impl<'a> Book<'a> {
                 let missed = judged.finding.verdict.is_missed();
                 let shared = trials
                     .iter()
-                    .filter(|trial| tries(asked, missed) && trial.figure.shares_runs(figure));
-                for trial in shared {
-                    let Some(claim) = trial.cause.tried_on(claim) else {
+                    .filter(|trial| trial.figure.shares_runs(figure));
+                judged.readings = self.readings(figure, (claim, &judged), trials)?;
+                for trial in shared.clone().filter(|trial| trial.role == Role::Phase) {
+                    let bench = bench.with(trial.change, trial.runs.as_ref());
+                    let late = Reading::new(claim, trial.change, &bench)?;
+                    judged.phases.push(late);
+                }
+                let causes = shared.filter(|trial| trial.role == Role::Cause);
+                for trial in causes.filter(|_| tries(asked, missed)) {
+                    let Some(claim) = trial.change.tried_on(claim) else {
                         continue;
                     };
                     // Of the values at which it is tried the claim may hold anyway.
                     if !tries(asked, judge(&claim, &bench)?.verdict.is_missed()) {
                         continue;
                     }
-                    let bench = bench.with(trial.cause, trial.runs.as_ref());
-                    let tried = Tried::new(&claim, trial.cause, &bench, trial.effect)?;
+                    let bench = bench.with(trial.change, trial.runs.as_ref());
+                    let mut tried = Tried::new(&claim, trial.change, &bench, trial.effect)?;
+                    tried.over = trial.over.iter().map(|name| (*name).to_owned()).collect();
                     judged.causes.push(tried);
                 }
                 claims.push(judged);
             }
             let mut bias = Bias::of(&claims);
-            for trial in trials {
+            for trial in trials.iter().filter(|trial| trial.role == Role::Cause) {
                 if let Some(bias) = bias.as_mut().filter(|_| trial.figure.shares_runs(figure)) {
                     let moved = |judged: &Judged| {
                         let name = (figure.name.as_str(), judged.claim.id.as_str());
                         trial.moved.get(&name).copied()
                     };
-                    bias.add_cause(&claims, trial.cause.change(), moved);
+                    bias.add_cause(&claims, trial.change.change(), moved);
                 }
             }
             figures.push(Figure {
@@ -188,5 +213,35 @@ impl<'a> Book<'a> {
             });
         }
         Ok(figures)
+    }
+
+    /// What every reading of the paper makes of a claim, in the order of the file.
+    fn readings(
+        &self,
+        figure: &'a Experiment,
+        (claim, judged): (&Claim, &Judged),
+        trials: &[Trial<'a>],
+    ) -> Result<Vec<Reading>, Problems> {
+        let bench = self.bench(figure);
+        let runs = find(&self.selection.paper, figure.runs())?;
+        let read = |reading: &Change| {
+            let mut trials = trials.iter();
+            let trial = trials
+                .find(|trial| trial.role == Role::Reading && std::ptr::eq(trial.change, reading));
+            match trial.filter(|_| reading.tried_on(claim).is_some()) {
+                Some(trial) => {
+                    let with = bench.with(trial.change, trial.runs.as_ref());
+                    Reading::new(claim, reading, &with)
+                }
+                // It changes nothing about this claim.
+                None => Ok(Reading {
+                    name: reading.id.clone(),
+                    says: reading.says.clone(),
+                    set: reading.change(),
+                    finding: judged.finding.clone(),
+                }),
+            }
+        };
+        runs.readings.iter().map(read).collect()
     }
 }

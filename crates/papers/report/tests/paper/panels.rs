@@ -26,6 +26,7 @@ fn experiment(plot: Plot) -> Experiment {
         full: Full::default(),
         plots: vec![plot],
         claims: Vec::new(),
+        readings: Vec::new(),
         causes: Vec::new(),
         source: Source::new("fig1.toml", ""),
     }
