@@ -12,11 +12,11 @@
 //! | `queue_maxsize` | `rcc.max_queue` | 40 packets | §6.1; `"auto"`: RDTCP |
 //! | p | `rcc.priority` | remaining size | Alg. 1 l. 3 |
 //! | surplus | `rcc.surplus` | with priorities only | Alg. 1 l. 10 |
-//! | release test | `rcc.release` | below the budget | Alg. 2 l. 12 |
-//! | maximum of skiptime | `rcc.skip_max` | C * `RTO_r` / 2 | §4.3 |
+//! | release test | `rcc.release` | below the budget | Alg. 2 l. 3 |
+//! | maximum of skiptime | `rcc.skip_max` | C * `RTO_r` / 2 | §4.2 |
 //! | PSH bonus | `rcc.push_bonus` | C * `RTO_r` / 4 | §4.5 |
 //! | alpha | `rcc.alpha` | moving average, 1/16 | §4.6, eq. 3 |
-//! | history queue | `rcc.history` | every ACK | §4.5 |
+//! | history queue | `rcc.history` | every ACK | §4.4 |
 //! | least `RTO_r` | `rcc.min_rto` | 10 ms | §6.1 |
 //! | withheld grants | `rcc.hold` | ACKs are held | ours; [`laws::Grants`] |
 //! | doubling of `RTO_r` | `rcc.max_backoff` | up to 64 times | Alg. 3 l. 6 |
@@ -99,7 +99,7 @@ pub const SCHEME: Scheme = Scheme {
     ..Scheme::PLAIN
 };
 
-/// RCC §4.7: congestion control is the receiver's, so only the advertised window limits senders. They tell the size of a
+/// RCC §4.3: congestion control is the receiver's, so only the advertised window limits senders. They tell the size of a
 /// flow, so that the receiver can prefer short ones, and send again what it orders.
 pub(crate) const fn helper(params: &Params) -> Helper {
     Helper {

@@ -79,7 +79,7 @@ pub const MODELS: &[Model] = &[
     Model {
         name: "rc3.reduction",
         unit: "%",
-        help: "By how much RC3 shortens the completion time of a flow of some size, on a path of two links between switches each way that other flows load (RC3 section 2.1).",
+        help: "By how much RC3 shortens the completion time of a flow of some size, on a path of two links between switches each way that other flows load (RC3 section 3).",
         value: Value::OfFlow(|point, size| {
             let (path, packets) = path(point, size);
             Some(path.reduction(packets))
@@ -88,7 +88,7 @@ pub const MODELS: &[Model] = &[
     Model {
         name: "rc3.completion",
         unit: "us",
-        help: "Completion time of such a flow under RC3 (RC3 section 2.1).",
+        help: "Completion time of such a flow under RC3 (RC3 section 3).",
         value: Value::OfFlow(|point, size| {
             let (path, packets) = path(point, size);
             Some(1e6 * path.rc3(packets))
@@ -97,7 +97,7 @@ pub const MODELS: &[Model] = &[
     Model {
         name: "rc3.tcp_completion",
         unit: "us",
-        help: "Completion time of such a flow under TCP (RC3 section 2.1).",
+        help: "Completion time of such a flow under TCP (RC3 section 3).",
         value: Value::OfFlow(|point, size| {
             let (path, packets) = path(point, size);
             Some(1e6 * path.tcp(packets))
@@ -148,7 +148,7 @@ fn ideal_completion(point: &PointSpec) -> Option<f64> {
     Some(1e6 * rcc::ideal_completion(senders, size, mss, rate(point)))
 }
 
-/// RC3 §2.1: what the other flows leave of a host's link, and a flow of `size` bytes in packets.
+/// RC3 §3: what the other flows leave of a host's link, and a flow of `size` bytes in packets.
 ///
 /// The round trip is that of two links between switches each way, the paper's 40 ms for 10 ms each: its
 /// network has 1.978 of them between two hosts, and its model leaves out the links of hosts.

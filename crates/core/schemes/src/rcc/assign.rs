@@ -20,7 +20,7 @@ pub(super) fn assign(claims: &[Claim], budget: u64, surplus: Surplus) -> Vec<u64
     if is_crowded(claims.len(), budget) {
         return vec![1; claims.len()];
     }
-    // Sizes known for all, or priority is off (RCC §4.2).
+    // Sizes known for all, or priority is off (RCC §4.1).
     let sizes: Option<Vec<u64>> = claims.iter().map(|claim| claim.priority).collect();
     let Some(sizes) = sizes else {
         let share = budget / claims.len() as u64;

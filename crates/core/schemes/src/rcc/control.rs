@@ -1,4 +1,4 @@
-//! Congestion control of one connection, run at the receiver (RCC §4.4 and §4.6).
+//! Congestion control of one connection, run at the receiver (RCC §4.3 and §4.6).
 
 use base::cast::{real, whole};
 use base::{Span, Time};
@@ -129,7 +129,7 @@ impl Control {
         (self.seen, self.marked, self.period_start) = (0, 0, now);
     }
 
-    /// RCC §4.4: NewReno's rules, seen from the other end.
+    /// RCC §4.3: NewReno's rules, seen from the other end.
     fn adjust(&mut self, arrival: &Arrival) -> Notice {
         let beyond_gap = arrival.offset > arrival.expected;
         if self.recovering {
@@ -154,7 +154,7 @@ impl Control {
                 return Notice::Loss;
             }
         } else if arrival.in_order > 0 {
-            // DEVIATION(RCC §4.4): data in order forgets duplicates, as at a TCP sender; otherwise
+            // DEVIATION(RCC §4.3): data in order forgets duplicates, as at a TCP sender; otherwise
             // three reorderings spread over a long flow would start recovery.
             self.dup = 0;
             if !arrival.marked {
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(control.rwnd(), 2 * MSS);
     }
 
-    // RCC §4.4, RFC 6582 §3.2 step 5.
+    // RCC §4.3, RFC 6582 §3.2 step 5.
     #[test]
     fn a_partial_fill_deflates_the_window_by_what_it_delivered_and_asks_for_the_next_gap() {
         let mut control = control(Alpha::Average);

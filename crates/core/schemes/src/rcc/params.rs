@@ -48,7 +48,7 @@ base::choices! {
 }
 
 base::choices! {
-    /// When an ACK may leave (RCC Alg. 2 l. 12).
+    /// When an ACK may leave (RCC Alg. 2 l. 3).
     pub enum ReleaseTest {
         /// While the data in flight is below the budget.
         Below = "below",
@@ -70,7 +70,7 @@ base::choices! {
 base::choices! {
     /// The ACKs whose data is timed.
     pub enum History {
-        /// Every ACK (RCC §4.5).
+        /// Every ACK (RCC §4.4).
         All = "all",
         /// One at a time (RDTCP).
         Single = "single",

@@ -44,7 +44,7 @@ pub struct Scheduler {
 
 impl Scheduler {
     pub(crate) fn new(params: &Params, host: &HostInfo) -> Self {
-        // C * RTO_r in packets: what the link carries in a timeout (RCC §4.3).
+        // C * RTO_r in packets: what the link carries in a timeout (RCC §4.2).
         let per_rto = params.min_rto.as_ps() / host.rate.serialisation(host.packet_bytes).as_ps();
         let auto = |divisor| u32::try_from(per_rto / divisor).unwrap_or(u32::MAX);
         let mss = u64::from(host.mss);
@@ -236,7 +236,7 @@ impl Scheduler {
         let alone = !self.params.sender_retransmits;
         match notice {
             Notice::None => false,
-            // UNSPECIFIED(RCC §4.4): duplicates merged in the buffer queue; without this the sender may
+            // UNSPECIFIED(RCC §4.3): duplicates merged in the buffer queue; without this the sender may
             // never see three of them, and recovery under a busy queue waits for RTO_r.
             Notice::Loss => alone || self.params.merge_dupacks == MergeDupacks::Push,
             // UNSPECIFIED(RCC footnote 7): a sender that retransmits only on order has to be told of
@@ -338,7 +338,7 @@ impl ReceiverCc for Scheduler {
     fn on_ack_ready(&mut self, slot: Slot, kind: AckKind, now: Time) -> AckVerdict {
         let prioritised = self.params.priority != Priority::Off;
         match self.flow(slot) {
-            // RCC §4.3: ACKs that release nothing bypass the queue.
+            // RCC §4.2: ACKs that release nothing bypass the queue.
             None => return AckVerdict::Send,
             Some(flow) if prioritised && kind == AckKind::Data && flow.remaining() == Some(0) => {
                 return AckVerdict::Send;
@@ -370,7 +370,7 @@ impl ReceiverCc for Scheduler {
         self.recount(slot);
     }
 
-    /// RCC Alg. 2 l. 12-16. UNSPECIFIED(RCC Alg. 2): strictly below the budget, so that grants of one
+    /// RCC Alg. 2 l. 3-6. UNSPECIFIED(RCC Alg. 2): strictly below the budget, so that grants of one
     /// packet add up to exactly the budget.
     #[inline]
     fn next_release(&mut self, _now: Time) -> Option<Release> {
@@ -478,7 +478,7 @@ mod tests {
         scheduler_with("40pkt")
     }
 
-    // Clauses: RCC-alg2-13
+    // Clauses: RCC-alg2-flight
     #[test]
     fn the_budget_counts_packets_on_the_wire_as_buffers_do() {
         for (text, segments) in [("40pkt", 40), ("60000B", 40), ("59999B", 39), ("1B", 1)] {
