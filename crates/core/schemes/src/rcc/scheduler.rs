@@ -9,7 +9,7 @@ use tcp::{AckKind, AckSent, AckVerdict, Arrival, Gauge, ReceiverCc, Release, Slo
 use super::ack_queue::{AckQueue, Submission};
 use super::assign::{self, Claim};
 use super::control::{Control, Notice};
-use super::params::{MergeDupacks, Params, Priority, ReleaseTest};
+use super::params::{FullAck, MergeDupacks, Params, Priority, ReleaseTest};
 use super::timing::Timing;
 use crate::registry::HostInfo;
 use crate::roster::Roster;
@@ -235,7 +235,7 @@ impl Scheduler {
     fn orders_retransmission(&self, notice: Notice) -> bool {
         let alone = !self.params.sender_retransmits;
         match notice {
-            Notice::None => false,
+            Notice::None | Notice::Repaired => false,
             // UNSPECIFIED(RCC §4.3): duplicates merged in the buffer queue; without this the sender may
             // never see three of them, and recovery under a busy queue waits for RTO_r.
             Notice::Loss => alone || self.params.merge_dupacks == MergeDupacks::Push,
@@ -311,6 +311,11 @@ impl ReceiverCc for Scheduler {
             flow.assigned = assigned;
             self.needy.remove(slot);
         }
+        if notice == Notice::Repaired && self.params.full_ack == FullAck::Flight {
+            let flow = self.flow(slot).expect("it was there");
+            let flight = flow.data_in_flight();
+            flow.control.resume(flight);
+        }
         if self.orders_retransmission(notice) {
             self.flow(slot).expect("it was there").push = true;
         }
@@ -338,8 +343,8 @@ impl ReceiverCc for Scheduler {
     fn on_ack_ready(&mut self, slot: Slot, kind: AckKind, now: Time) -> AckVerdict {
         let prioritised = self.params.priority != Priority::Off;
         match self.flow(slot) {
-            // RCC §4.2: ACKs that release nothing bypass the queue.
             None => return AckVerdict::Send,
+            // DEVIATION(RCC Alg. 2): as printed every ACK waits its turn; one that releases nothing would only hold up others.
             Some(flow) if prioritised && kind == AckKind::Data && flow.remaining() == Some(0) => {
                 return AckVerdict::Send;
             }
@@ -370,7 +375,7 @@ impl ReceiverCc for Scheduler {
         self.recount(slot);
     }
 
-    /// RCC Alg. 2 l. 3-6. UNSPECIFIED(RCC Alg. 2): strictly below the budget, so that grants of one
+    /// RCC Alg. 2 l. 3-6. DEVIATION(RCC Alg. 2 l. 3): strictly below the budget, so that grants of one
     /// packet add up to exactly the budget.
     #[inline]
     fn next_release(&mut self, _now: Time) -> Option<Release> {
@@ -461,28 +466,28 @@ mod tests {
     use super::*;
 
     /// The paper's: 1446 bytes of payload in 1500 on the wire.
-    fn scheduler_with(max_queue: &str) -> Scheduler {
+    fn scheduler_with(set: &str, value: &str) -> Scheduler {
         let host = HostInfo {
             rate: Rate::from_bps(1_000_000_000),
             mss: 1446,
             packet_bytes: 1500,
         };
         let params = Params::read(&|key: &str| match key {
-            "rcc.max_queue" => max_queue.to_owned(),
+            key if key == set => value.to_owned(),
             other => Params::default_text(other).to_owned(),
         });
         Scheduler::new(&params.expect("correct texts"), &host)
     }
 
     fn scheduler() -> Scheduler {
-        scheduler_with("40pkt")
+        scheduler_with("rcc.max_queue", "40pkt")
     }
 
     // Clauses: RCC-alg2-flight
     #[test]
     fn the_budget_counts_packets_on_the_wire_as_buffers_do() {
         for (text, segments) in [("40pkt", 40), ("60000B", 40), ("59999B", 39), ("1B", 1)] {
-            let budget = scheduler_with(text).budget();
+            let budget = scheduler_with("rcc.max_queue", text).budget();
             assert_eq!(budget, Some(segments * 1446), "{text}");
         }
     }
@@ -529,6 +534,72 @@ mod tests {
             assert_eq!(release(&mut scheduler, now), 1);
         }
         assert_eq!(scheduler.timeouts(), 8);
+    }
+
+    /// The next `segments` in order, of which the first is at `expected`; with one of them new and the others held before.
+    fn fill(expected: u64, segments: u64) -> Arrival {
+        Arrival {
+            offset: expected,
+            payload: 1446,
+            expected,
+            new_bytes: 1446,
+            in_order: segments * 1446,
+            ..Arrival::default()
+        }
+    }
+
+    #[test]
+    fn the_window_after_recovery_counts_what_is_in_flight_if_asked_for() {
+        // 19 segments are allowed and 9 have come when the tenth is missing: ssthresh is 5. When it fills the gap before
+        // three others, six are in flight: 5 of NewReno's 7, and 2 as the published code has it.
+        for (full_ack, segments) in [("flight", 5), ("segment", 2)] {
+            let (mut scheduler, now) = (scheduler_with("rcc.full_ack", full_ack), Time::ZERO);
+            let (slot, mss) = (Slot(0), 1446);
+            open(&mut scheduler, slot);
+            for segment in 0..9 {
+                scheduler.on_data(slot, &fill(1 + segment * mss, 1), now);
+            }
+            let gap = 1 + 9 * mss;
+            let sent = AckSent {
+                ack: gap,
+                window: 10 * mss,
+                syn: false,
+            };
+            scheduler.on_ack_sent(slot, &sent, now);
+            for beyond in 1..=3 {
+                let arrival = Arrival {
+                    offset: gap + beyond * mss,
+                    in_order: 0,
+                    held: beyond * mss,
+                    ..fill(gap, 1)
+                };
+                scheduler.on_data(slot, &arrival, now);
+            }
+            scheduler.on_data(slot, &fill(gap, 4), now);
+            assert_eq!(
+                scheduler.window(slot, 1 << 20),
+                segments * mss,
+                "{full_ack}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_ack_that_releases_nothing_does_not_wait() {
+        let (mut scheduler, now) = (scheduler(), Time::ZERO);
+        (0..2).for_each(|slot| open(&mut scheduler, Slot(slot)));
+        for (slot, bytes, verdict) in [
+            (Slot(0), 32_768, AckVerdict::Send),
+            (Slot(1), 32_767, AckVerdict::Hold),
+        ] {
+            let all = Arrival {
+                new_bytes: bytes,
+                in_order: bytes,
+                ..fill(1, 1)
+            };
+            scheduler.on_data(slot, &all, now);
+            assert_eq!(scheduler.on_ack_ready(slot, AckKind::Data, now), verdict);
+        }
     }
 
     #[test]
