@@ -27,7 +27,7 @@
 //! when a window covers the whole need; windows are assigned when the SYN is accepted; the queue is
 //! drained whenever the flight falls, not only when an ACK is generated; duplicates reset on data in
 //! order, as TCP's do; a grant that was lost leaves the flight with the receiver's timer, a repeated
-//! SYN, or data repeated while its ACK waits; an ACK of a flow of which nothing is left to come passes the buffer queue, where
+//! SYN, or data repeated while its ACK waits; an ACK of a flow that expects no more data passes the buffer queue, where
 //! Algorithm 2 has every ACK wait. Alpha is a moving average with weight 1/16, where equation 3 has the plain ratio of a round
 //! trip (`rcc.alpha = "ratio"`). A mark halves ssthresh, and marked data does not grow the window: so the published code, and
 //! not the text. The surplus goes to the highest priority first, as RDTCP has it, where Algorithm 1 as printed begins with

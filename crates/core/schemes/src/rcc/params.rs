@@ -51,11 +51,11 @@ base::choices! {
 }
 
 base::choices! {
-    /// What bounds the window when the last gap is filled, besides ssthresh (RCC §4.3).
+    /// The bound of the window when the last gap is filled, beside ssthresh (RCC §4.3).
     pub enum FullAck {
         /// The segment that filled the gap, and one more, as in the published code.
         Segment = "segment",
-        /// What the sender may have in the network, and one segment more: NewReno's rule (RFC 6582 §3.2 step 3).
+        /// The data that the sender may have in the network, and one segment more: NewReno's rule (RFC 6582 §3.2 step 3).
         Flight = "flight",
     }
 }

@@ -536,7 +536,7 @@ mod tests {
         assert_eq!(scheduler.timeouts(), 8);
     }
 
-    /// The next `segments` in order, of which the first is at `expected`; with one of them new and the others held before.
+    /// The next `segments` in order from `expected` on: one is new, the others were held before.
     fn fill(expected: u64, segments: u64) -> Arrival {
         Arrival {
             offset: expected,
