@@ -5,6 +5,7 @@
 //! does check is that the page names exactly the claims of the catalogue, in
 //! `crates/faces/cli/tests/claims.rs`: a claim that is added, renamed or taken away makes that test fail.
 
+mod contents;
 mod shown;
 
 use std::fmt::Write;
@@ -71,7 +72,12 @@ fn put_page(
     claims: &[Value],
     (full, kept): (&[String], Vec<Shown>),
 ) -> Result<(), Failure> {
-    repository.write(name, &page(claims, full, kept))?;
+    let lists = if full.is_empty() {
+        contents_of(repository)
+    } else {
+        Vec::new()
+    };
+    repository.write(name, &page(claims, full, (kept, &lists)))?;
     println!("wrote {name}");
     Ok(())
 }
@@ -124,9 +130,26 @@ fn reproduce(
     stdout(command.stderr(std::process::Stdio::inherit()))
 }
 
-/// The page: how many claims of each paper have which verdict, then the claims figure by figure. Figures that only
-/// `kept` has stay as they are there.
-fn page(claims: &[Value], full: &[String], mut kept: Vec<Shown>) -> String {
+/// The names of papers, and the text of the list of contents of each.
+type Lists = [(String, String)];
+
+/// Every paper that has a list of contents.
+fn contents_of(repository: &Repository) -> Vec<(String, String)> {
+    let papers = fs::read_dir(repository.path("experiments"));
+    let papers = papers.into_iter().flatten().flatten();
+    let mut lists: Vec<(String, String)> = papers
+        .filter_map(|paper| {
+            let text = fs::read_to_string(paper.path().join("contents.toml")).ok()?;
+            Some((paper.file_name().to_string_lossy().into_owned(), text))
+        })
+        .collect();
+    lists.sort();
+    lists
+}
+
+/// The page: how many claims of each paper have which verdict, then its contents, and the claims figure by figure.
+/// Figures that only `kept` has stay as they are there.
+fn page(claims: &[Value], full: &[String], (mut kept, lists): (Vec<Shown>, &Lists)) -> String {
     let claims: Vec<&Value> = claims.iter().collect();
     for paper in distinct(&claims, "paper_name") {
         let own = of(&claims, "paper_name", paper);
@@ -158,6 +181,9 @@ fn page(claims: &[Value], full: &[String], mut kept: Vec<Shown>) -> String {
         sections += paper;
         sections += "\n";
         sections += &misses(&own);
+        if let Some((_, text)) = lists.iter().find(|(name, _)| name == paper) {
+            sections += &contents::table(paper, text);
+        }
         for Shown { name, text } in own {
             for part in ["\n### ", name, "\n\n", text] {
                 sections += part;
@@ -421,7 +447,7 @@ mod tests {
         let page = page(
             &[claim("held", "reproduced"), missed, order, own, shared],
             &[],
-            Vec::new(),
+            (Vec::new(), &[]),
         );
         for line in [
             "| [rcc](#rcc) | 3 | 1 | 1 | 1 | 0 | 1 | 1 | 0.1.0 |",
@@ -451,7 +477,8 @@ mod tests {
     fn the_page_is_written_as_it_would_be_from_its_own_figures() {
         let repository = Repository::find().unwrap();
         let written = repository.read(PAGE).unwrap();
-        assert_eq!(page(&[], &[], figures(&written)), written);
+        let lists = contents_of(&repository);
+        assert_eq!(page(&[], &[], (figures(&written), &lists)), written);
     }
 
     #[test]
@@ -464,7 +491,7 @@ mod tests {
                 "`tailwater reproduce hscc/fig6 hscc/fig7 --full --causes none`.",
             ),
         ] {
-            let page = page(&[], full, Vec::new());
+            let page = page(&[], full, (Vec::new(), &[]));
             assert!(page.contains(command), "{page}");
         }
     }
@@ -486,7 +513,7 @@ mod tests {
             found.collect::<Vec<_>>(),
             [("a", "2"), ("b", "1"), ("c", "2")]
         );
-        assert!(page(&claims, &[], Vec::new()).contains("| 2, 1 |"));
+        assert!(page(&claims, &[], (Vec::new(), &[])).contains("| 2, 1 |"));
     }
 
     #[test]
@@ -498,15 +525,15 @@ mod tests {
                 "version": version,
             })
         };
-        let fresh = |claims: &[Value]| page(claims, &[], Vec::new());
+        let fresh = |claims: &[Value]| page(claims, &[], (Vec::new(), &[]));
         let old = [
             claim("rcc/fig1", "1"),
             claim("rcc/fig2", "1"),
             claim("rc3/fig1", "1"),
         ];
         let kept = figures(&fresh(&old));
-        assert_eq!(page(&[], &[], kept.clone()), fresh(&old));
-        let anew = page(&[claim("rcc/fig2", "2")], &[], kept);
+        assert_eq!(page(&[], &[], (kept.clone(), &[])), fresh(&old));
+        let anew = page(&[claim("rcc/fig2", "2")], &[], (kept, &[]));
         let [first, _, last] = old;
         assert_eq!(anew, fresh(&[first, claim("rcc/fig2", "2"), last]));
         assert!(

@@ -52,6 +52,7 @@ fn drawn(name: &str, plot: Plot) -> (Figure, Measured, Temporary) {
         url: None,
         notes: None,
         sections: Vec::new(),
+        contents: Vec::new(),
         experiments: vec![experiment.clone()],
     };
     let figures = [judge::Figure {
