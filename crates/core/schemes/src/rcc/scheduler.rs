@@ -231,18 +231,30 @@ impl Scheduler {
         self.submit(slot, true, now);
     }
 
-    /// What becomes of the merged ACKs when the receiver has found a loss.
-    fn orders_retransmission(&self, notice: Notice) -> bool {
+    /// The receiver has found a loss or the end of one: whether the next ACK orders a retransmission, or which window it has.
+    fn on_notice(&mut self, slot: Slot, notice: Notice) {
         let alone = !self.params.sender_retransmits;
-        match notice {
-            Notice::None | Notice::Repaired => false,
+        let Params {
+            full_ack,
+            merge_dupacks,
+            ..
+        } = *self.params;
+        let flow = self.flow(slot).expect("its data has come");
+        flow.push |= match notice {
+            Notice::None => false,
+            Notice::Repaired => {
+                if full_ack == FullAck::Flight {
+                    flow.control.resume(flow.data_in_flight());
+                }
+                false
+            }
             // UNSPECIFIED(RCC §4.3): duplicates merged in the buffer queue; without this the sender may
             // never see three of them, and recovery under a busy queue waits for RTO_r.
-            Notice::Loss => alone || self.params.merge_dupacks == MergeDupacks::Push,
+            Notice::Loss => alone || merge_dupacks == MergeDupacks::Push,
             // UNSPECIFIED(RCC footnote 7): a sender that retransmits only on order has to be told of
             // every gap, as RFC 6582 §3.2 step 5 would have sent it by itself.
             Notice::NextGap => alone,
-        }
+        };
     }
 }
 
@@ -311,13 +323,8 @@ impl ReceiverCc for Scheduler {
             flow.assigned = assigned;
             self.needy.remove(slot);
         }
-        if notice == Notice::Repaired && self.params.full_ack == FullAck::Flight {
-            let flow = self.flow(slot).expect("it was there");
-            let flight = flow.data_in_flight();
-            flow.control.resume(flight);
-        }
-        if self.orders_retransmission(notice) {
-            self.flow(slot).expect("it was there").push = true;
+        if notice != Notice::None {
+            self.on_notice(slot, notice);
         }
         // The sender repeats itself because our ACK waits: it has nothing else on its way.
         let repeated = arrival.new_bytes == 0 && arrival.offset < arrival.expected;
