@@ -5,6 +5,7 @@
 //! does check is that the page names exactly the claims of the catalogue, in
 //! `crates/faces/cli/tests/claims.rs`: a claim that is added, renamed or taken away makes that test fail.
 
+mod contents;
 mod digest;
 mod shown;
 
@@ -75,7 +76,16 @@ fn put_page(
     (full, kept): (&[String], Vec<Shown>),
 ) -> Result<(), Failure> {
     let digest = |figure: &str| digest::of(repository, figure);
-    repository.write(name, &page(claims, full, kept, &digest))?;
+    let lists = if full.is_empty() {
+        contents_of(repository)
+    } else {
+        Vec::new()
+    };
+    let beside = Beside {
+        lists: &lists,
+        digest: &digest,
+    };
+    repository.write(name, &page(claims, full, kept, &beside))?;
     println!("wrote {name}");
     Ok(())
 }
@@ -131,13 +141,38 @@ fn reproduce(
     stdout(command.stderr(std::process::Stdio::inherit()))
 }
 
-/// The page: how many claims of each paper have which verdict, then the claims figure by figure. Figures that only
-/// `kept` has stay as they are there. `digest` is that of the files of a figure as they are now.
+/// The names of papers, and the text of the list of contents of each.
+type Lists = [(String, String)];
+
+/// Every paper that has a list of contents.
+fn contents_of(repository: &Repository) -> Vec<(String, String)> {
+    let papers = fs::read_dir(repository.path("experiments"));
+    let papers = papers.into_iter().flatten().flatten();
+    let mut lists: Vec<(String, String)> = papers
+        .filter_map(|paper| {
+            let text = fs::read_to_string(paper.path().join("contents.toml")).ok()?;
+            Some((paper.file_name().to_string_lossy().into_owned(), text))
+        })
+        .collect();
+    lists.sort();
+    lists
+}
+
+/// What the page takes from the repository as it is now.
+struct Beside<'a> {
+    /// The lists of contents of papers.
+    lists: &'a Lists,
+    /// The digest of the files of a figure.
+    digest: &'a dyn Fn(&str) -> Option<String>,
+}
+
+/// The page: how many claims of each paper have which verdict, then its contents, and the claims figure by figure.
+/// Figures that only `kept` has stay as they are there.
 fn page(
     claims: &[Value],
     full: &[String],
     mut kept: Vec<Shown>,
-    digest: &dyn Fn(&str) -> Option<String>,
+    Beside { lists, digest }: &Beside<'_>,
 ) -> String {
     let claims: Vec<&Value> = claims.iter().collect();
     for paper in distinct(&claims, "paper_name") {
@@ -175,6 +210,9 @@ fn page(
         sections += "\n";
         sections += &misses(&own);
         sections += &on_order(&own);
+        if let Some((_, text)) = lists.iter().find(|(name, _)| name == paper) {
+            sections += &contents::table(paper, text);
+        }
         for Shown { name, text } in own {
             for part in ["\n### ", name, "\n\n", text] {
                 sections += part;
@@ -458,6 +496,11 @@ mod tests {
 
     use super::*;
 
+    const NOTHING: Beside<'_> = Beside {
+        lists: &[],
+        digest: &|_| None,
+    };
+
     #[test]
     fn claims_are_counted_and_listed_with_their_causes() {
         let claim = |id: &str, verdict: &str| {
@@ -492,7 +535,7 @@ mod tests {
             &[claim("held", "reproduced"), missed, order, own, shared],
             &[],
             Vec::new(),
-            &|_| None,
+            &NOTHING,
         );
         for line in [
             "| [rcc](#rcc) | 3 | 1 / 1 / 1 | 1 / 1 / 1 | 0 | 0 / 0 / 0 | not tried | 1 | 0 | 1 | 0 | 0.1.0 |",
@@ -523,7 +566,11 @@ mod tests {
         let repository = Repository::find().unwrap();
         let written = repository.read(PAGE).unwrap();
         let digest = |figure: &str| digest::of(&repository, figure);
-        assert_eq!(page(&[], &[], figures(&written), &digest), written);
+        let beside = Beside {
+            lists: &contents_of(&repository),
+            digest: &digest,
+        };
+        assert_eq!(page(&[], &[], figures(&written), &beside), written);
     }
 
     #[test]
@@ -536,7 +583,7 @@ mod tests {
                 "`tailwater reproduce hscc/fig6 hscc/fig7 --full --causes none`.",
             ),
         ] {
-            let page = page(&[], full, Vec::new(), &|_| None);
+            let page = page(&[], full, Vec::new(), &NOTHING);
             assert!(page.contains(command), "{page}");
         }
     }
@@ -558,7 +605,7 @@ mod tests {
             found.collect::<Vec<_>>(),
             [("a", "2"), ("b", "1"), ("c", "2")]
         );
-        assert!(page(&claims, &[], Vec::new(), &|_| None).contains("| 2, 1 |"));
+        assert!(page(&claims, &[], Vec::new(), &NOTHING).contains("| 2, 1 |"));
     }
 
     #[test]
@@ -570,15 +617,15 @@ mod tests {
                 "version": version,
             })
         };
-        let fresh = |claims: &[Value]| page(claims, &[], Vec::new(), &|_| None);
+        let fresh = |claims: &[Value]| page(claims, &[], Vec::new(), &NOTHING);
         let old = [
             claim("rcc/fig1", "1"),
             claim("rcc/fig2", "1"),
             claim("rc3/fig1", "1"),
         ];
         let kept = figures(&fresh(&old));
-        assert_eq!(page(&[], &[], kept.clone(), &|_| None), fresh(&old));
-        let anew = page(&[claim("rcc/fig2", "2")], &[], kept, &|_| None);
+        assert_eq!(page(&[], &[], kept.clone(), &NOTHING), fresh(&old));
+        let anew = page(&[claim("rcc/fig2", "2")], &[], kept, &NOTHING);
         let [first, _, last] = old;
         assert_eq!(anew, fresh(&[first, claim("rcc/fig2", "2"), last]));
         assert!(
@@ -604,9 +651,12 @@ mod tests {
         let mut order = claim("order");
         order["hangs_on_order"] = json!(true);
         order["phases"][0]["verdict"] = json!("partly");
-        let page = page(&[claim("counted"), weaker, order], &[], Vec::new(), &|_| {
-            None
-        });
+        let page = page(
+            &[claim("counted"), weaker, order],
+            &[],
+            Vec::new(),
+            &NOTHING,
+        );
         for line in [
             "| [rcc](#rcc) | 1 | 1 / 0 / 0 | 0 / 0 / 1 | 0 | 1 / 0 / 0 | 1 | 0 | 0 | 0 | 0 | 1 |",
             "By text: as text.",
@@ -626,8 +676,14 @@ mod tests {
         let claim = json!({
             "id": "rcc/fig1/a", "paper_name": "rcc", "figure": "fig1", "verdict": "not reproduced", "version": "1",
         });
-        let then = |_: &str| Some("then".to_owned());
-        let now = |_: &str| Some("now".to_owned());
+        let then = Beside {
+            digest: &|_| Some("then".to_owned()),
+            ..NOTHING
+        };
+        let now = Beside {
+            digest: &|_| Some("now".to_owned()),
+            ..NOTHING
+        };
         let claims = [claim];
         let written = page(&claims, &[], Vec::new(), &then);
         assert!(written.contains("Version: 1, file then."), "{written}");

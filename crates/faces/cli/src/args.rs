@@ -457,7 +457,7 @@ pub(crate) enum Listed {
     Schemes,
     /// Built-in scenarios
     Scenarios,
-    /// Papers with their figures and how many claims each has
+    /// Papers with their experiments, and the state of each figure, table, equation and algorithm
     Papers,
     /// Equations of papers that claims and plots can name
     Models,

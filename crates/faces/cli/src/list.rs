@@ -107,7 +107,7 @@ fn topologies() -> String {
     )
 }
 
-/// Every paper with its figures.
+/// Every paper with its experiments and its contents.
 fn papers() -> Result<String, Stop> {
     let mut out = String::new();
     for name in catalogue::names() {
@@ -136,8 +136,24 @@ fn papers() -> Result<String, Stop> {
             .collect();
         let rows = rows.iter().map(|(id, what)| (id.as_str(), what.as_str()));
         out.push_str(&answer::pairs(rows));
+        out.push_str(&contents(&paper.contents));
     }
     Ok(out)
+}
+
+/// Every figure, table, equation and algorithm of a paper with its state.
+fn contents(items: &[claims::Item]) -> String {
+    let rows: Vec<(String, String)> = items
+        .iter()
+        .map(|item| {
+            let what = format!("{}; {}", item.title, item.state);
+            (format!("  {}", item.name), what)
+        })
+        .collect();
+    let rows = rows
+        .iter()
+        .map(|(name, what)| (name.as_str(), what.as_str()));
+    answer::pairs(rows)
 }
 
 fn keys() -> String {
@@ -164,6 +180,23 @@ const LABEL: usize = 3;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_list_of_papers_has_the_state_of_each_figure_and_equation() {
+        let list = papers().unwrap_or_else(|_| panic!("the catalogue is correct"));
+        let list = list.split_whitespace().collect::<Vec<_>>().join(" ");
+        for line in [
+            "rcc/section5-completion",
+            "Fig. 4",
+            "a diagram; it has no results",
+            "Eqs. 19 to 23",
+            "judged in section5-completion",
+            "Fig. 18",
+            "defined in crates/core/schemes/src/rcc/assign.rs",
+        ] {
+            assert!(list.contains(line), "{line}\n{list}");
+        }
+    }
 
     #[test]
     fn no_description_of_a_key_is_cut_to_a_word() {

@@ -188,7 +188,7 @@ fn figures(word: &str) -> Result<String, Problems> {
             for reading in figure.readings.iter().filter(|reading| !reading.is_base()) {
                 let (name, change, says) = (&reading.id, reading.change(), &reading.says);
                 let line = format!("judged by {name} too, with {change}: {says}");
-                text::paragraph(&mut out, 4, &line);
+                answer::paragraph(&mut out, 4, &line);
             }
             for cause in &figure.causes {
                 let line = format!("{}, if {}: {}", cause.id, cause.change(), cause.says);

@@ -1,8 +1,9 @@
 //! Papers as data: the figures of a paper, how they are drawn, and what the paper claims about them.
 //!
-//! A paper is a folder with a `paper.toml` and one file for each figure, [`Experiment`]. The file of a
-//! figure is a scenario with tables of its own: [`Plot`]s, [`Claim`]s, [`Change`]s by which they are judged
-//! again, and what `--full` changes. Plots and claims say what they show through [`Measure`]s, which are evaluated from a run
+//! A paper is a folder with a `paper.toml`, one file for each figure, [`Experiment`], and a list of its contents,
+//! [`Item`]. The file of a figure is a scenario with tables of its own: [`Plot`]s, [`Claim`]s, [`Change`]s by which they
+//! are judged again, and what `--full` changes. Plots and claims say what they show through [`Measure`]s, which are
+//! evaluated from a run
 //! folder, seed by seed. A claim is judged by what was measured; nothing in an experiment can decide
 //! a verdict. `docs/guide/experiments.md` describes every key of a figure, `docs/guide/claims.md` of a claim.
 //!
@@ -18,6 +19,7 @@ pub mod catalogue;
 mod claim;
 mod columns;
 mod common;
+mod contents;
 pub mod judge;
 mod leaf;
 mod measure;
@@ -38,6 +40,7 @@ pub use claim::{
     At, Average, Change, Claim, ClaimKind, Clock, Compare, Number, Operand, Order, Rank, Shape,
     ShapeKind,
 };
+pub use contents::{Item, State};
 pub use measure::{
     Chosen, Cluster, FlowWeight, Measure, Moment, Name, Of, Place, Sizes, Statistic, Stretch,
     Weight,
@@ -62,7 +65,9 @@ pub struct Paper {
     pub notes: Option<String>,
     /// Its sections, by which the places of claims are checked; empty if they are not listed.
     pub sections: Vec<Section>,
-    /// Its figures and tables, in the paper's order.
+    /// Its figures, tables, equations and algorithms with the state of each; empty if they are not listed.
+    pub contents: Vec<Item>,
+    /// Its experiments, in the paper's order.
     pub experiments: Vec<Experiment>,
 }
 

@@ -6,6 +6,7 @@
 
 mod change;
 mod claim;
+mod contents;
 mod hollow;
 mod live;
 mod measure;
@@ -28,6 +29,7 @@ use toml::de::{DeTable, DeValue};
 use toml_edit::DocumentMut;
 
 use super::{At, Experiment, Paper, Section};
+pub(super) use contents::contents;
 use reader::{Reader, Table};
 use short::write_out;
 use tree::{Node, Site, split};
@@ -78,6 +80,7 @@ pub(super) fn paper(name: &str, source: &Source) -> Result<(Paper, Vec<String>),
             url: file.url,
             notes: file.notes,
             sections: file.sections,
+            contents: Vec::new(),
             experiments: Vec::new(),
         };
         (paper, file.figures)

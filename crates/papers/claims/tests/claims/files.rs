@@ -528,3 +528,51 @@ fn a_claim_about_nothing_is_refused() {
         "{said}"
     );
 }
+
+#[test]
+fn the_contents_of_a_paper_leave_out_no_number_and_each_has_one_state() {
+    let folder = Folder::with("files_contents", INCAST);
+    let said = |text: &str| {
+        folder.write("contents.toml", text);
+        folder.find().err().map(|problems| problems.to_string())
+    };
+    let counts = "last_figure = 2\nlast_table = 0\nlast_equation = 3\nlast_algorithm = 0\n";
+    let item =
+        |name: &str, state: &str| format!("[[item]]\nname = \"{name}\"\ntitle = \"t\"\n{state}\n");
+    let figures = item("Fig. 1(a)", "judged = [\"fig1\"]") + &item("Fig. 2", "diagram = \"d\"");
+    let equations = item("Eqs. 1 to 3", "defined = \"here\"");
+    let whole = format!("{counts}{figures}{equations}");
+    assert_eq!(said(&whole), None);
+    let contents = folder.paper().contents;
+    let shown = contents
+        .iter()
+        .map(|item| format!("{}: {}", item.name, item.state));
+    assert_eq!(
+        shown.collect::<Vec<_>>(),
+        [
+            "Fig. 1(a): judged in fig1",
+            "Fig. 2: a diagram; d",
+            "Eqs. 1 to 3: defined in here"
+        ]
+    );
+    for (text, complaint) in [
+        (format!("{counts}{figures}"), "Eq. 1 is not in the list"),
+        (whole.replace("= 3", "= 2"), "Eq. 3 is beyond the last, 2"),
+        (
+            whole.replace("diagram = \"d\"", ""),
+            "Fig. 2 has no state, or several",
+        ),
+        (
+            whole.replace("diagram", "untestable = \"u\"\ndiagram"),
+            "Fig. 2 has no state, or several",
+        ),
+        (whole.replace("[\"fig1\"]", "[\"fig9\"]"), "fig9"),
+        (
+            whole.replace("Fig. 2", "Figure two"),
+            "Figure two names no number",
+        ),
+    ] {
+        let found = said(&text).unwrap_or_else(|| panic!("nothing for {complaint}"));
+        assert!(found.contains(complaint), "{complaint}\n{found}");
+    }
+}

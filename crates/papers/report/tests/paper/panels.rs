@@ -53,6 +53,7 @@ fn drawn(name: &str, plot: Plot) -> (Figure, Measured, Temporary) {
         url: None,
         notes: None,
         sections: Vec::new(),
+        contents: Vec::new(),
         experiments: vec![experiment.clone()],
     };
     let figures = [judge::Figure {
