@@ -66,6 +66,9 @@ enum Chore {
         /// Measure instead what an ACK costs at a port of this machine's kernel, as root
         #[arg(long, conflicts_with = "instructions")]
         live: bool,
+        /// Measure instead the processor time of whole commands for each packet-hop
+        #[arg(long, conflicts_with_all = ["instructions", "live"])]
+        commands: bool,
     },
     /// Write the generated pages of docs/reference and the sample in README.md
     Docs,
@@ -170,6 +173,7 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
             ..
         } => bench::instructions(repository, bless),
         Chore::Bench { live: true, .. } => return bench::live(repository),
+        Chore::Bench { commands: true, .. } => bench::commands(repository),
         Chore::Bench { .. } => bench::bench(repository),
         Chore::Docs => docs::write(repository),
         Chore::Claims {
