@@ -41,7 +41,9 @@ pub(super) fn parts(workshop: &Workshop<'_>, processor: Processor) -> Result<Vec
         .args(["--features", FEATURES, "--target", &target])
         .args(["--edges", "normal", "--prefix", "none", "--format", "{p}"]);
     let tree = stdout(&mut tree)?;
-    let metadata = workshop.repository.metadata(&["--locked"])?;
+    let metadata = workshop
+        .repository
+        .metadata(&["--locked", "--all-features"])?;
     let lock = workshop.repository.read("Cargo.lock")?;
     let mut parts = crates(&linked(&tree), &metadata, &lock)?;
     parts.extend(libraries(&sources(workshop)?, &parts));

@@ -87,7 +87,9 @@ fn cargo_home() -> Option<PathBuf> {
 
 /// The folder of libbpf-sys, which has the sources of all three libraries.
 pub(super) fn sources(workshop: &Workshop<'_>) -> Result<PathBuf, Failure> {
-    let metadata = workshop.repository.metadata(&["--locked"])?;
+    let metadata = workshop
+        .repository
+        .metadata(&["--locked", "--all-features"])?;
     let mut packages = metadata["packages"].as_array().into_iter().flatten();
     let package = packages.find(|package| package["name"] == "libbpf-sys");
     let manifest = package.and_then(|package| package["manifest_path"].as_str());
