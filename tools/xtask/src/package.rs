@@ -198,8 +198,7 @@ impl Shelf<'_> {
             Kind::Image => image::make(workshop, processor, &root)?,
             _ => archive(workshop, processor, &root)?,
         };
-        let bill = workshop.out().join(bill_of(&workshop.version, processor));
-        Ok(vec![package, bill])
+        Ok(vec![package])
     }
 
     /// The programs for a processor, built once, and the bill of their parts beside the packages.
@@ -213,6 +212,7 @@ impl Shelf<'_> {
         let bill = sbom::bill(workshop, processor, &parts);
         let file = workshop.out().join(bill_of(&workshop.version, processor));
         write(&file, format!("{bill:#}\n"))?;
+        self.made.push(file);
         let own = workshop.repository.read("LICENSE-MIT")?;
         let musl = workshop.repository.read("packaging/musl-COPYRIGHT")?;
         let licences = licences::text(&parts, &own, &musl)?;

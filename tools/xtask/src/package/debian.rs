@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::workshop::{
-    COMMAND, DESCRIPTION, Processor, SUMMARY, Workshop, below, copy, gzip, starts, write,
+    COMMAND, DESCRIPTION, Processor, SUMMARY, Workshop, below, copy, gzip, maintainer, starts,
+    write,
 };
 use crate::repository::{Failure, run, stdout};
 
@@ -24,6 +25,11 @@ pub(super) fn make(
     let version = &workshop.version;
     let maintainer = maintainer(workshop)?;
     changelog(workshop, &maintainer, root)?;
+    let overrides = root.join("usr/share/lintian/overrides").join(COMMAND);
+    copy(
+        &workshop.repository.path("packaging/lintian-overrides"),
+        &overrides,
+    )?;
     super::tree::set_permissions(root)?;
     let control = root.join("DEBIAN");
     let sums = sums(root)?;
@@ -52,25 +58,6 @@ pub(super) fn make(
         .arg(&package);
     run(&mut dpkg)?;
     Ok(package)
-}
-
-/// Who makes the package: the variables that Debian's own tools read, or whoever commits here.
-fn maintainer(workshop: &Workshop<'_>) -> Result<String, Failure> {
-    let variable = |name: &str, setting: &str| {
-        std::env::var(name).or_else(|_| {
-            let mut git = Command::new("git");
-            git.args(["config", setting]);
-            let text = stdout(git.current_dir(workshop.repository.root()));
-            text.map(|text| text.trim().to_owned())
-                .map_err(|Failure(why)| {
-                    Failure(format!(
-                        "nobody is named as the maintainer: set {name}\n{why}"
-                    ))
-                })
-        })
-    };
-    let name = variable("DEBFULLNAME", "user.name")?;
-    Ok(format!("{name} <{}>", variable("DEBEMAIL", "user.email")?))
 }
 
 fn fields(version: &str, processor: Processor, maintainer: &str, size: u64) -> String {

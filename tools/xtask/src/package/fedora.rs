@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::workshop::{
-    COMMAND, DESCRIPTION, Processor, SUMMARY, Workshop, below, copy, list, read, starts, write,
+    COMMAND, DESCRIPTION, Processor, SUMMARY, Workshop, below, copy, list, maintainer, read,
+    starts, write,
 };
-use crate::repository::{Failure, run};
+use crate::repository::{Failure, run, stdout};
 
 pub(super) fn lacks() -> Option<String> {
     (!starts("rpmbuild", &["--version"]))
@@ -23,16 +24,17 @@ pub(super) fn make(
     super::tree::set_permissions(root)?;
     let folder = workshop.emptied(&format!("rpm-{}", processor.name()))?;
     let file = folder.join("tailwater.spec");
+    let changelog = changelog(workshop)?;
     let script = |name: &str| read(&workshop.repository.path("packaging").join(name));
     let scripts = [script("before-removal.sh")?, script("after-change.sh")?];
-    write(
-        &file,
-        spec(&workshop.version, root, &below(root)?, &scripts),
-    )?;
+    let files = owned(&below(root)?);
+    let text = spec(&workshop.version, root, &files, &scripts);
+    write(&file, text + &changelog)?;
     let mut rpmbuild = Command::new("rpmbuild");
     rpmbuild
         .args(["--quiet", "-bb", "--target", processor.name(), "--define"])
         .arg(format!("_topdir {}", folder.display()))
+        .args(["--define", &format!("packager {}", maintainer(workshop)?)])
         .env("SOURCE_DATE_EPOCH", &workshop.epoch)
         .arg(&file);
     run(&mut rpmbuild)?;
@@ -47,22 +49,57 @@ pub(super) fn make(
     Ok(package)
 }
 
+/// The paths that go with the package: its files, and the folders in which other packages may have put nothing.
+fn owned(files: &[PathBuf]) -> Vec<String> {
+    let mut folders: Vec<&Path> = files
+        .iter()
+        .flat_map(|file| file.ancestors().skip(1))
+        .collect();
+    folders.retain(|folder| {
+        let of = ["bash-completion", "doc/tailwater", "fish", "zsh"];
+        of.iter()
+            .any(|start| folder.starts_with(Path::new("usr/share").join(start)))
+    });
+    folders.sort_unstable();
+    folders.dedup();
+    let folders = folders
+        .iter()
+        .map(|folder| format!("%dir /{}", folder.display()));
+    let files = files.iter().map(|file| {
+        let is_document = file.starts_with("usr/share/doc");
+        let kind = if is_document { "%doc " } else { "" };
+        format!("{kind}/{}", file.display())
+    });
+    folders.chain(files).collect()
+}
+
+/// A changelog, which RPM's own checks ask of every package.
+fn changelog(workshop: &Workshop<'_>) -> Result<String, Failure> {
+    let mut date = Command::new("date");
+    date.args(["--utc", "+%a %b %d %Y", "--date"])
+        .env("LC_ALL", "C");
+    let date = stdout(date.arg(format!("@{}", workshop.epoch)))?;
+    let maintainer = maintainer(workshop)?;
+    let version = &workshop.version;
+    Ok(format!(
+        "\n%changelog\n* {} {maintainer} - {version}-1\n- This version.\n",
+        date.trim()
+    ))
+}
+
 /// The description that RPM builds a package from: files that are there already.
-fn spec(version: &str, root: &Path, files: &[PathBuf], scripts: &[String; 2]) -> String {
+fn spec(version: &str, root: &Path, files: &[String], scripts: &[String; 2]) -> String {
     let [before_removal, after_change] = scripts;
     let root = root.display();
     let mut text = format!(
         "{HEAD}Name: {COMMAND}\nVersion: {version}\nRelease: 1\nSummary: {SUMMARY}\n\
-         License: Apache-2.0 OR MIT\n\
+         License: Apache-2.0 OR MIT\nGroup: Applications/Internet\n\
          AutoReqProv: no\n\n%description\n{DESCRIPTION}\n\
          %install\nmkdir -p %{{buildroot}}\ncp -a {root}/. %{{buildroot}}\n\n\
-         %preun\n{before_removal}\n%post\n{after_change}\n%postun\n{after_change}\n%files\n%defattr(-,root,root)\n%dir /usr/share/doc/tailwater\n"
+         %preun\n{before_removal}\n%post\n{after_change}\n%postun\n{after_change}\n%files\n%defattr(-,root,root)\n"
     );
     for path in files {
-        let path = path.display();
-        let is_document = path.to_string().starts_with("usr/share/doc/");
-        let kind = if is_document { "%doc " } else { "" };
-        writeln!(text, "{kind}/{path}").expect("a string takes it");
+        writeln!(text, "{path}").expect("a string takes it");
     }
     text
 }
@@ -82,14 +119,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_is_listed_and_documents_as_such() {
-        let files = ["usr/bin/tailwater", "usr/share/doc/tailwater/copyright"].map(PathBuf::from);
+    fn every_file_is_listed_with_the_folders_that_would_stay() {
+        let files = [
+            "usr/bin/tailwater",
+            "usr/share/doc/tailwater/copyright",
+            "usr/share/zsh/site-functions/_tailwater",
+        ];
+        let expected = [
+            "%dir /usr/share/doc/tailwater",
+            "%dir /usr/share/zsh",
+            "%dir /usr/share/zsh/site-functions",
+            "/usr/bin/tailwater",
+            "%doc /usr/share/doc/tailwater/copyright",
+            "/usr/share/zsh/site-functions/_tailwater",
+        ];
+        assert_eq!(owned(&files.map(PathBuf::from)), expected);
+    }
+
+    #[test]
+    fn scripts_run_before_removal_and_after_changes() {
         let scripts = ["one".to_owned(), "two".to_owned()];
-        let text = spec("0.1.0", Path::new("/x"), &files, &scripts);
-        let (_, listed) = text.split_once("%files\n").unwrap();
-        let expected = "%defattr(-,root,root)\n%dir /usr/share/doc/tailwater\n/usr/bin/tailwater\n\
-                        %doc /usr/share/doc/tailwater/copyright\n";
-        assert_eq!(listed, expected);
-        assert!(text.contains("%preun\none\n"), "{text}");
+        let text = spec(
+            "0.1.0",
+            Path::new("/x"),
+            &["/usr/bin/a".to_owned()],
+            &scripts,
+        );
+        for part in [
+            "%preun\none\n",
+            "%post\ntwo\n",
+            "%postun\ntwo\n",
+            "%files\n%defattr(-,root,root)\n/usr/bin/a\n",
+        ] {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
     }
 }

@@ -198,6 +198,25 @@ pub(super) fn starts(program: &str, arguments: &[&str]) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
+/// Who makes the package: the variables that Debian's own tools read, or whoever commits here.
+pub(super) fn maintainer(workshop: &Workshop<'_>) -> Result<String, Failure> {
+    let variable = |name: &str, setting: &str| {
+        std::env::var(name).or_else(|_| {
+            let mut git = Command::new("git");
+            git.args(["config", setting]);
+            let text = stdout(git.current_dir(workshop.repository.root()));
+            text.map(|text| text.trim().to_owned())
+                .map_err(|Failure(why)| {
+                    Failure(format!(
+                        "nobody is named as the maintainer: set {name}\n{why}"
+                    ))
+                })
+        })
+    };
+    let name = variable("DEBFULLNAME", "user.name")?;
+    Ok(format!("{name} <{}>", variable("DEBEMAIL", "user.email")?))
+}
+
 /// The package that has the command.
 pub(super) const COMMAND: &str = "tailwater";
 /// The package that has the program with privileges.
@@ -206,9 +225,9 @@ pub(super) const LIVE: &str = "tailwater-live";
 pub(super) const SUMMARY: &str = "Is it TCP incast, and which cure helps";
 /// What it is, for lists of packages.
 pub(super) const DESCRIPTION: &str = "\
-Tailwater watches a network device and tells whether many senders to one receiver
-lose packets there, simulates what was seen with every cure, puts a cure there
-for a limited time, and simulates networks that are not built yet.
+Tailwater watches a network device and tells whether many senders to one
+receiver lose packets there, simulates what was seen with every cure, puts a
+cure there for a limited time, and simulates networks that are not built yet.
 
 The programs are static and need no other package. The unit tailwater-observe
 is not started by itself.
