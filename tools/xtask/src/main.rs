@@ -16,6 +16,7 @@ mod claims;
 mod clauses;
 mod docs;
 mod new_scheme;
+mod package;
 mod packetdrill;
 mod python;
 mod repository;
@@ -94,6 +95,18 @@ enum Chore {
         /// Show it in a browser
         #[arg(long)]
         open: bool,
+    },
+    /// Make what is handed out, in target/package: static programs, packages, images, wheels, with checksums
+    Package {
+        /// Only these kinds [default: all that this machine has the programs for]
+        #[arg(value_name = "KIND")]
+        kinds: Vec<package::Kind>,
+        /// Only for these processors [default: both]
+        #[arg(long, value_name = "PROCESSOR", value_delimiter = ',')]
+        processor: Vec<package::Processor>,
+        /// Cargo's profile of programs and wheels; "release" builds faster and is for trying packages
+        #[arg(long, default_value = "dist")]
+        profile: String,
     },
     /// Draw the reports that the guide shows, with Chromium
     Screenshots,
@@ -183,6 +196,11 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
             phase,
         } => claims::write(repository, &from, &chosen, (&full, phase)),
         Chore::Book { open } => book(repository, open),
+        Chore::Package {
+            kinds,
+            processor,
+            profile,
+        } => package::package(repository, &kinds, &processor, &profile),
         Chore::Screenshots => screenshots::draw(repository),
         Chore::Python => check::check_python(repository),
         Chore::Trust { grants: true, .. } => bench::grants(repository),
