@@ -30,7 +30,8 @@ const UNBOUNDED: &str = "crates/core/schemes";
 const REFERENCE: &str = "docs/reference/cli.md";
 /// Programs, and texts about runs of the command: the sentences of an answer, which suggest the next run, and the
 /// commands that repeat a failed point and a figure, or put a cure there.
-const MAY_NAME_FLAGS: [&str; 15] = [
+const MAY_NAME_FLAGS: [&str; 16] = [
+    "crates/faces/api/src/reproduction",
     "crates/faces/cli/",
     "crates/live/emulated/",
     "crates/faces/explain/",

@@ -6,7 +6,7 @@ use serde_json::Value;
 use sim::columns::{COST, METRICS};
 
 use super::json;
-use crate::finished::Finished;
+use results::Finished;
 
 /// A header and one line for each outcome; names as in the JSON. A column for each goal says how the row of the
 /// outcome stands to it.

@@ -15,9 +15,9 @@ use comfy_table::{LineStyle, TableStyle};
 use plan::metric::Selector;
 use results::{self, Goals, Row, Standing, Summary};
 
-use crate::finished::Finished;
 pub(crate) use column::amount;
 use column::{Asked, Column, bar, header};
+use results::Finished;
 
 /// What of a table is shown, and how.
 #[derive(Clone, Debug)]

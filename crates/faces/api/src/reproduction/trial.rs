@@ -9,8 +9,7 @@ use claims::{Cause, Experiment, Measured};
 use plan::PointSpec;
 use scenario::Problems;
 
-use super::{Job, find, tries};
-use crate::request::{Figures, cores};
+use super::{Commission, Job, asked_jobs, find, tries};
 use crate::{forecast, simulate};
 
 /// A cause that is tried.
@@ -44,9 +43,9 @@ impl Trial<'_> {
 pub(super) fn causes_at_most(
     selections: &[Selection],
     jobs: &[Job],
-    asked: &Figures,
+    Commission { asked, options, .. }: Commission<'_>,
 ) -> Result<f64, Problems> {
-    let at_a_time = asked.allowance.jobs.unwrap_or_else(cores);
+    let at_a_time = asked_jobs(options);
     let mut seconds = 0.0;
     for Selection { paper, figures } in selections.iter().filter(|_| tries(asked, true)) {
         let all = paper.experiments.iter();

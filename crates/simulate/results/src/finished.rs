@@ -1,27 +1,34 @@
-//! A sweep that has been run: what is printed in one form or another.
+//! A sweep that has been run: its summary, the results of its points, and what it cost.
 
-use results::{Folder, PointResult, PointResults, PointSummary, RunInfo, Summary};
 use sim::metrics::Cost;
 
+use super::folder::Folder;
+use super::info::RunInfo;
+use super::point_result::{PointResult, PointResults};
+use super::summary::{PointSummary, Summary};
+
 /// A sweep and what came out of it.
-pub(crate) struct Finished {
-    pub(crate) summary: Summary,
+#[derive(Debug)]
+pub struct Finished {
+    /// Rows, comparisons and every number over the seeds.
+    pub summary: Summary,
     /// One for each point, in the same order.
-    pub(crate) results: PointResults,
-    pub(crate) info: RunInfo,
+    pub results: PointResults,
+    /// The command, its cost and the machine.
+    pub info: RunInfo,
     /// Points of the sweep, if it ended before all were simulated.
-    pub(crate) of: Option<usize>,
+    pub of: Option<usize>,
 }
 
 impl Finished {
     /// What a run folder says of a run that ended earlier: all but the time each point took.
-    pub(crate) fn of(folder: Folder) -> Self {
+    pub fn of(folder: Folder) -> Self {
         let (summary, info) = folder.into_parts();
         Self::new(summary, info)
     }
 
     /// The same of its parts.
-    pub(crate) fn new(summary: Summary, info: RunInfo) -> Self {
+    pub fn new(summary: Summary, info: RunInfo) -> Self {
         let result = |point: &PointSummary| {
             Ok(PointResult {
                 metrics: point.metrics.clone(),
@@ -46,7 +53,7 @@ impl Finished {
     }
 
     /// Points that have results.
-    pub(crate) fn points(&self) -> impl Iterator<Item = (&PointSummary, &PointResult)> {
+    pub fn points(&self) -> impl Iterator<Item = (&PointSummary, &PointResult)> {
         self.summary
             .points
             .iter()
@@ -54,7 +61,7 @@ impl Finished {
     }
 
     /// The settings that results name and their values, for the points of a row.
-    pub(crate) fn settings(&self, row: u32) -> impl Iterator<Item = (&String, &String)> {
+    pub fn settings(&self, row: u32) -> impl Iterator<Item = (&String, &String)> {
         let row = self.summary.rows[row as usize].set.iter();
         row.chain(&self.summary.constants)
             .map(|(key, value)| (key, value))
