@@ -46,7 +46,7 @@ pub use self::options::RunOptions;
 pub use self::point::{Point, PointBuilder, run};
 pub use self::reproduction::{Judgement, Reproduced, misses_any, reproduce};
 pub use self::request::{Allowance, Causes, Figures, Precision, Request, cores};
-pub use self::scenario::{Scenario, ScenarioBuilder, sweep};
+pub use self::scenario::{Outcomes, Scenario, ScenarioBuilder, sweep};
 pub use self::simulate::{REPORT, finish};
 pub use self::sweep::{Sweep, finished_before, open, write};
 pub use self::worker::Worker;

@@ -31,6 +31,7 @@ use crate::simulate::{self, Room, expected};
 /// let scenario = Scenario::builder("incast")
 ///     .schemes(["newreno", "dctcp"])
 ///     .set("workload.senders", "10,20,40")
+///     .seeds(1)
 ///     .build()?;
 /// assert_eq!(scenario.points().count(), 6);
 /// # Ok::<(), api::Error>(())
@@ -98,8 +99,13 @@ impl Scenario {
 /// ```
 /// use api::Scenario;
 ///
-/// let builder = Scenario::builder("incast").set("workload.jitter", "1ms").seed(7).seeds(3);
-/// let seeds: Vec<u64> = builder.schemes(["dctcp"]).build()?.points().map(|point| point.seed()).collect();
+/// let scenario = Scenario::builder("incast")
+///     .schemes(["dctcp"])
+///     .set("workload.senders", 4)
+///     .seed(7)
+///     .seeds(3)
+///     .build()?;
+/// let seeds: Vec<u64> = scenario.points().map(|point| point.seed()).collect();
 /// assert_eq!(seeds, [7, 8, 9]);
 /// # Ok::<(), api::Error>(())
 /// ```
@@ -153,6 +159,9 @@ impl ScenarioBuilder {
     }
 }
 
+/// Points with their outcomes, or with the reason why there is none.
+pub type Outcomes = Vec<(Point, Result<Outcome, Failure>)>;
+
 /// Simulates every point of a scenario on all cores, and keeps every outcome in memory. [`run_folder`](crate::run_folder)
 /// keeps tables on disk.
 ///
@@ -172,10 +181,7 @@ impl ScenarioBuilder {
 ///
 /// # Errors
 /// If the points do not fit the memory or the steps allowed, or the sweep was stopped.
-pub fn sweep(
-    scenario: &Scenario,
-    options: &RunOptions<'_>,
-) -> Result<Vec<(Point, Result<Outcome, Failure>)>, Error> {
+pub fn sweep(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcomes, Error> {
     let all: Vec<&PointSpec> = scenario.inner.points().iter().collect();
     let room = Room::for_points(&all, None, &options.allowance)?;
     let twins = simulate::twins(&all, false);

@@ -78,8 +78,9 @@ use clap::{CommandFactory, Parser, ValueEnum};
 
 pub use api::{
     Access, Allowance, Cost, Destination, Error, Failure, FlowRecord, Folder, GroupMetrics,
-    Measured, Metrics, Monitor, Outcome, Point, PointBuilder, PortRecord, RunError, RunOptions,
-    Scenario, ScenarioBuilder, Silent, Stage, StageWork, TierMetrics, run, run_folder, sweep,
+    Measured, Metrics, Monitor, Outcome, Outcomes, Point, PointBuilder, PortRecord, RunError,
+    RunOptions, Scenario, ScenarioBuilder, Silent, Stage, StageWork, TierMetrics, run, run_folder,
+    sweep,
 };
 pub use schemes::Refusal;
 

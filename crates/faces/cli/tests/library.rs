@@ -5,7 +5,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-#[expect(unreachable_pub, reason = "the library of a crate of its own")]
+#[expect(
+    unreachable_pub,
+    clippy::print_stderr,
+    clippy::unnecessary_box_returns,
+    reason = "the library of a crate of its own"
+)]
 #[path = "../../../../examples/library/src/lib.rs"]
 mod library;
 

@@ -1,7 +1,6 @@
 //! Packets and queues as Python sees them.
 
 use base::{self, Ecn, Extension, TcpFlags};
-use fabric;
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
