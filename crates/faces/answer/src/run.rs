@@ -1,12 +1,10 @@
 //! A run for people, for programs and for spreadsheets.
 
 mod csv;
-mod finished;
 mod json;
 mod table;
 
 pub use csv::csv;
-pub use finished::Finished;
 pub use json::json;
 pub(crate) use table::amount;
 pub use table::{Columns, View, table};

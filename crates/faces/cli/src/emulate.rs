@@ -11,7 +11,7 @@ use scenario::{Overrides, Problem, Problems, Scenario, Source};
 use crate::args::Format;
 use crate::args::emulate::{EmulateArgs, EmulateCommand, NetworkArgs};
 use crate::output::{self, Stop};
-use crate::{privileged, report};
+use crate::privileged;
 
 /// Runs a scenario on real stacks, or does what the subcommand says.
 pub(crate) fn emulate(args: &EmulateArgs) -> Result<(), Stop> {
@@ -58,8 +58,8 @@ fn compare(args: &EmulateArgs, network: &NetworkArgs) -> Result<(), Stop> {
         }
     })?;
     let emulated = Emulation::of(lines)?;
-    let page = folder.join(report::NAME);
-    ::report::write_live(&answer::emulation::page(&emulated), &page).map_err(Problems::from)?;
+    let page = folder.join(api::REPORT);
+    report::write_live(&answer::emulation::page(&emulated), &page).map_err(Problems::from)?;
     let answer = match args.format {
         Format::Table => {
             let files = format!(

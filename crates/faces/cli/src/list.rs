@@ -7,12 +7,11 @@ use claims::{self, catalogue};
 use plan::flow_trace;
 use plan::graph::BUILTINS as BUILTINS_OF_GRAPHS;
 use plan::keys::{TopologyKind, WorkloadKind, all_keys};
-use scenario::{BUILTINS, Scenario};
+use scenario::{BUILTINS, Overrides, Problems, Scenario, Source};
 
 use clap::ValueEnum;
 
 use crate::args::{Listed, START};
-use crate::output::Stop;
 
 /// What to begin with, for whoever has typed the program's name alone.
 pub(crate) fn guide() -> String {
@@ -43,7 +42,7 @@ fn lists() -> String {
 }
 
 /// The text of a list, or of the list of lists.
-pub(crate) fn list(what: Option<Listed>) -> Result<String, Stop> {
+pub(crate) fn list(what: Option<Listed>) -> Result<String, Problems> {
     let Some(what) = what else {
         return Ok(lists());
     };
@@ -58,10 +57,11 @@ pub(crate) fn list(what: Option<Listed>) -> Result<String, Stop> {
             answer::pairs(schemes::all().iter().copied().map(summary))
         }
         Listed::Scenarios => {
-            let scenarios: Vec<_> = BUILTINS
+            let load = |name| Scenario::load(Source::find(name)?, &Overrides::default());
+            let scenarios = BUILTINS
                 .iter()
-                .map(|builtin| (builtin.name, Scenario::builtin(builtin.name)))
-                .collect();
+                .map(|builtin| Ok((builtin.name, load(builtin.name)?)))
+                .collect::<Result<Vec<_>, Problems>>()?;
             answer::pairs(
                 scenarios
                     .iter()
@@ -108,7 +108,7 @@ fn topologies() -> String {
 }
 
 /// Every paper with its experiments and its contents.
-fn papers() -> Result<String, Stop> {
+fn papers() -> Result<String, Problems> {
     let mut out = String::new();
     for name in catalogue::names() {
         let paper = catalogue::paper(name)?;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use answer::emulation::Emulation;
+use api::REPORT;
 use results::{Against, Folder, RowPair};
 use scenario::{Problem, Problems};
 
@@ -17,7 +18,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
         && let Some(emulated) = Emulation::read(folder)
     {
         let out = args.output.clone();
-        let out = out.unwrap_or_else(|| folder.join(NAME));
+        let out = out.unwrap_or_else(|| folder.join(REPORT));
         ::report::write_live(&answer::emulation::page(&emulated?), &out).map_err(Problems::from)?;
         return output::wrote(&out);
     }
@@ -27,8 +28,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
     folders.iter().try_for_each(Folder::check_all)?;
     let out = match (&args.output, args.folders.as_slice()) {
         (Some(path), _) => path.clone(),
-        (None, [folder]) => folder.join(NAME),
-        (None, _) => PathBuf::from(NAME),
+        (None, [folder]) => folder.join(REPORT),
+        (None, _) => PathBuf::from(REPORT),
     };
     let folders: Vec<&Folder> = folders.iter().collect();
     let against = match folders.as_slice() {
@@ -85,6 +86,3 @@ fn names(paths: [&PathBuf; 2]) -> [String; 2] {
     }
     short.map(|name| name.to_string_lossy().into_owned())
 }
-
-/// The name of a report whose name nobody chose.
-pub(crate) const NAME: &str = "report.html";

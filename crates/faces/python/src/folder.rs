@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use scenario::Problems;
-use tailwater::api;
+use tailwater::texts;
 
 use crate::arrow::Table;
 use crate::errors::{guarded, name};
@@ -37,12 +37,12 @@ impl Folder {
 
     /// As `--format json` prints it.
     fn json(&self, py: Python<'_>) -> PyResult<String> {
-        guarded(py, || Ok::<_, Problems>(api::json(&self.get())))
+        guarded(py, || Ok::<_, Problems>(texts::json(&self.get())))
     }
 
     /// As `tailwater run` prints it, in this many columns of text.
     fn text(&self, py: Python<'_>, width: usize) -> PyResult<String> {
-        guarded(py, || Ok::<_, Problems>(api::table(&self.get(), width)))
+        guarded(py, || Ok::<_, Problems>(texts::table(&self.get(), width)))
     }
 
     /// As a part of a page.
@@ -83,7 +83,7 @@ impl Folder {
             failure.set_item("seed", failed.seed)?;
             failure.set_item(
                 "error",
-                api::failure(failed, &|argument| name(argument, None)),
+                api::problems::failure(&failed.error, &|argument| name(argument, None)),
             )?;
             failure.set_item("command", &failed.reproduce)?;
             Ok(failure)

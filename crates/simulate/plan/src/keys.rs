@@ -41,7 +41,7 @@ pub use fan_in::FanIn;
 pub use lost::LostSegments;
 pub use profile::Profile;
 pub use topology::Topology;
-pub use traced::{Trace, TraceInterval, TracedFlows, TracedPorts, TracedSeries};
+pub use traced::{SweepSize, Trace, TraceInterval, TracedFlows, TracedPorts, TracedSeries};
 pub use window_scale::WindowScale;
 
 use crate::flow_trace::{ColumnNames, HostNames, TraceChoice, TraceWindow};

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 38] = [
+const EDGES: [(&str, &[&str]); 39] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -41,8 +41,9 @@ const EDGES: [(&str, &[&str]); 38] = [
     ("answer", &["report", "protocol"]),
     ("origin", &[]),
     ("explain", &["answer"]),
-    ("cli", &["explain", "battery", "import", "origin"]),
-    ("python", &["cli", "learning"]),
+    ("api", &["answer"]),
+    ("cli", &["api", "explain", "battery", "import", "origin"]),
+    ("python", &["api", "cli", "learning"]),
     ("testing", &[]),
     ("book", &[]),
     ("xtask", &[]),

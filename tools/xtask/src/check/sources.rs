@@ -30,7 +30,8 @@ const UNBOUNDED: &str = "crates/core/schemes";
 const REFERENCE: &str = "docs/reference/cli.md";
 /// Programs and texts for people, which suggest the next run; the commands that results keep, which repeat a failed point
 /// or a figure; and the command that puts a cure there.
-const MAY_NAME_FLAGS: [&str; 14] = [
+const MAY_NAME_FLAGS: [&str; 15] = [
+    "crates/faces/api/src/reproduction",
     "crates/faces/cli/",
     "crates/faces/explain/",
     "crates/faces/answer/",

@@ -39,7 +39,14 @@ pub(super) fn parts(workshop: &Workshop<'_>, processor: Processor) -> Result<Vec
     let mut tree = workshop.repository.cargo(&["tree", "--locked"]);
     tree.args(["--package", COMMAND, "--package", LIVE])
         .args(["--features", FEATURES, "--target", &target])
-        .args(["--edges", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}"]);
+        .args([
+            "--edges",
+            "normal,no-proc-macro",
+            "--prefix",
+            "none",
+            "--format",
+            "{p}",
+        ]);
     let tree = stdout(&mut tree)?;
     let metadata = workshop
         .repository

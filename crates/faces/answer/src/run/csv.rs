@@ -5,8 +5,8 @@ use results::GoalState;
 use serde_json::Value;
 use sim::columns::{COST, METRICS};
 
-use super::finished::Finished;
 use super::json;
+use results::Finished;
 
 /// A header and one line for each outcome; names as in the JSON. A column for each goal says how the row of the
 /// outcome stands to it.

@@ -6,7 +6,7 @@ use results::{PointResult, PointSummary};
 use serde_json::{Map, Number, Value, json};
 use sim::metrics::FlowRecord;
 
-use super::finished::Finished;
+use results::Finished;
 
 /// The whole sweep as one object, with the flows of every point if they are given.
 pub fn json(finished: &Finished, flows: Option<BTreeMap<u32, Vec<FlowRecord>>>) -> String {

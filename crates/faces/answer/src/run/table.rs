@@ -14,10 +14,10 @@ use comfy_table::{Attribute, Cell, CellAlignment, Color};
 use plan::metric::Selector;
 use results::{self, GoalState, Goals, Row, Summary};
 
-use super::finished::Finished;
 use crate::layout;
 pub(crate) use column::amount;
 use column::{Asked, Column, bar, header};
+use results::Finished;
 
 /// What of a table is shown, and how.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use scenario::{Overrides, Scenario, Source};
 use sim::metrics::{Cost, Metrics};
 
 use super::*;
-use crate::run::Finished;
+use results::Finished;
 
 const BURST: &str =
     "name = \"test\"\nschemes = [\"newreno\", \"rcc\"]\nworkload.senders = [10, 100]\n";

@@ -17,7 +17,7 @@ use scenario::{Overrides, Problem, Problems, Scenario};
 use crate::args::{Format, ReproduceArgs};
 use crate::emulate::tell_run;
 use crate::output::{self, Stop};
-use crate::{privileged, report};
+use crate::privileged;
 
 /// Runs every chosen figure that has a test bed, judges its claims and prints the verdicts.
 pub(super) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
@@ -137,9 +137,9 @@ impl<'a> Scaled<'a> {
         self.keep(&judged.concat())?;
         emulated.forget_details();
         if !args.no_report {
-            let page = self.folder.join(report::NAME);
+            let page = self.folder.join(api::REPORT);
             let shown = answer::emulation::page(&emulated.clone().with_claims(judged.concat()));
-            ::report::write_live(&shown, &page).map_err(Problems::from)?;
+            report::write_live(&shown, &page).map_err(Problems::from)?;
         }
         let figures = judged.into_iter();
         Ok(figures

@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use base::{self, Time};
+use fabric::{self, Calls, SwitchHook};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use tailwater::base::{self, Time};
-use tailwater::fabric::{self, Calls, SwitchHook};
-use tailwater::schemes::{MakeHook, PortInfo};
+use schemes::{MakeHook, PortInfo};
 
 use super::class::Class;
 use super::packet::{Backlog, Packet};

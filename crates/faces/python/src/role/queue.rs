@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, OnceLock};
 
+use base::{self, Time};
+use fabric::{self, Discipline, Limit, QueueDisc, Verdict};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use tailwater::base::{self, Time};
-use tailwater::fabric::{self, Discipline, Limit, QueueDisc, Verdict};
-use tailwater::schemes::{MakeQueue, PortInfo};
+use schemes::{MakeQueue, PortInfo};
 
 use super::class::Class;
 use super::packet::{Backlog, Packet};

@@ -10,8 +10,9 @@ use scenario::{Overrides, Problem, Problems, Scenario, Source};
 use sim::error::RunError;
 use sim::sweep::{self, Failure};
 
-use super::{Ended, Monitor};
-use crate::request::Allowance;
+use crate::error::{Error, not_kept};
+use crate::options::RunOptions;
+use crate::point::Point;
 use crate::simulate::Room;
 
 /// Simulates points for another process.
@@ -47,53 +48,42 @@ impl Worker {
         Ok(Self { scenario, store })
     }
 
-    /// What becomes of the points of a job, each as it is to be kept. The failure of a simulation is an answer,
-    /// which `monitor` hears of.
+    /// The results of the points of a job, each as it is to be kept, within the memory and steps that `options` allow. The
+    /// failure of a simulation is an answer, and the monitor sees it.
     ///
     /// # Errors
-    /// If `stop` became true, or an answer cannot be written.
+    /// If it was stopped, or an answer cannot be written.
     pub fn simulate(
         &self,
         points: &[usize],
-        (steps, memory): (u64, Option<u64>),
-        (monitor, stop): (&dyn Monitor, &AtomicBool),
-    ) -> Result<Vec<Vec<u8>>, Ended> {
+        options: &RunOptions<'_>,
+    ) -> Result<Vec<Vec<u8>>, Error> {
         let all = self.scenario.points();
         let points = points.iter().map(|index| all.get(*index));
         let points: Option<Vec<&PointSpec>> = points.collect();
         let points = points.unwrap_or_default();
         let Some((first, twins)) = points.split_first() else {
-            return Err(
-                Problems::from(Problem::new("an order names a point that is not there")).into(),
-            );
+            return Err(Problem::new("an order names a point that is not there").into());
         };
-        let allowance = Allowance {
-            work: Some(steps),
-            memory,
-            ..Allowance::default()
-        };
-        let room = Room::for_points(&[first], Some(self.store.folder()), &allowance)?;
-        let limits = room.limits(stop);
+        let room = Room::for_points(&[first], Some(self.store.folder()), &options.allowance)?;
+        let stop = AtomicBool::new(false);
+        let limits = room.limits(options.stop.unwrap_or(&stop));
         let run = |point: &PointSpec| {
             results::simulate_with(&self.store, point, twins, &self.scenario, limits)
         };
         match sweep::run_one(first, run) {
             Ok(()) => {}
-            Err(Failure::NotRun | Failure::Run(RunError::Stopped)) => return Err(Ended::Stopped),
+            Err(Failure::NotRun | Failure::Run(RunError::Stopped)) => return Err(Error::Stopped),
             Err(Failure::Run(RunError::Storage(error))) => {
-                return Err(Problems::from(Problem::new(error).for_lack_of_room()).into());
+                return Err(not_kept(error));
             }
             Err(failure) => {
-                if let Failure::Run(error) = &failure {
-                    monitor.fails(first, error);
-                }
+                options.monitor.on_failure(&Point::of(first), &failure);
                 for point in &points {
                     let kept = self
                         .store
                         .keep(point, &self.scenario, &Err(failure.to_string()));
-                    let no_room =
-                        |error: RunError| Problem::new(error.to_string()).for_lack_of_room();
-                    kept.map_err(|error| Problems::from(no_room(error)))?;
+                    kept.map_err(|error| not_kept(error.to_string()))?;
                 }
             }
         }

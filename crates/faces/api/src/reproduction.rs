@@ -1,85 +1,81 @@
 //! The figures of papers: run, judged by every reading, and their causes tried.
 
 use std::collections::BTreeSet;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use claims::catalogue::{self, Selection};
 use claims::judge::{Figure, Judged, Standing, Verdict};
 use claims::{Change, Experiment, Paper};
 use plan::PointSpec;
-use results::{self, Access, Host, RunInfo, Store};
+use results::{Access, Host, RunInfo, Store};
 use scenario::{Overrides, Problem, Problems, Scenario};
 
 use crate::clock;
-use crate::elsewhere::Elsewhere;
+use crate::error::{Error, not_kept};
 use crate::forecast;
-use crate::output::Stop;
+use crate::monitor::{Stage, Verdicts};
+use crate::options::RunOptions;
 use crate::request::{Causes, Figures, cores};
-use crate::simulate::{self, Room, Simulations};
-use crate::told::Progress;
+use crate::simulate::{self, REPORT, Room, Simulations};
 
 mod book;
+mod run;
 mod trial;
 
 use book::Book;
+use run::{Run, Runs};
 use trial::{Trial, changes_at_most, phases};
 
-/// Who asked for figures: hears how it goes on, and ends it.
-pub(crate) trait Front: Sync {
-    /// Becomes true when the runs are to end.
-    fn stop(&self) -> &AtomicBool;
-
-    /// Who simulates, if not this process.
-    fn elsewhere(&self) -> Option<&dyn Elsewhere> {
-        None
-    }
-
-    /// Calls `work` once, which does what the stage says, and says whether a simulation failed.
-    fn during(&self, stage: &Stage<'_>, work: Work<'_>) -> Result<bool, Stop>;
-
-    /// Hears the verdicts on a figure as soon as its simulations are done, and whether causes are still to be tried.
-    fn judged(&self, _figure: &Experiment, _claims: &[Judged], _more: bool) {}
-
-    /// Hears why something is run anew.
-    fn hint(&self, line: &str);
+/// Figures of papers that are run and judged: what was asked for, and how it is run.
+#[derive(Clone, Copy)]
+struct Commission<'a> {
+    asked: &'a Figures,
+    options: RunOptions<'a>,
+    /// Ends the runs.
+    stop: &'a AtomicBool,
 }
-
-/// A part of the work: simulations, tables made from them, and claims judged.
-pub(crate) struct Stage<'a> {
-    /// What is run, or was found to be finished.
-    pub(crate) runs: &'a [Run],
-    /// Simulations that are missing.
-    pub(crate) simulations: usize,
-    /// Seconds that all of it is expected to take.
-    pub(crate) expected: f64,
-    /// Seconds that other readings and causes of what is missed may take afterwards, at most.
-    pub(crate) causes: f64,
-}
-
-/// Runs simulations and tells what becomes of each.
-pub(crate) type Work<'a> = &'a mut dyn FnMut(&dyn Progress) -> Result<bool, Stop>;
 
 /// Papers with their figures that have been judged.
-pub(crate) type Judgement<'a> = [(&'a Paper, Vec<Figure<'a>>)];
+pub type Judgement<'a> = [(&'a Paper, Vec<Figure<'a>>)];
 
-/// Runs what is missing, tries causes, writes the pages of papers, and hands what was judged to `give`.
-/// Whether a simulation failed, and what `give` made of it.
-pub(crate) fn reproduce<T>(
+/// What came out of figures of papers.
+#[derive(Debug)]
+pub struct Reproduced<T> {
+    /// What the caller made of the judged figures.
+    pub made: T,
+    /// The pages of their papers that were written.
+    pub pages: Vec<PathBuf>,
+    /// Whether a simulation failed.
+    pub failed: bool,
+}
+
+/// Runs what is missing of figures of papers, judges their claims, tries causes, writes the pages of papers, and hands
+/// the judged figures to `make`.
+///
+/// # Errors
+/// See [`run_folder`](crate::run_folder).
+pub fn reproduce<T>(
     asked: &Figures,
-    front: &dyn Front,
-    give: &mut dyn FnMut(&Judgement<'_>) -> Result<T, Stop>,
-) -> Result<(bool, T), Stop> {
+    options: &RunOptions<'_>,
+    make: impl FnOnce(&Judgement<'_>) -> T,
+) -> Result<Reproduced<T>, Error> {
+    let stop = AtomicBool::new(false);
+    let all = Commission {
+        asked,
+        options: *options,
+        stop: options.stop.unwrap_or(&stop),
+    };
     let selections = catalogue::find(&asked.what)?;
     let mut jobs = Vec::new();
     for selection in &selections {
         jobs.extend(Job::of_paper(selection, asked)?);
     }
     let mut books: Vec<Book<'_>> = selections.iter().map(Book::new).collect();
-    let more = changes_at_most(&selections, &jobs, asked)?;
-    let mut failed = run_all((&jobs, more), asked, front, &mut |job| {
+    let more = changes_at_most(&selections, &jobs, all)?;
+    let mut failed = run_all((&jobs, more), all, &mut |job| {
         let of_paper = |book: &&mut Book<'_>| book.selection.paper.name == job.paper;
         let Some(book) = books.iter_mut().find(of_paper) else {
             return Ok(());
@@ -89,7 +85,11 @@ pub(crate) fn reproduce<T>(
             let missed = claims
                 .iter()
                 .any(|claim| tries(asked, claim.finding.verdict.is_missed()));
-            front.judged(figure, &claims, missed && !figure.causes.is_empty());
+            options.monitor.on_verdicts(&Verdicts {
+                figure,
+                claims: &claims,
+                causes_follow: missed && !figure.causes.is_empty(),
+            });
         }
         Ok(())
     })?;
@@ -101,7 +101,7 @@ pub(crate) fn reproduce<T>(
     let again = trials.iter().flatten();
     let again: Vec<Job> = again.filter_map(|trial| trial.job.clone()).collect();
     if !again.is_empty() {
-        failed |= run_all((&again, 0.0), asked, front, &mut |job| {
+        failed |= run_all((&again, 0.0), all, &mut |job| {
             let mut trials = trials.iter_mut().flatten();
             let trial = trials.find(|trial| trial.is_about(&job.folder));
             trial.map_or(Ok(()), Trial::open)
@@ -113,39 +113,54 @@ pub(crate) fn reproduce<T>(
         book.weigh(trials)?;
         judged.push((&book.selection.paper, book.judge(asked, trials)?));
     }
-    if asked.report {
-        write_pages(&judged, asked, front)?;
-    }
-    Ok((failed, give(&judged)?))
+    let pages = if asked.report {
+        write_pages(&judged, all)?
+    } else {
+        Vec::new()
+    };
+    Ok(Reproduced {
+        made: make(&judged),
+        pages,
+        failed,
+    })
 }
 
 /// Writes the page of every paper.
-fn write_pages(judged: &Judgement<'_>, asked: &Figures, front: &dyn Front) -> Result<(), Stop> {
+fn write_pages(judged: &Judgement<'_>, all: Commission<'_>) -> Result<Vec<PathBuf>, Error> {
+    let Commission { asked, options, .. } = all;
     let figures = judged.iter().flat_map(|(_, figures)| figures);
     let points = figures.map(|figure| figure.bench.own.scenario().points());
     let stage = Stage {
-        causes: 0.0,
-        runs: &[],
         simulations: 0,
-        expected: points.map(forecast::report).sum(),
+        expected_s: points.map(forecast::report).sum(),
+        causes_s: 0.0,
+        jobs: asked_jobs(options),
+        content: &(),
     };
-    front.during(&stage, &mut |_| {
+    let mut pages = Vec::new();
+    options.monitor.during(&stage, &mut || {
         for (paper, figures) in judged {
-            let reproduction = ::report::Reproduction {
+            let reproduction = report::Reproduction {
                 paper,
                 figures,
                 full: asked.full,
             };
-            let page = asked.out.join(&paper.name).join(crate::report::NAME);
-            ::report::write_paper(&reproduction, &page).map_err(Problems::from)?;
+            let page = asked.out.join(&paper.name).join(REPORT);
+            report::write_paper(&reproduction, &page).map_err(Problems::from)?;
+            pages.push(page);
         }
-        Ok(false)
+        Ok(())
     })?;
-    Ok(())
+    Ok(pages)
+}
+
+/// Simulations at a time, as far as memory allows.
+fn asked_jobs(options: RunOptions<'_>) -> NonZeroUsize {
+    options.allowance.jobs.unwrap_or_else(cores)
 }
 
 /// Whether a claim that counts is not reproduced, even in part.
-pub(crate) fn misses_any(judged: &Judgement<'_>) -> bool {
+pub fn misses_any(judged: &Judgement<'_>) -> bool {
     let missed = |judged: &Judged| {
         judged.finding.verdict == Verdict::NotReproduced
             && !matches!(judged.standing, Standing::Own(_))
@@ -263,7 +278,7 @@ impl Job {
     }
 
     /// The folder as it is to be continued; none if there is nothing to do.
-    fn open(&self, scenario: &Scenario, front: &dyn Front) -> Result<Option<Store>, Problems> {
+    fn open(&self, scenario: &Scenario, all: Commission<'_>) -> Result<Option<Store>, Problems> {
         let replaced = match Store::open(&self.folder, scenario, None, Access::Resume) {
             Ok(store) if !store.is_assembled() => return Ok(Some(store)),
             Ok(store) => {
@@ -285,57 +300,9 @@ impl Job {
         };
         results::clear(&self.folder)?;
         let folder = self.folder.display();
-        front.hint(&format!("{folder} held {replaced}: it is run anew"));
+        let hint = format!("{folder} held {replaced}: it is run anew");
+        all.options.monitor.on_hint(&hint);
         Store::open(&self.folder, scenario, None, Access::Resume).map(Some)
-    }
-}
-
-/// A scenario of a figure, its folder, and what is still to be done there.
-pub(crate) struct Run {
-    pub(crate) scenario: Scenario,
-    folder: PathBuf,
-    /// The folder as it is continued; none once it is complete, since whoever reads it shares it.
-    store: Mutex<Option<Arc<Store>>>,
-    /// Whether the folder gets a report of its own.
-    report: bool,
-    /// Claims that are judged by it.
-    claims: usize,
-}
-
-impl Run {
-    /// The folder as it is continued, if there is something to do.
-    fn store(&self) -> Option<Arc<Store>> {
-        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-        store.clone()
-    }
-
-    /// Its folder, and how many of its simulations are missing.
-    pub(crate) fn progress(&self) -> (&Path, usize) {
-        let points = self.scenario.points().len();
-        let left = self.store().map_or(0, |store| {
-            // A run that is complete has given its points away.
-            let missing = (!store.is_assembled()).then(|| store.missing(&self.scenario, None));
-            missing.map_or(0, |missing| missing.map_or(points, |missing| missing.len()))
-        });
-        (&self.folder, left)
-    }
-
-    /// Leaves the folder to those who read it.
-    fn close(&self) {
-        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-        *store = None;
-    }
-
-    /// Seconds that what is made of its simulations is expected to take: tables and a report, then judging.
-    fn afterwards(&self) -> (f64, f64) {
-        let points = self.scenario.points();
-        let report = if self.report {
-            forecast::report(points)
-        } else {
-            0.0
-        };
-        let tables = forecast::tables(points) + report;
-        (tables, forecast::judging(points, self.claims))
     }
 }
 
@@ -343,17 +310,17 @@ impl Run {
 /// simulation failed.
 fn run_all<'j>(
     (jobs, causes): (&'j [Job], f64),
-    asked: &Figures,
-    front: &dyn Front,
+    all: Commission<'_>,
     then: &mut dyn FnMut(&'j Job) -> Result<(), Problems>,
-) -> Result<bool, Stop> {
+) -> Result<bool, Error> {
+    let Commission { options, .. } = all;
     let mut runs = Vec::new();
     let (mut simulations, mut expected) = (0, 0.0);
-    let at_a_time = asked.allowance.jobs.unwrap_or_else(cores);
+    let at_a_time = asked_jobs(options);
     // Every scenario is checked before the first is run.
     for job in jobs {
         let scenario = job.scenario()?;
-        let store = job.open(&scenario, front)?.map(Arc::new);
+        let store = job.open(&scenario, all)?.map(Arc::new);
         let run = Run {
             folder: job.folder.clone(),
             store: Mutex::new(store.clone()),
@@ -371,52 +338,55 @@ fn run_all<'j>(
         runs.push(run);
     }
     let stage = Stage {
-        runs: &runs,
         simulations,
-        expected,
-        causes,
+        expected_s: expected,
+        causes_s: causes,
+        jobs: at_a_time,
+        content: &Runs(&runs),
     };
-    front.during(&stage, &mut |progress| {
-        let mut failed = false;
+    let mut failed = false;
+    options.monitor.during(&stage, &mut || {
         for (job, run) in jobs.iter().zip(&runs) {
             let (tables, judging) = run.afterwards();
             if let Some(store) = run.store() {
-                failed |= run_one((run, &store), asked, (front, progress))?;
-                progress.worked(tables);
+                failed |= run_one((run, &store), all)?;
+                options.monitor.on_work(tables);
             }
             run.close();
             then(job)?;
-            progress.worked(judging);
+            options.monitor.on_work(judging);
         }
-        Ok(failed)
-    })
+        Ok(())
+    })?;
+    Ok(failed)
 }
 
 fn run_one(
     (run, store): (&Run, &Store),
-    asked: &Figures,
-    (front, progress): (&dyn Front, &dyn Progress),
-) -> Result<bool, Stop> {
+    Commission {
+        asked,
+        options,
+        stop,
+    }: Commission<'_>,
+) -> Result<bool, Error> {
     let scenario = &run.scenario;
     let start = clock::now();
     let started_unix_s = clock::unix_seconds();
     let missing: Vec<&PointSpec> = store.missing(scenario, None)?;
-    let room = Room::for_points(&missing, Some(store.folder()), &asked.allowance)?;
-    progress.begins(room.jobs, asked.allowance.jobs);
+    let room = Room::for_points(&missing, Some(store.folder()), &options.allowance)?;
+    options.monitor.on_start(room.jobs, options.allowance.jobs);
     store.begin(scenario)?;
     let simulations = Simulations {
         kept: store,
         scenario,
         points: &missing,
         room,
-        stop: front.stop(),
-        elsewhere: front.elsewhere(),
+        stop,
+        executor: options.executor,
     };
-    simulations
-        .run(progress)
-        .map_err(|error| Problems::from(Problem::new(error).for_lack_of_room()))?;
-    if front.stop().load(Ordering::Relaxed) {
-        return Err(Stop::Ended);
+    simulations.run(options.monitor).map_err(not_kept)?;
+    if stop.load(Ordering::Relaxed) {
+        return Err(Error::Stopped);
     }
     let (summary, results) = store.assemble(scenario, |_| ())?;
     let mut info = RunInfo {

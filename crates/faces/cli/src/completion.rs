@@ -6,7 +6,7 @@ use plan::keys::{all_keys, group};
 use scenario::BUILTINS;
 
 /// `command` with every name that an argument may have, for completions alone: other values are correct as well.
-pub(crate) fn named(command: clap::Command) -> clap::Command {
+pub(crate) fn with_names(command: clap::Command) -> clap::Command {
     let schemes = names(schemes::all().iter().map(|scheme| scheme.name));
     let keys: Vec<String> = all_keys()
         .iter()

@@ -10,8 +10,8 @@ use claims::{Change, Experiment, Measured, Paper};
 use plan::PointSpec;
 use scenario::Problems;
 
-use super::{Job, find, tries};
-use crate::request::{Figures, cores};
+use super::{Commission, Job, asked_jobs, find, tries};
+use crate::request::Figures;
 use crate::{forecast, simulate};
 
 /// Why claims are judged again.
@@ -130,9 +130,9 @@ pub(super) fn phases(asked: &Figures) -> Vec<Change> {
 pub(super) fn changes_at_most(
     selections: &[Selection],
     jobs: &[Job],
-    asked: &Figures,
+    Commission { asked, options, .. }: Commission<'_>,
 ) -> Result<f64, Problems> {
-    let at_a_time = asked.allowance.jobs.unwrap_or_else(cores);
+    let at_a_time = asked_jobs(options);
     let phases = phases(asked);
     let mut seconds = 0.0;
     for Selection { paper, figures } in selections {

@@ -1,4 +1,4 @@
-//! Running the points of a scenario: what `run` and `reproduce` have in common.
+//! Running the points of a scenario: what runs and reproductions have in common.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,11 +16,11 @@ use sim::memory;
 use sim::run::Limits;
 use sim::sweep::{self, Failure};
 
-use crate::elsewhere::{Elsewhere, Job, Order};
+use crate::executor::{Executor, Job, Order};
 use crate::forecast;
-use crate::output::Stop;
+use crate::monitor::Monitor;
+use crate::point::Point;
 use crate::request::{Allowance, cores};
-use crate::told::Progress;
 
 /// Points of a scenario that are to be simulated.
 pub(crate) struct Simulations<'a> {
@@ -31,7 +31,7 @@ pub(crate) struct Simulations<'a> {
     /// Ends them, and is set once nothing can be kept.
     pub(crate) stop: &'a AtomicBool,
     /// Who simulates them, if not this process.
-    pub(crate) elsewhere: Option<&'a dyn Elsewhere>,
+    pub(crate) executor: Option<&'a dyn Executor>,
 }
 
 /// What simulations may take.
@@ -70,6 +70,11 @@ impl Room {
         })
     }
 
+    /// Seconds that a simulation is expected to add to the whole, of which several run at a time.
+    pub(crate) fn share(self, point: &PointSpec) -> f64 {
+        forecast::simulation(point) / real(self.jobs)
+    }
+
     /// Steps of one simulation.
     pub(crate) const fn steps(self) -> u64 {
         self.steps
@@ -89,7 +94,7 @@ impl Room {
 impl Simulations<'_> {
     /// Simulates them and keeps what becomes of each, or says why that cannot be kept, in which case no
     /// other begins.
-    pub(crate) fn run(&self, progress: &dyn Progress) -> Result<(), String> {
+    pub(crate) fn run(&self, monitor: &dyn Monitor) -> Result<(), String> {
         let limits = self.room.limits(self.stop);
         let lost = Mutex::new(None);
         let twins = twins(self.points, self.kept.store().is_some_and(Store::captures));
@@ -98,11 +103,11 @@ impl Simulations<'_> {
             results::simulate_with(self.kept, point, of(point), self.scenario, limits)
         };
         let done = |point: &PointSpec, result: &Result<(), Failure>| {
-            let share = self.share(point);
+            let share = self.room.share(point);
             let twins = of(point).iter().map(|twin| (*twin, 0.0));
             let mut settled = [(point, share)].into_iter().chain(twins);
-            let settled = settled
-                .try_for_each(|(point, share)| self.settle((point, share), result, progress));
+            let settled =
+                settled.try_for_each(|(point, share)| self.settle((point, share), result, monitor));
             let Err(error) = settled else { return };
             self.stop.store(true, Ordering::Relaxed);
             if let Ok(mut lost) = lost.lock() {
@@ -115,8 +120,8 @@ impl Simulations<'_> {
         let points: Vec<_> = points
             .filter(|point| !others.contains(&point.index))
             .collect();
-        if let Some(elsewhere) = self.elsewhere {
-            return self.run_elsewhere(elsewhere, &twins, (&points, progress));
+        if let Some(executor) = self.executor {
+            return self.execute(executor, &twins, (&points, monitor));
         }
         sweep::run_all(&points, self.room.jobs, self.stop, run, done);
         match lost.into_inner() {
@@ -125,15 +130,17 @@ impl Simulations<'_> {
         }
     }
 
-    /// Has them simulated elsewhere and keeps what becomes of each.
-    pub(crate) fn run_elsewhere(
+    /// Has an executor simulate them and keeps what becomes of each.
+    fn execute(
         &self,
-        elsewhere: &dyn Elsewhere,
+        executor: &dyn Executor,
         twins: &BTreeMap<usize, Vec<&PointSpec>>,
-        (points, progress): (&[&PointSpec], &dyn Progress),
+        (points, monitor): (&[&PointSpec], &dyn Monitor),
     ) -> Result<(), String> {
         let Some(store) = self.kept.store() else {
-            return Err("simulations elsewhere need a folder for their results".to_owned());
+            return Err(
+                "simulations in other processes need a folder for their results".to_owned(),
+            );
         };
         let job = |point: &&PointSpec| {
             let others = twins.get(&point.index).into_iter().flatten();
@@ -150,7 +157,7 @@ impl Simulations<'_> {
             stop: self.stop,
         };
         let all = self.scenario.points();
-        elsewhere.simulate(&order, &mut |number, answers| {
+        executor.execute(&order, &mut |number, answers| {
             let job = &order.jobs[number];
             if answers.len() != job.points.len() {
                 return Err("a worker did not answer for every point".to_owned());
@@ -159,7 +166,11 @@ impl Simulations<'_> {
                 let point = &all[*index];
                 let kept = store.unpack(point, self.scenario, answer);
                 kept.map_err(|error| error.to_string())?;
-                progress.advance(if place == 0 { self.share(point) } else { 0.0 });
+                monitor.on_simulation(if place == 0 {
+                    self.room.share(point)
+                } else {
+                    0.0
+                });
             }
             Ok(())
         })
@@ -170,33 +181,31 @@ impl Simulations<'_> {
         &self,
         (point, expected): (&PointSpec, f64),
         result: &Result<(), Failure>,
-        progress: &dyn Progress,
+        monitor: &dyn Monitor,
     ) -> Result<(), String> {
         match result {
             Ok(()) => {}
             Err(Failure::NotRun | Failure::Run(RunError::Stopped)) => return Ok(()),
             Err(Failure::Run(RunError::Storage(error))) => return Err(error.clone()),
             Err(failure) => {
-                progress.failed(point, failure);
+                monitor.on_failure(&Point::of(point), failure);
                 let kept = self
                     .kept
                     .keep(point, self.scenario, Err(failure.to_string()));
                 kept.map_err(|error| error.to_string())?;
             }
         }
-        progress.advance(expected);
+        monitor.on_simulation(expected);
         Ok(())
-    }
-
-    /// Seconds that a simulation is expected to add to the whole, of which several run at a time.
-    fn share(&self, point: &PointSpec) -> f64 {
-        forecast::simulation(point) / real(self.room.jobs)
     }
 }
 
 /// Points whose outcome is that of an earlier one, by the index of that one. Captures have the names of their points,
 /// so that each needs its own.
-fn twins<'a>(points: &[&'a PointSpec], captures: bool) -> BTreeMap<usize, Vec<&'a PointSpec>> {
+pub(crate) fn twins<'a>(
+    points: &[&'a PointSpec],
+    captures: bool,
+) -> BTreeMap<usize, Vec<&'a PointSpec>> {
     let mut first: BTreeMap<String, usize> = BTreeMap::new();
     let mut twins: BTreeMap<usize, Vec<&PointSpec>> = BTreeMap::new();
     for point in points.iter().filter(|_| !captures) {
@@ -223,10 +232,13 @@ const fn real(jobs: NonZeroUsize) -> f64 {
 }
 
 /// Writes the report and removes what the folder no longer needs.
-pub(crate) fn finish(store: &Store) -> Result<Folder, Stop> {
+///
+/// # Errors
+/// If the report cannot be written.
+pub fn finish(store: &Store) -> Result<Folder, Problems> {
     let folder = store.read()?;
-    let out = folder.path().join(crate::report::NAME);
-    ::report::write(&[&folder], &answer::SENTENCES, &out).map_err(Problems::from)?;
+    let out = folder.path().join(REPORT);
+    report::write(&[&folder], &answer::SENTENCES, &out).map_err(Problems::from)?;
     tidy(store, &folder)?;
     Ok(folder)
 }
@@ -239,6 +251,9 @@ pub(crate) fn tidy(store: &Store, folder: &Folder) -> Result<(), Problems> {
     }
     Ok(())
 }
+
+/// The name of the report in a run folder, unless another was chosen.
+pub const REPORT: &str = "report.html";
 
 /// Bytes that may still be written to the disk of a folder that may not exist yet.
 #[cfg(unix)]
@@ -262,12 +277,7 @@ mod tests {
     use scenario::{Overrides, Source};
 
     use super::*;
-
-    struct Nobody;
-
-    impl Progress for Nobody {
-        fn advance(&self, _expected: f64) {}
-    }
+    use crate::monitor::Silent;
 
     #[test]
     fn of_points_that_cannot_differ_one_is_simulated() {
@@ -287,7 +297,7 @@ mod tests {
             points: &points,
             room,
             stop: &AtomicBool::new(false),
-            elsewhere: None,
+            executor: None,
         };
         let twins = twins(&points, false);
         let (first, others) = twins.first_key_value().unwrap();
@@ -296,7 +306,7 @@ mod tests {
             (twins.len(), scheme(*first), others.len()),
             (1, "newreno", 2)
         );
-        simulations.run(&Nobody).unwrap();
+        simulations.run(&Silent).unwrap();
         assert_eq!(kept.missing(&scenario, None).unwrap().len(), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! Where a run goes, as the command line says.
+//! The folder of a run, as the command line says.
 
 use std::path::{Path, PathBuf};
 

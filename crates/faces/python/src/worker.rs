@@ -1,11 +1,10 @@
-//! Who does simulations for another process, and what puts shards together.
+//! Simulations for another process, and shards that become one run.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
+use api::{Allowance, RunOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use tailwater::api;
 
 use crate::driver::RaisedBy;
 use crate::errors::guarded;
@@ -39,8 +38,13 @@ impl Worker {
     ) -> PyResult<(Vec<Bound<'py, PyBytes>>, Option<RaisedBy>)> {
         let counts = Counts::default();
         let answers = guarded(py, || {
-            let told = (&counts as &dyn api::Monitor, &AtomicBool::new(false));
-            self.0.simulate(&points, (steps, memory), told)
+            let allowance = Allowance {
+                work: Some(steps),
+                memory,
+                ..Allowance::default()
+            };
+            let options = RunOptions::default().monitor(&counts).allowance(allowance);
+            self.0.simulate(&points, &options)
         })?;
         let answers = answers
             .iter()

@@ -1,15 +1,20 @@
-//! A sweep that has been run: what is printed in one form or another.
+//! A sweep that has been run: its summary, the results of its points, and what it cost.
 
-use results::{Folder, PointResult, PointResults, PointSummary, RunInfo, Summary};
 use sim::metrics::Cost;
 
+use super::folder::Folder;
+use super::info::RunInfo;
+use super::point_result::{PointResult, PointResults};
+use super::summary::{PointSummary, Summary};
+
 /// A sweep and what came out of it.
+#[derive(Debug)]
 pub struct Finished {
-    /// The rows of the sweep and their statistics.
+    /// Rows, comparisons and every number over the seeds.
     pub summary: Summary,
     /// One for each point, in the same order.
     pub results: PointResults,
-    /// How it was run, and what it cost.
+    /// The command, its cost and the machine.
     pub info: RunInfo,
     /// Points of the sweep, if it ended before all were simulated.
     pub of: Option<usize>,

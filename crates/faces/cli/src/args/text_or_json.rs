@@ -4,7 +4,7 @@ use clap::ValueEnum;
 
 /// How something that is no table of results is printed.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Told {
+pub(crate) enum TextOrJson {
     /// Text for people
     Table,
     /// One object

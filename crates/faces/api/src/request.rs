@@ -4,13 +4,12 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::thread;
 
-use clap::ValueEnum;
 use record::pcap::Places;
 use results::{Shard, ties};
 use scenario::search::{Search, Searched};
-use scenario::{Overrides, Problem, Problems, Scenario, Source};
+use scenario::{Argument, Help, Overrides, Problem, Problems, Scenario, Source};
 
-/// A scenario and how to run it: what `tailwater run` is told by its arguments.
+/// A scenario and how to run it: the arguments of `tailwater run`.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The scenario.
@@ -27,8 +26,6 @@ pub struct Request {
     pub captures: Option<Places>,
     /// Which points to run, if not all.
     pub shard: Option<Shard>,
-    /// What it may take.
-    pub allowance: Allowance,
     /// What `run.json` is to say about its origin: a command, with the program first.
     pub command: Vec<String>,
 }
@@ -44,6 +41,19 @@ pub struct Precision {
 }
 
 /// What a run may take; what is left out is decided by the machine.
+///
+/// ```
+/// use api::{Allowance, Error, RunOptions, Scenario, sweep};
+///
+/// let allowance = Allowance {
+///     work: Some(1000),
+///     ..Allowance::default()
+/// };
+/// let scenario = Scenario::builder("incast").build()?;
+/// let refused = sweep(&scenario, &RunOptions::default().allowance(allowance));
+/// assert!(matches!(refused, Err(Error::Problems(_))));
+/// # Ok::<(), api::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allowance {
     /// Bytes of memory of all simulations that run at a time.
@@ -56,7 +66,7 @@ pub struct Allowance {
     pub jobs: Option<NonZeroUsize>,
 }
 
-/// Figures of papers and how to run them: what `tailwater reproduce` is told by its arguments.
+/// Figures of papers and how to run them: the arguments of `tailwater reproduce`.
 #[derive(Clone, Debug)]
 pub struct Figures {
     /// Papers or figures by name, or folders or files; every paper if there is none.
@@ -73,20 +83,18 @@ pub struct Figures {
     pub out: PathBuf,
     /// Whether reports are written.
     pub report: bool,
-    /// What they may take.
-    pub allowance: Allowance,
     /// What each `run.json` is to say about its origin: a command, with the program first.
     pub command: Vec<String>,
 }
 
 /// Which causes `reproduce` tries.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Causes {
-    /// Those of claims that are not reproduced
+    /// Those of claims that are not reproduced.
     Missed,
-    /// All of them
+    /// All of them.
     All,
-    /// None, which takes the least time
+    /// None, which takes the least time.
     None,
 }
 
@@ -101,7 +109,6 @@ impl Request {
             ties: None,
             captures: None,
             shard: None,
-            allowance: Allowance::default(),
             command: Vec::new(),
         }
     }
@@ -182,18 +189,17 @@ fn can_have_orders(scenario: &Scenario) -> Result<(), Problems> {
             .any(|point| point.text(key) != points[0].text(key))
         {
             let problem = Problem::new(format!(
-                "--ties sets {key}, which this sweep has as an axis"
+                "{key} is an axis of this sweep, and orders of simultaneous events set it"
             ));
-            return Err(problem
-                .help(format!("leave out --ties, or give {key} one value"))
-                .into());
+            let help = Help::from(format!("give {key} one value, or leave out "));
+            return Err(problem.help(help.argument(Argument::Ties)).into());
         }
     }
     Ok(())
 }
 
 /// Threads that the machine runs at a time.
-pub(crate) fn cores() -> NonZeroUsize {
+pub fn cores() -> NonZeroUsize {
     thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 

@@ -44,7 +44,7 @@ fn flows_of(point: &PointSpec) -> f64 {
 }
 
 /// Work that is foretold, and how far it has come.
-pub(crate) struct Forecast {
+pub struct Forecast {
     /// Seconds that all of it is expected to take, with as many simulations at a time as there are.
     all: f64,
     done: Mutex<Done>,
@@ -61,7 +61,7 @@ struct Done {
 
 impl Forecast {
     /// Of work that is expected to take this many seconds.
-    pub(crate) const fn of(all: f64) -> Self {
+    pub const fn of(all: f64) -> Self {
         let nothing = Done {
             expected: 0.0,
             at: Duration::ZERO,
@@ -73,7 +73,7 @@ impl Forecast {
     }
 
     /// Counts a part that ended at `elapsed` and was expected to take `expected` seconds.
-    pub(crate) fn done(&self, expected: f64, elapsed: Duration) {
+    pub fn done(&self, expected: f64, elapsed: Duration) {
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         done.expected += expected;
         done.at = done.at.max(elapsed);
@@ -81,7 +81,7 @@ impl Forecast {
 
     /// The time from the start to the end, as it looks after `elapsed`: what is left is as much slower than expected
     /// as what is done was. Little says little, so that the expectation counts for as much as a tenth of the work.
-    pub(crate) fn end(&self, elapsed: Duration) -> Option<Duration> {
+    pub fn end(&self, elapsed: Duration) -> Option<Duration> {
         if !self.all.is_finite() || self.all == 0.0 {
             return None;
         }

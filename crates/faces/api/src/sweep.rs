@@ -5,76 +5,60 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use plan::PointSpec;
-use results::{Access, Host, Keep, PointResults, RunInfo, Store, Summary, Ties, Transient, Until};
+use results::{
+    Access, Finished, Host, Keep, PointResults, RunInfo, Store, Summary, Ties, Transient, Until,
+};
 use scenario::search::Searched;
 use scenario::{Argument, Help, Problem, Problems, Scenario};
 
-use crate::clock::unix_seconds;
-use crate::elsewhere::Elsewhere;
-use crate::output::Stop;
+use crate::clock::{now, unix_seconds};
+use crate::error::{Error, not_kept};
+use crate::monitor::{Content, Flows, Progress, Stage};
+use crate::options::RunOptions;
 use crate::request::Request;
 use crate::search;
-use crate::simulate::{Room, Simulations};
-use crate::told::Progress;
-use answer::run::Finished;
+use crate::simulate::{Room, Simulations, expected};
 
-/// Who started a run: hears how it goes on, and ends it.
-pub(crate) trait Front: Sync {
-    /// Becomes true when the run is to end.
-    fn stop(&self) -> &AtomicBool;
-
-    /// Who simulates, if not this process.
-    fn elsewhere(&self) -> Option<&dyn Elsewhere> {
-        None
-    }
-
-    /// Calls `work` once, which simulates points and says why their results cannot be kept.
-    fn during(&self, batch: &Batch<'_>, work: Work<'_>) -> Result<(), Stop>;
-
-    /// Hears why more is simulated.
-    fn hint(&self, line: &str);
-}
-
-/// Simulates a batch and tells what becomes of each point.
-pub(crate) type Work<'a> = &'a mut dyn FnMut(&dyn Progress) -> Result<(), String>;
-
-/// Points that are about to be simulated.
-pub(crate) struct Batch<'a> {
-    pub(crate) sweep: &'a Sweep<'a>,
-    /// The sweep that they are part of.
-    pub(crate) scenario: &'a Scenario,
-    /// Those that are missing.
-    pub(crate) points: &'a [&'a PointSpec],
-    pub(crate) room: Room,
-}
-
-/// What the phases of a run share.
-pub(crate) struct Sweep<'a> {
+/// A sweep that is being run, in phases: a caller may print or write files between them.
+pub struct Sweep<'a> {
     request: &'a Request,
-    pub(crate) kept: &'a dyn Keep,
-    front: &'a dyn Front,
+    kept: &'a dyn Keep,
+    options: RunOptions<'a>,
+    /// Ends it.
+    stop: &'a AtomicBool,
     start: Instant,
     started_unix_s: u64,
 }
 
 impl<'a> Sweep<'a> {
-    pub(crate) fn new(
+    /// Of `request`, kept in `kept`. Its cost counts from now on.
+    pub fn new(
         request: &'a Request,
         kept: &'a dyn Keep,
-        front: &'a dyn Front,
-        start: Instant,
+        options: &RunOptions<'a>,
+        stop: &'a AtomicBool,
     ) -> Self {
         Self {
             request,
             kept,
-            front,
-            start,
+            options: *options,
+            stop,
+            start: now(),
             started_unix_s: unix_seconds(),
         }
     }
 
+    /// The same, begun at `start`.
+    #[must_use]
+    pub const fn since(self, start: Instant) -> Self {
+        Self { start, ..self }
+    }
+
     /// Simulates what is missing, and if asked for more seeds and other orders of simultaneous events.
-    pub(crate) fn complete(&self, scenario: &mut Scenario) -> Result<Finished, Stop> {
+    ///
+    /// # Errors
+    /// If it was stopped, or something cannot be kept. Finished points are kept.
+    pub fn complete(&self, scenario: &mut Scenario) -> Result<Finished, Error> {
         let before = scenario.points().len() - self.missing(scenario)?.len();
         let jobs = self.simulate(scenario)?;
         self.search(scenario)?;
@@ -87,7 +71,7 @@ impl<'a> Sweep<'a> {
     }
 
     /// Simulates every row under several orders of simultaneous events, without jitter, and keeps no files of that.
-    fn ties(&self, summary: &Summary) -> Result<Option<Ties>, Stop> {
+    fn ties(&self, summary: &Summary) -> Result<Option<Ties>, Error> {
         let Some(scenario) = self.request.under_orders()? else {
             return Ok(None);
         };
@@ -103,7 +87,7 @@ impl<'a> Sweep<'a> {
     }
 
     /// Numbers of the points, of which this many were there before, on this many threads.
-    pub(crate) fn finished(
+    fn finished(
         &self,
         summary: Summary,
         results: PointResults,
@@ -128,11 +112,14 @@ impl<'a> Sweep<'a> {
     }
 
     /// Simulates every point that is missing, and says on how many threads.
-    pub(crate) fn simulate(&self, scenario: &Scenario) -> Result<usize, Stop> {
+    ///
+    /// # Errors
+    /// See [`complete`](Self::complete).
+    pub fn simulate(&self, scenario: &Scenario) -> Result<usize, Error> {
         let missing = self.missing(scenario)?;
         let store = self.kept.store();
         let folder = store.map(Store::folder);
-        let room = Room::for_points(&missing, folder, &self.request.allowance)?;
+        let room = Room::for_points(&missing, folder, &self.options.allowance)?;
         if let Some(store) = store {
             store.begin(scenario)?;
         }
@@ -141,33 +128,48 @@ impl<'a> Sweep<'a> {
             scenario,
             points: &missing,
             room,
-            stop: self.front.stop(),
-            elsewhere: self.front.elsewhere(),
+            stop: self.stop,
+            executor: self.options.executor,
         };
-        let batch = Batch {
-            sweep: self,
-            scenario,
-            points: &missing,
-            room,
+        let stage = Stage {
+            simulations: missing.len(),
+            expected_s: expected(&missing, store.is_some_and(Store::captures), room.jobs),
+            causes_s: 0.0,
+            jobs: room.jobs,
+            content: &Points {
+                sweep: self,
+                scenario,
+                jobs: room.jobs.get(),
+            },
         };
-        self.front
-            .during(&batch, &mut |progress| run.run(progress))?;
-        if self.front.stop().load(Ordering::Relaxed) {
-            return Err(Stop::Ended);
+        let monitor = self.options.monitor;
+        monitor.during(&stage, &mut || run.run(monitor).map_err(not_kept))?;
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Error::Stopped);
         }
         Ok(room.jobs.get())
     }
 
+    /// Flows of every point, by its index.
+    ///
+    /// # Errors
+    /// If a point cannot be read.
+    pub fn flows(&self, scenario: &Scenario) -> Result<Flows, Problems> {
+        let points = (0..).zip(scenario.points());
+        let flows = points.map(|(index, point)| Ok((index, self.kept.flows(point, scenario)?)));
+        flows.collect()
+    }
+
     /// Points that this process is to run.
-    pub(crate) fn missing<'b>(
-        &self,
-        scenario: &'b Scenario,
-    ) -> Result<Vec<&'b PointSpec>, Problems> {
+    ///
+    /// # Errors
+    /// If a point cannot be read.
+    pub fn missing<'b>(&self, scenario: &'b Scenario) -> Result<Vec<&'b PointSpec>, Problems> {
         self.kept.missing(scenario, self.request.shard)
     }
 
     /// Simulates the values that a search asks for, one per scheme at a time, until it has ended.
-    fn search(&self, scenario: &mut Scenario) -> Result<(), Stop> {
+    fn search(&self, scenario: &mut Scenario) -> Result<(), Error> {
         let Some(mut searched) = self.request.search.clone().map(Searched::begin) else {
             return Ok(());
         };
@@ -182,7 +184,9 @@ impl<'a> Sweep<'a> {
             let key = searched.range.key();
             for (number, at) in searched.chosen.iter().enumerate().skip(before) {
                 let (number, value) = (number + 1, searched.range.value(*at));
-                self.front.hint(&format!("value {number}: {key} = {value}"));
+                self.options
+                    .monitor
+                    .on_hint(&format!("value {number}: {key} = {value}"));
             }
             *scenario = self.request.with(None, Some(searched.clone()))?;
             self.simulate(scenario)?;
@@ -190,7 +194,7 @@ impl<'a> Sweep<'a> {
     }
 
     /// Runs more seeds until the wanted precision is reached, if there is one.
-    fn more_seeds(&self, scenario: &mut Scenario) -> Result<Option<Until>, Stop> {
+    fn more_seeds(&self, scenario: &mut Scenario) -> Result<Option<Until>, Error> {
         let Some(target) = self.request.until else {
             return Ok(None);
         };
@@ -206,7 +210,7 @@ impl<'a> Sweep<'a> {
             // a fifth.
             let more = (seeds + seeds.div_ceil(2)).min(until.bound);
             let widest = until.widest.map_or(f64::NAN, |widest| widest * 100.0);
-            self.front.hint(&format!(
+            self.options.monitor.on_hint(&format!(
                 "{seeds} seeds: the widest 95 % interval is ±{widest:.1} %; going on to {more}"
             ));
             *scenario = self.request.with(Some(more), None)?;
@@ -215,22 +219,58 @@ impl<'a> Sweep<'a> {
     }
 }
 
+/// The points of a sweep while they are simulated.
+struct Points<'a> {
+    sweep: &'a Sweep<'a>,
+    scenario: &'a Scenario,
+    jobs: usize,
+}
+
+impl Content for Points<'_> {
+    fn progress(&self) -> Vec<Progress> {
+        let Self {
+            sweep, scenario, ..
+        } = *self;
+        let points = scenario.points().iter();
+        let known = |point| sweep.kept.outcome(point, scenario).ok().flatten();
+        let known: Vec<_> = points.map(known).collect();
+        let (done, points) = (known.iter().flatten().count(), known.len());
+        let results = Summary::so_far(scenario, known).map(|(summary, results)| Finished {
+            of: Some(points),
+            ..sweep.finished(summary, results, (0, self.jobs))
+        });
+        let folder = sweep.kept.store().map(|store| store.folder().to_owned());
+        vec![Progress {
+            folder,
+            done,
+            points,
+            results,
+        }]
+    }
+
+    fn flows(&self) -> Result<Flows, Problems> {
+        self.sweep.flows(self.scenario)
+    }
+}
+
 /// Makes the files of a complete run, all but its report.
-pub(crate) fn write(
-    store: &Store,
-    scenario: &Scenario,
-    finished: &Finished,
-) -> Result<(), Problems> {
-    let told = &finished.summary;
+///
+/// # Errors
+/// If they cannot be written.
+pub fn write(store: &Store, scenario: &Scenario, finished: &Finished) -> Result<(), Problems> {
+    let done = &finished.summary;
     store.assemble(scenario, |summary| {
-        summary.until.clone_from(&told.until);
-        summary.ties.clone_from(&told.ties);
+        summary.until.clone_from(&done.until);
+        summary.ties.clone_from(&done.ties);
     })?;
     store.write_info(&finished.info)
 }
 
 /// A folder for the run of a request, whose points may be there already.
-pub(crate) fn open(
+///
+/// # Errors
+/// If it holds something else.
+pub fn open(
     folder: &Path,
     request: &Request,
     scenario: &Scenario,
@@ -242,7 +282,10 @@ pub(crate) fn open(
 
 /// The results of an earlier run if there is nothing to add: only the last of its points and its report
 /// may be left to do.
-pub(crate) fn finished_before(
+///
+/// # Errors
+/// If the folder cannot be read, or is of another number of seeds.
+pub fn finished_before(
     request: &Request,
     store: &Store,
     scenario: &Scenario,
