@@ -7,6 +7,7 @@
 
 mod contents;
 mod digest;
+mod escape;
 mod shown;
 
 use std::fmt::Write;
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+use self::escape::escape;
 use self::shown::{
     BY, COLUMNS, ELSEWHERE, FILE, HEAD, MISSED, ORDER, OWN, PHASE, Shown, TRIED, VERSION, WEAKER,
     counts, figures, misses, on_order,
@@ -158,7 +160,7 @@ fn contents_of(repository: &Repository) -> Vec<(String, String)> {
     lists
 }
 
-/// What the page takes from the repository as it is now.
+/// The state of the repository that the page needs.
 struct Beside<'a> {
     /// The lists of contents of papers.
     lists: &'a Lists,
@@ -384,7 +386,7 @@ fn details(claim: &Value) -> Option<String> {
     ))
 }
 
-/// What a cause does to claims of the paper, and in which figures, if in more than one.
+/// The effect of a cause on claims of the paper, with the figures if there is more than one.
 fn effect(cause: &Value) -> String {
     let (explained, broken) = (&cause["explained"], &cause["broken"]);
     let effect = format!("explains {explained}, breaks {broken}");
@@ -474,20 +476,6 @@ fn distinct<'a>(claims: &[&'a Value], key: &str) -> Vec<&'a str> {
 
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
-}
-
-/// A text inside a table, as it is.
-fn escape(text: &str) -> String {
-    let mut escaped = String::new();
-    for letter in text.chars() {
-        match letter {
-            '|' | '*' | '_' | '`' | '[' => escaped.extend(['\\', letter]),
-            '<' => escaped += "&lt;",
-            '\n' => escaped.push(' '),
-            letter => escaped.push(letter),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `cargo xtask package`: everything that is handed out to people who have no toolchain, with checksums.
 //!
 //! Cargo, Zig and the packaging programs of the distributions do the work. Whatever this machine lacks leaves out what
-//! needs it, aloud; whoever asks for one kind of package by name gets it or an error.
+//! needs it, aloud; a kind of package that is asked for by name is made, or ends in an error.
 
 mod debian;
 mod fedora;
@@ -99,7 +99,7 @@ struct Order {
 }
 
 impl Order {
-    /// Those of a kind.
+    /// The artefacts of one kind.
     fn all(kind: Kind, processors: &[Processor]) -> Vec<Self> {
         match kind {
             Kind::Chart | Kind::Dashboard | Kind::Site => {
@@ -126,7 +126,7 @@ impl Order {
     }
 }
 
-/// What is made so far.
+/// The artefacts made so far.
 struct Shelf<'a> {
     workshop: &'a Workshop<'a>,
     /// The programs of each processor, by its name.
@@ -142,7 +142,7 @@ struct Programs {
 }
 
 impl Shelf<'_> {
-    /// What this machine lacks for a package, if anything.
+    /// The reason why this machine cannot make a package, if there is one.
     fn lacks(&self, order: Order) -> Option<String> {
         let programs = || {
             let processors = order.processor.into_iter().chain(Processor::here());

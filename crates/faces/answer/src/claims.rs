@@ -174,7 +174,7 @@ fn cause(tried: &Tried, missed: bool) -> String {
     format!("{explains}: {says} ({set}: {ours}; {})", tried.weighs())
 }
 
-/// What another reading of the paper makes of a claim.
+/// The verdict on a claim by another reading of the paper.
 fn reading(read: &Reading) -> String {
     let (name, set, verdict) = (&read.name, &read.set, read.finding.verdict);
     format!("by {name}: {verdict}, {} ({set})", ours(&read.finding))
@@ -280,7 +280,7 @@ fn object(judged: &Judged, figure: &Figure<'_>) -> Value {
     })
 }
 
-/// What a reading makes of a claim.
+/// The verdict on a claim by one reading.
 fn read_object(read: &Reading) -> Value {
     json!({
         "name": read.name,

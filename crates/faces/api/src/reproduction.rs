@@ -44,7 +44,7 @@ pub type Judgement<'a> = [(&'a Paper, Vec<Figure<'a>>)];
 /// What came out of figures of papers.
 #[derive(Debug)]
 pub struct Reproduced<T> {
-    /// What the caller made of the judged figures.
+    /// The caller's result from the judged figures.
     pub made: T,
     /// The pages of their papers that were written.
     pub pages: Vec<PathBuf>,

@@ -90,7 +90,7 @@ pub struct Figures {
 /// Which causes `reproduce` tries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Causes {
-    /// Those of claims that are not reproduced.
+    /// Causes of claims that are not reproduced.
     Missed,
     /// All of them.
     All,

@@ -104,7 +104,7 @@ macro_rules! origin {
     };
 }
 
-/// What every scheme has to survive.
+/// Tests that every scheme has to survive.
 pub mod battery {
     pub use ::battery::check;
 }

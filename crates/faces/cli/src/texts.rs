@@ -1,4 +1,4 @@
-//! Texts that the command prints, for the Python package: it shows the same, and runs the command for whoever installed
+//! Texts that the command prints, for the Python package: it shows the same, and runs the command for a user who installed
 //! it with the package.
 
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! What an emulation is to do.
+//! The order for an emulation.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What an emulation finds, as values in the order in which they are known.
+//! The findings of an emulation, as values in the order in which they are known.
 
 use std::num::NonZeroU32;
 
@@ -38,7 +38,7 @@ pub(crate) struct NetworkReport<'a> {
     pub(crate) scenario_rate_bps: u64,
     pub(crate) burst_bytes: Option<u64>,
     pub(crate) rtt_us: f64,
-    /// What Linux does otherwise than the scenario says.
+    /// Differences between Linux and the scenario.
     pub(crate) different: Vec<Instead>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct RunReport<'a> {
     /// All flows with the end of the run, if these are asked for.
     pub(crate) flows: Option<Vec<FlowRow>>,
     pub(crate) ended_us: Option<f64>,
-    /// What happened over time, if that is asked for.
+    /// Series over time, if they are asked for.
     pub(crate) series: Option<Series>,
 }
 

@@ -38,7 +38,7 @@ pub struct Testbed {
     pub route: RouteOptions,
     /// What every host has below `/proc/sys/net`; of two with one name the later one counts.
     pub sysctls: Vec<Sysctl>,
-    /// What Linux does otherwise than the scenario says.
+    /// Differences between Linux and the scenario.
     pub different: Vec<Different>,
     /// Settings of the twin by key: what the kernel does, as near as the simulator comes to it.
     pub twin: Vec<(&'static str, String)>,

@@ -25,7 +25,7 @@ pub(crate) struct Calibration {
     pub(crate) spread_us: f64,
 }
 
-/// What a twin is made of: a point as Linux ran it.
+/// The source of a twin: a point as Linux ran it.
 #[derive(Clone, Copy)]
 pub(crate) struct Original<'a> {
     pub(crate) point: &'a PointSpec,

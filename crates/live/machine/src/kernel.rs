@@ -1,4 +1,4 @@
-//! What the kernel of this machine says of itself.
+//! Version and congestion controls of this machine's kernel.
 
 use std::fs;
 

@@ -32,7 +32,7 @@ pub struct Claim {
     /// Why it is a check of our own rather than what the paper says, if so: it has a verdict, but is not
     /// counted among the paper's claims.
     pub own: Option<String>,
-    /// What the paper says beyond it, if it is weaker than the paper's claim: it is counted apart.
+    /// The part of the paper's sentence that it leaves out, if it is weaker: then it is counted apart.
     pub weaker: Option<String>,
 }
 

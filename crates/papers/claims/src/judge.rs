@@ -75,7 +75,7 @@ impl Judged {
 }
 
 impl Reading {
-    /// What `change` makes of a claim, judged with the runs of `bench`, which are those that it changes.
+    /// Judges a claim under `change`, with the changed runs of `bench`.
     pub fn new(claim: &Claim, change: &Change, bench: &Bench<'_>) -> Result<Self, Problems> {
         Ok(Self {
             name: change.id.clone(),

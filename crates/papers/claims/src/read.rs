@@ -10,6 +10,7 @@ mod contents;
 mod hollow;
 mod live;
 mod measure;
+mod parse;
 mod plot;
 mod reader;
 mod section;
@@ -24,14 +25,12 @@ use plan::keys;
 use scenario::{Overrides, Problem, Problems, Scenario, Source};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
 use toml_edit::DocumentMut;
 
 use super::{At, Experiment, Paper, Section};
 pub(super) use contents::contents;
+use parse::parse;
 use reader::{Reader, Table};
-use short::write_out;
 use tree::{Node, Site, split};
 
 /// What is run for a figure, as far as claims and plots refer to it.
@@ -155,22 +154,6 @@ pub(super) fn scenario_text(source: &Source) -> Result<String, Problems> {
         document.remove(key);
     }
     Ok(document.to_string())
-}
-
-/// The tables of a file, with short forms written out.
-fn parse(source: &Source) -> Result<Node<'_>, Problems> {
-    let table = DeTable::parse(source.text()).map_err(|error| {
-        let end = source.text().len();
-        let place = error
-            .span()
-            .map_or(end..end, |span| span.start.min(end)..span.end.min(end));
-        Problem::new(format!("{} is not correct TOML", source.name()))
-            .at(source, place, error.message().trim().replace('\n', ", "))
-            .help("a line is [table], key = value or # comment; values with a unit are in quotes")
-    })?;
-    let mut document = Spanned::new(0..0, DeValue::Table(table.into_inner()));
-    write_out(&mut document);
-    Ok(document)
 }
 
 /// What the scenario of a figure runs; none if it shows the runs of another.

@@ -38,6 +38,7 @@ mod model;
 mod page;
 mod palette;
 mod paper;
+mod sentences;
 mod thin;
 mod units;
 
@@ -46,7 +47,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use askama::Template;
-use results::{self, Against, Folder, Summary};
+use results::Folder;
 
 pub use error::Error;
 pub use figure::{Axis, Cells, Figure, Line, Mark, Point, Shape, Style};
@@ -54,17 +55,7 @@ pub use fixed::{Format, Size, draw, save, save_in};
 pub use live::{LiveClaim, LiveColumn, LiveNetwork, LivePage, LiveScheme, write_live};
 pub use model::{ModelPage, Rows, write_model};
 pub use paper::{Reproduction, write_paper};
-
-/// The sentences of a report. A report draws; the caller passes the functions that write.
-#[derive(Clone, Copy, Debug)]
-pub struct Sentences {
-    /// The answer to a run.
-    pub of_run: fn(&Summary) -> Vec<String>,
-    /// Where a run lost its packets, if its network has several tiers.
-    pub drops: fn(&Summary) -> Option<String>,
-    /// How the second of two runs differs from the first, with their names.
-    pub of_change: fn(&Against, [&str; 2]) -> Vec<String>,
-}
+pub use sentences::Sentences;
 
 /// Writes the report of `folders` to `out`: one run, or several side by side.
 ///

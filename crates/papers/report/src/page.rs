@@ -15,11 +15,11 @@ use std::path::Path;
 use askama::Template;
 use results::{self, Against, Folder};
 
-use crate::Sentences;
 use crate::data::Data;
 use crate::error::Error;
 use crate::figure::Figure;
 use crate::figures;
+use crate::sentences::Sentences;
 pub(crate) use drawn::{Breadth, Drawn, charts};
 use tables::{Compared, Failed, Table};
 use tiers::Tiers;

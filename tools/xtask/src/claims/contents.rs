@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::escape;
+use super::escape::escape;
 
 /// The list beside the file of a paper, which `claims` checks.
 #[derive(Deserialize)]

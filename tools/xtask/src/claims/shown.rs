@@ -254,7 +254,7 @@ pub(super) fn misses(figures: &[&Shown]) -> String {
     )
 }
 
-/// What hangs on the order of events; nothing if no claim does.
+/// The claims that hang on the order of events; nothing if none does.
 pub(super) fn on_order(figures: &[&Shown]) -> String {
     let current = figures.iter().filter(|figure| !figure.is_stale());
     let lines = current.flat_map(|figure| {
@@ -278,10 +278,10 @@ pub(super) fn on_order(figures: &[&Shown]) -> String {
 /// How the line begins that says which version judged a figure.
 pub(super) const VERSION: &str = "Version: ";
 
-/// What stands on that line before the digest of the figure's files.
+/// The words on that line before the digest of the figure's files.
 pub(super) const FILE: &str = ", file ";
 
-/// What stands below the scale of a figure whose files have changed.
+/// The words below the scale of a figure whose files have changed.
 const STALE: &str = "Stale: the file of this figure has changed since it was judged.\n\n";
 
 /// How the line begins that says with which lateness of links a figure was judged, too.
@@ -293,10 +293,10 @@ pub(super) const HEAD: &str = "| verdict | claim |";
 /// How the heading of a column with another reading begins.
 pub(super) const BY: &str = "by ";
 
-/// What the line of a claim that is weaker than the paper's says before its reason.
+/// The words before the reason in the line of a claim that is weaker than the paper's.
 pub(super) const WEAKER: &str = "Weaker form: ";
 
-/// What the line of a claim that hangs on the order of events says before its other verdicts.
+/// The words before the other verdicts in the line of a claim that hangs on the order of events.
 pub(super) const ORDER: &str = "Hangs on the order of events: ";
 
 /// What the line of a check of our own says before its reason.

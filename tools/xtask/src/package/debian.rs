@@ -89,7 +89,7 @@ fn changelog(workshop: &Workshop<'_>, maintainer: &str, root: &Path) -> Result<(
     gzip(&[file])
 }
 
-/// What `dpkg --verify` compares the files with.
+/// Checksums, with which `dpkg --verify` compares the files.
 fn sums(root: &Path) -> Result<String, Failure> {
     stdout(Command::new("md5sum").args(below(root)?).current_dir(root))
 }

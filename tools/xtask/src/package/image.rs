@@ -18,7 +18,7 @@ pub(super) fn make(
     root: &Path,
 ) -> Result<PathBuf, Failure> {
     super::tree::set_permissions(root)?;
-    // Whoever the container runs as writes its results here.
+    // The user of the container writes results here.
     for folder in ["work", "tmp"] {
         let folder = root.join(folder);
         make_folder(&folder)?;

@@ -87,7 +87,7 @@ fn forgotten(part: &Part, own: &str) -> Result<String, Failure> {
     ))
 }
 
-/// What compilers link: Rust's standard library and musl.
+/// Libraries that compilers link: Rust's standard library and musl.
 fn toolchain(own: &str, musl: &str) -> Result<[(String, String); 2], Failure> {
     let rust = "MIT License\n\nCopyright (c) The Rust Project Contributors";
     Ok([

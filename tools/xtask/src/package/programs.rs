@@ -12,7 +12,7 @@ use std::process::Command;
 use super::workshop::{COMMAND, LIVE, Processor, Workshop, list, make, starts, write};
 use crate::repository::{Failure, run, stdout};
 
-/// What this machine lacks to build for a processor, if anything.
+/// The reason why this machine cannot build for a processor, if there is one.
 pub(super) fn lacks(workshop: &Workshop<'_>, processor: Processor) -> Option<String> {
     if !starts("cargo-zigbuild", &["--version"]) {
         let remedy =
@@ -201,7 +201,7 @@ fn asks_for_an_interpreter(program: &[u8]) -> Option<bool> {
 }
 
 const PT_INTERP: usize = 3;
-/// What elfutils' `configure` would find out of musl.
+/// The results that elfutils' `configure` would have with musl.
 const LIBELF_CONFIG: &str = "\
 #define _GNU_SOURCE 1
 #define HAVE_ERR_H 1

@@ -27,7 +27,7 @@ impl Processor {
             .find(|one| one.name() == std::env::consts::ARCH)
     }
 
-    /// As Rust, Zig and RPM call it.
+    /// Its name in Rust, Zig and RPM.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::X86 => "x86_64",
@@ -35,7 +35,7 @@ impl Processor {
         }
     }
 
-    /// As Debian and images of containers call it.
+    /// Its name in Debian and in images of containers.
     pub(super) const fn debian(self) -> &'static str {
         match self {
             Self::X86 => "amd64",
@@ -198,7 +198,7 @@ pub(super) fn starts(program: &str, arguments: &[&str]) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-/// Who makes the package: the variables that Debian's own tools read, or whoever commits here.
+/// Who makes the package: the variables that Debian's own tools read, or the committer of this repository.
 pub(super) fn maintainer(workshop: &Workshop<'_>) -> Result<String, Failure> {
     let variable = |name: &str, setting: &str| {
         std::env::var(name).or_else(|_| {
@@ -221,9 +221,9 @@ pub(super) fn maintainer(workshop: &Workshop<'_>) -> Result<String, Failure> {
 pub(super) const COMMAND: &str = "tailwater";
 /// The package that has the program with privileges.
 pub(super) const LIVE: &str = "tailwater-live";
-/// What it is, in a line.
+/// A description of one line.
 pub(super) const SUMMARY: &str = "Is it TCP incast, and which cure helps";
-/// What it is, for lists of packages.
+/// A description for lists of packages.
 pub(super) const DESCRIPTION: &str = "\
 Tailwater watches a network device and tells whether many senders to one
 receiver lose packets there, simulates what was seen with every cure, puts a

@@ -89,7 +89,7 @@ impl<'a> Book<'a> {
         all.filter(|other| other.shares_runs(figure))
     }
 
-    /// What is to be tried, each with what it runs: every reading and phase of the chosen figures, the causes of those
+    /// The changes to try, each with its runs: every reading and phase of the chosen figures, the causes of those
     /// with a missed claim, and the same causes of other chosen figures, which they may break.
     pub(super) fn trials(
         &self,
@@ -215,7 +215,7 @@ impl<'a> Book<'a> {
         Ok(figures)
     }
 
-    /// What every reading of the paper makes of a claim, in the order of the file.
+    /// The verdicts on a claim by every reading of the paper, in the order of the file.
     fn readings(
         &self,
         figure: &'a Experiment,

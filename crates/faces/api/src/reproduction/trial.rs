@@ -34,7 +34,7 @@ pub(super) struct Trial<'a> {
     /// What it runs; none if it only measures otherwise.
     pub(super) job: Option<Job>,
     pub(super) runs: Option<Measured>,
-    /// What it does to all claims of the figures in `over`.
+    /// Its effect on all claims of the figures in `over`.
     pub(super) effect: Effect,
     /// Figures of the paper by whose runs the same cause was tried.
     pub(super) over: Vec<&'a str>,

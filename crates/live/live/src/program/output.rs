@@ -1,4 +1,4 @@
-//! What the program writes.
+//! The output of the program.
 
 use std::io::{self, Write};
 

@@ -89,7 +89,7 @@ mod with_programs {
     use crate::program::stop::Stop;
 
     impl Attach {
-        pub(in crate::program) fn attach(self) -> Result<(), Stop> {
+        pub(crate) fn attach(self) -> Result<(), Stop> {
             let scheme = Scheme::named(&self.scheme).ok_or_else(|| {
                 let problem = Problem::new(format!("nothing is called {} here", self.scheme));
                 let names = attachable_names();
@@ -114,7 +114,7 @@ mod with_programs {
     }
 
     impl Observe {
-        pub(in crate::program) fn observe(self) -> Result<(), Stop> {
+        pub(crate) fn observe(self) -> Result<(), Stop> {
             let order = deploy::Observe {
                 device: self.dev,
                 netns: self.netns,
@@ -126,7 +126,7 @@ mod with_programs {
     }
 
     impl Status {
-        pub(in crate::program) fn status(self) -> Result<(), Stop> {
+        pub(crate) fn status(self) -> Result<(), Stop> {
             let address = self.metrics.as_deref().map(loopback).transpose()?;
             let mut all = deploy::attachments(&which(self.netns, self.dev))?;
             drop_all()?;
@@ -141,13 +141,13 @@ mod with_programs {
     }
 
     impl WatchDevice {
-        pub(in crate::program) fn watch(self) -> Result<(), Stop> {
+        pub(crate) fn watch(self) -> Result<(), Stop> {
             Ok(deploy::watch(&self.netns, &self.dev)?)
         }
     }
 
     impl Detach {
-        pub(in crate::program) fn detach(self) -> Result<(), Stop> {
+        pub(crate) fn detach(self) -> Result<(), Stop> {
             let done = deploy::detach(&which(self.netns, self.dev), self.dry_run)?;
             for detached in done {
                 line(&Line::Detach(detached));

@@ -14,7 +14,7 @@ pub struct Bench<'a> {
     pub own: &'a Measured,
     /// Those of other figures of the paper, by name.
     pub others: BTreeMap<&'a str, &'a Measured>,
-    /// What is set or measured otherwise, and its runs if it has any.
+    /// Settings or measures that differ, and its runs if it has any.
     pub changed: Option<(&'a Change, Option<&'a Measured>)>,
 }
 

@@ -23,9 +23,9 @@ pub struct Judged {
     pub scale: String,
     /// Whether it counts among the paper's claims.
     pub standing: Standing,
-    /// What other readings of the paper make of it, in the order of the file.
+    /// Its verdicts by other readings of the paper, in the order of the file.
     pub readings: Vec<Reading>,
-    /// What becomes of it where links are late at random, by the name of the lateness; empty if that was not tried.
+    /// Its verdicts with random lateness of links, by the name of the lateness; empty if none was tried.
     pub phases: Vec<Reading>,
     /// Explanations that were tried on its runs.
     pub causes: Vec<Tried>,
@@ -74,11 +74,11 @@ impl fmt::Display for Standing {
 pub struct Reading {
     /// Its name, as in `code`.
     pub name: String,
-    /// What is read so.
+    /// The sentence of the paper in this reading.
     pub says: String,
-    /// What is different, as `KEY = VALUE` or in words; empty for the experiment's own.
+    /// The difference, as `KEY = VALUE` or in words; empty for the experiment's own.
     pub set: String,
-    /// What came out for the claim.
+    /// The claim's result.
     pub finding: Finding,
 }
 
@@ -91,9 +91,9 @@ pub struct Tried {
     pub says: String,
     /// What is different, as `KEY = VALUE` or in words.
     pub set: String,
-    /// What came out for the claim.
+    /// The claim's result.
     pub finding: Finding,
-    /// What it does to all claims of the figures in `over`.
+    /// Its effect on all claims of the figures in `over`.
     pub effect: Effect,
     /// The figures of the paper whose runs it was tried on; empty for this one alone.
     pub over: Vec<String>,
@@ -160,7 +160,7 @@ impl Judged {
 }
 
 impl Tried {
-    /// What it does to claims, and in which figures, if in more than one: `explains 3, breaks 1 in fig8, fig9`.
+    /// Its effect on claims, with the figures if there is more than one: `explains 3, breaks 1 in fig8, fig9`.
     pub fn weighs(&self) -> String {
         match &self.over[..] {
             [] | [_] => self.effect.to_string(),

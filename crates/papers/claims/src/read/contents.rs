@@ -4,7 +4,7 @@ use scenario::{Problems, Source};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::parse;
+use super::parse::parse;
 use super::reader::{Reader, Table};
 use super::tree::{Site, split};
 use crate::contents::{Item, KINDS, State};

@@ -27,7 +27,7 @@ pub(super) struct Compared {
     pub(super) sure: bool,
 }
 
-/// What `against` shows for runs of these names, below its sentences.
+/// The part of `against` below its sentences, for runs of these names.
 pub(super) fn block(
     against: &Against,
     [first, second]: [&str; 2],

@@ -5,9 +5,9 @@ use results::Folder;
 
 use super::drawn::{self, Drawn};
 use super::tables::{self, Failed, Table};
-use crate::Sentences;
 use crate::data::Data;
 use crate::error::Error;
+use crate::sentences::Sentences;
 
 #[derive(Template)]
 #[template(path = "snippet.html")]

@@ -76,7 +76,7 @@ struct Card<'a> {
     reason: String,
     /// Why it is not counted; empty if it is.
     standing: String,
-    /// What other readings of the paper make of it, and random lateness of links if its verdict changes with it.
+    /// Its verdicts by other readings of the paper, and with random lateness of links if that changes it.
     readings: Vec<Cause<'a>>,
     /// What explains the difference, or was tried although there is none.
     causes: Vec<Cause<'a>>,
@@ -85,14 +85,14 @@ struct Card<'a> {
     others_tried: String,
 }
 
-/// What was set or measured otherwise.
+/// Settings or measures that differed.
 struct Cause<'a> {
     /// What it means for the claim.
     word: String,
     says: &'a str,
     set: &'a str,
     ours: String,
-    /// What it does to other claims; empty of a reading.
+    /// Its effect on other claims; empty for a reading.
     effect: String,
     mark: Mark,
 }
@@ -239,7 +239,7 @@ fn card<'a>(judged: &'a Judged) -> Card<'a> {
     }
 }
 
-/// What another reading makes of a claim, under this word.
+/// The verdict on a claim by another reading, under this word.
 fn as_read(read: &Reading, word: String) -> Cause<'_> {
     Cause {
         word,
