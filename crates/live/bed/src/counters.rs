@@ -136,7 +136,7 @@ pub(crate) struct Sample {
     pub(crate) queue: Counters,
 }
 
-/// SeriesProbe at a queue again and again, in the namespace of this thread, until `stop`.
+/// Looks at a queue again and again, in the namespace of this thread, until `stop`.
 pub(crate) fn watch(index: u32, stop: &AtomicBool) -> io::Result<Vec<Sample>> {
     let mut routing = Routing::open()?;
     let mut samples = Vec::new();

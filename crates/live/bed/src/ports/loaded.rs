@@ -128,7 +128,7 @@ fn watched_by<T>(
     })
 }
 
-/// SeriesProbe at all lines again and again until the other end of `until` is gone.
+/// Looks at all lines again and again until the other end of `until` is gone.
 fn watch(lan: &Lan, dogs: &[(Watchdog, PortId)], until: &mpsc::Receiver<()>) -> io::Result<()> {
     while until.recv_timeout(Watchdog::PERIOD) == Err(RecvTimeoutError::Timeout) {
         for (dog, place) in dogs {
