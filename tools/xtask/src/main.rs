@@ -96,15 +96,15 @@ enum Chore {
         #[arg(long)]
         open: bool,
     },
-    /// Make what is handed out, in target/package: static programs, packages, images, wheels, with checksums
+    /// Make what is handed out, in target/package: static programs, packages, images, with checksums
     Package {
         /// Only these kinds [default: all that this machine has the programs for]
         #[arg(value_name = "KIND")]
         kinds: Vec<package::Kind>,
-        /// Only for these processors [default: both]
+        /// For these processors [default: that of this machine]
         #[arg(long, value_name = "PROCESSOR", value_delimiter = ',')]
         processor: Vec<package::Processor>,
-        /// Cargo's profile of programs and wheels; "release" builds faster and is for trying packages
+        /// Cargo's profile of programs; "release" builds faster and is for trying packages
         #[arg(long, default_value = "dist")]
         profile: String,
     },

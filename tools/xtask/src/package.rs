@@ -11,7 +11,6 @@ mod linked;
 mod programs;
 mod sbom;
 mod tree;
-mod wheels;
 mod workshop;
 
 use std::collections::BTreeMap;
@@ -39,13 +38,11 @@ pub(crate) enum Kind {
     Chart,
     /// The Grafana dashboard
     Dashboard,
-    /// The Python package for systems with glibc and with musl
-    Wheels,
     /// This documentation as static files
     Site,
 }
 
-/// Makes these kinds, or all if none is named, for these processors, or all.
+/// Makes these kinds, or all if none is named, for these processors, or for that of this machine.
 pub(crate) fn package(
     repository: &Repository,
     kinds: &[Kind],
@@ -60,8 +57,9 @@ pub(crate) fn package(
     } else {
         Kind::value_variants()
     };
+    let here = Processor::here();
     let processors = match processors {
-        [] => Processor::value_variants(),
+        [] => here.as_slice(),
         some => some,
     };
     let mut shelf = Shelf {
@@ -106,7 +104,7 @@ impl Order {
                 let processor = None;
                 vec![Self { kind, processor }]
             }
-            Kind::Programs | Kind::Deb | Kind::Rpm | Kind::Image | Kind::Wheels => {
+            Kind::Programs | Kind::Deb | Kind::Rpm | Kind::Image => {
                 let orders = processors.iter().map(|&processor| Self {
                     kind,
                     processor: Some(processor),
@@ -154,7 +152,6 @@ impl Shelf<'_> {
         };
         match (order.kind, order.processor) {
             (Kind::Chart | Kind::Dashboard | Kind::Site, _) | (_, None) => None,
-            (Kind::Wheels, Some(processor)) => wheels::lacks(self.workshop, processor),
             (Kind::Deb, _) => debian::lacks().or_else(programs),
             (Kind::Rpm, _) => fedora::lacks().or_else(programs),
             (Kind::Programs | Kind::Image, _) => programs(),
@@ -165,7 +162,6 @@ impl Shelf<'_> {
         eprintln!("making {}", order.name());
         let workshop = self.workshop;
         let files = match (order.kind, order.processor) {
-            (Kind::Wheels, Some(processor)) => wheels::build(workshop, processor)?,
             (Kind::Chart, _) => vec![chart(workshop)?],
             (Kind::Dashboard, _) => vec![dashboard(workshop)?],
             (Kind::Site, _) | (_, None) => vec![site(workshop)?],

@@ -59,7 +59,7 @@ pub(super) struct Workshop<'a> {
     /// When the last commit was made, in seconds since 1970: the time of every packed file, so that packages of one
     /// commit have equal bytes.
     pub(super) epoch: String,
-    /// Cargo's profile of programs and wheels.
+    /// Cargo's profile of programs.
     pub(super) profile: &'a str,
 }
 
