@@ -213,7 +213,8 @@ fn page(
         sections += &misses(&own);
         sections += &on_order(&own);
         if let Some((_, text)) = lists.iter().find(|(name, _)| name == paper) {
-            sections += &contents::table(paper, text);
+            let shown: Vec<&str> = own.iter().map(|figure| figure.name.as_str()).collect();
+            sections += &contents::table(paper, text, &shown);
         }
         for Shown { name, text } in own {
             for part in ["\n### ", name, "\n\n", text] {

@@ -22,10 +22,17 @@ struct Item {
 }
 
 impl Item {
-    /// Its state, with links to the figures of this `paper` on the page.
-    fn state(&self, paper: &str) -> String {
+    /// Its state, with links to those figures of this `paper` that are `shown` on the page: some have runs for the
+    /// claims of another, and none of their own.
+    fn state(&self, paper: &str, shown: &[&str]) -> String {
         if let Some(figures) = &self.judged {
-            let link = |figure: &String| format!("[{figure}](#{paper}{figure})");
+            let link = |figure: &String| {
+                if shown.contains(&format!("{paper}/{figure}").as_str()) {
+                    format!("[{figure}](#{paper}{figure})")
+                } else {
+                    figure.clone()
+                }
+            };
             let links: Vec<String> = figures.iter().map(link).collect();
             return format!("judged in {}", links.join(", "));
         }
@@ -39,14 +46,15 @@ impl Item {
     }
 }
 
-/// The table of a paper from the text of its list, folded; nothing if the text is no such list.
-pub(super) fn table(paper: &str, text: &str) -> String {
+/// The table of a paper from the text of its list, folded, on a page with these figures; nothing if the text is no such
+/// list.
+pub(super) fn table(paper: &str, text: &str, shown: &[&str]) -> String {
     let Ok(contents) = toml::from_str::<Contents>(text) else {
         return String::new();
     };
     let rows = contents.item.iter().map(|item| {
         let (name, title) = (escape(&item.name), escape(&item.title));
-        format!("| {name} | {title} | {} |\n", item.state(paper))
+        format!("| {name} | {title} | {} |\n", item.state(paper, shown))
     });
     let rows: String = rows.collect();
     format!(
@@ -65,13 +73,14 @@ mod tests {
             "rcc",
             "last_figure = 2\n[[item]]\nname = \"Fig. 1\"\ntitle = \"A | b\"\ndiagram = \"no results\"\n\
              [[item]]\nname = \"Fig. 2\"\ntitle = \"Queues\"\njudged = [\"fig2\", \"fig3\"]\n",
+            &["rcc/fig2"],
         );
         assert!(
             table.contains("| Fig. 1 | A \\| b | a diagram; no results |\n"),
             "{table}"
         );
-        let judged = "| Fig. 2 | Queues | judged in [fig2](#rccfig2), [fig3](#rccfig3) |\n";
+        let judged = "| Fig. 2 | Queues | judged in [fig2](#rccfig2), fig3 |\n";
         assert!(table.contains(judged), "{table}");
-        assert_eq!(super::table("rcc", ""), "");
+        assert_eq!(super::table("rcc", "", &[]), "");
     }
 }
