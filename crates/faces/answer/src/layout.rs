@@ -9,7 +9,7 @@ pub fn paragraph(out: &mut String, indent: usize, text: &str) {
     wrap(out, indent, WIDTH, text);
 }
 
-/// The same in `width` columns.
+/// Appends `text`, wrapped at words to `width` columns, each line indented by `indent` columns.
 pub fn wrap(out: &mut String, indent: usize, width: usize, text: &str) {
     let mut column = 0;
     for word in text.split_whitespace() {

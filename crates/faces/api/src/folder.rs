@@ -40,14 +40,14 @@ impl<'a> Destination<'a> {
         }
     }
 
-    /// The same where the folder may have points of the same request, or need not outlast the process. A shard is always
-    /// [`Access::Shard`].
+    /// Sets whether the folder may have points of the same request, and whether it has to outlast the process. A shard is
+    /// always [`Access::Shard`].
     #[must_use]
     pub const fn access(self, access: Access) -> Self {
         Self { access, ..self }
     }
 
-    /// The same with or without the report.
+    /// Writes the report only if `report` is true.
     #[must_use]
     pub const fn report(self, report: bool) -> Self {
         Self { report, ..self }

@@ -66,13 +66,13 @@ impl<'a> RunOptions<'a> {
         }
     }
 
-    /// The same with these limits.
+    /// Sets the limits.
     #[must_use]
     pub fn allowance(self, allowance: Allowance) -> Self {
         Self { allowance, ..self }
     }
 
-    /// The same on this many threads. Results do not depend on it.
+    /// Sets the number of threads. Results do not depend on it.
     #[must_use]
     pub fn jobs(mut self, jobs: NonZeroUsize) -> Self {
         self.allowance.jobs = Some(jobs);

@@ -8,7 +8,7 @@ use sim::sweep::{Failure, run_one};
 
 use crate::error::Error;
 
-/// One simulation: a scheme, a seed and every setting, all of which are known to be correct.
+/// One simulation: a scheme, a seed and every setting. All have been checked.
 ///
 /// ```
 /// use api::Point;

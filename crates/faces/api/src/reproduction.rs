@@ -41,7 +41,7 @@ struct Commission<'a> {
 /// Papers with their figures that have been judged.
 pub type Judgement<'a> = [(&'a Paper, Vec<Figure<'a>>)];
 
-/// What came out of figures of papers.
+/// The results of figures of papers.
 #[derive(Debug)]
 pub struct Reproduced<T> {
     /// The caller's result from the judged figures.

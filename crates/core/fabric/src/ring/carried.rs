@@ -63,7 +63,7 @@ pub(super) fn empty_stamps(count: usize) -> Box<[Timestamps]> {
 pub(super) const RESERVED: u8 = 0x0f;
 pub(super) const OPTIONS: u8 = 0x10;
 pub(super) const EXTENSION: u8 = 0x20;
-/// The same of timestamps alone, which lie apart.
+/// The bit that tells that the packet has timestamps, which lie apart from other options.
 pub(super) const STAMPS: u8 = 0x40;
 
 /// How many entries ahead one is fetched: two take more than a cache line.

@@ -4,7 +4,7 @@ use results::{GoalState, Goals, Summary, Tried};
 
 use crate::words::{averaged, list, pronoun, shown};
 
-/// What a search found for a scheme.
+/// The result of a search for a scheme.
 pub(super) fn sentence(summary: &Summary, goals: &Goals, scheme: &str) -> Option<String> {
     let tried = Tried::of(summary, goals, scheme)?;
     let (axis, it) = (tried.axis, pronoun(goals));
