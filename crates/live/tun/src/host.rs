@@ -6,6 +6,7 @@ use std::net::SocketAddrV4;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use base::cast::low_32;
 use base::{Seq, Time};
 use engine::random::Stream;
 use machine::payload::Payload;
@@ -282,9 +283,8 @@ impl Host {
         }
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "half of it is wanted")]
     fn initial(&mut self) -> Seq {
-        Seq(self.numbers.bits() as u32)
+        Seq(low_32(self.numbers.bits()))
     }
 }
 

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::rc::Rc;
 
+use base::cast;
 use results::statistics::Estimate;
 use results::{Cell, Folder};
 use scenario::{Overrides, Problem, Problems, Scenario, Source};
@@ -194,10 +195,9 @@ impl Measured {
         Ok(all)
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "a packet has a few kilobytes")]
     fn packet(&self, point: u32) -> f64 {
         let point = self.scenario.points().get(point as usize);
-        point.map_or(f64::NAN, |point| point.keys.packet_bytes() as f64)
+        point.map_or(f64::NAN, |point| cast::real(point.keys.packet_bytes()))
     }
 
     fn by_point(&self, measure: &Measure) -> Result<BTreeMap<u32, f64>, Problems> {
