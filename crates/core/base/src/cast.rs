@@ -21,6 +21,16 @@ pub const fn wide(value: u128) -> f64 {
     value as f64
 }
 
+/// The nearest real number of a whole number with a sign: exact between -2^53 and 2^53.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "exact up to 2^53, and the nearest beyond"
+)]
+#[inline]
+pub const fn signed(value: i64) -> f64 {
+    value as f64
+}
+
 /// A number of things in memory as a real number.
 #[inline]
 pub const fn count(number: usize) -> f64 {
@@ -119,6 +129,7 @@ mod tests {
         assert_eq!(whole(real(largest)), largest);
         assert_eq!(whole(real(largest + 1)), largest);
         assert_eq!(wide(u128::from(largest)).to_bits(), real(largest).to_bits());
+        assert_eq!(integer(signed(-7)), -7);
     }
 
     #[test]

@@ -168,8 +168,8 @@ impl Measured {
         all.position(|row| row.scheme == scheme && row.set == *set)
     }
 
-    /// The distribution of a measure without a statistic, over all seeds of a row: every flow, every
-    /// port, or how long a series had which value.
+    /// The distribution of a measure without a statistic, over all seeds of a row: of all flows, of all ports, or of the
+    /// values of a series, each weighted by how long it lasted.
     pub fn sample(&self, measure: &Measure, row: usize) -> Result<Sample, Problems> {
         let points: BTreeSet<u32> = self.folder.summary().rows[row]
             .points
@@ -337,10 +337,9 @@ fn whole(cell: Cell<'_>) -> Option<u32> {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 fn real(cell: Cell<'_>) -> Option<f64> {
     match cell {
-        Cell::Int(value) => Some(value as f64),
+        Cell::Int(value) => Some(cast::signed(value)),
         Cell::Double(value) => Some(value),
         Cell::Bool(value) => Some(f64::from(u8::from(value))),
         _ => None,
