@@ -31,7 +31,7 @@ pub(crate) struct TcpCounters {
 }
 
 impl TcpCounters {
-    /// What all namespaces have counted so far.
+    /// The counters of all namespaces, added up.
     pub(crate) fn read(lan: &Lan) -> io::Result<Self> {
         let mut sum = Self::default();
         for namespace in lan.namespaces() {
@@ -53,7 +53,7 @@ impl TcpCounters {
         Ok(sum)
     }
 
-    /// What has been counted since `before`.
+    /// The increase since `before`.
     pub(crate) fn since(&self, before: &Self) -> Self {
         Self {
             segments: self.segments - before.segments,

@@ -55,7 +55,7 @@ pub(crate) struct Run {
     samples: Vec<Sample>,
     /// When senders noticed losses, if that was asked for and can be told.
     losses: Option<Vec<LossEvent>>,
-    /// What programs told; nothing without any.
+    /// Counts of the programs; empty without programs.
     pub(crate) told: PortReport,
     pub(crate) captured: Option<Captured>,
     pub(crate) busy_share: f64,
@@ -100,7 +100,7 @@ fn through(network: Running<'_>, sites: &Sites, work: &Work<'_>) -> io::Result<R
     })
 }
 
-/// What was seen while everything was sent.
+/// Samples taken while everything was sent.
 struct Seen {
     traffic: Traffic,
     samples: Vec<Sample>,
@@ -246,7 +246,7 @@ impl Run {
         Some((micros(at), u32::try_from(connection).ok()?, loss))
     }
 
-    /// What decides whether the run counts.
+    /// The facts that decide whether the run is valid.
     pub(crate) fn facts(&self) -> Facts {
         let flows = self.traffic.flows.iter();
         let started = flows.filter(|flow| flow.start.is_some());
@@ -307,7 +307,7 @@ impl Run {
         Weighted(weighted)
     }
 
-    /// What left the queue over what could have left, while packets waited.
+    /// The bytes that left the queue while packets waited, as a share of those that the rate allows.
     pub(crate) fn rate_share(&self) -> Option<f64> {
         let (mut bytes, mut time) = (0, Duration::ZERO);
         // More than one: the last one may wait for tokens that it does not need in full.

@@ -25,7 +25,7 @@ pub(crate) mod loaded;
 /// How many packets met each fate at all ports, by the names of `programs::Reason`.
 pub(crate) type Counts = BTreeMap<&'static str, u64>;
 
-/// What programs told of a run.
+/// Counts of the programs during a run.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct PortReport {
     pub(crate) counts: Counts,

@@ -12,7 +12,7 @@ use crate::namespace::inside;
 use crate::record::{Lock, Program, Record};
 use crate::settings::{self, Scheme, Settled};
 
-/// What is to be attached where.
+/// An order to attach a law to a device.
 #[derive(Clone, Debug)]
 pub struct Attach {
     /// The law.
@@ -43,7 +43,7 @@ pub fn attach(order: &Attach) -> Result<AttachLine, DeployError> {
     inside(&order.netns, || Plan::make(order)?.carry_out())
 }
 
-/// What is to stand, checked.
+/// A checked plan of an attach.
 struct Plan<'a> {
     order: &'a Attach,
     settled: Settled,
@@ -113,7 +113,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The record of a law at `place`, which looks at no queue and of which nothing is done yet.
+    /// The record of a law at `place` that looks at no queue, before anything is done.
     fn record(order: &Attach, place: DeviceId, mtu: u32, settled: &Settled) -> Record {
         Record {
             is_complete: false,
@@ -359,7 +359,7 @@ fn numbered(port: &Port) -> Result<Vec<Program>, DeployError> {
     Ok(programs.map(program).collect())
 }
 
-/// What would help and is not this program's to change.
+/// Hints: settings outside this program that would help.
 fn hints(found: &FoundDevice) -> Vec<String> {
     let name = &found.place.name;
     let train = (found.device.train > 1).then(|| {

@@ -19,9 +19,9 @@ pub struct Fit {
 /// One measure, as it was seen and as a model has it.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Apart {
-    /// What was seen.
+    /// The observed value.
     pub observed: f64,
-    /// What the model says.
+    /// The model's value.
     pub model: f64,
     /// The larger of both over the smaller. A count of none is taken for one.
     pub times: f64,

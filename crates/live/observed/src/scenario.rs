@@ -103,7 +103,7 @@ impl Observation {
         text
     }
 
-    /// What a scenario of this takes for granted that was not seen.
+    /// Assumptions of the scenario that were not observed.
     #[must_use]
     pub fn guesses(&self, flows: &[Flow]) -> Vec<String> {
         let hosts = Hosts::of(flows);
@@ -164,7 +164,7 @@ impl Observation {
         left >= came_in
     }
 
-    /// What all senders may have under way with RCC, in bytes.
+    /// RCC's budget: bytes that all senders may have in flight together.
     pub(crate) fn budget(&self) -> u64 {
         let (buffer, ..) = self.room();
         (self.pipe_bytes() + buffer / 2).max(PACKET)

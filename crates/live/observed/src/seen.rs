@@ -43,7 +43,7 @@ pub struct Flow {
     pub closed: bool,
 }
 
-/// What was seen.
+/// The result of an observation.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Observation {
@@ -113,7 +113,7 @@ pub struct Observation {
     pub control: Option<String>,
     /// Share of all completion times that was spent in silence before timeouts.
     pub waited_share: f64,
-    /// What watching cost.
+    /// The cost of watching.
     pub cost: Cost,
     /// The verdict.
     pub judged: Judged,
@@ -149,7 +149,7 @@ pub struct Queue {
     pub histogram_s: Vec<f64>,
 }
 
-/// What watching cost.
+/// The cost of watching.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cost {
@@ -206,7 +206,7 @@ impl Queue {
     }
 }
 
-/// What is the matter: the first of these that holds.
+/// The verdict: the first of these that holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -227,7 +227,7 @@ pub enum Verdict {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Judged {
-    /// What is the matter.
+    /// The verdict.
     pub verdict: Verdict,
     /// Milliseconds with many flows to one receiver.
     pub crowds: u64,

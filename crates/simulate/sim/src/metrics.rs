@@ -56,7 +56,7 @@ macro_rules! metrics {
                 breakdown: None,
             };
 
-            /// Those of all flows, and those of the network.
+            /// Joins the metrics of all flows and of the network.
             pub(crate) fn new(flows: &GroupMetrics, network: &NetworkMetrics) -> Self {
                 Self {
                     $($first: flows.$first,)*
@@ -66,7 +66,7 @@ macro_rules! metrics {
                 }
             }
 
-            /// Their values without the breakdown, in the order of the fields.
+            /// All values but the breakdown, in the order of the fields.
             pub(crate) fn values(&self) -> Vec<f64> {
                 vec![
                     $(self.$first.value(),)*
@@ -77,7 +77,7 @@ macro_rules! metrics {
         }
 
         impl GroupMetrics {
-            /// Their names and values without the breakdown.
+            /// All names and values but the breakdown.
             pub(crate) fn values(&self) -> Vec<(&'static str, f64)> {
                 vec![
                     $((stringify!($first), self.$first.value()),)*
@@ -170,12 +170,12 @@ metrics! {
     }
 }
 
-/// What a metric can be.
+/// A kind of number that a metric is.
 trait Value {
     /// Nothing was measured.
     const NONE: Self;
 
-    /// As a real number; `NaN` where there is none.
+    /// The real number; `NaN` if there is none.
     fn value(self) -> f64;
 }
 

@@ -13,7 +13,7 @@ use programs::observer::{Observer, Socket, Told, Totals, Transfer, Way};
 use super::Port;
 use crate::error::DeployError;
 
-/// What was told so far.
+/// Everything counted so far.
 pub(super) struct Count {
     begin: Duration,
     /// At which the queue of the device sends, if it says so.
@@ -73,7 +73,7 @@ impl Count {
         Ok(())
     }
 
-    /// What is still under way counts as well.
+    /// Unfinished transfers count as well.
     pub(super) fn end(&mut self, observer: &Observer) -> Result<(), DeployError> {
         for told in observer.told()? {
             self.note(told);
@@ -86,7 +86,7 @@ impl Count {
         Ok(())
     }
 
-    /// What the programs cost in the time that was measured.
+    /// The cost of the programs in the measured time.
     pub(super) fn measured(&mut self, spent_ns: u64, packets: u64, time: Duration) {
         let spent = real(spent_ns);
         self.cost.ns_per_packet = (packets > 0).then(|| spent / real(packets));
