@@ -71,7 +71,7 @@ fn numbers(seen: &Observation) -> [(&'static str, &'static str, &'static str, f6
             "tailwater_observed_crowds_total",
             "counter",
             "Milliseconds with eight or more flows to one receiver.",
-            seen.judged.crowds as f64,
+            real(seen.judged.crowds),
         ),
         (
             "tailwater_observed_crowd_flows_max",
@@ -89,7 +89,7 @@ fn numbers(seen: &Observation) -> [(&'static str, &'static str, &'static str, f6
             "tailwater_observed_queue_max_bytes",
             "gauge",
             "The longest queue.",
-            queue.map_or(0.0, |queue| queue.max_bytes as f64),
+            queue.map_or(0.0, |queue| real(queue.max_bytes)),
         ),
         (
             "tailwater_observed_waited_share",
