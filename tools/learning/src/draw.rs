@@ -1,5 +1,6 @@
 //! Settings that every episode draws anew.
 
+use base::cast::integer;
 use engine::random::Stream;
 use plan::PointSpec;
 use scenario::{Overrides, Problem, Problems, Scenario, Source};
@@ -172,17 +173,15 @@ fn several(scenario: &Scenario) -> String {
 }
 
 /// A number with six digits: settings are read exactly, and few have more.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a number of digits"
-)]
 fn digits(number: f64) -> String {
     if number == 0.0 {
         return "0".to_owned();
     }
-    let before = libm::log10(number.abs()).floor() as i32 + 1;
-    let text = format!("{number:.*}", (6 - before).clamp(0, 12) as usize);
+    let before = integer(libm::log10(number.abs()).floor()) + 1;
+    let text = format!(
+        "{number:.*}",
+        usize::try_from((6 - before).clamp(0, 12)).unwrap_or(0)
+    );
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {

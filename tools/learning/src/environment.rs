@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::cast::{real, whole};
+use base::cast::{real, single, whole};
 use base::{FlowId, Span, Time};
 use scenario::{Overrides, Problem, Problems, Source};
 use schemes::FlowInfo;
@@ -240,7 +240,6 @@ impl Environment {
     ///
     /// # Panics
     /// If there is not the room for them.
-    #[expect(clippy::cast_possible_truncation, reason = "agents see 24 bits")]
     pub fn observe(&self, into: &mut [f32]) {
         let features = &self.task.settings.observe;
         assert_eq!(
@@ -255,7 +254,7 @@ impl Environment {
             .zip(into.chunks_exact_mut(features.len()))
         {
             for (feature, number) in features.iter().zip(seen) {
-                *number = view.feature(*feature, agent, (&self.facts, self.now)) as f32;
+                *number = single(view.feature(*feature, agent, (&self.facts, self.now)));
             }
         }
     }

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
+use base::cast::low_32;
 use base::{
     Beside, Ecn, FlowId, HostId, Options, Packet, SackBlocks, Seq, SynOptions, TcpFlags, Time,
     Timestamps,
@@ -244,11 +245,6 @@ fn at(ns: u64) -> Time {
 }
 
 /// A number modulo 2^32.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "numbers of TCP wrap"
-)]
 const fn wrapped(number: i64) -> u32 {
-    number as u32
+    low_32(number.cast_unsigned())
 }

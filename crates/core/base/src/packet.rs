@@ -1,5 +1,6 @@
 //! The packet: a TCP segment with the fields of its headers that endpoints, switches and schemes use.
 
+use crate::cast::low_32;
 use crate::seq::Seq;
 
 /// A connection; the same number at both of its ends.
@@ -291,12 +292,8 @@ impl Extension {
     pub const NONE: Self = Self([0; 3]);
 
     /// An extension that carries one 64-bit number.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the number is split into its two halves"
-    )]
     pub const fn from_u64(value: u64) -> Self {
-        Self([value as u32, (value >> 32) as u32, 0])
+        Self([low_32(value), low_32(value >> 32), 0])
     }
 
     /// The number that [`Extension::from_u64`] stored.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::cast;
+
 /// A value that a user writes as text.
 pub trait Quantity: Sized {
     /// What a correct text looks like, for error messages: "a rate with its unit, as in ...".
@@ -98,13 +100,8 @@ pub struct Fraction(pub f64);
 
 impl Fraction {
     /// The nearest whole number of millionths, for laws without real numbers.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share lies between 0 and 1"
-    )]
     pub fn millionths(self) -> u32 {
-        (self.0 * 1e6).round() as u32
+        cast::low_32(cast::whole((self.0 * 1e6).round()))
     }
 }
 

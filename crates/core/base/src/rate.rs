@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::cast::low_64;
 use crate::quantity::{self, Quantity, QuantityError};
 use crate::time::Span;
 
@@ -40,11 +41,7 @@ impl Rate {
     /// How long `bytes` occupy the link, rounded up to a picosecond.
     pub const fn serialisation(self, bytes: u64) -> Span {
         let bits_ps = bytes as u128 * (8 * PS_PER_SECOND) as u128;
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "a transfer of 2^64 ps is beyond every simulation"
-        )]
-        Span::from_ps(bits_ps.div_ceil(self.0 as u128) as u64)
+        Span::from_ps(low_64(bits_ps.div_ceil(self.0 as u128)))
     }
 }
 

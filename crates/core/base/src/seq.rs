@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::cast::low_32;
+
 /// A 32-bit sequence number that wraps (RFC 9293 §3.4).
 ///
 /// Endpoints count bytes of a stream in 64 bits, where offset 0 is the SYN, and convert at the
@@ -11,27 +13,22 @@ pub struct Seq(pub u32);
 
 impl Seq {
     /// The number on the wire of stream offset `offset`, if the SYN has number `self`.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "wrapping modulo 2^32 is the point"
-    )]
     #[must_use]
     pub const fn at(self, offset: u64) -> Self {
-        Self(self.0.wrapping_add(offset as u32))
+        Self(self.0.wrapping_add(low_32(offset)))
     }
 
     /// The stream offset nearest to `reference` whose number on the wire is `wire`, if the SYN has
     /// number `self`. Exact while both are less than 2^31 apart, which window scaling guarantees
     /// (RFC 7323 §2.2). Negative offsets, numbers before the SYN, saturate to 0.
-    #[expect(
-        clippy::cast_possible_wrap,
-        reason = "the distance modulo 2^32 is read as signed"
-    )]
-    #[expect(clippy::cast_sign_loss, reason = "clamped at zero first")]
     pub const fn near(self, wire: Self, reference: u64) -> u64 {
-        let distance = wire.0.wrapping_sub(self.at(reference).0) as i32;
-        let offset = (reference as i64).saturating_add(distance as i64);
-        if offset < 0 { 0 } else { offset as u64 }
+        let distance = wire.0.wrapping_sub(self.at(reference).0).cast_signed();
+        let offset = reference.cast_signed().saturating_add(distance as i64);
+        if offset < 0 {
+            0
+        } else {
+            offset.cast_unsigned()
+        }
     }
 
     /// How far this number lies beyond `other`, modulo 2^32: one that lies before it is far beyond.

@@ -7,6 +7,7 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 use std::str::FromStr;
 
+use crate::cast::{real, whole};
 use crate::quantity::{self, Quantity, QuantityError};
 
 /// An instant: picoseconds since the start of the simulation.
@@ -34,9 +35,8 @@ impl Time {
     }
 
     /// Seconds since the start, for results.
-    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
     pub fn as_secs(self) -> f64 {
-        self.0 as f64 / 1e12
+        real(self.0) / 1e12
     }
 
     /// The time from `earlier` to here; zero if `earlier` is later.
@@ -83,13 +83,8 @@ impl Span {
     }
 
     /// `s` seconds, rounded down; [`Span::ZERO`] if negative or no number, [`Span::MAX`] if too much.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "such a cast saturates"
-    )]
     pub fn from_secs_f64(s: f64) -> Self {
-        Self((s * 1e12) as u64)
+        Self(whole(s * 1e12))
     }
 
     /// Picoseconds.
@@ -98,15 +93,13 @@ impl Span {
     }
 
     /// Seconds, for results.
-    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
     pub fn as_secs(self) -> f64 {
-        self.0 as f64 / 1e12
+        real(self.0) / 1e12
     }
 
     /// Microseconds, for results.
-    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
     pub fn as_micros(self) -> f64 {
-        self.0 as f64 / 1e6
+        real(self.0) / 1e6
     }
 
     /// The absolute difference of two spans.

@@ -15,6 +15,7 @@ use std::cmp::Ordering;
 
 use crate::heap::Heap;
 use crate::key::{EMPTY, compare, drawn, time_of};
+use base::cast::{id, index};
 
 /// Keys in their order. See the module documentation.
 #[derive(Debug)]
@@ -140,9 +141,8 @@ impl Calendar {
         self.near
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "they are in memory")]
     pub(crate) const fn len(&self) -> usize {
-        (self.pushed - self.popped) as usize
+        index(self.pushed - self.popped)
     }
 
     /// Keys popped so far.
@@ -163,10 +163,6 @@ impl Calendar {
     }
 
     #[inline(always)]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the place in the wheel and in the slab"
-    )]
     fn push_bucket(&mut self, bucket: u64, key: u128) {
         let place = self.place(bucket);
         let node = Node {
@@ -179,7 +175,7 @@ impl Calendar {
             *free = node;
             self.buckets[place] = index;
         } else {
-            self.buckets[place] = self.nodes.len() as u32;
+            self.buckets[place] = id(self.nodes.len());
             self.nodes.push(node);
         }
         let word = place / 64 % WORDS;
@@ -371,9 +367,8 @@ impl Calendar {
 
     /// Where a bucket is in the wheel.
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "the lowest bits")]
     const fn place(&self, bucket: u64) -> usize {
-        bucket as usize & self.last & (MOST - 1)
+        index(bucket) & self.last & (MOST - 1)
     }
 
     /// The earlier one of two keys first.
@@ -393,10 +388,9 @@ impl Calendar {
 }
 
 /// The number of the last bucket, where buckets are 2^`shift` picoseconds wide.
-#[expect(clippy::cast_possible_truncation, reason = "few buckets")]
 fn last(horizon: u64, shift: u32) -> usize {
     let buckets = (horizon >> shift) + 1;
-    buckets.clamp(LEAST as u64, MOST as u64).next_power_of_two() as usize - 1
+    index(buckets.clamp(LEAST as u64, MOST as u64).next_power_of_two()) - 1
 }
 
 /// Least and most buckets: a word of the bitmap, and 32 KiB of first nodes.

@@ -5,6 +5,8 @@
 
 use std::cmp::Ordering;
 
+use base::cast::{low_32, low_64};
+
 /// The key of a token for `time`, scheduled `ahead` of it, both in picoseconds.
 #[inline(always)]
 pub(crate) const fn new(time: u64, ahead: u64, token: u32) -> u128 {
@@ -21,9 +23,8 @@ pub(crate) const fn time_of(key: u128) -> u64 {
 }
 
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "the lowest bits")]
 pub(crate) const fn token_of(key: u128) -> u32 {
-    key as u32 & ((1 << TOKEN_BITS) - 1)
+    low_32(low_64(key)) & ((1 << TOKEN_BITS) - 1)
 }
 
 /// Which of two keys is first. No key is equal to [`EMPTY`].
@@ -45,10 +46,9 @@ pub(crate) fn drawn(key: u128, salt: u64) -> u128 {
 /// The bits of tokens that are flipped at `time`: a product, folded and multiplied again, so that no
 /// pattern of times makes a pattern of these.
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "the two halves")]
 fn flips(time: u64, salt: u64) -> u64 {
     let product = u128::from(time ^ salt) * u128::from(ODD_A);
-    let folded = ((product >> 64) ^ product) as u64;
+    let folded = low_64((product >> 64) ^ product);
     folded.wrapping_mul(ODD_B) >> (64 - TOKEN_BITS)
 }
 

@@ -3,6 +3,8 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use base::cast::real;
+
 /// The random numbers of one purpose of one entity, such as the start jitter of flow 7.
 ///
 /// The stream is a function of (seed, purpose, entity), so a new flow shifts nobody else's numbers.
@@ -34,9 +36,8 @@ impl Stream {
     }
 
     /// A uniform number from `[0, 1)` with 53 bits.
-    #[expect(clippy::cast_precision_loss, reason = "53 bits are exact")]
     pub fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
+        real(self.bits() >> 11) / real(1 << 53)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::Span;
-use base::cast::real;
+use base::cast::{index, real, wide};
 
 /// Time spent per level, for a quantity such as the length of a queue in bytes.
 ///
@@ -149,7 +149,6 @@ impl LevelHistogram {
     }
 
     /// The time-weighted mean level; 0 if no time was added.
-    #[expect(clippy::cast_precision_loss, reason = "a mean carries 53 bits")]
     pub fn mean(&self) -> f64 {
         let total = self.total().as_ps();
         if total == 0 {
@@ -159,7 +158,7 @@ impl LevelHistogram {
             .bins
             .as_ref()
             .map_or_else(|| area(self.levels()), |bins| bins.area);
-        area as f64 / real(total)
+        wide(area) / real(total)
     }
 
     /// The lowest level at or below which the quantity stood for at least `share` of the time, given
@@ -223,7 +222,6 @@ impl LevelHistogram {
 impl Bins {
     /// Not inlined: most queues have few levels.
     #[inline(never)]
-    #[expect(clippy::cast_possible_truncation, reason = "few bins")]
     fn add(&mut self, level: u64, span: u64) {
         if level > self.max {
             self.max = level;
@@ -231,7 +229,7 @@ impl Bins {
                 self.widen();
             }
         }
-        self.times[(level >> self.shift) as usize % BINS] += span;
+        self.times[index(level >> self.shift) % BINS] += span;
         self.area += u128::from(level) * u128::from(span);
     }
 

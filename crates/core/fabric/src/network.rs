@@ -2,6 +2,7 @@
 
 mod path;
 
+use base::cast::{id, low_64};
 use base::{Beside, Extension, FlowId, HostId, Options, Packet, Time, Timestamps};
 use engine::{Scheduler, Token};
 
@@ -92,7 +93,7 @@ impl Network {
             fetched: 0,
             detained: None,
             host_ports: (0..hosts)
-                .map(|h| topology.host_port(HostId(index(h))))
+                .map(|h| topology.host_port(HostId(id(h))))
                 .collect(),
             routes,
             sent: 0,
@@ -103,7 +104,7 @@ impl Network {
         for link in topology.links() {
             let directions = [(link.a, link.b, &link.spec), (link.b, link.a, &link.back)];
             for (from, to, spec) in directions {
-                let id = PortId(index(network.ports.len()));
+                let id = PortId(id(network.ports.len()));
                 let of_host = matches!(topology.nodes()[from.0 as usize], Node::Host(_));
                 let (limit, held, make) = if of_host {
                     (config.host_limit, 0, config.host_port)
@@ -134,7 +135,7 @@ impl Network {
         }
         network.disturbed = network.prioritised;
         if size_of_val(&*network.ports) > NEAR_CACHE {
-            network.fetched = index(network.ports.len());
+            network.fetched = id(network.ports.len());
         }
         Ok(network)
     }
@@ -344,7 +345,7 @@ impl Network {
         watch: &mut W,
         stale: &mut impl FnMut(&Packet) -> bool,
     ) {
-        for port in (0..index(self.ports.len())).map(PortId) {
+        for port in (0..id(self.ports.len())).map(PortId) {
             self.ports[port.0 as usize].settle_watched(now, port, watch, stale);
             self.count_withdrawn(port);
         }
@@ -406,7 +407,6 @@ impl Network {
     }
 
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
     fn record(&mut self, port: PortId, packet: &Packet, now: Time) {
         let place = u64::from(port.0) << 32 | u64::from(packet.flow.0);
         // In the order in which a packet has them, so that each is one word of it.
@@ -433,7 +433,7 @@ impl Network {
         // The two halves of a product are folded, which mixes both factors into every bit. A sum does not
         // depend on the order of hops, of which those at equal times have none.
         let product = u128::from(where_and_when) * u128::from(what ^ ODD_B);
-        let hop = ((product >> 64) ^ product) as u64;
+        let hop = low_64((product >> 64) ^ product);
         self.digest = self.digest.wrapping_add(hop);
     }
 }
@@ -464,14 +464,6 @@ fn digest_of_carried(packet: &Packet) -> u64 {
 
 const fn both(timestamps: Timestamps) -> u64 {
     (timestamps.value as u64) << 32 | timestamps.echo as u64
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "ports and hosts have 32-bit numbers"
-)]
-const fn index(i: usize) -> u32 {
-    i as u32
 }
 
 /// Bytes. Of ports that take more, a first-level cache holds few, and to wait for the second-level cache costs more

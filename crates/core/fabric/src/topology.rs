@@ -5,6 +5,7 @@ mod generators;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use base::cast::id;
 use base::{HostId, Rate, Span};
 
 use crate::port_id::PortId;
@@ -100,15 +101,8 @@ impl Topology {
     }
 
     /// Adds a host.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "node and host numbers have 32 bits"
-    )]
     pub fn add_host(&mut self) -> (NodeId, HostId) {
-        let (node, host) = (
-            NodeId(self.nodes.len() as u32),
-            HostId(self.hosts.len() as u32),
-        );
+        let (node, host) = (NodeId(id(self.nodes.len())), HostId(id(self.hosts.len())));
         self.nodes.push(Node::Host(host));
         self.places.push(Place::default());
         self.hosts.push(node);
@@ -125,10 +119,9 @@ impl Topology {
     ///
     /// # Panics
     /// If the place is none of those that there are.
-    #[expect(clippy::cast_possible_truncation, reason = "node numbers have 32 bits")]
     pub fn add_switch_at(&mut self, place: Place) -> NodeId {
         assert!(place.position < place.of, "positions count from 0");
-        let node = NodeId(self.nodes.len() as u32);
+        let node = NodeId(id(self.nodes.len()));
         self.nodes.push(Node::Switch);
         self.places.push(place);
         node
@@ -352,7 +345,6 @@ fn root(parts: &mut [usize], mut node: usize) -> usize {
     node
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "port numbers have 32 bits")]
 const fn port_of(link: usize, direction: u32) -> PortId {
-    PortId(link as u32 * 2 + direction)
+    PortId(id(link) * 2 + direction)
 }

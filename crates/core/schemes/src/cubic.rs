@@ -307,15 +307,11 @@ impl Sender {
     }
 
     /// As Linux does, in whole segments and parts of 1024: 0.7 are 717 of them (`cubictcp_recalc_ssthresh`).
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "beta lies between 0 and 1, and windows are far below 2^53"
-    )]
     fn reduce_in_parts(&mut self, in_flight: u64, least: u32) {
         let parts = whole(libm::round(self.law.beta * 1024.0));
         let mss = self.whole(1);
         let cwnd = self.cwnd / mss;
-        let releases = self.fast_convergence && (cwnd as f64) < self.law.w_max;
+        let releases = self.fast_convergence && real(cwnd) < self.law.w_max;
         let w_max = if releases {
             cwnd * (1024 + parts) / 2048
         } else {

@@ -1,5 +1,6 @@
 //! An end host: its endpoints and the receiver role that sees them all.
 
+use base::cast::id;
 use base::{Packet, Time};
 
 use crate::cc::SenderCc;
@@ -65,10 +66,9 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
     }
 
     /// Adds a slot with an endpoint.
-    #[expect(clippy::cast_possible_truncation, reason = "slots have 32-bit numbers")]
     pub fn add(&mut self, endpoint: Endpoint<C>) -> Slot {
         self.endpoints.push(Some(Box::new(endpoint)));
-        Slot(self.endpoints.len() as u32 - 1)
+        Slot(id(self.endpoints.len()) - 1)
     }
 
     /// Puts an endpoint into a slot that is empty or whose endpoint has ended.

@@ -18,6 +18,7 @@ mod window;
 
 use std::sync::Arc;
 
+use base::cast;
 use base::{Extension, Span, Time};
 
 use crate::cc::{Established, Orders, SenderCc};
@@ -268,10 +269,6 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// The SYN is acknowledged: data may flow up to `edge`. `rtt` is the round trip that it shows; the first window has one
     /// segment or is `whole`. Congestion control is told the round trip of a SYN that was sent only once, and what the
     /// acknowledgement carries.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the agreed segment size came from 16 bits"
-    )]
     pub(crate) fn establish(
         &mut self,
         edge: u64,
@@ -288,7 +285,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             None => self.rtt.after_syn_loss(&self.config),
         }
         let handshake = Established {
-            mss: self.mss as u16,
+            mss: cast::low_16(self.mss),
             segments: if whole { self.config.initial_window } else { 1 },
             rtt: first_try,
             extension,
@@ -469,12 +466,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
 #[inline(always)]
 fn low_16(payload: u64) -> u16 {
     debug_assert!(u16::try_from(payload).is_ok(), "bounded by the mss");
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "bounded by the segment size, asserted above"
-    )]
-    let low = payload as u16;
-    low
+    cast::low_16(payload)
 }
 
 /// Beyond every stream: "unlimited" data ends here.

@@ -1,5 +1,6 @@
 //! Timestamps (RFC 7323 §3 to §5): what a connection that has agreed on them remembers.
 
+use base::cast::low_32;
 use base::{Span, Time, Timestamps};
 
 /// State of one side of a connection whose SYNs both carried the option.
@@ -49,9 +50,8 @@ impl Stamps {
 
 /// The clock of timestamps: milliseconds, as in Linux (RFC 7323 §5.4 allows 1 ms to 1 s). Never zero, which
 /// in an echo means that there is none.
-#[expect(clippy::cast_possible_truncation, reason = "the clock wraps")]
 pub(crate) const fn clock(now: Time) -> u32 {
-    (now.as_ps() / TICK.as_ps()) as u32 + 1
+    low_32(now.as_ps() / TICK.as_ps()) + 1
 }
 
 /// Whether a value is from before another, of a clock that wraps.

@@ -23,7 +23,7 @@
 //! assert!(line.states[8][0].abs() < 1e-12);
 //! ```
 
-use base::cast::count;
+use base::cast::{count, index, whole};
 
 /// A system whose slope depends on its past.
 pub trait Equation<const N: usize> {
@@ -98,12 +98,7 @@ impl<const N: usize> Trajectory<N> {
             return self.states[0];
         }
         let place = when / self.step;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a place on the grid, checked below"
-        )]
-        let from = libm::floor(place) as usize;
+        let from = index(whole(libm::floor(place)));
         let share = place - count(from);
         if share < ROUNDING {
             return self.states[from];

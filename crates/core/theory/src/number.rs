@@ -1,7 +1,8 @@
 //! Numbers of the simulator as real ones, and back.
 
 use base::Rate;
-use base::cast::real;
+use base::cast;
+use base::cast::{index, real};
 
 /// Bits per second of a rate.
 pub(crate) fn bits(rate: Rate) -> f64 {
@@ -9,13 +10,8 @@ pub(crate) fn bits(rate: Rate) -> f64 {
 }
 
 /// The whole part of a number that is not negative.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "numbers of samples, checked to be few"
-)]
 pub(crate) fn whole(number: f64) -> usize {
-    libm::floor(number + ROUNDING) as usize
+    index(cast::whole(libm::floor(number + ROUNDING)))
 }
 
 /// Sums of times are this exact.

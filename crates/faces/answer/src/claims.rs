@@ -301,7 +301,7 @@ fn paper(judged: &Judged) -> Value {
     }
 }
 
-/// Our number, or what came out in a few words.
+/// The measured number, or the result in a few words.
 fn ours_value(finding: &Finding) -> Value {
     finding
         .value

@@ -4,6 +4,7 @@ use protocol::{AttachLine, CheckState, DetachLine, DoctorLine, SchemeSupport, St
 use schemes::linux::{KernelLaw, Reading, attachable};
 
 use crate::words::grouped;
+use base::cast::whole;
 
 /// What an attach did.
 pub fn attach(done: &AttachLine) -> String {
@@ -170,12 +171,7 @@ fn line(out: &mut String, text: &str) {
 
 /// To the second.
 fn duration(seconds: f64) -> String {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a lease is neither negative nor longer than a few days"
-    )]
-    let all = seconds.ceil() as u64;
+    let all = whole(seconds.ceil());
     match (all / 3_600, all / 60 % 60, all % 60) {
         (0, 0, seconds) => format!("{seconds} s"),
         (0, minutes, 0) => format!("{minutes} min"),

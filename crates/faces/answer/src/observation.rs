@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use base::cast::real;
 use observed::{Flow, Judged, Observation, Queue, Verdict};
 
 use crate::words::{counted, grouped, three_digits};
+use base::cast::{real, whole};
 
 /// The verdict, its evidence, and what was counted.
 pub fn observed(seen: &Observation, notes: &[&str], flows: Option<&Vec<Flow>>) -> String {
@@ -107,12 +107,7 @@ fn evidence(seen: &Observation) -> Vec<String> {
 }
 
 fn crowds(seen: &Observation, judged: &Judged) -> String {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a time that passed"
-    )]
-    let all = (seen.seconds * 1e3) as u64;
+    let all = whole(seen.seconds * 1e3);
     format!(
         "{} of {} ms had 8 or more flows to one receiver, at most {} at once, most of them to {}; {} were followed by a \
          drop or timeout of one of their flows",

@@ -113,10 +113,10 @@ impl Request {
         }
     }
 
-    /// The scenario with which the run begins, which more seeds and more values of a search may follow.
+    /// The scenario with which the run begins. More seeds, and more values of a search, may be added to it later.
     ///
     /// # Errors
-    /// Everything that is wrong with it, and captures of what it does not have.
+    /// Everything that is wrong with it, and captures of ports or points that it does not have.
     pub fn scenario(&self) -> Result<Scenario, Problems> {
         let search = self.search.clone().map(Searched::begin);
         let first = self.until.map(|until| {

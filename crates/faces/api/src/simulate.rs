@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use base::cast::count;
 use plan::PointSpec;
 use plan::work::Work;
 use results::{Folder, Keep, Store};
@@ -72,7 +73,7 @@ impl Room {
 
     /// Seconds that a simulation is expected to add to the whole, of which several run at a time.
     pub(crate) fn share(self, point: &PointSpec) -> f64 {
-        forecast::simulation(point) / real(self.jobs)
+        forecast::simulation(point) / count(self.jobs.get())
     }
 
     /// Steps of one simulation.
@@ -223,12 +224,7 @@ pub(crate) fn expected(points: &[&PointSpec], captures: bool, jobs: NonZeroUsize
     let others: BTreeSet<usize> = twins.values().flatten().map(|twin| twin.index).collect();
     let own = points.iter().filter(|point| !others.contains(&point.index));
     let all: f64 = own.map(|point| forecast::simulation(point)).sum();
-    all / real(jobs)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "machines have few cores")]
-const fn real(jobs: NonZeroUsize) -> f64 {
-    jobs.get() as f64
+    all / count(jobs.get())
 }
 
 /// Writes the report and removes what the folder no longer needs.

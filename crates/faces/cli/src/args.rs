@@ -167,7 +167,7 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
-    /// What the parser of arguments cannot see.
+    /// Checks combinations of arguments, which the parser cannot.
     pub(crate) fn check(&self) -> Result<(), Problems> {
         if self.flows && self.format != Format::Json {
             let problem = Problem::new("--flows needs the JSON format");
@@ -181,7 +181,7 @@ impl RunArgs {
     }
 }
 
-/// What a run may take.
+/// Limits of a run.
 #[derive(Args)]
 pub(crate) struct LimitArgs {
     /// Memory that simulations may take together, as in 8GB [default: what is free]
@@ -311,8 +311,7 @@ pub(crate) struct NewSchemeArgs {
     /// The folder to write instead
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// A clone of Tailwater, which the crate is built with [default: the one that this program was
-    /// built from]
+    /// The clone of Tailwater that the crate is built with [default: the one that built this program]
     #[arg(long, value_name = "DIR")]
     pub(crate) tailwater: Option<PathBuf>,
 }
@@ -368,7 +367,7 @@ pub(crate) struct ModelArgs {
 }
 
 impl ModelArgs {
-    /// What the parser of arguments cannot see.
+    /// Checks combinations of arguments, which the parser cannot.
     pub(crate) fn check(&self) -> Result<(), Problems> {
         if self.figure.is_some() && self.output.is_none() && self.format != Format::Csv {
             let problem = Problem::new("--figure needs a file to draw into");
@@ -408,7 +407,7 @@ pub(crate) struct ScenarioArgs {
 }
 
 impl ScenarioArgs {
-    /// What these arguments say over the scenario's head.
+    /// The settings of these arguments, which override the scenario's.
     pub(crate) fn overrides(&self) -> Overrides {
         Overrides {
             schemes: (!self.scheme.is_empty()).then(|| self.scheme.join(",")),
@@ -449,7 +448,7 @@ pub(crate) enum Format {
     Csv,
 }
 
-/// What `list` lists.
+/// The lists that `list` prints.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Listed {
     /// Congestion-control schemes

@@ -68,7 +68,7 @@ fn target(args: &ImportArgs) -> Result<(PathBuf, Out), Problems> {
     Ok((path, out))
 }
 
-/// What was read, what was skipped and why, and what to run next.
+/// The flows that were read and skipped, with reasons, and the next command.
 fn told(imported: &Imported, file: &Path, target: &Path) -> String {
     let mut out = String::new();
     let mut line = |text: &str| answer::paragraph(&mut out, 0, text);

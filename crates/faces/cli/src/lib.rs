@@ -46,6 +46,7 @@ mod deploy;
 mod emulate;
 mod export;
 mod import_flows;
+mod library;
 mod list;
 mod merge;
 mod model;
@@ -75,13 +76,13 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, ValueEnum};
 
-pub use api::{
+#[doc(inline)]
+pub use library::{
     Access, Allowance, Cost, Destination, Error, Failure, FlowRecord, Folder, GroupMetrics,
-    Measured, Metrics, Monitor, Outcome, Outcomes, Point, PointBuilder, PortRecord, RunError,
-    RunOptions, Scenario, ScenarioBuilder, Silent, Stage, StageWork, TierMetrics, run, run_folder,
-    sweep,
+    Measured, Metrics, Monitor, Outcome, Outcomes, Point, PointBuilder, PortRecord, Refusal,
+    RunError, RunOptions, Scenario, ScenarioBuilder, Silent, Stage, StageWork, TierMetrics, run,
+    run_folder, sweep,
 };
-pub use schemes::Refusal;
 
 #[doc(hidden)]
 pub use origin::source_hash;
@@ -93,6 +94,11 @@ use schemes::Scheme;
 
 /// Whose code the schemes of the calling crate are: its name, its version, and a hash of its manifest
 /// and of all files below `src`.
+///
+/// ```
+/// let origin = tailwater::origin!();
+/// assert_eq!(origin.package, env!("CARGO_PKG_NAME"));
+/// ```
 #[macro_export]
 macro_rules! origin {
     () => {
@@ -105,12 +111,24 @@ macro_rules! origin {
 }
 
 /// Tests that every scheme has to survive.
+///
+/// ```no_run
+/// // As a test of a crate with a scheme: it panics, with the reason, where the scheme fails.
+/// tailwater::battery::check("newreno");
+/// ```
 pub mod battery {
     pub use ::battery::check;
 }
 
 /// The whole program: the command with `schemes` beside the built-in ones, for the arguments that the
 /// process was started with.
+///
+/// ```no_run
+/// // With the built-in schemes alone.
+/// fn main() -> std::process::ExitCode {
+///     tailwater::main_with(&[])
+/// }
+/// ```
 pub fn main_with(schemes: &[Scheme]) -> ExitCode {
     tell_panics();
     for scheme in schemes {
@@ -139,6 +157,28 @@ fn tell_panics() {
 /// # Errors
 /// Those of [`schemes::register`], and where the name means something else in a scenario or to
 /// `explain`.
+///
+/// ```
+/// use tailwater::prelude::*;
+/// use tailwater::{Point, register, run};
+///
+/// register(Scheme {
+///     name: "first_of_two",
+///     summary: "NewReno whose first window is two segments",
+///     roles: &[Role::Sender],
+///     origin: Some(tailwater::origin!()),
+///     build: &|_| {
+///         Ok(Roles {
+///             initial_window: Some(2),
+///             ..Roles::of_sender((), |(), flow| NewReno::new(&flow.config))
+///         })
+///     },
+///     ..Scheme::PLAIN
+/// })?;
+/// let outcome = run(&Point::builder("first_of_two").set("workload.senders", 4).build()?)?;
+/// assert_eq!(outcome.metrics.flows_completed, 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn register(scheme: Scheme) -> Result<(), Refusal> {
     if new_scheme::is_reserved(scheme.name) {
         return Err(Refusal::Taken(scheme.name));
@@ -147,6 +187,13 @@ pub fn register(scheme: Scheme) -> Result<(), Refusal> {
 }
 
 /// Runs the command with `args`, of which the first is the name of the program.
+///
+/// ```
+/// use std::process::ExitCode;
+///
+/// let status = tailwater::run_args(["tailwater", "list", "schemes"]);
+/// assert_eq!(status, ExitCode::SUCCESS);
+/// ```
 ///
 /// Exit status 0: done, 1: a run failed or, where asked for, a claim, 2: the input was wrong, 3: the
 /// machine lacks something. A signal

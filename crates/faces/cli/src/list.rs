@@ -13,7 +13,7 @@ use clap::ValueEnum;
 
 use crate::args::{Listed, START};
 
-/// What to begin with, for whoever has typed the program's name alone.
+/// First steps, shown if the program is called without arguments.
 pub(crate) fn guide() -> String {
     format!(
         "Tailwater simulates, explains and compares the cures for TCP incast.\n\n{START}\n\n\

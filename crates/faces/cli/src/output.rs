@@ -95,7 +95,7 @@ pub(crate) fn problems(problems: &[Problem]) {
     }
 }
 
-/// What the command line calls an argument.
+/// The name of an argument on the command line.
 const fn flag(argument: Argument) -> &'static str {
     match argument {
         Argument::Set => "--set",

@@ -101,7 +101,7 @@ fn pid(id: u32) -> Option<rustix::process::Pid> {
         .and_then(rustix::process::Pid::from_raw)
 }
 
-/// What the exit status of the other program means for this one.
+/// Translates the exit status of the other program.
 fn ended(given: &[String], status: ExitStatus, lines: &[Line]) -> Result<(), Stop> {
     match status.code() {
         Some(0) => Ok(()),

@@ -45,7 +45,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     Ok(())
 }
 
-/// What the arguments ask for.
+/// The figures that the arguments select.
 fn figures(args: &ReproduceArgs, out: PathBuf) -> Figures {
     Figures {
         what: args.what.clone(),

@@ -76,7 +76,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
     succeed(args, &finished)
 }
 
-/// What the arguments ask for.
+/// The request that the arguments make.
 fn request(args: &RunArgs) -> Result<Request, Problems> {
     let captures = args.pcap.places()?;
     let mut overrides = args.scenario.overrides();

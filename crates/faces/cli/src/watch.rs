@@ -1,5 +1,5 @@
-//! Signals and the clock while a sweep runs: lines of progress, and what is told before the process
-//! ends because somebody pressed Ctrl-C or the system asked for it.
+//! Signals and the clock while a sweep runs: prints progress, and a last line before Ctrl-C or the system ends the
+//! process.
 
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -134,16 +134,8 @@ fn too_fast(rate: Rate, share: Option<f64>) -> EmulateError {
 /// Whether the flows of the plan start on time. Each takes a core a while, which counts for less the slower the links are.
 fn starts_on_time(bed: &Testbed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<bool> {
     let work = Work {
-        connections: &plan.connections,
-        flows: &plan.flows,
         barriers: &plan.barriers,
-        control: "reno",
-        nodelay: true,
-        laws: &[],
-        tos: &[],
-        limit: TRIAL,
-        capture: None,
-        over_time: false,
+        ..trial(&plan.connections, &plan.flows)
     };
     let late = measure::run(Running { bed, lan, speed }, &work)?
         .facts()
@@ -187,9 +179,15 @@ fn held(bed: &Testbed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<Optio
         round: None,
     });
     let (connections, flows) = (connections.collect::<Vec<_>>(), flows.collect::<Vec<_>>());
-    let work = Work {
-        connections: &connections,
-        flows: &flows,
+    let work = trial(&connections, &flows);
+    Ok(measure::run(Running { bed, lan, speed }, &work)?.rate_share())
+}
+
+/// These flows under Reno, in a network without laws.
+const fn trial<'a>(connections: &'a [PlannedConnection], flows: &'a [PlannedFlow]) -> Work<'a> {
+    Work {
+        connections,
+        flows,
         barriers: &[],
         control: "reno",
         nodelay: true,
@@ -198,8 +196,7 @@ fn held(bed: &Testbed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<Optio
         limit: TRIAL,
         capture: None,
         over_time: false,
-    };
-    Ok(measure::run(Running { bed, lan, speed }, &work)?.rate_share())
+    }
 }
 
 /// The least of the kernel's smoothed round-trip times while single bytes go one way, and how many links

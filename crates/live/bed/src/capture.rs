@@ -42,7 +42,7 @@ pub(crate) struct Tap {
     bytes: usize,
 }
 
-/// What a capture holds.
+/// The packets of a capture.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Captured {
     pub(crate) packets: u64,

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Instant;
 
 use base::Span;
+use base::cast::real;
 use machine::clock::{self, duration};
 use machine::netlink::{Counters, Routing};
 
@@ -30,7 +31,7 @@ pub(crate) struct TcpCounters {
 }
 
 impl TcpCounters {
-    /// What all namespaces have counted so far.
+    /// The counters of all namespaces, added up.
     pub(crate) fn read(lan: &Lan) -> io::Result<Self> {
         let mut sum = Self::default();
         for namespace in lan.namespaces() {
@@ -52,7 +53,7 @@ impl TcpCounters {
         Ok(sum)
     }
 
-    /// What has been counted since `before`.
+    /// The increase since `before`.
     pub(crate) fn since(&self, before: &Self) -> Self {
         Self {
             segments: self.segments - before.segments,
@@ -122,10 +123,9 @@ impl Cores {
     }
 
     /// The share of time spent since `before`. The kernel's counts of time without work may step back by a tick.
-    #[expect(clippy::cast_precision_loss, reason = "a share needs no 53 bits")]
     pub(crate) fn busy_since(&self, before: &Self) -> f64 {
         let all = self.all.saturating_sub(before.all).max(1);
-        self.busy.saturating_sub(before.busy) as f64 / all as f64
+        real(self.busy.saturating_sub(before.busy)) / real(all)
     }
 }
 

@@ -11,6 +11,7 @@ use crate::cell::Arm;
 use crate::error::EmulateError;
 use crate::testbed::Testbed;
 use crate::twin::{self, Calibration, Original};
+use base::cast::real;
 
 /// Completion times alone in microseconds, in the order of the plan. Nothing where no deadline asks for them, where
 /// flows wait for others, or where a group or a flow without end has no trace.
@@ -67,10 +68,9 @@ fn trace(point: &PointSpec, found: &Calibration) -> Option<String> {
 }
 
 /// No flow of this size takes as long over an idle link.
-#[expect(clippy::cast_precision_loss, reason = "twice the time leaves room")]
 fn longest_us(size: u64, found: &Calibration) -> f64 {
-    let bits = size as f64 * 8.0;
-    2.0 * bits * 1e6 / found.speed.real as f64 + REST_US
+    let bits = real(size) * 8.0;
+    2.0 * bits * 1e6 / real(found.speed.real) + REST_US
 }
 
 /// For round trips of slow start, and for the connection to close.

@@ -20,6 +20,7 @@ use crate::series::Series;
 use crate::testbed::Testbed;
 use crate::traffic::{self, Traffic, Work};
 use crate::validity::Facts;
+use base::cast::{count, real};
 
 /// Rows of flows with the times that they take alone, if these are known.
 pub(crate) fn with_alone(
@@ -54,7 +55,7 @@ pub(crate) struct Run {
     samples: Vec<Sample>,
     /// When senders noticed losses, if that was asked for and can be told.
     losses: Option<Vec<LossEvent>>,
-    /// What programs told; nothing without any.
+    /// Counts of the programs; empty without programs.
     pub(crate) told: PortReport,
     pub(crate) captured: Option<Captured>,
     pub(crate) busy_share: f64,
@@ -99,7 +100,7 @@ fn through(network: Running<'_>, sites: &Sites, work: &Work<'_>) -> io::Result<R
     })
 }
 
-/// What was seen while everything was sent.
+/// Samples taken while everything was sent.
 struct Seen {
     traffic: Traffic,
     samples: Vec<Sample>,
@@ -140,7 +141,6 @@ fn observed(bed: &Testbed, lan: &Lan, work: &Work<'_>) -> io::Result<Seen> {
 
 impl Run {
     /// The numbers of [`sim::metrics::Metrics`] that a kernel tells.
-    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
     pub(crate) fn metrics(&self) -> LinuxMetrics {
         let flows = &self.traffic.flows;
         let fct = self.completions_us();
@@ -160,11 +160,11 @@ impl Run {
         let ends = flows.len() - endless.count();
         let [mean, p50, p95, p99, max] = statistics(&fct);
         LinuxMetrics {
-            goodput_bps: number(bytes as f64 * 8.0 / took),
+            goodput_bps: number(real(bytes) * 8.0 / took),
             timeouts: Some(timeouts),
             tail_timeouts: None,
             syn_timeouts: Some(tcp.syn_retransmissions),
-            timeout_rate: number(timeouts as f64 / packets as f64),
+            timeout_rate: number(real(timeouts) / real(packets)),
             retransmissions: Some(tcp.retransmissions),
             after_timeout: None,
             packets: Some(packets),
@@ -246,8 +246,7 @@ impl Run {
         Some((micros(at), u32::try_from(connection).ok()?, loss))
     }
 
-    /// What decides whether the run counts.
-    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+    /// The facts that decide whether the run is valid.
     pub(crate) fn facts(&self) -> Facts {
         let flows = self.traffic.flows.iter();
         let started = flows.filter(|flow| flow.start.is_some());
@@ -260,11 +259,11 @@ impl Run {
         let fct = self.completions_us();
         Facts {
             start_lateness_p99_us: rank(&late, 99),
-            start_lateness_mean_us: number(sum / late.len() as f64),
+            start_lateness_mean_us: number(sum / count(late.len())),
             fct_p50_us: rank(&fct, 50),
             busy_share: self.busy_share,
             rate_share: self.rate_share(),
-            reordered_share: self.tcp.reordered as f64 / self.tcp.segments.max(1) as f64,
+            reordered_share: real(self.tcp.reordered) / real(self.tcp.segments.max(1)),
             corrupted: self.traffic.corrupted,
             slots: self.told.slots,
             strange: self.traffic.strange.iter().cloned().collect(),
@@ -308,8 +307,7 @@ impl Run {
         Weighted(weighted)
     }
 
-    /// What left the queue over what could have left, while packets waited.
-    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+    /// The bytes that left the queue while packets waited, as a share of those that the rate allows.
     pub(crate) fn rate_share(&self) -> Option<f64> {
         let (mut bytes, mut time) = (0, Duration::ZERO);
         // More than one: the last one may wait for tokens that it does not need in full.
@@ -322,12 +320,11 @@ impl Run {
                 time += last.at.saturating_duration_since(first.at);
             }
         }
-        let could = time.as_secs_f64() * self.rate_bps as f64 / 8.0;
-        (time >= LEAST).then(|| bytes as f64 / could)
+        let could = time.as_secs_f64() * real(self.rate_bps) / 8.0;
+        (time >= LEAST).then(|| real(bytes) / could)
     }
 
     /// Jain's index of the flows' throughput.
-    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
     fn fairness(&self) -> Option<f64> {
         let (_, last) = self.span();
         let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
@@ -336,7 +333,7 @@ impl Run {
             let end = flow.completion.unwrap_or(last);
             let took = end.saturating_sub(start).as_secs_f64();
             if took > 0.0 {
-                let throughput = flow.received as f64 / took;
+                let throughput = real(flow.received) / took;
                 count += 1.0;
                 sum += throughput;
                 squares += throughput * throughput;
@@ -383,9 +380,8 @@ impl Weighted {
 }
 
 /// The mean, the 50th, 95th and 99th percentile, and the maximum of sorted values.
-#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 pub(crate) fn statistics(sorted: &[f64]) -> [Option<f64>; 5] {
-    let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
+    let mean = sorted.iter().sum::<f64>() / count(sorted.len());
     let [p50, p95, p99, max] = [50, 95, 99, 100].map(|percent| rank(sorted, percent));
     [number(mean), p50, p95, p99, max]
 }

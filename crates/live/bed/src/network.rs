@@ -145,7 +145,7 @@ impl Network {
         }
     }
 
-    /// What was measured of a run besides its metrics, and whether it is valid.
+    /// Other measurements of a run, and whether it is valid.
     fn judged(&self, done: &Run, control: &str) -> LinuxRun {
         let counts = done.told.counts.iter();
         let counts = counts.map(|(fate, packets)| ((*fate).to_owned(), *packets));
@@ -192,5 +192,5 @@ pub fn up(
     })
 }
 
-/// What is unfinished after this is told as unfinished.
+/// Flows that take longer are reported as unfinished.
 const LONGEST: Duration = Duration::from_mins(2);

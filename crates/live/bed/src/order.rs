@@ -7,12 +7,12 @@ use machine::Sysctl;
 
 use crate::calibrate::RateChoice;
 
-/// What is to be done.
+/// An order to the test bed.
 #[derive(Clone, Debug)]
 pub struct Order {
     /// How fast the links are.
     pub rate: RateChoice,
-    /// What the user asks of every host besides.
+    /// Options for every host.
     pub sysctls: Vec<Sysctl>,
     /// How often every scheme runs.
     pub runs: NonZeroU32,

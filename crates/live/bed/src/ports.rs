@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use base::cast;
 use base::{HostId, Rate};
 use fabric::PortId;
 use plan::workload::PlannedConnection;
@@ -24,7 +25,7 @@ pub(crate) mod loaded;
 /// How many packets met each fate at all ports, by the names of `programs::Reason`.
 pub(crate) type Counts = BTreeMap<&'static str, u64>;
 
-/// What programs told of a run.
+/// Counts of the programs during a run.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct PortReport {
     pub(crate) counts: Counts,
@@ -37,7 +38,6 @@ pub(crate) struct PortReport {
     not(feature = "kernel"),
     expect(dead_code, reason = "without programs nothing is decided")
 )]
-#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 pub(crate) fn slots(planned_us: f64, mut lengths_us: Vec<f64>, untold: u64) -> SlotLengths {
     lengths_us.sort_by(f64::total_cmp);
     let count = lengths_us.len();
@@ -45,7 +45,7 @@ pub(crate) fn slots(planned_us: f64, mut lengths_us: Vec<f64>, untold: u64) -> S
     SlotLengths {
         planned_us,
         count: count as u64,
-        mean_us: lengths_us.iter().sum::<f64>() / count.max(1) as f64,
+        mean_us: lengths_us.iter().sum::<f64>() / cast::count(count.max(1)),
         p99_us: lengths_us.get(rank - 1).copied().unwrap_or_default(),
         untold,
     }

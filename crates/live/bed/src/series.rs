@@ -96,7 +96,7 @@ struct SeriesProbe {
     known: Vec<EndpointState>,
 }
 
-/// What is known of a connection.
+/// The state of a connection.
 #[derive(Clone, Copy, Default)]
 struct EndpointState {
     /// Of its receiver and its sender.

@@ -18,7 +18,7 @@ pub(crate) struct Stack {
     pub(crate) control: &'static str,
     /// The same for the simulator: a scheme of switches alone is simulated over the sender that it has here.
     pub(crate) bundle: String,
-    /// What every port of a switch does, and every receiver.
+    /// The laws at every port of a switch and at every receiver.
     pub(crate) laws: Vec<Law>,
     /// By place of a group, what its packets say of their priority. Empty where ports have no bands.
     pub(crate) tos: Vec<u8>,
@@ -29,7 +29,7 @@ pub(crate) struct Stack {
     pub(crate) twin: Vec<(&'static str, String)>,
 }
 
-/// What the port of a switch does, or a receiver.
+/// A law at a port of a switch, or at a receiver.
 #[derive(Clone, Debug)]
 #[cfg_attr(
     not(any(feature = "kernel", test)),
@@ -153,7 +153,7 @@ fn tos(point: &PointSpec, parts: &[&Scheme]) -> Result<Vec<u8>, String> {
     Ok(point.groups.iter().map(of_group).collect())
 }
 
-/// What ports do for senders that answer marks.
+/// How ports mark packets for senders that answer marks.
 fn marks(point: &PointSpec, bed: &Testbed, parts: &[&Scheme]) -> Vec<Law> {
     let answers = point.keys.tcp.ecn || parts.iter().any(|part| part.needs_marking);
     let from = bed.mark_from.filter(|_| answers);

@@ -34,7 +34,7 @@ pub struct Testbed {
     pub mark_from: Option<u64>,
     /// Payload of a full segment.
     pub mss: u32,
-    /// What every route of a host says.
+    /// Attributes of every route of a host.
     pub route: RouteOptions,
     /// What every host has below `/proc/sys/net`; of two with one name the later one counts.
     pub sysctls: Vec<Sysctl>,

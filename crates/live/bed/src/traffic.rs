@@ -30,7 +30,7 @@ use crate::testbed::Testbed;
 use connection::{Incoming, Outgoing};
 pub(crate) use counts::Counts;
 
-/// What is sent.
+/// The connections and flows to send.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work<'a> {
     pub(crate) connections: &'a [PlannedConnection],
@@ -40,7 +40,7 @@ pub(crate) struct Work<'a> {
     pub(crate) control: &'a str,
     /// Whether sockets of both ends set `TCP_NODELAY`.
     pub(crate) nodelay: bool,
-    /// What every port of a switch does meanwhile.
+    /// The laws at every port of a switch.
     pub(crate) laws: &'a [Law],
     /// By place of a group, what its packets say of their priority. Empty where ports have no bands.
     pub(crate) tos: &'a [u8],
@@ -87,7 +87,7 @@ impl Sent {
     }
 }
 
-/// What has been sent.
+/// The flows that were sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Traffic {
     pub(crate) flows: Vec<Sent>,
@@ -134,7 +134,7 @@ struct Generator<'a> {
     asking: Vec<(Option<usize>, u64)>,
     /// Flows of each barrier that are not complete.
     waiting: Vec<u32>,
-    /// What is done next, and when.
+    /// The next action, and its time.
     agenda: BinaryHeap<Reverse<(Duration, Act)>>,
     /// Flows and connections that are not over.
     open: usize,

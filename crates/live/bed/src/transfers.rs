@@ -5,6 +5,7 @@
 //! twin is the scenario itself. Results are told as those of a bed of namespaces.
 
 use base::Span;
+use base::cast::real;
 use machine::{interrupt, kernel};
 use plan::PointSpec;
 use plan::keys::{self, TopologyKind, WorkloadKind};
@@ -223,11 +224,10 @@ fn reasons(done: &Done, busy_share: f64) -> Vec<String> {
 }
 
 /// What is known of a transfer. The device drops nothing, and segments are not counted.
-#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 fn metrics(done: &Done, size: u64, fct_us: Option<f64>) -> LinuxMetrics {
     let [mean, p50, p95, p99, max] = measure::statistics(&Vec::from_iter(fct_us));
     LinuxMetrics {
-        goodput_bps: fct_us.map(|us| size as f64 * 8e6 / us),
+        goodput_bps: fct_us.map(|us| real(size) * 8e6 / us),
         timeouts: Some(done.timeouts),
         retransmissions: Some(done.retransmissions),
         drops: Some(0),

@@ -160,7 +160,7 @@ pub(crate) fn is_incast(point: &PointSpec) -> bool {
     all.all(|group| group.name.is_empty() && group.keys.workload.kind == WorkloadKind::Incast)
 }
 
-/// What the twin has otherwise than the scenario.
+/// The settings of the twin that differ from the scenario.
 fn own(original: Original<'_>) -> Vec<(&'static str, String)> {
     let Original {
         point, bed, found, ..

@@ -2,7 +2,7 @@
 
 use protocol::{LinuxRun, SlotLengths};
 
-/// What was seen of a run besides its results.
+/// Facts about a run besides its results.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Facts {
     /// By how much first bytes were written after the time of their flow, less what their connection took to open, at
@@ -19,7 +19,7 @@ pub(crate) struct Facts {
     pub(crate) reordered_share: f64,
     /// Reads that did not give what had been written.
     pub(crate) corrupted: u64,
-    /// Where windows are decided beside the kernel.
+    /// The slots of a scheme that decides windows outside the kernel.
     pub(crate) slots: Option<SlotLengths>,
     pub(crate) strange: Vec<String>,
 }

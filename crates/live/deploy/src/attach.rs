@@ -12,7 +12,7 @@ use crate::namespace::inside;
 use crate::record::{Lock, Program, Record};
 use crate::settings::{self, Scheme, Settled};
 
-/// What is to be attached where.
+/// An order to attach a law to a device.
 #[derive(Clone, Debug)]
 pub struct Attach {
     /// The law.
@@ -43,7 +43,7 @@ pub fn attach(order: &Attach) -> Result<AttachLine, DeployError> {
     inside(&order.netns, || Plan::make(order)?.carry_out())
 }
 
-/// What is to stand, checked.
+/// A checked plan of an attach.
 struct Plan<'a> {
     order: &'a Attach,
     settled: Settled,
@@ -72,18 +72,10 @@ impl<'a> Plan<'a> {
         let (place, _) = DeviceId::find(&order.netns, &order.device)?;
         let hints = hints(&found);
         let record = Record {
-            is_complete: false,
             queue_of: (found.place != place).then_some(found.place),
-            place,
             root: Some(found.root),
-            scheme: order.scheme,
-            settings: settled.texts.clone(),
             buffer,
-            mtu,
-            no_retract: order.no_retract,
-            build: programs::build(&settled.law),
-            version: sim::VERSION.to_owned(),
-            programs: Vec::new(),
+            ..Self::record(order, place, mtu, &settled)
         };
         Ok(Self {
             order,
@@ -112,26 +104,31 @@ impl<'a> Plan<'a> {
         }
         let (place, device) = DeviceId::find(&order.netns, &order.device)?;
         let settled = settings::settle(order.scheme, &order.sets, NO_BUFFER, device.mtu)?;
-        let record = Record {
-            is_complete: false,
-            queue_of: None,
-            place,
-            root: None,
-            scheme: order.scheme,
-            settings: settled.texts.clone(),
-            buffer: NO_BUFFER,
-            mtu: device.mtu,
-            no_retract: order.no_retract,
-            build: programs::build(&settled.law),
-            version: sim::VERSION.to_owned(),
-            programs: Vec::new(),
-        };
+        let record = Self::record(order, place, device.mtu, &settled);
         Ok(Self {
             order,
             settled,
             record,
             hints: Vec::new(),
         })
+    }
+
+    /// The record of a law at `place` that looks at no queue, before anything is done.
+    fn record(order: &Attach, place: DeviceId, mtu: u32, settled: &Settled) -> Record {
+        Record {
+            is_complete: false,
+            place,
+            queue_of: None,
+            root: None,
+            scheme: order.scheme,
+            settings: settled.texts.clone(),
+            buffer: NO_BUFFER,
+            mtu,
+            no_retract: order.no_retract,
+            build: programs::build(&settled.law),
+            version: sim::VERSION.to_owned(),
+            programs: Vec::new(),
+        }
     }
 
     fn carry_out(mut self) -> Result<AttachLine, DeployError> {
@@ -362,7 +359,7 @@ fn numbered(port: &Port) -> Result<Vec<Program>, DeployError> {
     Ok(programs.map(program).collect())
 }
 
-/// What would help and is not this program's to change.
+/// Hints: settings outside this program that would help.
 fn hints(found: &FoundDevice) -> Vec<String> {
     let name = &found.place.name;
     let train = (found.device.train > 1).then(|| {

@@ -43,7 +43,7 @@ pub fn detach(which: &Which, dry_run: bool) -> Result<Vec<DetachLine>, DeployErr
 }
 
 impl Which {
-    /// What was written down of them.
+    /// Their records.
     pub(crate) fn records(&self) -> Result<Vec<Record>, DeployError> {
         let all = Record::all()?.into_iter();
         Ok(match self {

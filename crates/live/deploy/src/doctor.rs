@@ -38,9 +38,9 @@ pub fn doctor() -> (DoctorLine, bool) {
 struct Check {
     name: &'static str,
     state: State,
-    /// What was seen.
+    /// The finding.
     detail: String,
-    /// What would help, or what happens without it.
+    /// The remedy, or the consequence.
     cure: Cow<'static, str>,
     /// Without it neither `emulate` nor `attach` works.
     essential: bool,
@@ -57,7 +57,7 @@ impl Check {
         }
     }
 
-    /// What lacks, or does not do what it should.
+    /// The checks that failed.
     fn fails(
         name: &'static str,
         state: State,

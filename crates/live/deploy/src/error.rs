@@ -37,7 +37,7 @@ impl From<Problem> for DeployError {
 }
 
 impl From<LoadError> for DeployError {
-    /// What the kernel refuses, it lacks.
+    /// An operation that the kernel refuses counts as one that it lacks.
     fn from(error: LoadError) -> Self {
         Self::Lacks(format!(
             "a kernel with more: {error}; `tailwater doctor` tells what this one has"

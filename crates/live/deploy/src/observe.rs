@@ -21,7 +21,7 @@ mod metrics;
 
 use count::Count;
 
-/// What is to be watched.
+/// An order to watch a device.
 #[derive(Clone, Debug)]
 pub struct Observe {
     /// The name of the device.
@@ -34,7 +34,7 @@ pub struct Observe {
     pub metrics: Option<SocketAddr>,
 }
 
-/// What is known of a device before it is watched.
+/// Facts about a device, found before it is watched.
 pub(crate) struct Port {
     pub(crate) place: DeviceId,
     /// Its queue, if it can be read, with its room in bytes.

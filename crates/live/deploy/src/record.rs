@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::device::{DeviceId, Root};
 use crate::settings::Scheme;
 
-/// What stands at a device.
+/// The record of a law that is attached to a device.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Record {
     /// Whether everything was done; else what stands is part of it.
@@ -184,7 +184,7 @@ fn is_mounted() -> io::Result<bool> {
     Ok(mounts.any(|mut words| words.nth(1) == Some(PINS) && words.next() == Some("bpf")))
 }
 
-/// What is gone need not be removed.
+/// A missing file counts as removed.
 fn gone(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

@@ -19,7 +19,7 @@ pub(crate) struct Settled {
     pub(crate) law: Loadable,
     /// By key.
     pub(crate) texts: Vec<(String, String)>,
-    /// What is allowed and unwise.
+    /// Warnings about allowed but unwise settings.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ impl Scheme {
         self.law.name
     }
 
-    /// What the registry says of the law.
+    /// The law's row in the registry.
     pub(crate) const fn law(self) -> &'static KernelLaw {
         self.law
     }

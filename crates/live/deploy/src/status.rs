@@ -21,7 +21,7 @@ pub struct Attachment {
     maps: Option<Maps>,
     /// Of its namespace, if that is there yet.
     devices: Option<Devices>,
-    /// What the kernel said of its programs.
+    /// Its programs as the kernel lists them.
     standing: Vec<Standing>,
 }
 

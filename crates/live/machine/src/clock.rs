@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use base::Span;
+use base::cast::wide;
 
 /// The time by the clock.
 #[expect(
@@ -14,9 +15,8 @@ pub fn now() -> Instant {
 }
 
 /// Microseconds, as results carry them.
-#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 pub fn micros(time: Duration) -> f64 {
-    time.as_nanos() as f64 / 1e3
+    wide(time.as_nanos()) / 1e3
 }
 
 /// A time of the simulator.

@@ -2,12 +2,12 @@
 
 use std::fs;
 
-/// What it lacks to make networks, in words; `None` if nothing.
+/// The missing privilege to make networks, in words; `None` if it has all.
 pub fn lacks() -> Option<String> {
     lacks_of(&[Capability::NetAdmin, Capability::SysAdmin])
 }
 
-/// What it lacks to put programs into the kernel; `None` if nothing.
+/// The missing privilege to load programs into the kernel, in words; `None` if it has all.
 pub fn lacks_for_programs() -> Option<String> {
     lacks_of(&[
         Capability::NetAdmin,

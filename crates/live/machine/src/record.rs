@@ -67,7 +67,7 @@ impl Record {
         fs::remove_file(self.path())
     }
 
-    /// What the names of its namespaces begin with.
+    /// The prefix of the names of its namespaces.
     pub fn prefix(&self) -> String {
         format!("tw-{}-", self.run)
     }

@@ -16,11 +16,11 @@ pub struct Command {
     pub site: Site,
     /// The same in words, with addresses.
     pub place: String,
-    /// What to type.
+    /// The command.
     pub command: String,
     /// Another command that does the same, and when.
     pub or: Option<String>,
-    /// What to type to have it as it was.
+    /// The command that undoes it.
     pub undo: String,
 }
 
@@ -110,7 +110,7 @@ impl<'a> Peers<'a> {
         }
     }
 
-    /// What `attach` types.
+    /// The command with `attach`.
     fn attach(&self, way: &Attach) -> Command {
         let (device, netns) = (&self.seen.device, &self.seen.netns);
         let netns = match netns.as_str() {

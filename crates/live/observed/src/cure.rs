@@ -9,7 +9,7 @@ use crate::seen::Observation;
 /// One cure, as a row of the scenario.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cure {
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
     /// Its label among the schemes of the scenario.
     pub scheme: String,
@@ -17,7 +17,7 @@ pub struct Cure {
     pub attach: Option<Attach>,
     /// Which value of which setting it is, if it is one.
     pub rung: Option<Rung>,
-    /// What has to change for it.
+    /// The change that it needs.
     pub(crate) means: Means,
     /// If the label is that of a variant: the label, the scheme it varies, and the setting that differs.
     pub(crate) variant: Option<(String, String, &'static str, String)>,
@@ -26,7 +26,7 @@ pub struct Cure {
 /// How `tailwater attach` puts a cure there.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Attach {
-    /// What it calls the cure.
+    /// The name of the cure there.
     pub scheme: String,
     /// Where.
     pub at: Place,
@@ -56,7 +56,7 @@ impl From<Site> for Place {
 /// One of the values of a setting that are tried.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Rung {
-    /// What people call the setting.
+    /// The setting's name for people.
     pub setting: String,
     /// The value with its unit.
     pub value: String,
@@ -64,10 +64,10 @@ pub struct Rung {
     pub place: u32,
 }
 
-/// What a cure changes.
+/// The change that a cure makes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Means {
-    /// What `attach` puts there, if it can.
+    /// A law that `attach` puts there, if it can.
     Law,
     /// Marks at the port, and at the hosts the control that answers them, by Linux's name.
     Marks(&'static str),
@@ -196,7 +196,7 @@ impl Means {
 }
 
 impl Observation {
-    /// What could be there instead of what is there today.
+    /// The cures that could take the place of today's setup.
     #[must_use]
     pub fn cures(&self) -> Vec<Cure> {
         let today = self.scheme();

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::numbers::as_f64;
 use crate::times::Times;
+use base::cast::real;
 
 /// How far a model is from what was seen, measure by measure. It fits if each of them does.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -19,9 +19,9 @@ pub struct Fit {
 /// One measure, as it was seen and as a model has it.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Apart {
-    /// What was seen.
+    /// The observed value.
     pub observed: f64,
-    /// What the model says.
+    /// The model's value.
     pub model: f64,
     /// The larger of both over the smaller. A count of none is taken for one.
     pub times: f64,
@@ -63,7 +63,7 @@ impl Apart {
     /// deviation of one half, whatever its mean is (Anscombe, Biometrika 35, 1948): so the root of the larger count lies
     /// [`DEVIATIONS`] deviations of the difference above the root of the largest mean that is allowed.
     fn of_counts(observed: u64, model: u64) -> Self {
-        let (observed, model) = (as_f64(observed), as_f64(model));
+        let (observed, model) = (real(observed), real(model));
         let (smaller, larger) = (observed.min(model), observed.max(model));
         let deviation = 0.5 * (1.0 + MOST_APART).sqrt();
         let root = (MOST_APART * smaller + ANSCOMBE).sqrt() + DEVIATIONS * deviation;

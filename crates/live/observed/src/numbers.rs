@@ -1,20 +1,12 @@
-//! Ranks, and numbers as measurements.
+//! Ranks.
+
+use base::cast::{count, index, whole};
 
 /// The value below which this share of all lies (nearest rank); 0 of none.
 pub fn percentile(values: &mut [f64], share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a rank from 1 to their number"
-    )]
-    let rank = (share * as_f64(values.len() as u64)).ceil().max(1.0) as usize;
+    let rank = index(whole((share * count(values.len())).ceil()).max(1));
     values.get(rank - 1).copied().unwrap_or(0.0)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "measurements carry 53 bits")]
-pub(crate) fn as_f64(number: u64) -> f64 {
-    number as f64
 }
 
 #[cfg(test)]

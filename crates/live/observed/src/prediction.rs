@@ -9,10 +9,10 @@ use crate::rounds::{Outcome, Rounds};
 use crate::seen::{Flow, Observation};
 use crate::times::Times;
 
-/// What one cure would do.
+/// The predicted effect of one cure.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Predicted {
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
     /// Its label among the schemes of the scenario.
     pub scheme: String,
@@ -29,7 +29,7 @@ pub struct Predicted {
     pub gain: Option<f64>,
 }
 
-/// What somebody waits for, by which cures are ranked.
+/// The waiting time by which cures are ranked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Waited {
@@ -46,11 +46,11 @@ pub enum Waited {
 /// The value of a setting beyond which nothing is gained.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Knee {
-    /// What people call the setting.
+    /// The setting's name for people.
     pub setting: String,
     /// The value with its unit.
     pub value: String,
-    /// What is waited for with it, in seconds.
+    /// The waiting time with it, in seconds.
     pub waited_s: f64,
 }
 
@@ -66,13 +66,13 @@ pub struct Prediction {
     pub seconds: f64,
     /// Rounds of these flows: all that one receiver asks for at one time. None if they cannot be told.
     pub rounds: u64,
-    /// What was seen of these flows.
+    /// The observed times of these flows.
     pub observed: Times,
-    /// What the model says of them.
+    /// Their times in the model.
     pub model: Times,
     /// The scheme of the model.
     pub scheme: String,
-    /// What is waited for.
+    /// The waiting time by which cures are ranked.
     pub waited: Waited,
     /// How far the model is from what was seen.
     pub fit: Fit,
@@ -81,7 +81,7 @@ pub struct Prediction {
     /// By what factor the model errs: the largest of those of the median, of the 99th percentile, and of what is waited
     /// for.
     pub errs: f64,
-    /// What the model takes for granted that was not seen.
+    /// Assumptions of the model that were not observed.
     pub guessed: Vec<String>,
     /// Best first, by what they gain; those that could not be simulated last.
     pub cures: Vec<Predicted>,

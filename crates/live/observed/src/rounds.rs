@@ -7,7 +7,7 @@ use crate::scenario::address;
 use crate::seen::Flow;
 use crate::verdict::DEGREE;
 
-/// What became of one flow, seen or simulated.
+/// The times of one flow, observed or simulated.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Outcome {
     /// When it began, in seconds.

@@ -7,8 +7,8 @@ use schemes::USUAL_OF_LINUX;
 use schemes::linux::{self, KernelLaw};
 
 use crate::cure::Cure;
-use crate::numbers::as_f64;
 use crate::seen::{Flow, Observation};
+use base::cast::{real, whole};
 
 /// The flows as a trace: a table with a row for each. Hosts are numbered by their addresses, those before the port
 /// first.
@@ -103,7 +103,7 @@ impl Observation {
         text
     }
 
-    /// What a scenario of this takes for granted that was not seen.
+    /// Assumptions of the scenario that were not observed.
     #[must_use]
     pub fn guesses(&self, flows: &[Flow]) -> Vec<String> {
         let hosts = Hosts::of(flows);
@@ -150,12 +150,7 @@ impl Observation {
             let why = "the longest queue, as packets were dropped";
             return (queue.max_bytes, why, false);
         }
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "bytes of a queue"
-        )]
-        let inferred = self.inferred_queue_bytes.map(|bytes| bytes as u64);
+        let inferred = self.inferred_queue_bytes.map(whole);
         match inferred.filter(|bytes| *bytes >= LEAST) {
             Some(bytes) => (bytes, "the queue that senders feel", true),
             None => (USUAL, "no queue could be read", true),
@@ -169,7 +164,7 @@ impl Observation {
         left >= came_in
     }
 
-    /// What all senders may have under way with RCC, in bytes.
+    /// RCC's budget: bytes that all senders may have in flight together.
     pub(crate) fn budget(&self) -> u64 {
         let (buffer, ..) = self.room();
         (self.pipe_bytes() + buffer / 2).max(PACKET)
@@ -178,7 +173,7 @@ impl Observation {
     /// Bytes on their way in a round trip without queues.
     pub(crate) fn pipe_bytes(&self) -> u64 {
         let rtt_us = self.min_rtt_us.unwrap_or(6.0 * USUAL_DELAY_US);
-        whole(as_f64(self.rate_bps) * rtt_us / 8e6)
+        whole(real(self.rate_bps) * rtt_us / 8e6)
     }
 
     fn network(&self, hosts: &Hosts<'_>) -> Vec<Fact> {
@@ -459,15 +454,6 @@ impl<'a> Hosts<'a> {
 /// The address of one end of a connection, without its port.
 pub(crate) fn address(end: &str) -> &str {
     end.rsplit_once(':').map_or(end, |(address, _)| address)
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "bytes on a link, which are not negative"
-)]
-fn whole(bytes: f64) -> u64 {
-    bytes as u64
 }
 
 /// When the first flow starts at the earliest, as in every scenario.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::numbers::as_f64;
+use base::cast::real;
 
 /// One transfer: data that went one way together.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -43,7 +43,7 @@ pub struct Flow {
     pub closed: bool,
 }
 
-/// What was seen.
+/// The result of an observation.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Observation {
@@ -113,7 +113,7 @@ pub struct Observation {
     pub control: Option<String>,
     /// Share of all completion times that was spent in silence before timeouts.
     pub waited_share: f64,
-    /// What watching cost.
+    /// The cost of watching.
     pub cost: Cost,
     /// The verdict.
     pub judged: Judged,
@@ -149,7 +149,7 @@ pub struct Queue {
     pub histogram_s: Vec<f64>,
 }
 
-/// What watching cost.
+/// The cost of watching.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cost {
@@ -177,14 +177,14 @@ impl Queue {
         let percentile = |share: f64| {
             let mut passed = 0.0;
             let bin = nanoseconds.iter().position(|time| {
-                passed += as_f64(*time);
-                passed >= share * as_f64(all)
+                passed += real(*time);
+                passed >= share * real(all)
             });
             // The middle of a bin; nothing above the longest queue.
-            let middle = as_f64(bin.unwrap_or(0) as u64 * bin_bytes) + as_f64(bin_bytes) / 2.0;
+            let middle = real(bin.unwrap_or(0) as u64 * bin_bytes) + real(bin_bytes) / 2.0;
             match bin {
                 Some(0) | None => 0.0,
-                _ => middle.min(as_f64(self.max_bytes)),
+                _ => middle.min(real(self.max_bytes)),
             }
         };
         let (p50, p99) = (percentile(0.5), percentile(0.99));
@@ -193,20 +193,20 @@ impl Queue {
         self.mean_bytes = if all == 0 {
             0.0
         } else {
-            as_f64(area) / as_f64(all)
+            real(area) / real(all)
         };
         self.sojourn_p99_us = if rate_bps == 0 {
             0.0
         } else {
-            p99 * 8e6 / as_f64(rate_bps)
+            p99 * 8e6 / real(rate_bps)
         };
         self.bin_bytes = bin_bytes;
-        self.histogram_s = nanoseconds.iter().map(|time| as_f64(*time) / 1e9).collect();
+        self.histogram_s = nanoseconds.iter().map(|time| real(*time) / 1e9).collect();
         self
     }
 }
 
-/// What is the matter: the first of these that holds.
+/// The verdict: the first of these that holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -227,7 +227,7 @@ pub enum Verdict {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Judged {
-    /// What is the matter.
+    /// The verdict.
     pub verdict: Verdict,
     /// Milliseconds with many flows to one receiver.
     pub crowds: u64,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::numbers::as_f64;
 use crate::seen::{Flow, Judged, Observation, Verdict};
+use base::cast::real;
 
 /// A millisecond in which many flows went to one receiver.
 #[derive(Clone, PartialEq, Debug)]
@@ -83,7 +83,7 @@ pub fn judge(seen: &Observation, flows: &[Flow], crowds: &[Crowd], losses: &[Los
 fn verdict(seen: &Observation, judged: &Judged, flows: u64) -> Verdict {
     let lost = seen.drops + judged.timeouts + seen.fast_retransmits;
     let seconds = seen.seconds.max(1e-9);
-    let is_below_half = |bytes: u64| as_f64(bytes) * 16.0 / seconds < as_f64(seen.rate_bps);
+    let is_below_half = |bytes: u64| real(bytes) * 16.0 / seconds < real(seen.rate_bps);
     let mut bursts = seen.bursts.into_iter().zip(seen.packet_bytes);
     let queue = seen.queue.as_ref();
     let room = queue.and_then(|queue| Some((queue.max_bytes, queue.room_bytes?)));

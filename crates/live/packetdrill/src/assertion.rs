@@ -9,7 +9,7 @@ pub struct Python {
     variables: BTreeMap<String, i64>,
 }
 
-/// What is wrong with a block.
+/// The error in a block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Problem {
     /// It has syntax that is not read.

@@ -6,7 +6,7 @@ use std::{fs, io};
 use crate::kernel::Kernel;
 use crate::{Failure, run};
 
-/// What became of a script.
+/// The result of a script.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The folder it lies in.

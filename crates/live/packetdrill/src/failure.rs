@@ -7,11 +7,11 @@ use std::fmt;
 pub struct Failure {
     /// Line of the script, counted from 1.
     pub line: usize,
-    /// What is wrong there.
+    /// The error at that line.
     pub cause: Cause,
 }
 
-/// What can be wrong with a script or with the endpoint.
+/// An error of a script or of the endpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Cause {
     /// The script needs something that is not there: which, in the words of [`Lacks`].
@@ -20,7 +20,7 @@ pub enum Cause {
     Differs(String),
 }
 
-/// What scripts may need that the endpoint, its host or this interpreter does not have.
+/// Features that scripts may need, and that the endpoint, its host or this interpreter lacks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Lacks {
     /// Syntax that is not read.

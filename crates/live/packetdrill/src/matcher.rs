@@ -63,7 +63,7 @@ pub type Exactness = (Option<Span>, Span);
 /// Compares `packet`, with this many bytes of payload, with what is expected.
 ///
 /// # Errors
-/// What differs, in words.
+/// The difference, in words.
 pub fn compare(
     (packet, payload): (&Packet, u32),
     expected: &Segment,

@@ -12,7 +12,7 @@ pub struct Script {
     pub options: Vec<(usize, String, String)>,
     /// Commands before the first event, with their lines: they prepare the machine.
     pub setup: Vec<(usize, String)>,
-    /// What happens, in order.
+    /// The events, in order.
     pub events: Vec<Event>,
 }
 
@@ -40,7 +40,7 @@ pub enum When {
     Any,
 }
 
-/// What an event is.
+/// The kind of an event.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// The application calls the kernel: `write(4, ..., 1000) = 1000`.
@@ -49,7 +49,7 @@ pub enum Action {
         name: String,
         /// Its arguments.
         arguments: Vec<String>,
-        /// What it is to return.
+        /// The expected return value.
         result: String,
     },
     /// A segment of the peer arrives.

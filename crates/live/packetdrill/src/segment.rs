@@ -13,7 +13,7 @@ pub struct Segment {
     pub seq: u32,
     /// Bytes of payload.
     pub payload: u32,
-    /// What it acknowledges.
+    /// The acknowledgement number.
     pub ack: Option<u32>,
     /// The window as it is on the wire.
     pub window: Option<u16>,

@@ -29,7 +29,7 @@ impl<T: 'static> Ear<T> {
         Ok(Self { ring, heard })
     }
 
-    /// What was told since the last call, nearly in the order of time.
+    /// The entries since the last call, nearly in the order of time.
     pub fn heard(&self) -> Result<Vec<T>, LoadError> {
         let consumed = self.ring.consume();
         consumed.map_err(|error| LoadError::Refused("read a ring", error))?;

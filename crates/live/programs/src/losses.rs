@@ -42,7 +42,7 @@ impl Losses {
         })
     }
 
-    /// What was noticed since the last call, nearly in the order of time; nothing if some of it found no room.
+    /// The losses since the last call, nearly in the order of time; `None` if some found no room in the ring.
     pub fn heard(&self) -> Result<Option<Vec<Noticed>>, LoadError> {
         let heard = Ear::at(&self.map("ring")?, Noticed::read)?.heard()?;
         let untold = self.map("untold")?.lookup(&[0; 4], MapFlags::ANY);

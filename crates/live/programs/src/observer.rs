@@ -29,7 +29,7 @@ use table::TRANSFER;
 #[doc(hidden)]
 pub use table::neighbour;
 
-/// What an observer is asked for.
+/// Options of an observer.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch {
     /// Width of a bin of the queue's histogram, in powers of two bytes.
@@ -120,7 +120,7 @@ impl Observer {
         self.links.clear();
     }
 
-    /// Lets the program of this way see a frame this many times, as if it passed. Returns what each took.
+    /// Runs the program of this direction on a frame, this many times. Returns the mean time of a run.
     pub fn run(&self, way: Direction, frame: &[u8], times: u32) -> Result<Duration, LoadError> {
         let mut programs = self.object.progs_mut();
         let program = programs.find(|program| program.name() == way.name());
@@ -135,7 +135,7 @@ impl Observer {
         Ok(ran.duration)
     }
 
-    /// What was told since the last call.
+    /// The events since the last call.
     pub fn told(&self) -> Result<Vec<Told>, LoadError> {
         let refused = |error| LoadError::Refused("read a ring", error);
         let told = Arc::new(Mutex::new(Vec::new()));
@@ -180,7 +180,7 @@ impl Observer {
         Ok(())
     }
 
-    /// What is known of the device as a whole.
+    /// Totals of the device.
     pub fn totals(&self) -> Result<Totals, LoadError> {
         let value = self.map(TOTALS)?.lookup(&[0; 4], MapFlags::ANY);
         let value = value.map_err(|error| LoadError::Refused("read a map", error))?;

@@ -19,7 +19,7 @@ pub struct Pinned {
     hooks: Vec<(Direction, Link)>,
 }
 
-/// What the kernel says of a program at a hook.
+/// A program at a hook, as the kernel lists it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Standing {
     /// Which way its packets go.
@@ -50,7 +50,7 @@ impl Pinned {
         Ok((!hooks.is_empty()).then_some(Self { folder, hooks }))
     }
 
-    /// What stands at each hook.
+    /// The program at each hook.
     pub fn standing(&self) -> Result<Vec<Standing>, LoadError> {
         let standing = self.hooks.iter().map(|(way, link)| {
             let info = info(link)?;

@@ -27,7 +27,7 @@ impl Direction {
     /// Both.
     pub const BOTH: [Self; 2] = [Self::Egress, Self::Ingress];
 
-    /// What programs and pins are called.
+    /// The name of programs and pins.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Egress => "egress",
@@ -36,7 +36,7 @@ impl Direction {
     }
 }
 
-/// What a law is asked for besides, before it is verified.
+/// Options fixed at load time.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Setup {
     /// ACKs come in by another device than their data leave by: the program that data meet tells the one that ACKs

@@ -41,7 +41,7 @@ impl Reason {
         Self::Told,
     ];
 
-    /// What it means.
+    /// Its meaning.
     pub const fn says(self) -> &'static str {
         match self {
             Self::NoLease => "the lease was over",

@@ -14,18 +14,18 @@ use crate::objects;
 use crate::observer::Way;
 use crate::port::Port;
 
-/// What came to a receiver, or left it.
+/// A segment that came to a receiver or left it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Segment {
     /// The time by the monotonic clock.
     pub at: Duration,
     /// The way of the connection's acknowledgements.
     pub way: Way,
-    /// What it was.
+    /// Its kind.
     pub what: What,
 }
 
-/// What a segment is to a receiver. Numbers are those of the header.
+/// The kind of a segment for a receiver. Numbers are those of the header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum What {
     /// A SYN with this number came.

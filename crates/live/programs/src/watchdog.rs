@@ -18,7 +18,7 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// What the pin of its program is called.
+    /// The name of the pin of its program.
     pub const PIN: &str = RELEASE;
 
     /// How often it is to look: as long as the packets of a full queue take at some ten Mbit/s, and less than any timer
@@ -105,7 +105,7 @@ fn run(program: &OwnedFd, device: u32) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// What the program and its pin are called.
+/// The name of the program and of its pin.
 const RELEASE: &str = "release";
 /// `ifindex` of `struct __sk_buff`, in words.
 const DEVICE: usize = 10;

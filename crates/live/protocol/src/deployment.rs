@@ -15,7 +15,7 @@ use crate::nullable::nullable;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AttachLine {
-    /// What was done.
+    /// The action.
     pub action: AttachAction,
     /// The device.
     pub device: String,
@@ -51,7 +51,7 @@ pub struct AttachLine {
     pub hints: Vec<String>,
 }
 
-/// What an attach did.
+/// The action of an attach.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AttachAction {
@@ -185,7 +185,7 @@ pub struct Passed {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DetachLine {
-    /// What was done.
+    /// The action.
     pub action: DetachAction,
     /// The device.
     pub device: String,
@@ -195,7 +195,7 @@ pub struct DetachLine {
     pub scheme: String,
 }
 
-/// What a detach did.
+/// The action of a detach.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DetachAction {
@@ -206,13 +206,13 @@ pub enum DetachAction {
     WouldDetach,
 }
 
-/// What works on a machine.
+/// The features that work on a machine.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DoctorLine {
     /// The release of the kernel.
     pub kernel: String,
-    /// What was tried.
+    /// The trial.
     pub checks: Vec<Checked>,
     /// Which schemes work.
     pub schemes: Vec<SchemeSupport>,
@@ -226,7 +226,7 @@ pub struct Checked {
     pub name: String,
     /// The result.
     pub state: CheckState,
-    /// What was seen.
+    /// The finding.
     pub detail: String,
     /// The remedy; empty if none is needed or known.
     pub cure: String,

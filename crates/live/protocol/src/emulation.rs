@@ -48,7 +48,7 @@ pub struct BedLine {
 pub struct Instead {
     /// The key.
     pub key: String,
-    /// What Linux does instead.
+    /// The behaviour of Linux.
     pub instead: String,
 }
 

@@ -67,7 +67,7 @@ pub enum Line {
     Served(ServedLine),
     /// Bytes were fetched.
     Fetched(FetchedLine),
-    /// What works on this machine.
+    /// The features that work on this machine.
     Doctor(DoctorLine),
     /// A remark about an observation.
     Note(NoteLine),
@@ -115,7 +115,7 @@ pub struct LacksLine {
     /// Whether these are privileges, which `sudo` gives.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub privileges: bool,
-    /// What is missing.
+    /// The missing feature.
     pub what: String,
 }
 
@@ -123,7 +123,7 @@ pub struct LacksLine {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FailedLine {
-    /// What failed, and why.
+    /// The failure, and its cause.
     pub what: String,
 }
 

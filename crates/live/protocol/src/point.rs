@@ -55,7 +55,7 @@ pub enum Results {
     Linux {
         /// The simulator's metrics as far as they can be measured.
         metrics: Box<LinuxMetrics>,
-        /// What was measured besides, and whether the run is valid.
+        /// Other measurements, and whether the run is valid.
         live: Box<LinuxRun>,
     },
     /// In the simulator.
@@ -133,7 +133,7 @@ pub struct LinuxMetrics {
     pub fct_max_us: Option<f64>,
 }
 
-/// What was measured of a run on Linux besides its metrics, and whether it is valid. Fields that a bed lacks are null.
+/// Measurements of a run on Linux besides its metrics, and whether it is valid. Fields that a bed lacks are null.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinuxRun {
@@ -257,7 +257,7 @@ impl PointLine {
         }
     }
 
-    /// What was measured of it on Linux besides its metrics.
+    /// Its measurements on Linux besides its metrics.
     #[must_use]
     pub fn live(&self) -> Option<&LinuxRun> {
         match &self.results {

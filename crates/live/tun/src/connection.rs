@@ -29,7 +29,7 @@ pub(crate) struct Connection {
     facts: Facts,
 }
 
-/// What happened to a connection.
+/// Events of a connection, with their times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Facts {
     /// When the connection began.
@@ -43,7 +43,7 @@ struct Facts {
     aborted: bool,
 }
 
-/// What a connection sends: some bytes, then a body.
+/// The data of a connection: some bytes, then a body.
 pub(crate) struct Source {
     pub(crate) head: Vec<u8>,
     pub(crate) body: Body,
@@ -183,7 +183,7 @@ impl Connection {
         Ok(bytes)
     }
 
-    /// What has come in order since the last call.
+    /// The bytes that came in order since the last call.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         self.inbox.take(self.endpoint.received())
     }

@@ -17,7 +17,7 @@ use super::failure::Failure;
 use super::request;
 use super::serve::STREAM;
 
-/// What is to be fetched.
+/// An order to fetch.
 #[derive(Clone, Debug)]
 pub struct Fetch {
     /// Any address that is served.
@@ -91,7 +91,7 @@ fn served() -> Result<Namespace, Failure> {
     }
 }
 
-/// What came as the answer.
+/// The answer.
 struct Answer {
     head: Vec<u8>,
     received: u64,

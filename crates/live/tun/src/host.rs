@@ -6,6 +6,7 @@ use std::net::SocketAddrV4;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use base::cast::low_32;
 use base::{Seq, Time};
 use engine::random::Stream;
 use machine::payload::Payload;
@@ -20,7 +21,7 @@ use super::device::Device;
 use super::path::{Impairment, Path};
 use super::stack::Stack;
 
-/// What is on top of our TCP.
+/// The application on top of our TCP.
 pub(crate) trait Application {
     /// Somebody connects. Returns the stack that answers and a number for the connection; `None` refuses.
     fn accept(&mut self, ends: &Ends) -> Option<(&Stack, usize)>;
@@ -161,7 +162,7 @@ impl Host {
         self.capture.take().map_or(Ok(()), Capture::finish)
     }
 
-    /// What the kernel has sent begins its way.
+    /// Puts the packets that the kernel has sent into the network.
     fn read(&mut self) -> io::Result<()> {
         while let Some(length) = self.device.read(&mut self.buffer)? {
             let now = self.now();
@@ -174,7 +175,7 @@ impl Host {
         Ok(())
     }
 
-    /// What has come its way reaches the kernel. Its answers are read meanwhile: its queue is short.
+    /// Hands packets that have arrived to the kernel. Its answers are read meanwhile: its queue is short.
     fn write(&mut self) -> io::Result<()> {
         for number in 1_u32.. {
             let Some(packet) = self.outward.due(self.now()) else {
@@ -247,7 +248,7 @@ impl Host {
         Ok(())
     }
 
-    /// Everything that a connection has to send begins its way.
+    /// Puts everything that a connection has to send into the network.
     fn flush(&mut self, connection: &mut Connection, now: Time) -> io::Result<()> {
         let mut bytes = Vec::new();
         while let Some(priority) = connection.emit(&mut bytes, &self.payload, now)? {
@@ -282,9 +283,8 @@ impl Host {
         }
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "half of it is wanted")]
     fn initial(&mut self) -> Seq {
-        Seq(self.numbers.bits() as u32)
+        Seq(low_32(self.numbers.bits()))
     }
 }
 

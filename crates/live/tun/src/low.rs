@@ -8,7 +8,7 @@
 use base::{Packet, Seq, TcpFlags};
 use protocol::LowAcks;
 
-/// What counts as data of low priority.
+/// The rule by which data counts as sent at low priority.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum LowRule {
     /// What lies above everything that has been sent at priority 0. An ACK of a copy that the ordinary loop has
@@ -30,7 +30,7 @@ pub(crate) struct Reader {
     acknowledged: u64,
     /// One past the last byte that was sent at priority 0.
     ordinary: u64,
-    /// What was sent at low priorities.
+    /// The range sent at low priorities.
     copies: (u64, u64),
     pub(crate) counts: LowAcks,
 }

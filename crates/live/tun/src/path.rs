@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use base::{Rate, Span, Time};
 use engine::random::Stream;
 
-/// What happens to packets on their way, in each direction alike.
+/// Impairments of packets on their way, in each direction alike.
 #[derive(Clone, Copy, Debug)]
 pub struct Impairment {
     /// How long every packet takes.
@@ -99,7 +99,7 @@ impl Path {
         arrives.unwrap_or(none).min(leaves.unwrap_or(none))
     }
 
-    /// What leaves until `now`.
+    /// The packets that leave until `now`.
     fn leave(&mut self, now: Time) {
         while self.free <= now {
             let Some(((_, number), (came, packet))) = self.waiting.pop_first() else {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// What a request asks for.
+/// The target of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Wanted {
     /// A file below the folder, by its path without the first slash.
@@ -17,7 +17,7 @@ pub(crate) fn end(bytes: &[u8]) -> Option<usize> {
     end.map(|end| end + 4)
 }
 
-/// What the head of a request asks for; a refusal is a status.
+/// The target in the head of a request; a refusal is a status.
 pub(crate) fn read(head: &[u8]) -> Result<Wanted, &'static str> {
     let text = str::from_utf8(head).map_err(|_| BAD)?;
     let line = text.lines().next().unwrap_or_default();

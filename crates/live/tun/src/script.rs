@@ -76,7 +76,7 @@ struct Driver {
     /// The number of the kernel's SYN, once it is known.
     initial: Option<Seq>,
     clocks: Clocks,
-    /// What has left and was not expected yet, oldest first.
+    /// Packets that left and were not expected yet, oldest first.
     sent: Vec<(Time, Packet)>,
 }
 

@@ -21,7 +21,7 @@ use super::path::Impairment;
 use super::request::{self, Wanted};
 use super::stack::Stack;
 
-/// What is to be served, and how.
+/// An order to serve.
 #[derive(Clone, Debug)]
 pub struct Serve {
     /// The folder with the files.
@@ -30,9 +30,9 @@ pub struct Serve {
     pub schemes: Vec<String>,
     /// Settings of our side, as `key=value`.
     pub sets: Vec<String>,
-    /// What happens to packets.
+    /// Impairments of packets.
     pub impairment: Impairment,
-    /// What losses and lateness are drawn from.
+    /// The seed of losses and lateness.
     pub seed: u64,
     /// Where packets go, if anywhere.
     pub capture: Option<PathBuf>,

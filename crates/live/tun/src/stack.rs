@@ -24,7 +24,7 @@ fn is_of_senders<'a>(roles: impl Iterator<Item = &'a Role>) -> bool {
     sends
 }
 
-/// What makes the endpoints of a scheme.
+/// Makes the endpoints of a scheme.
 pub(crate) struct Stack {
     pub(crate) scheme: String,
     roles: Roles,

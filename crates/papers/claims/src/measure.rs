@@ -166,8 +166,8 @@ impl Measure {
         measure
     }
 
-    /// Below which no value lies: counts, times, lengths and rates are not negative, while reductions, the
-    /// errors that some roles report and equations may be.
+    /// The lower bound of its values: 0 for counts, times, lengths and rates; none for reductions, equations and errors
+    /// that roles report, which may be negative.
     pub fn least(&self) -> f64 {
         let signed = match &self.of {
             Of::Metric(_) | Of::Flows { .. } | Of::Ports { .. } | Of::Events { .. } => false,

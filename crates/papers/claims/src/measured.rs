@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::rc::Rc;
 
+use base::cast;
 use results::statistics::Estimate;
 use results::{Cell, Folder};
 use scenario::{Overrides, Problem, Problems, Scenario, Source};
@@ -167,8 +168,8 @@ impl Measured {
         all.position(|row| row.scheme == scheme && row.set == *set)
     }
 
-    /// The distribution of a measure without a statistic, over all seeds of a row: every flow, every
-    /// port, or how long a series had which value.
+    /// The distribution of a measure without a statistic, over all seeds of a row: of all flows, of all ports, or of the
+    /// values of a series, each weighted by how long it lasted.
     pub fn sample(&self, measure: &Measure, row: usize) -> Result<Sample, Problems> {
         let points: BTreeSet<u32> = self.folder.summary().rows[row]
             .points
@@ -194,10 +195,9 @@ impl Measured {
         Ok(all)
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "a packet has a few kilobytes")]
     fn packet(&self, point: u32) -> f64 {
         let point = self.scenario.points().get(point as usize);
-        point.map_or(f64::NAN, |point| point.keys.packet_bytes() as f64)
+        point.map_or(f64::NAN, |point| cast::real(point.keys.packet_bytes()))
     }
 
     fn by_point(&self, measure: &Measure) -> Result<BTreeMap<u32, f64>, Problems> {
@@ -337,10 +337,9 @@ fn whole(cell: Cell<'_>) -> Option<u32> {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 fn real(cell: Cell<'_>) -> Option<f64> {
     match cell {
-        Cell::Int(value) => Some(value as f64),
+        Cell::Int(value) => Some(cast::signed(value)),
         Cell::Double(value) => Some(value),
         Cell::Bool(value) => Some(f64::from(u8::from(value))),
         _ => None,

@@ -6,6 +6,7 @@ use theory::hscc::{Fluid, Increase, Linear};
 use theory::{rc3, rcc};
 
 use super::unit::{Dimension, Level};
+use base::cast::real;
 
 /// An equation of a paper.
 #[derive(Debug)]
@@ -237,15 +238,13 @@ fn budget(point: &PointSpec) -> Option<f64> {
 }
 
 /// Full packets that a host's link brings it in a second.
-#[expect(clippy::cast_precision_loss, reason = "a rate has fewer than 53 bits")]
 fn rate(point: &PointSpec) -> f64 {
-    point.keys.link.to_hosts().as_bps() as f64 / 8.0 / packet(point)
+    real(point.keys.link.to_hosts().as_bps()) / 8.0 / packet(point)
 }
 
 /// Bytes of a full packet.
-#[expect(clippy::cast_precision_loss, reason = "a packet has a few kilobytes")]
 fn packet(point: &PointSpec) -> f64 {
-    point.keys.packet_bytes() as f64
+    real(point.keys.packet_bytes())
 }
 
 #[cfg(test)]

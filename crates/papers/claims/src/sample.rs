@@ -2,6 +2,7 @@
 
 use super::measure::{Statistic, Weight};
 use super::unit::{Dimension, Level};
+use base::cast::count;
 
 /// Values with their weights: flows and ports count once, values of a series as long as they last.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +46,6 @@ impl Sample {
     }
 
     /// A statistic; `NaN` if there is no value that it could be made of.
-    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
     pub(super) fn statistic(&self, statistic: &Statistic, units: Units) -> f64 {
         let values = || self.values.iter().map(|(value, _)| *value);
         let weight: f64 = self.values.iter().map(|(_, weight)| weight).sum();
@@ -66,7 +66,7 @@ impl Sample {
             Statistic::Min => nan_if_empty(values().fold(f64::INFINITY, f64::min)),
             Statistic::Max => nan_if_empty(values().fold(f64::NEG_INFINITY, f64::max)),
             Statistic::Sum => values().sum(),
-            Statistic::Count => self.values.len() as f64,
+            Statistic::Count => count(self.values.len()),
             Statistic::Percentile(percent) => self.percentile(*percent, weight),
             Statistic::Difference(a, b) => self.statistic(a, units) - self.statistic(b, units),
             Statistic::Share { below, above } => {
@@ -86,12 +86,12 @@ impl Sample {
                 let mut sorted: Vec<f64> = values().collect();
                 sorted.sort_by(f64::total_cmp);
                 let gaps = sorted.windows(2).filter(|pair| pair[1] - pair[0] > gap);
-                nan_if_empty(1.0 + gaps.count() as f64)
+                nan_if_empty(1.0 + count(gaps.count()))
             }
             Statistic::Jain => {
                 let (sum, squares) =
                     values().fold((0.0, 0.0), |(sum, squares), v| (sum + v, squares + v * v));
-                sum * sum / (self.values.len() as f64 * squares)
+                sum * sum / (count(self.values.len()) * squares)
             }
             // These see an order of time, which a sample has not.
             Statistic::Dips { .. } | Statistic::Oscillations { .. } | Statistic::Change => f64::NAN,
@@ -188,7 +188,6 @@ impl Steps {
     }
 
     /// A statistic over a stretch of time.
-    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
     pub(super) fn statistic(
         &self,
         statistic: &Statistic,
@@ -202,7 +201,7 @@ impl Steps {
                 let falls = clipped
                     .windows(2)
                     .filter(|pair| pair[0].1 >= level && pair[1].1 < level);
-                falls.count() as f64
+                count(falls.count())
             }
             Statistic::Oscillations { below, above } => {
                 let (low, high) = (column(below, units), column(above, units));

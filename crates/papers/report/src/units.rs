@@ -2,6 +2,8 @@
 
 use sim::columns::METRICS;
 
+use base::cast::integer;
+
 /// A unit for showing values: what to divide by, and its name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Unit {
@@ -57,8 +59,7 @@ pub(crate) fn number(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value:.0}");
     }
-    #[expect(clippy::cast_possible_truncation, reason = "exponents are below 400")]
-    let exponent = libm::floor(libm::log10(value.abs())) as i32;
+    let exponent = integer(libm::floor(libm::log10(value.abs())));
     let decimals = usize::try_from(digits - 1 - exponent).unwrap_or(0);
     let text = format!("{value:.decimals$}");
     if text.contains('.') {

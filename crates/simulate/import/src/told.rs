@@ -3,6 +3,7 @@
 use tables::flows::exact::{lasting, written};
 
 use crate::Imported;
+use base::cast::wide;
 
 impl Imported {
     /// What was read, what was skipped and why, a sentence each.
@@ -50,11 +51,10 @@ impl Imported {
 }
 
 /// Bytes with three digits.
-#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
 fn size(bytes: u128) -> String {
     let unit = UNITS.into_iter().find(|(_, unit)| bytes >= *unit);
     let (name, unit) = unit.unwrap_or(("B", 1));
-    let text = format!("{:.2}", bytes as f64 / unit as f64);
+    let text = format!("{:.2}", wide(bytes) / wide(unit));
     format!(
         "{} {name}",
         text.trim_end_matches('0').trim_end_matches('.')

@@ -7,6 +7,7 @@ use tables::flows::exact;
 use tables::{Cell, Field, Kind as Column, TableWriter};
 
 use crate::Imported;
+use base::cast::wide;
 
 /// How a trace is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,14 +144,14 @@ impl<'a> Rows<'a> {
         for flow in &self.imported.flows {
             let name = |host: crate::Host| Cell::Text(&self.imported.hosts[host.0 as usize]);
             let mut row = vec![
-                Cell::Double(real(self.at(flow.start))),
+                Cell::Double(as_micros(self.at(flow.start))),
                 Cell::Int(i64::try_from(flow.size).unwrap_or(i64::MAX)),
                 name(flow.sender),
                 name(flow.receiver),
             ];
             row.extend(self.opens.then(|| {
                 flow.open
-                    .map_or(Cell::Null, |open| Cell::Double(real(self.at(open))))
+                    .map_or(Cell::Null, |open| Cell::Double(as_micros(self.at(open))))
             }));
             row.extend(self.shares.then(|| {
                 let number = flow
@@ -169,9 +170,8 @@ fn micros(ps: u128) -> String {
     format!("{}.{:06}", ps / 1_000_000, ps % 1_000_000)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "as fine as a real number is")]
-fn real(ps: u128) -> f64 {
-    ps as f64 / 1e6
+fn as_micros(ps: u128) -> f64 {
+    wide(ps) / 1e6
 }
 
 #[cfg(test)]

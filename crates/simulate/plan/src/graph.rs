@@ -19,6 +19,7 @@ mod node_link;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, OnceLock};
 
+use base::cast::id;
 use base::{Quantity, QuantityError, Rate, Span};
 use fabric::Layer;
 
@@ -258,12 +259,8 @@ impl Graph {
         Tree { order, parent }
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "files with more nodes than 2^32 are refused for their size"
-    )]
     fn count(&self) -> u32 {
-        self.nodes.len() as u32
+        id(self.nodes.len())
     }
 }
 

@@ -282,7 +282,7 @@ base::settings! {
         pub syn_retries: u32 = "6",
         /// How often a SYN-ACK is sent again before the connection fails; "auto" is tcp.syn_retries.
         pub syn_ack_retries: OrAuto<u32> = "auto",
-        /// What follows from a SYN or SYN-ACK that had to be sent again. "rfc5681": the first window is one segment, the timeout at least tcp.rto_after_syn_loss, and each SYN-ACK doubles the timeout of the next. "linux": the first window is one segment after two copies and more, unless the echo of a timestamp shows that the first one had come; the echo is also a sample of the round trip, without which the timeout is at least tcp.rto_after_syn_loss; and a SYN-ACK that answers another copy of the SYN doubles no timeout.
+        /// Consequences of a SYN or SYN-ACK that was sent again. "rfc5681": the first window is one segment, the timeout is at least tcp.rto_after_syn_loss, and each SYN-ACK doubles the timeout of the next. "linux": the first window is one segment only if two or more copies were sent and no timestamp echo shows that the first copy had arrived. An echo is also a sample of the round trip; without a sample the timeout is at least tcp.rto_after_syn_loss. A SYN-ACK that answers another copy of the SYN doubles no timeout.
         pub after_syn_loss: AfterSynLoss = "rfc5681",
         /// How often data is sent again after timeouts in a row before the connection fails.
         pub retries: u32 = "15",
@@ -316,7 +316,7 @@ base::settings! {
         pub ecn: bool = "false",
         /// Whether retransmissions are ECN-capable under classic ECN. RFC 3168 forbids it; in ns-2 they are.
         pub ecn_retransmissions: bool = "false",
-        /// What shows a sender that a segment is lost: three duplicate ACKs or SACK blocks ("dupacks", RFC 5681 and RFC 6675), or the delivery of a segment sent later ("rack", RFC 8985), which also finds a lost retransmission; "rack-linux" compares with the round trip of what an ACK acknowledges instead of that of what was sent last, as Linux does. Both need tcp.sack.
+        /// How a sender finds out that a segment is lost. "dupacks": by three duplicate ACKs or SACK blocks (RFC 5681, RFC 6675). "rack": by the delivery of a segment sent later (RFC 8985), which also finds a lost retransmission. "rack-linux": the same, but the round trip that it compares with is that of the segments an ACK acknowledges, not that of the segment sent last, as in Linux. Both need tcp.sack.
         pub loss_detection: LossDetection = "dupacks",
         /// Whether a sender probes the end of a flight before its timer expires (RFC 8985), and when: after two round trips and, with one segment in flight, tcp.delayed_ack_timeout ("rfc8985") or tcp.min_rto ("linux"). Needs tcp.sack.
         pub tail_loss_probe: TailLossProbe = "off",
@@ -424,7 +424,7 @@ base::settings! {
         pub peers: PeerKind = "any",
         /// Random arrivals: how many flows arrive together, from as many different senders to one receiver, as in an incast; the load stays what it is. A range such as "20-60" is drawn for each arrival. workload.jitter, workload.delay and workload.interval delay the flows of such an incast, each for itself.
         pub fan_in: FanIn = "1",
-        /// Random arrivals: time from one to the next, or the law it is drawn from. "auto" is exponential, at each receiver for itself, with the mean that makes workload.load; any other law is one of all receivers together and takes the place of workload.load.
+        /// Random arrivals: time from one to the next, or the law it is drawn from. "auto": each receiver has arrivals of its own with exponential times, whose mean follows from workload.load. Any other law describes the arrivals at all receivers together; workload.load is then ignored.
         pub arrivals: OrAuto<TimeLaw> = "auto",
         /// Poisson arrivals: how many flows arrive; a number takes the place of workload.duration, "auto" leaves it to that. Burst: how many flows there are, the first to start; "auto" is all.
         pub flows: OrAuto<Count> = "auto",

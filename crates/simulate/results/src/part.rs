@@ -46,7 +46,7 @@ pub(super) fn path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.part"))
 }
 
-/// Writes what became of a point of the sweep `fingerprint`, which has these files.
+/// Writes the result of a point, with the names of its files. `fingerprint` is that of the sweep.
 pub(super) fn write(
     stay: Stay,
     path: &Path,

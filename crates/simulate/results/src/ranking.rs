@@ -4,6 +4,7 @@ use crate::comparison::Comparison;
 use crate::row::Row;
 use crate::statistics::{Estimate, Significance, paired};
 use crate::summary::Summary;
+use base::cast::real;
 
 /// What schemes are ranked by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -254,9 +255,8 @@ fn completes_fewer(summary: &Summary, row: &Row, other: &Row) -> bool {
     paired(&ours, &theirs, true).1 == Significance::Lower
 }
 
-#[expect(clippy::cast_precision_loss, reason = "flows have 32-bit numbers")]
 fn share(some: u64, all: u64) -> f64 {
-    some as f64 / all as f64
+    real(some) / real(all)
 }
 
 /// The paired difference between two rows of the same group, unless it may be zero.

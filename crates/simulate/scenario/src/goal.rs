@@ -1,5 +1,6 @@
 //! Goals: what a user demands of results, as in `reads.fct_p99 < 10ms`.
 
+use base::cast::real;
 use base::{Column, Quantity, Rate, Span, WireSize};
 
 use plan::metric::{Selector, Unknown, short};
@@ -104,11 +105,11 @@ impl std::fmt::Display for Goal {
 pub fn amount(text: &str, column: &Column) -> Result<f64, Unknown> {
     let read = match column.unit {
         "us" => Span::parse(text).map(Span::as_micros),
-        "bit/s" => Rate::parse(text).map(|rate| exact(rate.as_bps())),
+        "bit/s" => Rate::parse(text).map(|rate| real(rate.as_bps())),
         // A queue of packets would depend on their size: two sizes of packets tell that it was meant.
         "bytes" => WireSize::parse(text).map(|size| {
             let (none, one) = (size.in_bytes(0), size.in_bytes(1));
-            if none == one { exact(none) } else { f64::NAN }
+            if none == one { real(none) } else { f64::NAN }
         }),
         _ => return share(text, column),
     };
@@ -146,11 +147,6 @@ fn wrong(text: &str, column: &Column, expected: &str) -> Unknown {
         ),
         remedy: EXAMPLES.to_owned(),
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "thresholds have few digits")]
-fn exact(value: u64) -> f64 {
-    value as f64
 }
 
 /// What a goal looks like.

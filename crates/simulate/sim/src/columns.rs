@@ -1,7 +1,6 @@
 //! What the numbers in results mean: one description for tables, CSV, JSON and `explain results`.
 
 use base::Column;
-use base::cast::real;
 
 pub use plan::metric::METRICS;
 
@@ -47,64 +46,9 @@ pub const COST: &[Column] = &[
 
 /// The values of [`METRICS`], in the same order, with `NaN` where there is none.
 pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
-    let m = metrics;
-    let mut values = vec![
-        m.goodput_bps,
-        m.fct_mean_us,
-        m.fct_p50_us,
-        m.fct_p95_us,
-        m.fct_p99_us,
-        m.fct_p999_us,
-        m.fct_p9999_us,
-        m.fct_max_us,
-        m.round_p50_us,
-        m.round_p99_us,
-        m.round_p999_us,
-        m.round_max_us,
-        known(m.rounds_completed),
-        known(m.rounds_unfinished),
-        m.slowdown_mean,
-        m.slowdown_p50,
-        m.slowdown_p99,
-        m.slowdown_p999,
-        real(m.timeouts),
-        real(m.tail_timeouts),
-        real(m.syn_timeouts),
-        real(m.tail_probes),
-        real(m.window_probes),
-        real(m.timers),
-        m.timeout_rate,
-        real(m.retransmissions),
-        real(m.after_timeout),
-        real(m.packets),
-        m.fairness,
-        real(m.drops),
-        real(m.marks),
-        real(m.threshold_crossings),
-        m.queue_mean_bytes,
-        real(m.queue_p5_bytes),
-        real(m.queue_p50_bytes),
-        real(m.queue_p95_bytes),
-        real(m.queue_max_bytes),
-        real(m.flows_completed),
-        real(m.flows_failed),
-        real(m.flows_unfinished),
-        real(m.flows_late),
-        m.goodput_p50_bps,
-        m.goodput_weighted_bps,
-        m.bound_p50_us,
-        m.bound_p99_us,
-        m.bound_max_us,
-        m.active,
-        m.held_up,
-    ];
-    values.extend(split_values(m.breakdown.as_ref()));
+    let mut values = metrics.values();
+    values.extend(split_values(metrics.breakdown.as_ref()));
     values
-}
-
-/// A count, or `NaN` where there is nothing to count.
-fn known(count: Option<u64>) -> f64 {
-    count.map_or(f64::NAN, real)
 }
 
 /// The means of the parts of completion times, then those of the slowest flows; `NaN` where they are not known.
@@ -119,52 +63,10 @@ fn split_values(split: Option<&Split>) -> [f64; 16] {
 
 /// The numbers of a group of flows: their names are those of [`METRICS`].
 pub fn group_values(metrics: &GroupMetrics) -> Vec<(&'static str, f64)> {
-    let m = metrics;
-    let mut values = vec![
-        ("goodput_bps", m.goodput_bps),
-        ("fct_mean_us", m.fct_mean_us),
-        ("fct_p50_us", m.fct_p50_us),
-        ("fct_p95_us", m.fct_p95_us),
-        ("fct_p99_us", m.fct_p99_us),
-        ("fct_p999_us", m.fct_p999_us),
-        ("fct_p9999_us", m.fct_p9999_us),
-        ("fct_max_us", m.fct_max_us),
-        ("round_p50_us", m.round_p50_us),
-        ("round_p99_us", m.round_p99_us),
-        ("round_p999_us", m.round_p999_us),
-        ("round_max_us", m.round_max_us),
-        ("rounds_completed", known(m.rounds_completed)),
-        ("rounds_unfinished", known(m.rounds_unfinished)),
-        ("slowdown_mean", m.slowdown_mean),
-        ("slowdown_p50", m.slowdown_p50),
-        ("slowdown_p99", m.slowdown_p99),
-        ("slowdown_p999", m.slowdown_p999),
-        ("timeouts", real(m.timeouts)),
-        ("tail_timeouts", real(m.tail_timeouts)),
-        ("syn_timeouts", real(m.syn_timeouts)),
-        ("tail_probes", real(m.tail_probes)),
-        ("window_probes", real(m.window_probes)),
-        ("timers", real(m.timers)),
-        ("timeout_rate", m.timeout_rate),
-        ("retransmissions", real(m.retransmissions)),
-        ("after_timeout", real(m.after_timeout)),
-        ("packets", real(m.packets)),
-        ("fairness", m.fairness),
-        ("flows_completed", real(m.flows_completed)),
-        ("flows_failed", real(m.flows_failed)),
-        ("flows_unfinished", real(m.flows_unfinished)),
-        ("flows_late", real(m.flows_late)),
-        ("goodput_p50_bps", m.goodput_p50_bps),
-        ("goodput_weighted_bps", m.goodput_weighted_bps),
-        ("bound_p50_us", m.bound_p50_us),
-        ("bound_p99_us", m.bound_p99_us),
-        ("bound_max_us", m.bound_max_us),
-        ("active", m.active),
-        ("held_up", m.held_up),
-    ];
+    let mut values = metrics.values();
     let parts = METRICS[METRICS.len() - 16..].iter();
     let parts = parts.map(|column| column.name);
-    values.extend(parts.zip(split_values(m.breakdown.as_ref())));
+    values.extend(parts.zip(split_values(metrics.breakdown.as_ref())));
     values
 }
 

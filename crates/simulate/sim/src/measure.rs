@@ -14,7 +14,8 @@ use bound::HostLinks;
 
 use crate::alone::Alone;
 use crate::metrics::{
-    Cost, Distribution, FlowRecord, GroupMetrics, Metrics, Outcome, PortRecord, TierMetrics,
+    Cost, Distribution, FlowRecord, GroupMetrics, Metrics, NetworkMetrics, Outcome, PortRecord,
+    TierMetrics,
 };
 use crate::parts::{Breakdown, Split};
 use crate::rounds::{self, Round, RoundTotals};
@@ -77,36 +78,7 @@ fn metrics(
 ) -> Metrics {
     let ports = || ended.network.ports().iter().map(fabric::Port::counters);
     let bottleneck = &ended.network.ports()[ended.bottleneck.0 as usize];
-    Metrics {
-        goodput_bps,
-        fct_mean_us: all.fct_mean_us,
-        fct_p50_us: all.fct_p50_us,
-        fct_p95_us: all.fct_p95_us,
-        fct_p99_us: all.fct_p99_us,
-        fct_p999_us: all.fct_p999_us,
-        fct_p9999_us: all.fct_p9999_us,
-        fct_max_us: all.fct_max_us,
-        round_p50_us: all.round_p50_us,
-        round_p99_us: all.round_p99_us,
-        round_p999_us: all.round_p999_us,
-        round_max_us: all.round_max_us,
-        rounds_completed: all.rounds_completed,
-        rounds_unfinished: all.rounds_unfinished,
-        slowdown_mean: all.slowdown_mean,
-        slowdown_p50: all.slowdown_p50,
-        slowdown_p99: all.slowdown_p99,
-        slowdown_p999: all.slowdown_p999,
-        timeouts: all.timeouts,
-        tail_timeouts: all.tail_timeouts,
-        syn_timeouts: all.syn_timeouts,
-        tail_probes: all.tail_probes,
-        window_probes: all.window_probes,
-        timers: all.timers,
-        timeout_rate: all.timeout_rate,
-        retransmissions: all.retransmissions,
-        after_timeout: all.after_timeout,
-        packets: all.packets,
-        fairness: all.fairness,
+    let network = NetworkMetrics {
         drops: ports().map(|port| port.drops).sum(),
         marks: ports().map(|port| port.marks).sum(),
         threshold_crossings: ports().map(|port| port.threshold_crossings).sum(),
@@ -115,18 +87,10 @@ fn metrics(
         queue_p50_bytes: queue.p50,
         queue_p95_bytes: queue.p95,
         queue_max_bytes: bottleneck.counters().max_waiting_bytes,
-        flows_completed: all.flows_completed,
-        flows_failed: all.flows_failed,
-        flows_unfinished: all.flows_unfinished,
-        flows_late: all.flows_late,
-        goodput_p50_bps: all.goodput_p50_bps,
-        goodput_weighted_bps: all.goodput_weighted_bps,
-        bound_p50_us: all.bound_p50_us,
-        bound_p99_us: all.bound_p99_us,
-        bound_max_us: all.bound_max_us,
-        active: all.active,
-        held_up: all.held_up,
-        breakdown: all.breakdown,
+    };
+    Metrics {
+        goodput_bps,
+        ..Metrics::new(all, &network)
     }
 }
 

@@ -1,171 +1,206 @@
 //! What a simulation measures.
 
-use base::cast::real;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::parts::{Breakdown, Split};
+use base::cast::real;
 
-/// Results of one simulation. [`columns`](crate::columns) describes each field.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[expect(
-    missing_docs,
-    reason = "described in `columns`, for people and machines alike"
-)]
-pub struct Metrics {
-    #[serde(with = "absent")]
-    pub goodput_bps: f64,
-    #[serde(with = "absent")]
-    pub fct_mean_us: f64,
-    #[serde(with = "absent")]
-    pub fct_p50_us: f64,
-    #[serde(with = "absent")]
-    pub fct_p95_us: f64,
-    #[serde(with = "absent")]
-    pub fct_p99_us: f64,
-    #[serde(with = "absent", default = "absent::none")]
-    pub fct_p999_us: f64,
-    #[serde(with = "absent", default = "absent::none")]
-    pub fct_p9999_us: f64,
-    #[serde(with = "absent")]
-    pub fct_max_us: f64,
-    #[serde(with = "absent", default = "absent::none")]
-    pub round_p50_us: f64,
-    #[serde(with = "absent", default = "absent::none")]
-    pub round_p99_us: f64,
-    #[serde(with = "absent", default = "absent::none")]
-    pub round_p999_us: f64,
-    #[serde(with = "absent", default = "absent::none")]
-    pub round_max_us: f64,
-    pub rounds_completed: Option<u64>,
-    pub rounds_unfinished: Option<u64>,
-    #[serde(with = "absent", default = "absent::none")]
-    pub slowdown_mean: f64,
-    #[serde(with = "absent", default = "absent::none")]
-    pub slowdown_p50: f64,
-    #[serde(with = "absent", default = "absent::none")]
-    pub slowdown_p99: f64,
-    #[serde(with = "absent", default = "absent::none")]
-    pub slowdown_p999: f64,
-    pub timeouts: u64,
-    pub tail_timeouts: u64,
-    pub syn_timeouts: u64,
-    pub tail_probes: u64,
-    pub window_probes: u64,
-    pub timers: u64,
-    #[serde(with = "absent")]
-    pub timeout_rate: f64,
-    pub retransmissions: u64,
-    pub after_timeout: u64,
-    pub packets: u64,
-    #[serde(with = "absent")]
-    pub fairness: f64,
-    pub drops: u64,
-    pub marks: u64,
-    pub threshold_crossings: u64,
-    pub queue_mean_bytes: f64,
-    pub queue_p5_bytes: u64,
-    pub queue_p50_bytes: u64,
-    pub queue_p95_bytes: u64,
-    pub queue_max_bytes: u64,
-    pub flows_completed: u64,
-    pub flows_failed: u64,
-    pub flows_unfinished: u64,
-    pub flows_late: u64,
-    #[serde(with = "absent")]
-    pub goodput_p50_bps: f64,
-    #[serde(with = "absent")]
-    pub goodput_weighted_bps: f64,
-    #[serde(with = "absent")]
-    pub bound_p50_us: f64,
-    #[serde(with = "absent")]
-    pub bound_p99_us: f64,
-    #[serde(with = "absent")]
-    pub bound_max_us: f64,
-    #[serde(with = "absent")]
-    pub active: f64,
-    #[serde(with = "absent")]
-    pub held_up: f64,
-    pub breakdown: Option<Split>,
+/// Declares [`Metrics`] and [`GroupMetrics`]: the same but for the metrics of the network.
+macro_rules! metrics {
+    (
+        flows: { $($(#[$first_at:meta])* $first:ident: $first_kind:ty,)* }
+        network: { $($network:ident: $network_kind:ty,)* }
+        flows: { $($(#[$last_at:meta])* $last:ident: $last_kind:ty,)* }
+    ) => {
+        /// Results of one simulation. [`columns`](crate::columns) describes each field.
+        #[derive(Clone, Debug, Serialize, Deserialize)]
+        #[expect(
+            missing_docs,
+            reason = "described in `columns`, for people and machines alike"
+        )]
+        pub struct Metrics {
+            $($(#[$first_at])* pub $first: $first_kind,)*
+            $(pub $network: $network_kind,)*
+            $($(#[$last_at])* pub $last: $last_kind,)*
+            pub breakdown: Option<Split>,
+        }
+
+        /// Results of one group of flows, or of the flows of one class. [`columns`](crate::columns) describes each
+        /// field as it does for all flows together.
+        #[derive(Clone, Debug, Serialize, Deserialize)]
+        #[expect(
+            missing_docs,
+            reason = "described in `columns`, for people and machines alike"
+        )]
+        pub struct GroupMetrics {
+            /// Its name; of a class its bounds, as in `100KB-10MB`.
+            pub group: String,
+            $($(#[$first_at])* pub $first: $first_kind,)*
+            $($(#[$last_at])* pub $last: $last_kind,)*
+            pub breakdown: Option<Split>,
+        }
+
+        /// Results of the network.
+        pub(crate) struct NetworkMetrics {
+            $(pub(crate) $network: $network_kind,)*
+        }
+
+        impl Metrics {
+            /// Nothing was measured: counts are zero.
+            pub const NONE: Self = Self {
+                $($first: <$first_kind>::NONE,)*
+                $($network: 0_u8 as $network_kind,)*
+                $($last: <$last_kind>::NONE,)*
+                breakdown: None,
+            };
+
+            /// Joins the metrics of all flows and of the network.
+            pub(crate) fn new(flows: &GroupMetrics, network: &NetworkMetrics) -> Self {
+                Self {
+                    $($first: flows.$first,)*
+                    $($network: network.$network,)*
+                    $($last: flows.$last,)*
+                    breakdown: flows.breakdown,
+                }
+            }
+
+            /// All values but the breakdown, in the order of the fields.
+            pub(crate) fn values(&self) -> Vec<f64> {
+                vec![
+                    $(self.$first.value(),)*
+                    $(self.$network.value(),)*
+                    $(self.$last.value(),)*
+                ]
+            }
+        }
+
+        impl GroupMetrics {
+            /// All names and values but the breakdown.
+            pub(crate) fn values(&self) -> Vec<(&'static str, f64)> {
+                vec![
+                    $((stringify!($first), self.$first.value()),)*
+                    $((stringify!($last), self.$last.value()),)*
+                ]
+            }
+        }
+    };
 }
 
-/// Results of one group of flows, or of the flows of one class. [`columns`](crate::columns) describes each field as it does for all
-/// flows together.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[expect(
-    missing_docs,
-    reason = "described in `columns`, for people and machines alike"
-)]
-pub struct GroupMetrics {
-    /// Its name; of a class its bounds, as in `100KB-10MB`.
-    pub group: String,
-    #[serde(with = "absent")]
-    pub goodput_bps: f64,
-    #[serde(with = "absent")]
-    pub fct_mean_us: f64,
-    #[serde(with = "absent")]
-    pub fct_p50_us: f64,
-    #[serde(with = "absent")]
-    pub fct_p95_us: f64,
-    #[serde(with = "absent")]
-    pub fct_p99_us: f64,
-    #[serde(with = "absent", default = "absent::none")]
-    pub fct_p999_us: f64,
-    #[serde(with = "absent", default = "absent::none")]
-    pub fct_p9999_us: f64,
-    #[serde(with = "absent")]
-    pub fct_max_us: f64,
-    #[serde(with = "absent", default = "absent::none")]
-    pub round_p50_us: f64,
-    #[serde(with = "absent", default = "absent::none")]
-    pub round_p99_us: f64,
-    #[serde(with = "absent", default = "absent::none")]
-    pub round_p999_us: f64,
-    #[serde(with = "absent", default = "absent::none")]
-    pub round_max_us: f64,
-    pub rounds_completed: Option<u64>,
-    pub rounds_unfinished: Option<u64>,
-    #[serde(with = "absent", default = "absent::none")]
-    pub slowdown_mean: f64,
-    #[serde(with = "absent", default = "absent::none")]
-    pub slowdown_p50: f64,
-    #[serde(with = "absent", default = "absent::none")]
-    pub slowdown_p99: f64,
-    #[serde(with = "absent", default = "absent::none")]
-    pub slowdown_p999: f64,
-    pub timeouts: u64,
-    pub tail_timeouts: u64,
-    pub syn_timeouts: u64,
-    pub tail_probes: u64,
-    pub window_probes: u64,
-    pub timers: u64,
-    #[serde(with = "absent")]
-    pub timeout_rate: f64,
-    pub retransmissions: u64,
-    pub after_timeout: u64,
-    pub packets: u64,
-    #[serde(with = "absent")]
-    pub fairness: f64,
-    pub flows_completed: u64,
-    pub flows_failed: u64,
-    pub flows_unfinished: u64,
-    pub flows_late: u64,
-    #[serde(with = "absent")]
-    pub goodput_p50_bps: f64,
-    #[serde(with = "absent")]
-    pub goodput_weighted_bps: f64,
-    #[serde(with = "absent")]
-    pub bound_p50_us: f64,
-    #[serde(with = "absent")]
-    pub bound_p99_us: f64,
-    #[serde(with = "absent")]
-    pub bound_max_us: f64,
-    #[serde(with = "absent")]
-    pub active: f64,
-    #[serde(with = "absent")]
-    pub held_up: f64,
-    pub breakdown: Option<Split>,
+metrics! {
+    flows: {
+        #[serde(with = "absent")]
+        goodput_bps: f64,
+        #[serde(with = "absent")]
+        fct_mean_us: f64,
+        #[serde(with = "absent")]
+        fct_p50_us: f64,
+        #[serde(with = "absent")]
+        fct_p95_us: f64,
+        #[serde(with = "absent")]
+        fct_p99_us: f64,
+        #[serde(with = "absent", default = "absent::none")]
+        fct_p999_us: f64,
+        #[serde(with = "absent", default = "absent::none")]
+        fct_p9999_us: f64,
+        #[serde(with = "absent")]
+        fct_max_us: f64,
+        #[serde(with = "absent", default = "absent::none")]
+        round_p50_us: f64,
+        #[serde(with = "absent", default = "absent::none")]
+        round_p99_us: f64,
+        #[serde(with = "absent", default = "absent::none")]
+        round_p999_us: f64,
+        #[serde(with = "absent", default = "absent::none")]
+        round_max_us: f64,
+        rounds_completed: Option<u64>,
+        rounds_unfinished: Option<u64>,
+        #[serde(with = "absent", default = "absent::none")]
+        slowdown_mean: f64,
+        #[serde(with = "absent", default = "absent::none")]
+        slowdown_p50: f64,
+        #[serde(with = "absent", default = "absent::none")]
+        slowdown_p99: f64,
+        #[serde(with = "absent", default = "absent::none")]
+        slowdown_p999: f64,
+        timeouts: u64,
+        tail_timeouts: u64,
+        syn_timeouts: u64,
+        tail_probes: u64,
+        window_probes: u64,
+        timers: u64,
+        #[serde(with = "absent")]
+        timeout_rate: f64,
+        retransmissions: u64,
+        after_timeout: u64,
+        packets: u64,
+        #[serde(with = "absent")]
+        fairness: f64,
+    }
+    network: {
+        drops: u64,
+        marks: u64,
+        threshold_crossings: u64,
+        queue_mean_bytes: f64,
+        queue_p5_bytes: u64,
+        queue_p50_bytes: u64,
+        queue_p95_bytes: u64,
+        queue_max_bytes: u64,
+    }
+    flows: {
+        flows_completed: u64,
+        flows_failed: u64,
+        flows_unfinished: u64,
+        flows_late: u64,
+        #[serde(with = "absent")]
+        goodput_p50_bps: f64,
+        #[serde(with = "absent")]
+        goodput_weighted_bps: f64,
+        #[serde(with = "absent")]
+        bound_p50_us: f64,
+        #[serde(with = "absent")]
+        bound_p99_us: f64,
+        #[serde(with = "absent")]
+        bound_max_us: f64,
+        #[serde(with = "absent")]
+        active: f64,
+        #[serde(with = "absent")]
+        held_up: f64,
+    }
+}
+
+/// A kind of number that a metric is.
+trait Value {
+    /// Nothing was measured.
+    const NONE: Self;
+
+    /// The real number; `NaN` if there is none.
+    fn value(self) -> f64;
+}
+
+impl Value for f64 {
+    const NONE: Self = Self::NAN;
+
+    fn value(self) -> f64 {
+        self
+    }
+}
+
+impl Value for u64 {
+    const NONE: Self = 0;
+
+    fn value(self) -> f64 {
+        real(self)
+    }
+}
+
+impl Value for Option<u64> {
+    const NONE: Self = None;
+
+    fn value(self) -> f64 {
+        self.map_or(f64::NAN, real)
+    }
 }
 
 /// What a simulation cost.

@@ -1,7 +1,8 @@
 //! The parts of completion times; [`breakdown`](crate::breakdown) says how they are found.
 
-use base::cast::real;
 use serde::{Deserialize, Serialize};
+
+use base::cast::{real, wide};
 
 /// What a flow's time goes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -132,7 +133,6 @@ impl Parts {
     }
 
     /// The mean over `breakdowns`; none without any.
-    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
     fn mean<'a>(breakdowns: impl Iterator<Item = &'a Breakdown>) -> Option<Self> {
         let (mut count, mut sums) = (0_u64, [0_u128; 8]);
         for breakdown in breakdowns {
@@ -150,7 +150,7 @@ impl Parts {
             queueing_us,
             recovery_us,
             timers_us,
-        ] = sums.map(|sum| sum as f64 / real(count) / 1e6);
+        ] = sums.map(|sum| wide(sum) / real(count) / 1e6);
         (count > 0).then_some(Self {
             handshake_us,
             serialisation_us,

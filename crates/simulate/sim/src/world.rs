@@ -19,6 +19,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
+use base::cast::id;
 use base::{FlowId, HostId, Packet, Time};
 use engine::{Scheduler, Token};
 use fabric::{Network, PortId, QueueStatistics, Topology};
@@ -33,7 +34,7 @@ use crate::probe::{AtQueues, Packets, Sees};
 pub(crate) use cast::Cast;
 pub use cast::MakeSender;
 use connection::{Connection, EndedConnection};
-use deadlines::{Deadlines, Out, Outside, number};
+use deadlines::{Deadlines, Out, Outside};
 pub(crate) use ended::{Ended, EndedFlow};
 pub(crate) use flow::Flow;
 #[cfg(test)]
@@ -470,7 +471,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> engine::World for World<R, P> {
         } else if self.outside.deadlines.fire(place, sched.now()) {
             match place.checked_sub(self.outside.deadlines.ends) {
                 None => self.on_endpoint_deadline(place, sched),
-                Some(host) => self.on_role_deadline(HostId(number(host)), sched),
+                Some(host) => self.on_role_deadline(HostId(id(host)), sched),
             }
         }
     }

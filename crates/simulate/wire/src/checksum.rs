@@ -3,6 +3,7 @@
 use std::net::Ipv4Addr;
 
 use crate::PROTOCOL_TCP;
+use base::cast::{id, low_16};
 
 /// Sum of 16-bit words, not yet folded; an odd byte at the end counts as a word's first half.
 pub(crate) fn sum(bytes: &[u8]) -> u32 {
@@ -13,21 +14,16 @@ pub(crate) fn sum(bytes: &[u8]) -> u32 {
 }
 
 /// The Internet checksum of what sums to `sum`.
-#[expect(clippy::cast_possible_truncation, reason = "folded to 16 bits")]
 pub(crate) const fn fold(mut sum: u32) -> u16 {
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
     }
-    !(sum as u16)
+    !low_16(sum as u64)
 }
 
 /// What the addresses, the protocol and the length of a segment add to its sum (RFC 9293 §3.1).
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "a packet is below 2^16 bytes"
-)]
 pub(crate) fn pseudo(from: Ipv4Addr, to: Ipv4Addr, length: usize) -> u32 {
-    sum(&from.octets()) + sum(&to.octets()) + u32::from(PROTOCOL_TCP) + length as u32
+    sum(&from.octets()) + sum(&to.octets()) + u32::from(PROTOCOL_TCP) + id(length)
 }
 
 #[cfg(test)]

@@ -48,7 +48,13 @@ const MAY_NAME_FLAGS: [&str; 15] = [
     "crates/live/programs/build",
 ];
 
-/// Fails for forbidden words, long files and large crates.
+/// Converts between numbers for all crates, and says how. The other one depends on no crate that has these functions.
+const MAY_CAST: [&str; 2] = [
+    "crates/core/base/src/cast.rs",
+    "crates/live/programs/src/maps.rs",
+];
+
+/// Fails for forbidden words, casts, long files and large crates.
 pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
     let mut wrong = Vec::new();
     let mut crates: BTreeMap<String, usize> = BTreeMap::new();
@@ -62,6 +68,7 @@ pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
         }
         if let Some(name) = crate_of(&path) {
             wrong.extend(length(&path, &text));
+            wrong.extend(excused_casts(&path, &text));
             *crates.entry(name.to_owned()).or_default() += code(&text);
         }
     }
@@ -114,6 +121,17 @@ fn named_flags(path: &str, text: &str, flags: &BTreeSet<&str>) -> Vec<String> {
         format!("{path}:{number}: {flag}: the command names its flags, a library does not")
     };
     named.map(wrong).collect()
+}
+
+/// Every place that excuses a cast instead of naming its rule by a function of `base::cast`.
+fn excused_casts(path: &str, text: &str) -> Vec<String> {
+    if MAY_CAST.contains(&path) {
+        return Vec::new();
+    }
+    let lines = (1..).zip(without_tests(text));
+    let excused = lines.filter(|(_, line)| line.contains("clippy::cast_"));
+    let wrong = |(number, _)| format!("{path}:{number}: an excused cast: use `base::cast`");
+    excused.map(wrong).collect()
 }
 
 /// What is wrong with the length of a file.
@@ -175,6 +193,20 @@ mod tests {
         assert_eq!(named("let other = \"--workers\";"), 0);
         assert_eq!(named("let all = \"tailwater run a.toml --out b\";"), 0);
         assert_eq!(named("#[cfg(test)]\nmod tests {\n\"--out\""), 0);
+    }
+
+    #[test]
+    fn only_base_converts_numbers_by_casts() {
+        let text =
+            "#[expect(\n    clippy::cast_sign_loss,\n    reason = \"small\"\n)]\nfn f() {}\n";
+        let found = excused_casts("crates/x/a/src/b.rs", text);
+        assert_eq!(
+            found,
+            ["crates/x/a/src/b.rs:2: an excused cast: use `base::cast`"]
+        );
+        assert!(excused_casts(MAY_CAST[0], text).is_empty());
+        let tests = format!("#[cfg(test)]\nmod tests {{\n{text}}}\n");
+        assert!(excused_casts("crates/x/a/src/b.rs", &tests).is_empty());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::port_id::PortId;
+use base::cast::id;
 
 /// Lists by entry: the number of the only port of the list, or with the highest bit that of the list.
 #[derive(Debug, Default)]
@@ -23,9 +24,8 @@ impl Lists {
         if let Some(entry) = self.known.get(ports) {
             return *entry;
         }
-        let entry = LIST | index(self.bounds.len());
-        self.bounds
-            .push((index(self.ports.len()), index(ports.len())));
+        let entry = LIST | id(self.bounds.len());
+        self.bounds.push((id(self.ports.len()), id(ports.len())));
         self.ports.extend(ports);
         self.known.insert(ports.to_vec(), entry);
         entry
@@ -63,11 +63,6 @@ impl Lists {
     pub(super) fn sizes(&self) -> (usize, usize) {
         (self.bounds.len(), self.ports.len())
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "lists of 32-bit numbers")]
-const fn index(i: usize) -> u32 {
-    i as u32
 }
 
 /// The bit of an entry that is no port but a list.

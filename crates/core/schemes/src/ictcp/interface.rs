@@ -1,6 +1,6 @@
 //! The link of a receiving host: slots, the quota, fairness of ICTCP.
 
-use base::cast::real;
+use base::cast::{low_64, real};
 use base::{Packet, Span, Time};
 use tcp::{AckSent, Arrival, Gauge, ReceiverCc, SSTHRESH, Slot};
 
@@ -108,7 +108,6 @@ impl Interface {
     }
 
     /// T = sum of `w_i * RTT_i`, with `w_i` the connection's share of the traffic of the slot that ends.
-    #[expect(clippy::cast_possible_truncation, reason = "a mean of 64-bit times")]
     fn mean_rtt(&mut self, base: Span) -> Span {
         let (mut weighted, mut bytes) = (0_u128, 0_u128);
         for slot in self.active.iter() {
@@ -119,7 +118,7 @@ impl Interface {
                 bytes += share;
             }
         }
-        Span::from_ps(weighted.checked_div(bytes).unwrap_or(0) as u64).max(base)
+        Span::from_ps(low_64(weighted.checked_div(bytes).unwrap_or(0))).max(base)
     }
 
     /// Fairness, once per slot: while little is available, windows above the mean lose a segment.

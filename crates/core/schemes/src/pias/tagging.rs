@@ -1,5 +1,6 @@
 //! The sending host's part: every packet is tagged by what its flow has sent before it.
 
+use base::cast::low_8;
 use base::{Packet, Seq, TcpFlags, Time};
 use tcp::{HostHelper, Slot};
 
@@ -33,10 +34,11 @@ impl Tagger {
     }
 
     /// The priority of a packet whose flow has sent `bytes` before it.
-    #[expect(clippy::cast_possible_truncation, reason = "fewer than 64 thresholds")]
     fn priority(&self, bytes: u64) -> u8 {
-        self.thresholds
-            .partition_point(|threshold| *threshold < bytes) as u8
+        let below = self
+            .thresholds
+            .partition_point(|threshold| *threshold < bytes);
+        low_8(below as u64)
     }
 }
 

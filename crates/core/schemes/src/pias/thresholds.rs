@@ -1,5 +1,6 @@
 //! After how many bytes flows sink: the published table, or sizes.
 
+use base::cast::low_8;
 use base::{DataSize, Fraction, Full, Payload, Quantity, QuantityError};
 
 /// Demotion thresholds of a flow, ascending.
@@ -8,9 +9,8 @@ pub struct Thresholds(Vec<DataSize>);
 
 impl Thresholds {
     /// The priorities that they separate.
-    #[expect(clippy::cast_possible_truncation, reason = "at most 63 thresholds")]
     pub fn priorities(&self) -> u8 {
-        self.0.len() as u8 + 1
+        low_8(self.0.len() as u64) + 1
     }
 
     /// In bytes of payload, for segments of `mss`.

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use base::cast::real;
+use base::cast::{low_32, real};
 use base::{Packet, Span, Time};
 use tcp::{AckKind, AckSent, AckVerdict, Arrival, ReceiverCc, Release, Slot};
 
@@ -166,14 +166,6 @@ impl Params {
 
 fn nanoseconds(span: Span) -> u64 {
     span.as_ps() / 1_000
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "sequence numbers have 32 bits"
-)]
-const fn low_32(offset: u64) -> u32 {
-    offset as u32
 }
 
 /// Of all sequence numbers.

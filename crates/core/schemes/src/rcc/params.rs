@@ -121,8 +121,8 @@ base::settings! {
         pub grant_least: Count = "1",
         /// Which flows come first: those with the fewest bytes remaining, fixed by initial size, or off.
         pub priority: Priority = "remaining",
-        /// What rounding leaves of the budget: handed out if windows follow priorities, the smallest flow first (priority) or
-        /// the largest (largest), or always.
+        /// When the remainder that rounding leaves of the budget is handed out: if windows follow priorities, to the
+        /// smallest flow first (priority) or to the largest first (largest); or always.
         pub surplus: Surplus = "priority",
         /// An ACK leaves while less than the budget is in flight (below), or no more (at).
         pub release: ReleaseTest = "below",

@@ -1,6 +1,7 @@
 //! RCP's numbers in a packet.
 
 use base::Extension;
+use base::cast::single;
 
 /// What a sender asks and routers answer, and the answer that an acknowledgement returns; a packet may
 /// carry both. Each is a 32-bit float.
@@ -42,12 +43,8 @@ fn read(bits: u32) -> f64 {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "24 bits are precise enough, and all values are far below the largest"
-)]
 fn narrow(value: f64) -> u32 {
-    (value as f32).to_bits()
+    single(value).to_bits()
 }
 
 #[cfg(test)]

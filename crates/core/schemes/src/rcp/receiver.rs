@@ -23,7 +23,7 @@ impl Receiver {
 }
 
 impl ReceiverCc for Receiver {
-    // The SYN is no data, and the connection that had the slot before may have left something.
+    // A SYN carries no data, so `on_data` does not see it; and the slot may hold a rate of its last connection.
     fn on_open(&mut self, slot: Slot, syn: &Packet, _mss: u16, _now: Time) {
         self.note(slot, Header::of(syn.extension).rate);
     }

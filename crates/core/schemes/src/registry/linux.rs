@@ -152,8 +152,8 @@ pub struct Bands {
     pub levels: &'static str,
 }
 
-/// Every law of the kernel with the scheme that it is of: at ports before at receivers, and those that need no answer of
-/// the hosts first.
+/// Every kernel law with its scheme: laws at ports before laws at receivers, and among each those first that need no
+/// answer of the hosts.
 pub fn kernel_laws() -> Vec<(&'static Scheme, &'static KernelLaw)> {
     let laws = all()
         .iter()

@@ -1,7 +1,7 @@
 //! A counting Bloom filter, as a switch would keep one.
 
 use base::FlowId;
-use base::cast::whole;
+use base::cast::{index, low_32, whole};
 use engine::random::Stream;
 
 /// A set of flows that forgets none and takes a few for others.
@@ -20,20 +20,15 @@ pub(super) struct Bloom {
 impl Bloom {
     /// A filter that takes a share `error` of flows for others when `flows` are in it: `-n ln p / ln² 2`
     /// counters, and `ln 2` of them per flow as hashes.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "bounded above zero, and by the number of flows"
-    )]
     pub(super) fn new(error: f64, flows: u32, (seed, port): (u64, u32)) -> Self {
         let ln2 = std::f64::consts::LN_2;
         let flows = f64::from(flows);
         let len = libm::ceil(-flows * libm::log(error) / (ln2 * ln2)).max(1.0);
         let hashes = libm::round(len / flows * ln2).clamp(1.0, 64.0);
         Self {
-            counters: vec![0; (len as usize).div_ceil(2)],
+            counters: vec![0; index(whole(len)).div_ceil(2)],
             len: whole(len),
-            hashes: hashes as u32,
+            hashes: low_32(whole(hashes)),
             seed,
             port,
         }
@@ -72,11 +67,7 @@ impl Bloom {
         let entity = u64::from(self.port) << 32 | u64::from(flow.0);
         let mut hash = Stream::new(self.seed, "bloom filter", entity);
         let len = self.len;
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "below the length of a vector"
-        )]
-        (0..self.hashes).map(move |_| hash.below(len) as usize)
+        (0..self.hashes).map(move |_| index(hash.below(len)))
     }
 
     fn counter(&self, place: usize) -> u8 {

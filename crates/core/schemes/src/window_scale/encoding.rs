@@ -1,5 +1,6 @@
 //! How a packet tells a switch by how much its window is shifted.
 
+use base::cast::{low_8, low_16};
 use base::{Packet, TcpFlags};
 use tcp::HostHelper;
 
@@ -62,7 +63,7 @@ impl Encoding {
             Self::Reserved => law(flags, window, packet.reserved),
             Self::Window12 => {
                 let (units, shift) = (window >> SHIFT_BITS, window & SHIFT_MASK);
-                law(flags, units, low_8(shift)) << SHIFT_BITS | shift
+                law(flags, units, low_8(u64::from(shift))) << SHIFT_BITS | shift
             }
             // A packet without the option comes from a host without the helper: not shifted.
             Self::Option => match packet.extension.0[OPTION_WORD].to_be_bytes() {
@@ -94,16 +95,6 @@ fn unpack(field: u16, shift: u8) -> u16 {
     let bytes = u64::from(field >> SHIFT_BITS) << (field & SHIFT_MASK).min(u16::from(MAX_SHIFT));
     let units = bytes.div_ceil(1 << shift.min(MAX_SHIFT));
     low_16(units.min(u64::from(u16::MAX)))
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "bounded by its callers")]
-fn low_16(value: u64) -> u16 {
-    value as u16
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "four bits")]
-fn low_8(value: u16) -> u8 {
-    value as u8
 }
 
 /// The larger part of the window field, and the smaller.

@@ -1,6 +1,7 @@
 //! XCP's numbers in a packet.
 
 use base::Extension;
+use base::cast::single;
 
 /// The congestion header of a data packet, and the feedback that an acknowledgement returns.
 ///
@@ -41,12 +42,8 @@ impl Header {
 }
 
 /// The 24 bits that stand for `value`, rounded to nearest.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "fewer digits are the point; all values are far below the largest"
-)]
 fn narrow(value: f64) -> u32 {
-    ((value as f32).to_bits() + 0x80) >> 8
+    (single(value).to_bits() + 0x80) >> 8
 }
 
 fn widen(bits: u32) -> f64 {

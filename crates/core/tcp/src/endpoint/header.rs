@@ -1,5 +1,6 @@
 //! The headers of everything that leaves an endpoint.
 
+use base::cast;
 use base::{Beside, Ecn, Options, Packet, Seq, SynOptions, TcpFlags, Time, Timestamps};
 
 use super::{Endpoint, Prediction};
@@ -224,10 +225,5 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
 #[inline(always)]
 fn low_16(value: u64) -> u16 {
     debug_assert!(u16::try_from(value).is_ok(), "bounded by its maker");
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "bounded by its maker, asserted above"
-    )]
-    let low = value as u16;
-    low
+    cast::low_16(value)
 }

@@ -245,12 +245,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
 
     /// RFC 6582 §3.2 step 5: send the next hole, deflate by what was acknowledged, inflate by the
     /// segment that has left.
-    #[expect(clippy::cast_possible_wrap, reason = "windows are far below 2^63")]
     fn on_partial_ack(&mut self, bytes: u64) {
         self.retransmit_first = true;
-        self.inflation -= bytes as i64;
+        self.inflation -= bytes.cast_signed();
         if bytes >= self.mss {
-            self.inflation += self.mss as i64;
+            self.inflation += self.mss.cast_signed();
         }
     }
 
@@ -328,12 +327,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
     }
 
-    #[expect(clippy::cast_possible_wrap, reason = "a segment is far below 2^63")]
     fn on_duplicate(&mut self, now: Time) {
         if self.phase != Phase::Open {
             // RFC 6582 §3.2 step 4: a segment has left the network. With SACK, pipe says so.
             if !self.sack {
-                self.inflation += self.mss as i64;
+                self.inflation += self.mss.cast_signed();
             }
             return;
         }
@@ -354,7 +352,6 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
     }
 
-    #[expect(clippy::cast_possible_wrap, reason = "windows are far below 2^63")]
     fn enter_recovery(&mut self, now: Time) {
         self.counters.fast_recoveries += 1;
         self.recover = self.max;
@@ -365,7 +362,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.inflation = if self.sack {
             0
         } else {
-            (DUP_THRESH * self.mss) as i64
+            (DUP_THRESH * self.mss).cast_signed()
         };
         let in_flight = self.share_of_flight(self.in_flight().saturating_sub(self.limited));
         self.note_reduction();

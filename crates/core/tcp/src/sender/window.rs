@@ -1,6 +1,7 @@
 //! How far windows allow to send.
 
 use base::Time;
+use base::cast::low_32;
 
 use super::{Phase, Sender};
 use crate::cc::SenderCc;
@@ -75,8 +76,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let (pause, timeout) = (now.since(last).as_ps(), self.rtt.rto().as_ps());
         // Halved while more than another timeout is left.
         let times = (pause.saturating_sub(1) / timeout).min(u64::from(u32::MAX));
-        #[expect(clippy::cast_possible_truncation, reason = "bounded above")]
-        let times = times as u32;
+        let times = low_32(times);
         (times > 0).then(|| Restart::Halved {
             times,
             initial: u64::from(self.config.initial_window) * self.mss,

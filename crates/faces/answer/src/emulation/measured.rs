@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
+use base::cast::real;
 use claims::{Measured, Of};
 use plan::PointSpec;
 use plan::workload::Plan;
@@ -101,24 +102,10 @@ pub(super) fn of_linux(linux: &LinuxMetrics) -> Metrics {
         fct_p50_us: real(linux.fct_p50_us),
         fct_p95_us: real(linux.fct_p95_us),
         fct_p99_us: real(linux.fct_p99_us),
-        fct_p999_us: f64::NAN,
-        fct_p9999_us: f64::NAN,
         fct_max_us: real(linux.fct_max_us),
-        round_p50_us: f64::NAN,
-        round_p99_us: f64::NAN,
-        round_p999_us: f64::NAN,
-        round_max_us: f64::NAN,
-        rounds_completed: None,
-        rounds_unfinished: None,
-        slowdown_mean: f64::NAN,
-        slowdown_p50: f64::NAN,
-        slowdown_p99: f64::NAN,
-        slowdown_p999: f64::NAN,
         timeouts: count(linux.timeouts),
         tail_timeouts: count(linux.tail_timeouts),
         syn_timeouts: count(linux.syn_timeouts),
-        tail_probes: 0,
-        window_probes: 0,
         timers: count(linux.timeouts) + count(linux.syn_timeouts),
         timeout_rate: real(linux.timeout_rate),
         retransmissions: count(linux.retransmissions),
@@ -136,15 +123,7 @@ pub(super) fn of_linux(linux: &LinuxMetrics) -> Metrics {
         flows_completed: linux.flows_completed,
         flows_failed: linux.flows_failed,
         flows_unfinished: linux.flows_unfinished,
-        flows_late: 0,
-        goodput_p50_bps: f64::NAN,
-        goodput_weighted_bps: f64::NAN,
-        bound_p50_us: f64::NAN,
-        bound_p99_us: f64::NAN,
-        bound_max_us: f64::NAN,
-        active: f64::NAN,
-        held_up: f64::NAN,
-        breakdown: None,
+        ..Metrics::NONE
     }
 }
 
@@ -170,11 +149,6 @@ fn series(
         told.event(kind, *flow, *at);
     }
     told.finish()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "queues are below 2^53 bytes")]
-fn real(bytes: u64) -> f64 {
-    bytes as f64
 }
 
 /// The port whose queue is told. What its metrics would be is among those of the run.

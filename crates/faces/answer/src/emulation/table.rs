@@ -8,6 +8,7 @@ use results::statistics::Estimate;
 
 use super::runs::{Emulation, WORLDS, settings};
 use crate::layout;
+use base::cast::real;
 
 /// Title, table and validity of every network.
 ///
@@ -109,9 +110,8 @@ pub(crate) fn instead(bed: &BedLine) -> String {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "rates are below 2^53")]
 fn rate(bps: u64) -> String {
-    let bps = bps as f64;
+    let bps = real(bps);
     if bps >= 1e9 {
         format!("{} Gbit/s", bps / 1e9)
     } else {
@@ -159,9 +159,8 @@ impl Number for f64 {
 }
 
 impl Number for u64 {
-    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
     fn number(self) -> Option<f64> {
-        Some(self as f64)
+        Some(real(self))
     }
 }
 

@@ -8,6 +8,8 @@ use sim::metrics::FlowRecord;
 
 use results::Finished;
 
+use base::cast::real;
+
 /// The whole sweep as one object, with the flows of every point if they are given.
 pub fn json(finished: &Finished, flows: Option<BTreeMap<u32, Vec<FlowRecord>>>) -> String {
     let summary = &finished.summary;
@@ -106,7 +108,6 @@ fn set(finished: &Finished, row: u32) -> Map<String, Value> {
 
 /// Sums over all points. `wall_us` is the time of the whole sweep, `cpu_us` the processor time of all
 /// simulations, from which the cost of a packet-hop follows.
-#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 fn cost(finished: &Finished) -> Value {
     let info = &finished.info;
     json!({
@@ -116,7 +117,7 @@ fn cost(finished: &Finished) -> Value {
         "wall_us": info.wall_us,
         "cpu_us": info.cpu_us,
         // Without a hop this is NaN or infinite, which JSON writes as null.
-        "ns_per_hop": info.cpu_us * 1e3 / info.packet_hops as f64,
+        "ns_per_hop": info.cpu_us * 1e3 / real(info.packet_hops),
         "jobs": info.jobs,
     })
 }

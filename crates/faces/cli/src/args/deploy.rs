@@ -46,8 +46,8 @@ pub(crate) struct AttachArgs {
     /// Room of the queue, as in 256KB [default: what the queue says]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) buffer: Option<u64>,
-    /// The device whose queue fills, where ACKs come in by --dev but their data leave by another one, or where --dev has
-    /// a queue that cannot be read, as a bond
+    /// The device whose queue fills, if it is not --dev: needed if data leave by another device than the one by which
+    /// their ACKs come in, or if the queue of --dev cannot be read, as that of a bond
     #[arg(long, value_name = "DEV")]
     pub(crate) queue_of: Option<String>,
     /// Never let the right edge of a window move back, as RFC 9293 asks of receivers; windows shrink as data arrive

@@ -86,7 +86,7 @@ pub(crate) enum EmulateCommand {
     Fetch(FetchArgs),
 }
 
-/// What is served, and over which network.
+/// The files to serve, and the network in front of them.
 #[derive(Args)]
 pub(crate) struct ServeArgs {
     /// The folder with the files
@@ -102,7 +102,7 @@ pub(crate) struct ServeArgs {
     /// How long every packet takes, in each direction
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = time)]
     pub(crate) delay: String,
-    /// What passes in each direction, as in 100Mbps; packets wait in the order of their priorities
+    /// Rate in each direction, as in 100Mbps; packets wait in the order of their priorities
     /// [default: everything]
     #[arg(long, value_name = "RATE", value_parser = bits)]
     pub(crate) rate: Option<String>,
@@ -112,7 +112,7 @@ pub(crate) struct ServeArgs {
     /// Share of the packets that take up to 2 ms longer than others, as in 1%
     #[arg(long, value_name = "SHARE", value_parser = percent)]
     pub(crate) reorder: Option<f64>,
-    /// What losses and lateness are drawn from
+    /// Seed of losses and lateness
     #[arg(long, value_name = "S", value_parser = seed, default_value = "1")]
     pub(crate) seed: u64,
     /// Keep all packets in this file
@@ -123,7 +123,7 @@ pub(crate) struct ServeArgs {
     pub(crate) sysctls: Vec<String>,
 }
 
-/// What is fetched.
+/// The file to fetch.
 #[derive(Args)]
 pub(crate) struct FetchArgs {
     /// Any address that is served, as in 10.89.0.2:80

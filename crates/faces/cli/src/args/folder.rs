@@ -24,7 +24,7 @@ pub(crate) struct ExportArgs {
     /// for nothing
     #[arg(long, requires = "as_trace")]
     pub(crate) inexact: bool,
-    /// The number of one simulation of the run, whose rows to write [default: all; with --as-trace 0]
+    /// Write the rows of one simulation alone, by its number [default: all; with --as-trace 0]
     #[arg(long, value_name = "N")]
     pub(crate) point: Option<u32>,
     /// The file, device or FIFO to write instead of standard output

@@ -35,7 +35,7 @@ impl GoalArgs {
     }
 }
 
-/// What of a table is printed.
+/// The rows and columns of a table that are printed.
 #[derive(Args)]
 pub(crate) struct ViewArgs {
     /// Columns of the table: metrics, as in p99,drops or reads.p50, or "all" [default: as many

@@ -4,6 +4,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
 use api::{Causes, Shard};
+use base::cast::whole;
 use base::{Count, Quantity, WireSize};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -106,12 +107,7 @@ pub(super) fn lease(text: &str) -> Result<Duration, String> {
 pub(super) fn steps(text: &str) -> Result<u64, String> {
     let steps: Option<f64> = text.trim().parse().ok();
     match steps {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "positive, and what exceeds 64 bits saturates"
-        )]
-        Some(steps) if steps >= 1.0 => Ok(steps as u64),
+        Some(steps) if steps >= 1.0 => Ok(whole(steps)),
         _ => Err("expected a number of at least 1, as in 1e12".into()),
     }
 }

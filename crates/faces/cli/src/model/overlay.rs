@@ -1,6 +1,7 @@
 //! A model over the queue of the simulator.
 
 use ::report::Figure;
+use base::cast::real;
 use base::setting::Settings as _;
 use base::{Rate, Span, Time};
 use fabric::PortId;
@@ -172,11 +173,7 @@ impl Probe for Queue {
             return;
         }
         self.pass(at.as_secs());
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "a queue has fewer bytes than 2^53"
-        )]
-        let packets = waiting as f64 / self.packet;
+        let packets = real(waiting) / self.packet;
         self.level = packets;
         self.most = self.most.max(packets);
     }

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use base::cast::real;
 use base::{self, Span, Time};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -264,9 +265,8 @@ impl Ack {
 }
 
 /// Picoseconds as microseconds.
-#[expect(clippy::cast_precision_loss, reason = "for people")]
 pub(super) fn us(ps: u64) -> f64 {
-    ps as f64 / 1e6
+    real(ps) / 1e6
 }
 
 /// How a loss was detected.
@@ -453,11 +453,10 @@ impl SenderCc for Playing {
         has_part.then_some(self)
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "gauges carry 53 bits")]
     fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
         let ssthresh = self.base.get().ssthresh();
         if ssthresh != u64::MAX {
-            sink(SSTHRESH.name, ssthresh as f64);
+            sink(SSTHRESH.name, real(ssthresh));
         }
         self.player.gauges(sink);
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use base::cast::low_32;
 use base::{FlowId, HostId, Packet, Time};
 use programs::observer::Way;
 use programs::{Segment, What};
@@ -201,11 +202,6 @@ impl Connection {
     fn is_complete(&self) -> bool {
         self.end.is_some_and(|end| self.expected >= end)
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "numbers of segments wrap")]
-const fn low_32(offset: u64) -> u32 {
-    offset as u32
 }
 
 #[cfg(test)]

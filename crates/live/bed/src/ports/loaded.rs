@@ -161,7 +161,7 @@ fn renew(ports: &[&Port], until: &mpsc::Receiver<()>) -> io::Result<()> {
     Ok(())
 }
 
-/// What a fate is called in results.
+/// The name of a fate in results.
 fn name(reason: Reason) -> &'static str {
     match reason {
         Reason::NoLease => "no_lease",

@@ -12,11 +12,11 @@ use super::HEADERS;
 pub struct Different {
     /// The key.
     pub key: &'static str,
-    /// What is done instead.
+    /// The substitute.
     pub instead: String,
 }
 
-/// What the settings of a point become.
+/// The kernel's knobs for the settings of a point.
 pub(super) struct Settings {
     pub(super) route: RouteOptions,
     pub(super) sysctls: Vec<Sysctl>,
@@ -48,9 +48,9 @@ struct Fixed {
     key: &'static str,
     /// Whether the scenario says the same.
     agrees: fn(&Keys) -> bool,
-    /// What is done instead, for people.
+    /// The substitute, in words.
     instead: &'static str,
-    /// What the twin gets, if the simulator has it.
+    /// The setting of the twin, if the simulator has one.
     twin: Option<&'static str>,
 }
 

@@ -217,7 +217,7 @@ impl Outgoing {
         Ok(())
     }
 
-    /// What the kernel has counted since the last call.
+    /// The increase of the kernel's counters since the last call.
     pub(super) fn book(&mut self) -> io::Result<Counts> {
         self.count()?;
         Ok(std::mem::take(&mut self.unbooked))

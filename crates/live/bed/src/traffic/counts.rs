@@ -50,7 +50,7 @@ impl Counts {
         }
     }
 
-    /// What has been counted since `before`.
+    /// The increase since `before`.
     pub(super) fn since(self, before: Self) -> Self {
         self.with(before, u32::saturating_sub)
     }

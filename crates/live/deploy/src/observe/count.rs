@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use base::cast::real;
 use machine::netlink::Limit;
 use observed::{Cost, Crowd, Flow, Loss, Observation, Queue, judge, percentile};
 use programs::Direction;
@@ -12,7 +13,7 @@ use programs::observer::{Observer, Socket, Told, Totals, Transfer, Way};
 use super::Port;
 use crate::error::DeployError;
 
-/// What was told so far.
+/// Everything counted so far.
 pub(super) struct Count {
     begin: Duration,
     /// At which the queue of the device sends, if it says so.
@@ -72,7 +73,7 @@ impl Count {
         Ok(())
     }
 
-    /// What is still under way counts as well.
+    /// Unfinished transfers count as well.
     pub(super) fn end(&mut self, observer: &Observer) -> Result<(), DeployError> {
         for told in observer.told()? {
             self.note(told);
@@ -85,10 +86,10 @@ impl Count {
         Ok(())
     }
 
-    /// What the programs cost in the time that was measured.
+    /// The cost of the programs in the measured time.
     pub(super) fn measured(&mut self, spent_ns: u64, packets: u64, time: Duration) {
-        let spent = as_f64(spent_ns);
-        self.cost.ns_per_packet = (packets > 0).then(|| spent / as_f64(packets));
+        let spent = real(spent_ns);
+        self.cost.ns_per_packet = (packets > 0).then(|| spent / real(packets));
         self.cost.core_share = spent / 1e9 / time.as_secs_f64().max(1e-9);
     }
 
@@ -270,7 +271,7 @@ impl Count {
             seen.srtt_us = Some(percentile(&mut smoothed, 0.5));
             let above = percentile(&mut smoothed, 0.99) - seen.min_rtt_us.unwrap_or(0.0);
             if seen.queue.is_none() {
-                seen.inferred_queue_bytes = Some(above.max(0.0) * as_f64(seen.rate_bps) / 8e6);
+                seen.inferred_queue_bytes = Some(above.max(0.0) * real(seen.rate_bps) / 8e6);
             }
         }
         seen.mss = most_common(sockets().map(|socket| socket.mss));
@@ -300,11 +301,6 @@ fn most_common<T: Ord>(values: impl Iterator<Item = T>) -> Option<T> {
 fn own_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Duration::try_from(time).unwrap_or_default()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "measurements carry 53 bits")]
-fn as_f64(number: u64) -> f64 {
-    number as f64
 }
 
 /// The minimum timeout of a namespace, which kernels from 6.11 on have (`sysctl_net_ipv4.c`).

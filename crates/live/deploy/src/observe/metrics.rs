@@ -2,6 +2,8 @@
 
 use observed::{Observation, Verdict};
 
+use base::cast::real;
+
 /// The text format of Prometheus.
 pub(super) fn text(seen: &Observation) -> String {
     let labels = format!("device=\"{}\",netns=\"{}\"", seen.device, seen.netns);
@@ -26,7 +28,6 @@ pub(super) fn text(seen: &Observation) -> String {
 }
 
 /// Name, type, help and value.
-#[expect(clippy::cast_precision_loss, reason = "measurements carry 53 bits")]
 fn numbers(seen: &Observation) -> [(&'static str, &'static str, &'static str, f64); 12] {
     let queue = seen.queue.as_ref();
     [
@@ -40,37 +41,37 @@ fn numbers(seen: &Observation) -> [(&'static str, &'static str, &'static str, f6
             "tailwater_observed_packets_total",
             "counter",
             "Packets that left and came in.",
-            seen.packets.iter().sum::<u64>() as f64,
+            real(seen.packets.iter().sum()),
         ),
         (
             "tailwater_observed_flows_total",
             "counter",
             "Transfers that ended.",
-            seen.flows as f64,
+            real(seen.flows),
         ),
         (
             "tailwater_observed_drops_total",
             "counter",
             "Packets that the queue of the device dropped.",
-            seen.drops as f64,
+            real(seen.drops),
         ),
         (
             "tailwater_observed_timeouts_total",
             "counter",
             "Timeouts of flows that ended.",
-            seen.timeouts as f64,
+            real(seen.timeouts),
         ),
         (
             "tailwater_observed_fast_retransmits_total",
             "counter",
             "Retransmissions in fast recovery of flows that ended.",
-            seen.fast_retransmits as f64,
+            real(seen.fast_retransmits),
         ),
         (
             "tailwater_observed_crowds_total",
             "counter",
             "Milliseconds with eight or more flows to one receiver.",
-            seen.judged.crowds as f64,
+            real(seen.judged.crowds),
         ),
         (
             "tailwater_observed_crowd_flows_max",
@@ -88,7 +89,7 @@ fn numbers(seen: &Observation) -> [(&'static str, &'static str, &'static str, f6
             "tailwater_observed_queue_max_bytes",
             "gauge",
             "The longest queue.",
-            queue.map_or(0.0, |queue| queue.max_bytes as f64),
+            queue.map_or(0.0, |queue| real(queue.max_bytes)),
         ),
         (
             "tailwater_observed_waited_share",

@@ -178,7 +178,7 @@ mod with_programs {
     }
 }
 
-/// What a build without programs lacks.
+/// The error of a build without programs.
 #[cfg(not(feature = "kernel"))]
 pub(super) fn lacks() -> super::stop::Stop {
     super::stop::Stop::Lacks(

@@ -46,7 +46,7 @@ pub struct Route {
     pub prefix: u8,
     /// Links and the next nodes behind them.
     pub ways: Vec<(u32, Ipv4Addr)>,
-    /// What the endpoints of a host do.
+    /// Settings of the endpoints of a host.
     pub options: Option<RouteOptions>,
 }
 
@@ -61,7 +61,7 @@ pub struct Tbf {
     pub limit: u32,
 }
 
-/// What a queue has counted.
+/// The counters of a queue.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Counters {
     /// Bytes sent.
@@ -225,7 +225,7 @@ impl Routing {
         self.tell("bands", message, 0)
     }
 
-    /// What the queue in front of a link has counted.
+    /// The counters of the queue in front of a link.
     pub fn counters(&mut self, index: u32) -> io::Result<Counters> {
         // Without the echo only listeners are told.
         let request = RouteNetlinkMessage::GetQueueDiscipline(queue(index));

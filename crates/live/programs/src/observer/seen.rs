@@ -56,7 +56,7 @@ pub struct Transfer {
     pub first_bytes: u32,
 }
 
-/// What the kernel's TCP knows of a connection.
+/// The state of a connection in the kernel's TCP.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Socket {
     /// Payload of a full segment.
@@ -75,7 +75,7 @@ pub struct Socket {
     pub control: String,
 }
 
-/// What is told while it happens.
+/// An event, reported when it happens.
 #[derive(Clone, Debug)]
 pub enum Told {
     /// A transfer, which another one followed on its connection.
@@ -90,11 +90,11 @@ pub enum Told {
     /// Data came a second time behind a silence, from a sender of another machine; its transfer began at the second
     /// time.
     Late(Way, Duration, Duration),
-    /// What TCP knows of a connection that closes, or has lost something for the first time.
+    /// The TCP state of a connection that closes, or that has lost something for the first time.
     Socket(Way, Socket),
 }
 
-/// What is known of the device as a whole.
+/// Totals of the device.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     /// For how many nanoseconds the queue had a length in each bin; the last bin is all above.

@@ -3,6 +3,7 @@
 use scenario::Problems;
 
 use crate::{At, Average, Claim, Measure, Measured, Operand};
+use base::cast::count;
 
 /// Values at each combination of swept settings, in the order of the sweep.
 #[derive(Clone, Debug, Default)]
@@ -90,8 +91,7 @@ impl Average {
 }
 
 /// The mean of the values that exist.
-#[expect(clippy::cast_precision_loss, reason = "there are few seeds and values")]
 fn mean(values: &[f64]) -> f64 {
     let known = || values.iter().filter(|value| !value.is_nan());
-    known().sum::<f64>() / known().count() as f64
+    known().sum::<f64>() / count(known().count())
 }

@@ -8,6 +8,7 @@ use super::judged::{Judged, Standing};
 use super::verdict::Verdict;
 use super::words::digits;
 use crate::ClaimKind;
+use base::cast;
 
 /// How many claims of a paper have which verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -180,11 +181,10 @@ impl Bias {
 }
 
 /// The mean of the absolute logarithms, if all are of positive numbers.
-#[expect(clippy::cast_precision_loss, reason = "a figure has few numbers")]
 fn difference(ratios: &[f64]) -> Option<f64> {
     let logs = ratios.iter().map(|ratio| libm::log(*ratio).abs());
     let positive = ratios.iter().all(|ratio| *ratio > 0.0);
-    positive.then(|| logs.sum::<f64>() / ratios.len() as f64)
+    positive.then(|| logs.sum::<f64>() / cast::count(ratios.len()))
 }
 
 /// Our number over the paper's.

@@ -1,5 +1,6 @@
 //! Judging shapes.
 
+use base::cast;
 use scenario::Problems;
 
 use super::bench::Bench;
@@ -144,7 +145,6 @@ fn groups(shape: &Shape, line: &Line<'_>) -> Vec<Vec<usize>> {
 type Group<'a> = (Vec<&'a (String, String)>, Vec<usize>);
 
 /// Whether the values at these places have the shape.
-#[expect(clippy::cast_precision_loss, reason = "axes have few values")]
 fn has_shape(shape: &Shape, line: &Line<'_>, places: &[usize], values: &[f64]) -> bool {
     let tolerance = shape.tolerance;
     let (Some(first), Some(last)) = (values.first(), values.last()) else {
@@ -170,7 +170,7 @@ fn has_shape(shape: &Shape, line: &Line<'_>, places: &[usize], values: &[f64]) -
     };
     match &shape.shape {
         ShapeKind::Constant => {
-            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            let mean = values.iter().sum::<f64>() / cast::count(values.len());
             let off = tolerance * mean.abs();
             values.iter().all(|value| (value - mean).abs() <= off)
         }

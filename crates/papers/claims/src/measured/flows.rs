@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use base::cast;
 use results::Cell;
 use scenario::Problems;
 
@@ -188,12 +189,11 @@ impl Measured {
     }
 
     /// How many of the events that are meant there are at every point.
-    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
     pub(super) fn event_counts(&self, measure: &Measure) -> Result<BTreeMap<u32, f64>, Problems> {
         let mut counts = BTreeMap::new();
         self.each_event(measure, &mut |point, times| {
             let count: usize = times.values().map(Vec::len).sum();
-            counts.insert(point, count as f64);
+            counts.insert(point, cast::count(count));
         })?;
         Ok(counts)
     }

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use base::cast::{low_32, real, whole};
+
 /// Slowdowns of the flows of one row, over all its seeds.
 #[derive(Default)]
 pub(crate) struct Slowdowns {
@@ -25,20 +27,14 @@ pub(crate) struct Bin {
 
 impl Slowdowns {
     /// Adds a flow of this many bytes.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_precision_loss,
-        clippy::cast_sign_loss,
-        reason = "a slowdown has few steps, and a size 53 bits"
-    )]
     pub(crate) fn add(&mut self, bytes: u64, slowdown: f64) {
         let bin = self.bins.entry(least(bytes)).or_default();
         bin.flows += 1;
-        bin.bytes += bytes as f64;
+        bin.bytes += real(bytes);
         bin.slowdowns += slowdown;
         // What rounding leaves below a step belongs to it.
         let steps = libm::floor(libm::log(slowdown.max(1.0)) / libm::log(STEP) + 1e-6);
-        *bin.steps.entry(steps as u32).or_default() += 1;
+        *bin.steps.entry(low_32(whole(steps))).or_default() += 1;
     }
 
     /// The bins, the smallest flows first.
@@ -47,19 +43,15 @@ impl Slowdowns {
     }
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "numbers of flows are below 2^53"
-)]
 impl Bin {
     /// The mean size in bytes.
     pub(crate) fn size(&self) -> f64 {
-        self.bytes / self.flows as f64
+        self.bytes / real(self.flows)
     }
 
     /// The mean slowdown.
     pub(crate) fn mean(&self) -> f64 {
-        self.slowdowns / self.flows as f64
+        self.slowdowns / real(self.flows)
     }
 
     /// The slowdown that this many percent of the flows do not exceed, to one percent. None where fewer than one flow

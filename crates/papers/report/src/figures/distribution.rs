@@ -4,6 +4,7 @@ use super::scales;
 use crate::data::{self, Data, Distribution};
 use crate::figure::{Axis, Figure, Line, Point, Shape, slug};
 use crate::units;
+use base::cast;
 
 /// Points of a curve: more than a chart has pixels.
 const POINTS: usize = 1000;
@@ -83,19 +84,15 @@ const SEEDS: &str = "The fraction of flows that completed within a time, over al
                      1, flows were unfinished or failed.";
 
 /// The steps of the empirical distribution, thinned to equal steps of the fraction.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "numbers of flows are below 2^53"
-)]
 pub(crate) fn curve(distribution: &Distribution, size: f64) -> Vec<Point> {
-    let (times, flows) = (&distribution.fct_us, distribution.flows as f64);
+    let (times, flows) = (&distribution.fct_us, cast::count(distribution.flows));
     let count = times.len();
     let shown = count.min(POINTS);
     let mut points: Vec<Point> = Vec::with_capacity(shown + 1);
     for index in 1..=shown {
         // Exact at every rank that is shown, and the last flow is among them.
         let rank = (index * count).div_ceil(shown);
-        let (x, y) = (times[rank - 1] / size, rank as f64 / flows);
+        let (x, y) = (times[rank - 1] / size, cast::count(rank) / flows);
         match points.last_mut() {
             None => points.extend([Point::new(x, 0.0), Point::new(x, y)]),
             Some(last) if last.x >= x => last.y = y,

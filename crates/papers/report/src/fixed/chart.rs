@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use super::font;
 use super::scene::{Anchor, INK, Item, Layer, PALE, Scene};
 use crate::figure::{Cells, Figure, Line, Mark, Point, Shape, Style};
+use base::cast::integer;
 use frame::{Frame, aside, frame, upright};
 use legend::Legend;
 use pen::{dashed, event, marker, stroke, whisker};
@@ -279,8 +280,7 @@ fn marks(scene: &mut Scene, frame: &Frame, line: &Line, mark: Mark) {
     let places = line.points.iter().filter_map(|point| frame.place(point));
     // Of marks that lie on each other one is enough.
     let mut drawn = BTreeSet::new();
-    #[expect(clippy::cast_possible_truncation, reason = "a page has few points")]
-    let cell = |value: f64| libm::floor(value / r) as i64;
+    let cell = |value: f64| integer(libm::floor(value / r));
     for at in places.filter(|at| frame.holds(*at)) {
         if drawn.insert((cell(at.0), cell(at.1))) {
             event(scene, at, mark, r);

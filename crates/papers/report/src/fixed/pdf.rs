@@ -9,6 +9,7 @@ use subsetter::GlyphRemapper;
 
 use super::font;
 use super::scene::{Colour, INK, Item, Scene};
+use base::cast::single;
 
 const CATALOG: Ref = Ref::new(1);
 const PAGES: Ref = Ref::new(2);
@@ -33,7 +34,7 @@ pub(super) fn write(scene: &Scene, title: &str) -> Vec<u8> {
     pdf.catalog(CATALOG).pages(PAGES);
     pdf.pages(PAGES).kids([PAGE]).count(1);
     pdf.document_info(INFO).title(TextStr(title));
-    let (width, height) = (real(scene.width), real(scene.height));
+    let (width, height) = (single(scene.width), single(scene.height));
     let mut page = pdf.page(PAGE);
     page.parent(PAGES);
     page.media_box(Rect::new(0.0, 0.0, width, height));
@@ -79,7 +80,7 @@ fn opacities(scene: &Scene) -> Vec<(String, Ref, u8)> {
 fn content(scene: &Scene, glyphs: &Glyphs, opacities: &[(String, Ref, u8)]) -> Vec<u8> {
     let mut content = Content::new();
     // In PDF y grows upwards.
-    let place = |(x, y): (f64, f64)| (real(x), real(scene.height - y));
+    let place = |(x, y): (f64, f64)| (single(x), single(scene.height - y));
     let set_opacity = |content: &mut Content, percent: u8| {
         let state = opacities.iter().find(|(_, _, known)| *known == percent);
         if let Some((name, _, _)) = state {
@@ -100,8 +101,8 @@ fn content(scene: &Scene, glyphs: &Glyphs, opacities: &[(String, Ref, u8)]) -> V
                 set_opacity(&mut content, *percent);
                 content
                     .set_stroke_rgb(red, green, blue)
-                    .set_line_width(real(*width));
-                content.set_dash_pattern(dashes.iter().map(|dash| real(*dash)), 0.0);
+                    .set_line_width(single(*width));
+                content.set_dash_pattern(dashes.iter().map(|dash| single(*dash)), 0.0);
                 trace(&mut content, path, place);
                 content.stroke();
             }
@@ -132,7 +133,7 @@ fn content(scene: &Scene, glyphs: &Glyphs, opacities: &[(String, Ref, u8)]) -> V
                 let (x, y) = place(start);
                 let (red, green, blue) = shares(INK);
                 content.set_fill_rgb(red, green, blue);
-                content.begin_text().set_font(TEXT, real(*size));
+                content.begin_text().set_font(TEXT, single(*size));
                 let matrix = if *upward {
                     [0.0, 1.0, -1.0, 0.0, x, y]
                 } else {
@@ -205,7 +206,7 @@ impl Glyphs {
         font.font_descriptor(DESCRIPTOR).default_width(0.0);
         font.cid_to_gid_map_predefined(Name(b"Identity"));
         let glyphs = self.remapper.remapped_gids();
-        let widths = glyphs.map(|old| real(1000.0 * font::advance(ttf_parser::GlyphId(old))));
+        let widths = glyphs.map(|old| single(1000.0 * font::advance(ttf_parser::GlyphId(old))));
         font.widths().consecutive(0, widths);
         font.finish();
         let face = font::face();
@@ -246,14 +247,6 @@ impl Glyphs {
 fn shares((red, green, blue): Colour) -> (f32, f32, f32) {
     let share = |part: u8| f32::from(part) / 255.0;
     (share(red), share(green), share(blue))
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "paper needs no more digits"
-)]
-fn real(value: f64) -> f32 {
-    value as f32
 }
 
 /// Of compression: the usual balance.

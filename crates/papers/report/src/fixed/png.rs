@@ -7,6 +7,7 @@ use ttf_parser::OutlineBuilder;
 
 use super::font;
 use super::scene::{Anchor, Colour, INK, Item, Scene};
+use base::cast::{low_32, single, whole};
 
 /// Dots per inch: what publishers ask for.
 const DPI: f64 = 300.0;
@@ -18,7 +19,7 @@ pub(super) fn write(scene: &Scene) -> Vec<u8> {
     let pixmap = Pixmap::new(pixels(scene.width), pixels(scene.height));
     let mut pixmap = pixmap.expect("a figure has a size");
     pixmap.fill(tiny_skia::Color::WHITE);
-    let to_pixels = Transform::from_scale(real(scale), real(scale));
+    let to_pixels = Transform::from_scale(single(scale), single(scale));
     for (_, item) in &scene.items {
         draw(&mut pixmap, item, to_pixels);
     }
@@ -34,9 +35,9 @@ fn draw(pixmap: &mut Pixmap, item: &Item, to_pixels: Transform) {
             dashes,
             percent,
         } => {
-            let dashes = dashes.iter().map(|dash| real(*dash)).collect();
+            let dashes = dashes.iter().map(|dash| single(*dash)).collect();
             let stroke = Stroke {
-                width: real(*width),
+                width: single(*width),
                 line_cap: LineCap::Butt,
                 line_join: LineJoin::Round,
                 dash: StrokeDash::new(dashes, 0.0),
@@ -66,7 +67,7 @@ fn draw(pixmap: &mut Pixmap, item: &Item, to_pixels: Transform) {
             if let Some(path) = outline(text, *size, *anchor) {
                 let turn = if *upward { -90.0 } else { 0.0 };
                 let place = to_pixels
-                    .pre_translate(real(at.0), real(at.1))
+                    .pre_translate(single(at.0), single(at.1))
                     .pre_concat(Transform::from_rotate(turn));
                 pixmap.fill_path(&path, &paint(INK, 100), FillRule::Winding, place, None);
             }
@@ -78,9 +79,9 @@ fn polygon(points: &[(f64, f64)], close: bool) -> Option<Path> {
     let mut path = PathBuilder::new();
     for (index, (x, y)) in points.iter().enumerate() {
         if index == 0 {
-            path.move_to(real(*x), real(*y));
+            path.move_to(single(*x), single(*y));
         } else {
-            path.line_to(real(*x), real(*y));
+            path.line_to(single(*x), single(*y));
         }
     }
     if close {
@@ -102,14 +103,14 @@ fn outline(text: &str, size: f64, anchor: Anchor) -> Option<Path> {
     let scale = size / f64::from(font::face().units_per_em());
     let mut pen = Pen {
         path: PathBuilder::new(),
-        x: real(-anchor.share() * font::width(text, size)),
-        scale: real(scale),
+        x: single(-anchor.share() * font::width(text, size)),
+        scale: single(scale),
     };
     for letter in text.chars() {
         let glyph = font::glyph(letter);
         // A space has no outline.
         let _bounds = font::face().outline_glyph(glyph, &mut pen);
-        pen.x += real(font::advance(glyph) * size);
+        pen.x += single(font::advance(glyph) * size);
     }
     pen.path.finish()
 }
@@ -155,19 +156,6 @@ impl OutlineBuilder for Pen {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "pixels need no more digits"
-)]
-fn real(value: f64) -> f32 {
-    value as f32
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the command bounds the size of figures"
-)]
 fn pixel_count(value: f64) -> u32 {
-    libm::round(value).max(1.0) as u32
+    low_32(whole(libm::round(value)).max(1))
 }

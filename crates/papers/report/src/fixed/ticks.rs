@@ -2,6 +2,7 @@
 
 use crate::figure::Axis;
 use crate::units;
+use base::cast::integer;
 
 /// The range of an axis with its ticks.
 #[derive(Debug)]
@@ -106,8 +107,7 @@ impl Scale {
         // From the first digit of the greatest to that of the step, and one more for 2.5.
         let power = |value: f64| libm::floor(libm::log10(value) + 1e-9);
         let digits = (power(high.abs().max(low.abs())) - power(step)).max(0.0) + 2.0;
-        #[expect(clippy::cast_possible_truncation, reason = "a few digits")]
-        let digits = digits as i32;
+        let digits = integer(digits);
         Self {
             log: false,
             categories: false,
@@ -166,8 +166,7 @@ fn log_name(place: f64) -> String {
     if (1e-3..1e5).contains(&place) {
         return units::number(place, 2);
     }
-    #[expect(clippy::cast_possible_truncation, reason = "exponents are below 400")]
-    let exponent = libm::floor(libm::log10(place) + 1e-9) as i32;
+    let exponent = integer(libm::floor(libm::log10(place) + 1e-9));
     let digit = place / libm::pow(10.0, f64::from(exponent));
     let raised = exponent.to_string();
     let raised: String = raised.chars().map(superscript).collect();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use base::cast::{low_32, whole};
 use results::{GoalState, Row, Summary};
 
 use crate::units;
@@ -208,14 +209,7 @@ fn values(summary: &Summary, axis: usize) -> Vec<String> {
 
 /// A share in percent.
 fn share(value: f64, greatest: f64) -> u32 {
-    let percent = (100.0 * value / greatest).clamp(0.0, 100.0);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "between 0 and 100"
-    )]
-    let percent = if percent.is_nan() { 0 } else { percent as u32 };
-    percent
+    low_32(whole((100.0 * value / greatest).clamp(0.0, 100.0)))
 }
 
 /// The unit of all cells; none where values of very different sizes need units of their own.

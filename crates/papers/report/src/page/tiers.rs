@@ -2,6 +2,7 @@
 
 use crate::data::Data;
 use crate::units;
+use base::cast::real;
 
 /// The tiers of ports of every row.
 pub(super) struct Tiers {
@@ -27,8 +28,7 @@ pub(super) fn table(data: &Data<'_>) -> Tiers {
     let mut rows = Vec::new();
     for (run, row) in data.rows() {
         for (index, tier) in row.tiers.iter().enumerate() {
-            #[expect(clippy::cast_precision_loss, reason = "rounded for people")]
-            let queue = tier.worst_queue_max_bytes as f64 / 1e3;
+            let queue = real(tier.worst_queue_max_bytes) / 1e3;
             rows.push(TierRow {
                 place: units::short_place(&row.set),
                 scheme: data.label(&row.scheme, run),

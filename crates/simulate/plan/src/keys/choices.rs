@@ -33,7 +33,7 @@ base::choices! {
 base::choices! {
     /// What the weight of a link of a graph means.
     pub enum LinkWeight {
-        /// Nothing: a cost of routing, say.
+        /// Nothing that the simulation uses: a cost of routing, for example.
         None = "none",
         /// Kilometres of fibre.
         Kilometres = "km",

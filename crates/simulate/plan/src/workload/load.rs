@@ -34,7 +34,6 @@ impl Layout {
     }
 
     /// Flows of a group: exactly, or of a Poisson process the expected number.
-    #[expect(clippy::cast_precision_loss, reason = "hosts are fewer than 2^53")]
     pub fn expected_flows(&self, group: &Group) -> f64 {
         let (each, workload) = (flows::expected(&group.keys), &group.keys.workload);
         match workload.kind {
@@ -52,7 +51,7 @@ impl Layout {
                 let themselves = places.receivers.iter().filter(|host| origins.has(**host));
                 let pairs = places.senders.len() * places.receivers.len() - themselves.count();
                 let most = workload.flows.0.map_or(u32::MAX, |flows| flows.0);
-                each * (pairs as f64).min(f64::from(most))
+                each * count(pairs).min(f64::from(most))
             }
         }
     }

@@ -233,12 +233,8 @@ pub(super) fn micros(picoseconds: u64) -> f64 {
 }
 
 /// Parquet's integers are signed.
-#[expect(
-    clippy::cast_possible_wrap,
-    reason = "ports, flows and hosts are below 2^24"
-)]
 const fn number(id: u32) -> i32 {
-    id as i32
+    id.cast_signed()
 }
 
 /// What files say of their maker.

@@ -16,8 +16,7 @@ pub(crate) struct Line {
     mark: Time,
     /// What has been booked.
     booked: Breakdown,
-    /// When the slowest link, had it nothing else to send, will have sent everything, and what that was before
-    /// the last moment at which anything was sent.
+    /// When an otherwise idle slowest link finishes all data sent so far; second: the same before the latest send.
     busy: [Time; 2],
     sent_at: Time,
     /// Data segments that were sent in the current event.

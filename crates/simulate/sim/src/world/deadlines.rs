@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use base::cast::id;
 use base::{HostId, Packet, Time};
 use engine::{Scheduler, Token};
 use fabric::Network;
@@ -32,14 +33,14 @@ impl Deadlines {
     pub(super) fn new<R: Plays<dyn ReceiverCc>>(hosts: &[Host<Sender, R>], tokens: usize) -> Self {
         let (mut first, mut ends) = (Vec::with_capacity(hosts.len()), 0);
         for host in hosts {
-            first.push(number(ends));
+            first.push(id(ends));
             ends += host.slots();
         }
         Self {
             armed: vec![Time::NEVER; ends + hosts.len()],
             first,
             ends,
-            token: number(tokens),
+            token: id(tokens),
             most: FORGOTTEN,
         }
     }
@@ -61,7 +62,7 @@ impl Deadlines {
         // A deadline that has passed is due now.
         let at = deadline.max(sched.now());
         self.armed[place] = at;
-        sched.at(at, Token(self.token + number(place)));
+        sched.at(at, Token(self.token + id(place)));
     }
 
     /// The endpoints of a connection are gone, of which `is_there` tells. Whenever the number of pending events
@@ -100,7 +101,7 @@ impl Deadlines {
 
     /// The token this far beyond those of deadlines.
     pub(super) fn beyond(&self, more: u32) -> Token {
-        Token(self.token + number(self.armed.len()) + more)
+        Token(self.token + id(self.armed.len()) + more)
     }
 
     /// Whether the event that fires now is the one that counts.
@@ -115,10 +116,10 @@ impl Deadlines {
 
 /// The host with the endpoint at `place`, and its slot there; `first` has the first place of each host.
 fn owner(first: &[u32], place: usize) -> (HostId, Slot) {
-    let place = number(place);
+    let place = id(place);
     // A host without endpoints has the first place of the next one.
     let host = first.partition_point(|first| *first <= place) - 1;
-    (HostId(number(host)), Slot(place - first[host]))
+    (HostId(id(host)), Slot(place - first[host]))
 }
 
 /// Events that are worth forgetting: some hundred kilobytes of them.
@@ -191,9 +192,3 @@ impl<P: Probe + Follow> Wire for Out<'_, P> {
     .0.0
 )]
 struct EndlessRelease(HostId);
-
-/// A count of what has tokens, which were counted.
-#[expect(clippy::cast_possible_truncation, reason = "fewer than the tokens")]
-pub(super) const fn number(count: usize) -> u32 {
-    count as u32
-}

@@ -1,5 +1,6 @@
 //! What is left of a world when its run is over.
 
+use base::cast::id;
 use base::{HostId, Time};
 use fabric::{Network, PortId, Topology};
 
@@ -56,7 +57,7 @@ impl Ended {
         let started = flows.iter().filter(|flow| flow.started).count();
         let mut made = Vec::with_capacity(started);
         while let Some(flow) = flows.pop() {
-            let number = super::number(flows.len());
+            let number = id(flows.len());
             let breakdown = self.breakdowns.pop().flatten();
             if flow.started {
                 let connection = &self.connections[flow.connection as usize];

@@ -3,10 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
+use base::cast::id;
 use base::{FlowId, Time};
 use plan::workload::{Barrier, PlannedConnection, PlannedFlow};
-
-use super::deadlines::number;
 
 /// What happens to a connection beside progress.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -192,7 +191,7 @@ pub(super) fn agenda(
 ) -> BinaryHeap<Reverse<(Time, Act)>> {
     let opened = (0..).zip(connections);
     let opened = opened.map(|(number, connection)| (connection.open, Act::Open(FlowId(number))));
-    let started = starts.map(|index| (flows[index].start, Act::Start(number(index))));
+    let started = starts.map(|index| (flows[index].start, Act::Start(id(index))));
     let stopped = (0..).zip(flows);
     let stopped = stopped.map(|(number, flow)| (flow.stop, Act::Stop(number)));
     let acts = opened.chain(started).chain(stopped);

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use base::cast::low_32;
 use base::{FlowId, HostId, Time};
 use engine::Scheduler;
 use plan::keys::Workload;
@@ -9,7 +10,6 @@ use schemes::Sender;
 use tcp::{Arrival, Endpoint, Plays, ReceiverCc, Slot};
 
 use super::connection::Messages;
-use super::deadlines::number;
 use super::flow::{Act, Counts, Link};
 use super::{Connection, End, World};
 use crate::probe::Sees;
@@ -440,5 +440,5 @@ const OPEN: &str = "the connection is open";
 
 /// Events of one connection are fewer than 2^32.
 fn small(count: u64) -> u32 {
-    number(usize::try_from(count).unwrap_or(usize::MAX))
+    low_32(count)
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::cast::{id, low_32};
 use base::{FlowId, HostId, Rate, Seq, Span, Time};
 use engine::random::{self, Stream};
 use fabric::{Network, NetworkConfig, Spread, Topology};
@@ -15,7 +16,6 @@ use plan::{Group, PointSpec};
 use schemes::{FlowInfo, Roles, Sender};
 use tcp::{Config, Endpoint, Host, Identity, Plays, ReceiverCc, Slot};
 
-use super::deadlines::number;
 use super::facts::{host_info, host_rates, mss};
 use super::ports::Ports;
 use super::{Cast, Connection, MakeReceiver};
@@ -82,7 +82,7 @@ impl Endpoints {
             groups: Arc::clone(&point.groups),
             first: (0..point.groups.len())
                 .map(|group| planned.partition_point(|plan| (plan.group as usize) < group))
-                .map(number)
+                .map(id)
                 .collect(),
             cast: cast.clone(),
             configs: groups.map(config).collect(),
@@ -110,8 +110,7 @@ impl Endpoints {
         // Which one changes no result: a group that is renamed keeps its own.
         let mut initial = Stream::new(self.seed, "initial sequence number", id.0.into());
         [(sender, receiver), (receiver, sender)].map(|(local, remote)| {
-            #[expect(clippy::cast_possible_truncation, reason = "32 random bits")]
-            let initial_seq = Seq(initial.bits() as u32);
+            let initial_seq = Seq(low_32(initial.bits()));
             let identity = Identity {
                 flow: id,
                 local,

@@ -1,7 +1,7 @@
 //! Times on a clock: numbers with a unit, and dates.
 
 use super::number::Decimal;
-use base::cast::real;
+use base::cast::{real, wide};
 
 /// Picoseconds of one of `text`: "us", "s", "h".
 pub(super) fn unit(text: &str) -> Option<u64> {
@@ -103,13 +103,12 @@ pub fn written(unix: u128) -> String {
 }
 
 /// A length of time for a sentence: "3.5 days", "2 h", "40 ms".
-#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
 pub fn lasting(ps: u128) -> String {
     let (name, unit) = LONG
         .into_iter()
         .find(|(_, unit)| ps >= u128::from(*unit))
         .unwrap_or(("ps", 1));
-    let text = format!("{:.3}", ps as f64 / real(unit));
+    let text = format!("{:.3}", wide(ps) / real(unit));
     let text = text.trim_end_matches('0').trim_end_matches('.');
     format!("{text} {name}")
 }

@@ -4,6 +4,8 @@ use plan::metric::{Selector, is_of_rounds, short};
 use results::statistics::Estimate;
 use results::{Row, Summary};
 
+use base::cast::{low_32, whole};
+
 /// A column of numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Column {
@@ -266,14 +268,9 @@ pub(super) fn header(column: &Column) -> String {
 
 /// A bar of at most [`BAR`] characters.
 pub(super) fn bar(value: f64, most: f64) -> String {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "at most eight times the characters of a bar"
-    )]
-    let eighths = (value / most * f64::from(BAR) * 8.0).round().max(1.0) as u32;
-    let (whole, rest) = (eighths / 8, eighths % 8);
-    let full = "\u{2588}".repeat(whole as usize);
+    let eighths = low_32(whole((value / most * f64::from(BAR) * 8.0).round())).max(1);
+    let (full, rest) = (eighths / 8, eighths % 8);
+    let full = "\u{2588}".repeat(full as usize);
     let part = char::from_u32(0x2590 - rest).filter(|_| rest > 0);
     full.chars().chain(part).collect()
 }

@@ -4,6 +4,7 @@ use results::{Row, Summary, Tier};
 
 use super::column::{bytes, count};
 use crate::layout;
+use base::cast::real;
 
 /// The tiers of a row.
 pub(super) struct Tiers {
@@ -62,8 +63,7 @@ fn title(summary: &Summary, row: &Row) -> String {
 }
 
 fn line(tier: &Tier) -> [String; 5] {
-    #[expect(clippy::cast_precision_loss, reason = "rounded for people")]
-    let queue = tier.worst_queue_max_bytes as f64;
+    let queue = real(tier.worst_queue_max_bytes);
     [
         tier.tier.clone(),
         count(tier.drops),

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::frame::Frame;
 use crate::figure::{Axis, Figure, Line, Point, Shape};
 use crate::units;
+use base::cast::{index, whole};
 
 /// What the script of a page reads values from, as JSON: the edges of the frame, both axes, and for every group of the
 /// drawing its label, how it is read, and its points, each with its place in the drawing and its values in words.
@@ -124,12 +125,7 @@ fn points(figure: &Figure, frame: &Frame, line: &Line, aside: f64) -> Vec<Value>
 
 /// A place on the horizontal axis in words.
 fn at(figure: &Figure, x: f64) -> String {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "places of names are small whole numbers"
-    )]
-    let name = figure.x.categories.get(libm::round(x.max(0.0)) as usize);
+    let name = figure.x.categories.get(index(whole(libm::round(x))));
     name.cloned().unwrap_or_else(|| {
         let amount = amount(x, &figure.x);
         format!("{amount} {}", units::lower(&figure.x.label))

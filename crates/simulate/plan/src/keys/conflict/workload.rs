@@ -9,7 +9,7 @@ use super::Conflict;
 /// Adds every conflict between settings of the workload.
 pub(super) fn conflicts(keys: &Keys, found: &mut Vec<Conflict>) {
     let (workload, duration) = (&keys.workload, keys.run.duration.0);
-    // What follows from a load is not known here, and may end late.
+    // Starts that follow from a load are not known here; they may be late.
     let delay = workload.delay.0.map_or(Span::ZERO, |law| law.most());
     let last_epoch = workload.epoch_interval * u64::from(workload.epochs.0 - 1);
     let last_start = workload.start
