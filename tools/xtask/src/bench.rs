@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use crate::repository::{Failure, Repository, run, stdout};
 
-pub(crate) use commands::commands;
+pub(crate) use commands::{commands, instructions as instructions_of_commands};
 
 /// Measures the event list alone, then packet-hops beside their yardstick.
 pub(crate) fn bench(repository: &Repository) -> Result<(), Failure> {
@@ -31,28 +31,44 @@ pub(crate) fn instructions(repository: &Repository, bless: bool) -> Result<(), F
     let hops = built
         .first()
         .ok_or_else(|| Failure("cargo built no benchmark".to_owned()))?;
-    let committed = repository.read(COUNTS)?;
-    let (mut moved, mut text) = (Vec::new(), HEADER.to_owned());
+    let counts: Result<Vec<_>, Failure> = COUNTED
+        .iter()
+        .map(|workload| Ok((*workload, count(hops, workload)?)))
+        .collect();
+    compare(repository, &counts?, (COUNTS, HEADER), bless)
+}
+
+/// Compares counts with those of the committed `file`, or writes it with `bless`, below its header.
+fn compare(
+    repository: &Repository,
+    counts: &[(&str, f64)],
+    (file, header): (&str, &str),
+    bless: bool,
+) -> Result<(), Failure> {
+    let committed = match repository.read(file) {
+        Err(_) if bless => String::new(),
+        read => read?,
+    };
+    let (mut moved, mut text) = (Vec::new(), header.to_owned());
     println!("{:<15}{:>12}{:>12}", "", "counted", "committed");
-    for workload in COUNTED {
-        let counted = count(hops, workload)?;
-        let before = number_after(&committed, &format!("{workload} ="));
-        text.extend([format!("{workload} = {counted:.1}\n")]);
+    for (name, counted) in counts {
+        let before = number_after(&committed, &format!("{name} ="));
+        text.extend([format!("{name} = {counted:.1}\n")]);
         let shown = before.map_or("none".to_owned(), |before| format!("{before:.1}"));
-        println!("{workload:<15}{counted:>12.1}{shown:>12}");
-        if before.is_none_or(|before| has_moved(counted, before)) {
-            moved.push(workload);
+        println!("{name:<15}{counted:>12.1}{shown:>12}");
+        if before.is_none_or(|before| has_moved(*counted, before)) {
+            moved.push(*name);
         }
     }
     if bless {
-        return repository.write(COUNTS, &text);
+        return repository.write(file, &text);
     }
     if moved.is_empty() {
         return Ok(());
     }
     Err(Failure(format!(
-        "the instructions of a packet-hop in {} moved by more than {} %: find out why, then run `cargo xtask \
-         bench --instructions --bless`, which writes {COUNTS}",
+        "the instructions of {} moved by more than {} %: find out why, then count them with `--bless`, which writes \
+         {file}",
         moved.join(", "),
         TOLERANCE * 100.0
     )))
@@ -156,14 +172,18 @@ fn count(hops: &Path, workload: &str) -> Result<f64, Failure> {
     ]);
     command.arg(format!("--callgrind-out-file={}", profile.display()));
     let text = stdout(command.arg(hops).args(["--once", workload]))?;
-    let packet_hops = number_after(&text, "packet-hops:");
-    let totals = std::fs::read_to_string(&profile)
-        .map_err(|error| Failure::file("read", &profile, &error))?;
-    let instructions = number_after(&totals, "totals:").or(number_after(&totals, "summary:"));
-    instructions
-        .zip(packet_hops)
-        .filter(|(instructions, _)| *instructions > 0.0)
-        .map(|(instructions, packet_hops)| instructions / packet_hops)
+    let packet_hops = number_after(&text, "packet-hops:")
+        .ok_or_else(|| Failure(format!("{workload} printed no packet-hops")))?;
+    Ok(total(&profile)? / packet_hops)
+}
+
+/// All instructions of a profile.
+fn total(profile: &Path) -> Result<f64, Failure> {
+    let totals =
+        std::fs::read_to_string(profile).map_err(|error| Failure::file("read", profile, &error))?;
+    number_after(&totals, "totals:")
+        .or(number_after(&totals, "summary:"))
+        .filter(|instructions| *instructions > 0.0)
         .ok_or_else(|| Failure(format!("no count in {}", profile.display())))
 }
 

@@ -61,14 +61,15 @@ enum Chore {
         /// counts
         #[arg(long)]
         instructions: bool,
-        /// Write the counts to crates/simulate/sim/benches/instructions.toml
+        /// Write the counts to where they are committed
         #[arg(long, requires = "instructions")]
         bless: bool,
         /// Measure instead what an ACK costs at a port of this machine's kernel, as root
         #[arg(long, conflicts_with = "instructions")]
         live: bool,
-        /// Measure instead the processor time of whole commands for each packet-hop
-        #[arg(long, conflicts_with_all = ["instructions", "live"])]
+        /// Measure instead the processor time of whole commands for each packet-hop; with --instructions, count the
+        /// instructions of small ones
+        #[arg(long, conflicts_with = "live")]
         commands: bool,
     },
     /// Write the generated pages of docs/reference and the sample in README.md
@@ -180,6 +181,12 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
         Chore::Check { beside: true, .. } => check::check_beside(repository),
         Chore::Check { skip_tests, .. } => check::check(repository, skip_tests),
         Chore::NewScheme { name } => new_scheme::new_scheme(repository, &name),
+        Chore::Bench {
+            instructions: true,
+            commands: true,
+            bless,
+            ..
+        } => bench::instructions_of_commands(repository, bless),
         Chore::Bench {
             instructions: true,
             bless,

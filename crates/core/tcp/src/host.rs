@@ -45,6 +45,12 @@ pub trait Wire {
     /// before; [`Time::NEVER`] withdraws.
     fn arm(&mut self, slot: Slot, deadline: Time);
 
+    /// Whether [`Host::on_deadline`] of `slot` will be called at `time` or before, whatever is announced. Then a deadline
+    /// that is no earlier need not be announced: whoever is called too early looks again.
+    fn wakes_by(&self, _slot: Slot, _time: Time) -> bool {
+        false
+    }
+
     /// The receiver role has released more ACKs in one event than it can have held, so it may never cease. The host asks
     /// it no further in this event.
     fn on_endless_release(&mut self) {}
@@ -241,7 +247,7 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
             };
             let place = &mut endpoint.place();
             emit(&mut self.role, release, endpoint, place, now, wire);
-            wire.arm(release.slot, endpoint.deadline());
+            arm(release.slot, endpoint, wire);
         }
     }
 
@@ -295,7 +301,15 @@ fn flush<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>>(
             AckVerdict::Hold => endpoint.hold_ack(),
         }
     }
-    wire.arm(slot, endpoint.deadline());
+    arm(slot, endpoint, wire);
+}
+
+/// Announces when a connection is to be called again. Most deadlines only move back, and most of these are not computed.
+#[inline(always)]
+fn arm<C: Plays<dyn SenderCc>>(slot: Slot, endpoint: &Endpoint<C>, wire: &mut impl Wire) {
+    if !wire.wakes_by(slot, endpoint.earliest_deadline()) {
+        wire.arm(slot, endpoint.deadline());
+    }
 }
 
 /// Segments that are seldom sent leave first.

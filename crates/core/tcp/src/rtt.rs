@@ -30,6 +30,8 @@ struct LargestDeviation {
     largest: Span,
     /// The round trip ends when this offset is acknowledged.
     until: u64,
+    /// The timeout of the last sample in whole ticks, unless no clock ticks.
+    ticks: Span,
 }
 
 impl RttEstimator {
@@ -43,6 +45,7 @@ impl RttEstimator {
                     deviation: Span::ZERO,
                     largest: Span::ZERO,
                     until: 0,
+                    ticks: Span::ZERO,
                 })
             }),
         }
@@ -94,7 +97,12 @@ impl RttEstimator {
                 (linux.largest, linux.until) = (config.in_ticks(config.min_rto), next);
             }
         }
-        self.rto = config.in_ticks(self.srtt + self.rttvar).min(config.max_rto);
+        let timeout = self.srtt + self.rttvar;
+        // Most samples leave it within the same tick.
+        if timeout > linux.ticks || timeout + config.tick <= linux.ticks {
+            linux.ticks = config.in_ticks(timeout);
+        }
+        self.rto = linux.ticks.min(config.max_rto);
     }
 
     /// RFC 6298 §5.7: the handshake gave no sample because one of its segments was lost.
@@ -159,6 +167,28 @@ mod tests {
         assert_eq!(rtt.rto(), Span::from_secs(60));
         rtt.sample(Span::from_secs(10), (1, 1), &config());
         assert!(rtt.rto() < Span::from_secs(60));
+    }
+
+    // Linux counts the timeout in ticks (`tcp_rtt_estimator`, `tcp_set_rto`), whatever the sample before left.
+    #[test]
+    fn a_timeout_is_the_next_tick_at_or_after_the_estimate() {
+        for tick in [0, 1, 4] {
+            let config = Config {
+                rto_estimator: RtoEstimator::Linux,
+                tick: Span::from_millis(tick),
+                ..config()
+            };
+            let mut rtt = RttEstimator::new(&config);
+            for step in 0..2000_u64 {
+                let sample = Span::from_micros(100 + step * 7919 % 9000);
+                rtt.sample(sample, (step, step + 10), &config);
+                let estimate = rtt.srtt + rtt.rttvar;
+                assert_eq!(rtt.rto(), config.in_ticks(estimate), "{tick} {step}");
+                if step % 50 == 0 {
+                    rtt.back_off(&config);
+                }
+            }
+        }
     }
 
     // Clauses: RFC6298-2.3-granularity

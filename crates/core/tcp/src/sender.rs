@@ -107,6 +107,8 @@ pub(crate) struct Sender<C> {
     inflation: i64,
     /// `una` at the last timeout, until something new is acknowledged.
     timed_out_at: Option<u64>,
+    /// When the timer of a probe was started ([`Timer::Probe`]).
+    probe_since: Time,
     /// When data was last sent, to notice idleness.
     last_sent: Option<Time>,
     counters: SenderCounters,
@@ -224,6 +226,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             rtt: RttEstimator::new(&config),
             timed: None,
             timer: Timer::Off,
+            probe_since: Time::ZERO,
             attempts: 0,
             timed_out_at: None,
             probed: false,

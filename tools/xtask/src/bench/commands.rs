@@ -2,24 +2,57 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
+use super::{compare, total};
 use crate::repository::{Failure, Repository, run, stdout};
+
+/// Counts the instructions of small versions of the same commands, with valgrind, and compares them with the committed
+/// counts, or replaces these with `bless`.
+pub(crate) fn instructions(repository: &Repository, bless: bool) -> Result<(), Failure> {
+    run(&mut repository.cargo(&["build", "--release", "-p", "tailwater"]))?;
+    let tailwater = repository.path("target/release/tailwater");
+    let folder = empty_folder(repository, "target/count-commands")?;
+    let trace = folder.join("trace.csv");
+    fs::write(&trace, flows(100)).map_err(|error| Failure::file("write", &trace, &error))?;
+    let trace = format!("workload.trace={}", trace.display());
+    let mut counts = Vec::new();
+    for (name, arguments) in SMALL {
+        let profile = folder.join(format!("{name}.callgrind"));
+        let mut command = Command::new("valgrind");
+        command.args(["--tool=callgrind", "--quiet", "--error-exitcode=99"]);
+        command.arg(format!("--callgrind-out-file={}", profile.display()));
+        command.arg(&tailwater).args(arguments.split_whitespace());
+        if name == "trace" {
+            command.args(["--set", &trace]);
+        }
+        command.args(["--quiet", "--jobs", "1", "--format", "json", "--out"]);
+        stdout(command.arg(folder.join(name)))?;
+        counts.push((name, total(&profile)? / 1e6));
+    }
+    fs::remove_dir_all(&folder).map_err(|error| Failure::file("remove", &folder, &error))?;
+    compare(repository, &counts, (COUNTS, HEADER), bless)
+}
+
+/// A folder in which nothing is left of an earlier measurement.
+fn empty_folder(repository: &Repository, name: &str) -> Result<PathBuf, Failure> {
+    let folder = repository.path(name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(|error| Failure::file("remove", &folder, &error))?;
+    }
+    fs::create_dir_all(&folder).map_err(|error| Failure::file("make", &folder, &error))?;
+    Ok(folder)
+}
 
 /// Prints the processor time of whole commands for each packet-hop: reading the scenario, simulating, tables, the folder
 /// and the page included.
 pub(crate) fn commands(repository: &Repository) -> Result<(), Failure> {
     run(&mut repository.cargo(&["build", "--release", "-p", "tailwater"]))?;
     let tailwater = repository.path("target/release/tailwater");
-    let folder = repository.path("target/bench-commands");
-    // An earlier measurement that failed has left one.
-    if folder.exists() {
-        fs::remove_dir_all(&folder).map_err(|error| Failure::file("remove", &folder, &error))?;
-    }
-    fs::create_dir_all(&folder).map_err(|error| Failure::file("make", &folder, &error))?;
+    let folder = empty_folder(repository, "target/bench-commands")?;
     let trace = folder.join("trace.csv");
     fs::write(&trace, flows(20_000)).map_err(|error| Failure::file("write", &trace, &error))?;
     let trace = format!("workload.trace={}", trace.display());
@@ -100,6 +133,29 @@ const COMMANDS: [(&str, &str); 4] = [
     ),
     ("trace", "run trace --scheme newreno,dctcp --seeds 1"),
 ];
+
+/// The same, so small that valgrind runs each in some seconds.
+const SMALL: [(&str, &str); 4] = [
+    (
+        "incast",
+        "run incast --scheme dctcp,rcc --set workload.senders=10 --set workload.rounds=3 --seeds 1",
+    ),
+    (
+        "sweep",
+        "run incast --scheme newreno,rcc --set workload.senders=2,4 --seeds 3",
+    ),
+    (
+        "question",
+        "run incast --goal p99<15ms --scheme dctcp --set workload.senders=4 --search switch.buffer=60KB..90KB",
+    ),
+    ("trace", "run trace --scheme newreno,dctcp --seeds 1"),
+];
+/// The committed counts.
+const COUNTS: &str = "crates/faces/cli/instructions.toml";
+const HEADER: &str = "\
+# Millions of instructions of whole commands in the profile `release`, as `cargo xtask bench --commands --instructions
+# --bless` counted them. `cargo xtask bench --commands --instructions` fails when one moves by more than 2 % either way.
+";
 
 #[cfg(test)]
 mod tests {

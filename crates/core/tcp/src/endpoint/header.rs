@@ -27,12 +27,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             && packet.flags.has(TcpFlags::ACK)
         {
             let acknowledged = self.receiver.irs.near(packet.ack, self.receiver.next());
-            let stamps = stamps.stamp(acknowledged, now);
-            // Most segments carry nothing else.
-            packet.options = match packet.options {
-                Options::None => Options::Stamped(stamps, Beside::None),
-                others => others.stamped(stamps),
-            };
+            put(packet, stamps.stamp(acknowledged, now));
         }
     }
 
@@ -220,6 +215,22 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         packet.flags = flags;
         packet
     }
+}
+
+/// Most segments carry nothing but timestamps.
+#[inline(always)]
+fn put(packet: &mut Packet, stamps: Timestamps) {
+    if matches!(packet.options, Options::None) {
+        packet.options = Options::Stamped(stamps, Beside::None);
+    } else {
+        put_beside(packet, stamps);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn put_beside(packet: &mut Packet, stamps: Timestamps) {
+    packet.options = packet.options.stamped(stamps);
 }
 
 #[inline(always)]

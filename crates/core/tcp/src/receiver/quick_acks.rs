@@ -90,7 +90,7 @@ impl QuickAcks {
             // A pause that no answer makes, and longer than the retransmission timeout of this side, which has sent little:
             // the sender may have begun again with a small window.
             let is_long = |pause| pause >= self.soon && pause > self.min_rto + rtt;
-            if self.pause(now).is_some_and(is_long) {
+            if !self.is_soon(now) && self.pause(now).is_some_and(is_long) {
                 self.left = self.left.max(self.most);
             }
             self.last = Some(now);
@@ -145,7 +145,16 @@ impl QuickAcks {
     /// Data leaves.
     #[inline(never)]
     pub(super) fn on_data_sent(&mut self, now: Time) {
-        self.interactive |= self.pause(now).is_some_and(|pause| pause < self.soon);
+        self.interactive = self.interactive
+            || self.is_soon(now)
+            || self.pause(now).is_some_and(|pause| pause < self.soon);
+    }
+
+    /// Whether data has come in order so lately that the pause is short on any clock: one that ticks adds less than a tick.
+    #[inline(always)]
+    fn is_soon(&self, now: Time) -> bool {
+        self.last
+            .is_some_and(|last| now.since(last) + self.tick < self.soon)
     }
 
     /// How long no data has come in order, as the clock tells it.
@@ -225,6 +234,27 @@ mod tests {
         let times = [0, 1, 2, 3, 203, 404];
         let told = times.map(|ms| step(&mut quick, 1000, ms));
         assert_eq!(told, [true, true, true, false, false, true]);
+    }
+
+    #[test]
+    fn data_sent_within_the_delay_of_an_ack_as_the_clock_counts_it_is_an_answer() {
+        // A clock of 4 ms counts from 3 ms to 43 ms as 40 ms, and from 4 ms to 43 ms as 36 ms.
+        for (tick, came, sent, answers) in [
+            (0, 0, 39, true),
+            (0, 0, 40, false),
+            (4, 3, 43, false),
+            (4, 4, 43, true),
+            (4, 0, 35, true),
+        ] {
+            let mut quick = QuickAcks::new(&Config {
+                delayed_ack_timeout: Span::from_millis(40),
+                tick: Span::from_millis(tick),
+                ..Config::default()
+            });
+            step(&mut quick, 1000, came);
+            quick.on_data_sent(at(sent));
+            assert_eq!(quick.interactive, answers, "{tick} {came} {sent}");
+        }
     }
 
     #[test]

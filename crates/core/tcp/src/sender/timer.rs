@@ -16,7 +16,8 @@ pub(super) enum Timer {
     Persist(Time),
     /// A sender with a record: what may only be reordered is lost then.
     Reorder(Time),
-    /// A sender with a record: the tail is probed then.
+    /// A sender with a record: the tail is probed then, as an exact clock has it. Every segment and every ACK moves this
+    /// timer, so its place on the wheel is found only when somebody asks for it.
     Probe(Time),
 }
 
@@ -36,7 +37,19 @@ pub(crate) enum Expiry {
 impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// When [`Sender::on_deadline`] is to be called.
     #[inline(always)]
-    pub(crate) const fn deadline(&self) -> Time {
+    pub(crate) fn deadline(&self) -> Time {
+        match self.timer {
+            Timer::Probe(at) => {
+                let timeout = at.since(self.probe_since);
+                self.config.expiry(self.probe_since, timeout)
+            }
+            _ => self.earliest_deadline(),
+        }
+    }
+
+    /// A time that [`Sender::deadline`] does not come before: a timer on a wheel fires late, and never early.
+    #[inline(always)]
+    pub(crate) const fn earliest_deadline(&self) -> Time {
         match self.timer {
             Timer::Off => Time::NEVER,
             Timer::Retransmit(at) | Timer::Persist(at) | Timer::Reorder(at) | Timer::Probe(at) => {

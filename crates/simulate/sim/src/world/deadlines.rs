@@ -179,6 +179,13 @@ impl<P: Probe + Follow> Wire for Out<'_, P> {
         deadlines.arm(place as usize, deadline, self.sched);
     }
 
+    #[inline]
+    fn wakes_by(&self, slot: Slot, time: Time) -> bool {
+        let deadlines = &self.outside.deadlines;
+        let place = deadlines.first[self.host.0 as usize] + slot.0;
+        deadlines.armed[place as usize] <= time
+    }
+
     fn on_endless_release(&mut self) {
         schemes::give_up(Arc::new(EndlessRelease(self.host)))
     }

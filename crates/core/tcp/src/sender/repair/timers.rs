@@ -91,7 +91,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             return false;
         };
         let wait = probe.timeout(self.rtt.srtt(), repair.flight.len(), &self.config);
-        self.timer = Timer::Probe(self.config.expiry(now, wait.min(timeout)));
+        self.timer = Timer::Probe(now + wait.min(timeout));
+        self.probe_since = now;
         true
     }
 
