@@ -115,7 +115,11 @@ impl Sample {
     fn percentile(&self, percent: f64, weight: f64) -> f64 {
         // Sums of weights are rounded: what is within a part in 10^12 is there.
         let wanted = percent * weight * (1.0 - 1e-12);
-        if self.values.iter().all(|(_, weight)| *weight == 1.0) {
+        if self
+            .values
+            .iter()
+            .all(|(_, weight)| weight.total_cmp(&1.0).is_eq())
+        {
             return self.ranked(wanted);
         }
         let mut sorted = self.clone();

@@ -145,7 +145,7 @@ impl Store {
         &self,
         points: &[PointSpec],
         scenario: &Scenario,
-        each: &mut dyn FnMut(&PointSpec, Result<Finished, Problems>) -> io::Result<()>,
+        each: &mut EachPoint<'_>,
     ) -> io::Result<()> {
         if points.len() < 2 || thread::available_parallelism().map_or(1, NonZeroUsize::get) < 2 {
             let mut points = points.iter();
@@ -200,6 +200,9 @@ impl Store {
         })
     }
 }
+
+/// Takes a point and what became of it.
+type EachPoint<'a> = dyn FnMut(&PointSpec, Result<Finished, Problems>) -> io::Result<()> + 'a;
 
 /// The tables; the last is missing where nothing is recorded.
 const TABLES: [&str; 3] = ["flows.parquet", "ports.parquet", "series.parquet"];
