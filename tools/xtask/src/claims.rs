@@ -27,9 +27,9 @@ use self::shown::{
 use self::words::{list, ours, paper, text};
 use crate::repository::{Failure, Repository, stdout};
 
-/// What the page is to be made from.
+/// The sources of the page.
 pub(crate) struct Wanted<'a> {
-    /// What `tailwater reproduce --format json` printed, of which the later count; nothing is run if there is any.
+    /// Files that `tailwater reproduce --format json` printed; the later ones count. If there is any, nothing is run.
     pub(crate) from: &'a [PathBuf],
     /// Papers and figures to run otherwise, all if there are none. Runs are kept in `target/reproduce`, so that only
     /// what changed is run again.
@@ -101,7 +101,7 @@ fn newest(claims: Vec<Value>) -> Vec<Value> {
 
 const PAGE: &str = "docs/reference/claims.md";
 
-/// What the command prints for papers and figures. What it says on standard error is for the person waiting. Reading
+/// The command's answer for papers and figures. Its standard error is for the person waiting. Reading
 /// tables of millions of flows takes most of the time in a program in which only packets are optimised, so it is built
 /// as those that are handed out.
 fn reproduce(repository: &Repository, wanted: &Wanted<'_>) -> Result<String, Failure> {
@@ -645,7 +645,7 @@ mod tests {
         assert_eq!(
             seeds::compared(&anew, &kept),
             "rcc/fig2/a: reproduced on the page (1 ms), partly with these seeds (1.5 ms)\n\
-             1 of 3 verdicts changes, 33.3 %; 2 of them have another number, of which 50 % change\n"
+             1 of 3 verdicts changes, 33.3 %; among the 2 with another number, 50 %\n"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What was tried of a figure and stays on the page when it is judged again without.
+//! Causes and orders of events that stay on the page when a figure is judged again without them.
 
 use super::shown::{CAUSE, CAUSES, HEAD, ORDER, OURS, PHASE, Shown, TRIED};
 
@@ -57,7 +57,7 @@ impl Shown {
         self.insert(&since);
     }
 
-    /// Changes those lines of which `change` makes another.
+    /// Changes the lines that `change` makes others of.
     fn change_lines(&mut self, mut change: impl FnMut(&Self, &str) -> Option<String>) {
         let lines = self.text.lines();
         let lines = lines.map(|line| change(self, line).unwrap_or_else(|| line.to_owned()) + "\n");
@@ -72,7 +72,7 @@ impl Shown {
         self.text.insert_str(above, &format!("{paragraph}\n\n"));
     }
 
-    /// What was tried to explain a claim, from the full stop before it on.
+    /// The causes that were tried for a claim, from the full stop before them on.
     fn tried(&self, id: &str) -> Option<&str> {
         let line = self.text.lines().find(|line| detail(line) == Some(id))?;
         let marks = [CAUSE, TRIED].map(|mark| line.find(&format!(". {mark}")));

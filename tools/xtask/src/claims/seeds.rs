@@ -34,7 +34,7 @@ pub(super) fn compared(claims: &[Value], page: &[Shown]) -> String {
     let change = if changed == 1 { "changes" } else { "change" };
     writeln!(
         out,
-        "{changed} of {all} verdicts {change}, {} %; {others} of them have another number, of which {} % change",
+        "{changed} of {all} verdicts {change}, {} %; among the {others} with another number, {} %",
         share(all),
         share(others)
     )

@@ -316,7 +316,7 @@ pub(super) const CAUSES: &str = "Causes: tried with version ";
 /// How the line begins that says how far our numbers are off as a whole.
 pub(super) const OURS: &str = "Ours: ";
 
-/// What stands before a cause that explains a difference.
+/// The word before a cause that explains a difference.
 pub(super) const CAUSE: &str = "Cause: ";
 
 /// How the table of claims begins.

@@ -67,7 +67,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// What is measured for an operand.
+    /// The measure of an operand, as a change has it.
     fn measured(&self, operand: &Operand) -> Measure {
         match self.changed {
             Some((change, _)) => change.measured(&operand.measure),

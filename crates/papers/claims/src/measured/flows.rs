@@ -103,7 +103,7 @@ impl Measured {
         Ok(())
     }
 
-    /// What is taken of flows for a measure; none if it is about something else. A column that is not read for
+    /// The flows and values that a measure needs; none if it is about something else. A column that is not read for
     /// another measure is added to `sources`.
     fn pick<'m>(&self, measure: &'m Measure, sources: &mut Vec<&'static str>) -> Option<Pick<'m>> {
         let Of::Flows {

@@ -155,7 +155,7 @@ impl Store {
             let (out, ready) = mpsc::sync_channel(0);
             scope.spawn(move || {
                 let mut points = points.iter();
-                // Whoever fails to take one wants no more.
+                // A receiver that is gone wants no more.
                 points.try_for_each(|point| out.send(self.result(point, scenario)))
             });
             let mut points = points.iter();
