@@ -204,6 +204,7 @@ impl Job {
 
     fn of(figure: &Experiment, asked: &Figures) -> Self {
         let mut overrides = Overrides {
+            seed: asked.seed,
             seeds: asked.seeds,
             ..Overrides::default()
         };
@@ -419,10 +420,13 @@ fn tries(asked: &Figures, missed: bool) -> bool {
 
 /// The scale of a run, with what the command line changed.
 fn scale(stated: &str, asked: &Figures) -> String {
-    match asked.seeds {
-        Some(seeds) => format!("{stated}; here --seeds {seeds}"),
-        None => stated.to_owned(),
+    let seed = asked.seed.map(|seed| format!("--seed {seed}"));
+    let seeds = asked.seeds.map(|seeds| format!("--seeds {seeds}"));
+    let given: Vec<String> = seed.into_iter().chain(seeds).collect();
+    if given.is_empty() {
+        return stated.to_owned();
     }
+    format!("{stated}; here {}", given.join(" "))
 }
 
 fn find<'a>(paper: &'a Paper, name: &str) -> Result<&'a Experiment, Problems> {
