@@ -179,8 +179,6 @@ struct Job {
     source: scenario::Source,
     /// Whether the folder gets a report of its own.
     report: bool,
-    /// Claims of the figure.
-    claims: usize,
 }
 
 impl Job {
@@ -220,7 +218,6 @@ impl Job {
             overrides,
             source: figure.source.clone(),
             report: asked.report,
-            claims: figure.claims.len(),
         }
     }
 
@@ -326,7 +323,6 @@ fn run_all<'j>(
             folder: job.folder.clone(),
             store: Mutex::new(store.clone()),
             report: job.report,
-            claims: job.claims,
             scenario,
         };
         let (tables, judging) = run.afterwards();
