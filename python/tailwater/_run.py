@@ -326,6 +326,7 @@ def merge(
 def reproduce(
     *what: str,
     full: bool = False,
+    seed: int | None = None,
     seeds: int | None = None,
     causes: str = "missed",
     phase: bool = False,
@@ -342,6 +343,7 @@ def reproduce(
     Args:
         what: Papers or figures, as in ``"rcc"`` or ``"rcc/fig7a"``; every paper if there is none.
         full: Run at the paper's own scale where the default is smaller.
+        seed: The first seed instead of the figure's: verdicts then show how far they hang on chance.
         seeds: How many seeds to run instead of what each figure says.
         causes: Which causes of differences to try: those of claims that are ``"missed"``, ``"all"`` or ``"none"``.
         phase: Judge every claim with links that are late at random by up to 100 ns and 1 us, too. Verdicts that change
@@ -356,6 +358,7 @@ def reproduce(
     given: dict[str, Any] = {
         "what": named,
         "full": bool(full),
+        "seed": _values.whole("seed", seed, 0),
         "seeds": _values.whole("seeds", seeds, 1, _MOST),
         "causes": causes,
         "phase": bool(phase),

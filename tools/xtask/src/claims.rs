@@ -5,10 +5,13 @@
 //! does check is that the page names exactly the claims of the catalogue, in
 //! `crates/faces/cli/tests/claims.rs`: a claim that is added, renamed or taken away makes that test fail.
 
+mod carried;
 mod contents;
 mod digest;
 mod escape;
+mod seeds;
 mod shown;
+mod words;
 
 use std::fmt::Write;
 use std::fs;
@@ -18,77 +21,55 @@ use serde_json::Value;
 
 use self::escape::escape;
 use self::shown::{
-    BY, COLUMNS, ELSEWHERE, FILE, HEAD, MISSED, ORDER, OWN, PHASE, Shown, TRIED, VERSION, WEAKER,
-    counts, figures, misses, on_order,
+    BY, CAUSE, COLUMNS, ELSEWHERE, FILE, HEAD, MISSED, ORDER, OURS, OWN, PHASE, Shown, TRIED,
+    VERSION, WEAKER, counts, figures, misses, on_order,
 };
+use self::words::{list, ours, paper, text};
 use crate::repository::{Failure, Repository, stdout};
 
-/// Writes the page from what `tailwater reproduce --format json` printed into the files `from`, or runs
-/// that in the release profile for papers and figures in `chosen`, all if there are none. Runs are kept in
-/// `target/reproduce`, so that only what changed is run again. Figures that were not run keep what the
-/// page says of them; those whose file has changed since are said to be stale. With `phase` claims are judged with
-/// random lateness of links, too. Figures in `full` are run at the papers' own scale without causes, and have a page for
-/// each paper.
-pub(crate) fn write(
-    repository: &Repository,
-    from: &[PathBuf],
-    chosen: &[String],
-    (full, phase): (&[String], bool),
-) -> Result<(), Failure> {
+/// The sources of the page.
+pub(crate) struct Wanted<'a> {
+    /// Files that `tailwater reproduce --format json` printed; the later ones count. If there is any, nothing is run.
+    pub(crate) from: &'a [PathBuf],
+    /// Papers and figures to run otherwise, all if there are none. Runs are kept in `target/reproduce`, so that only
+    /// what changed is run again.
+    pub(crate) chosen: &'a [String],
+    /// Whether claims are judged with random lateness of links, too.
+    pub(crate) phase: bool,
+    /// The first of other seeds: their verdicts are compared with the page, which stays as it is.
+    pub(crate) other_seeds: Option<u64>,
+}
+
+/// Writes the page. Figures that were not run keep what the page says of them, and what was tried of those that were
+/// run without causes or lateness stays as long as their files do; those whose file has changed since are said to be stale.
+pub(crate) fn write(repository: &Repository, wanted: &Wanted<'_>) -> Result<(), Failure> {
     let mut claims = Vec::new();
-    for path in from {
+    for path in wanted.from {
         let text = fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
         claims.extend(with_version(&text)?);
     }
-    if from.is_empty() {
-        claims = with_version(&reproduce(repository, chosen, (full, phase))?)?;
+    if wanted.from.is_empty() {
+        claims = with_version(&reproduce(repository, wanted)?)?;
     }
     let claims = newest(claims);
-    if full.is_empty() {
-        let kept = fs::read_to_string(repository.path(PAGE)).unwrap_or_default();
-        let exists = |name: &str| {
-            let file = repository.path(&format!("experiments/{name}.toml"));
-            file.is_file()
-        };
-        let mut kept = figures(&kept);
-        kept.retain(|figure| exists(&figure.name));
-        return put_page(repository, PAGE, &claims, (full, kept));
+    let kept = fs::read_to_string(repository.path(PAGE)).unwrap_or_default();
+    let mut kept = figures(&kept);
+    if wanted.other_seeds.is_some() {
+        print!("{}", seeds::compared(&claims, &kept));
+        return Ok(());
     }
-    for paper in distinct(&claims.iter().collect::<Vec<_>>(), "paper_name") {
-        let own = claims.iter().filter(|claim| claim["paper_name"] == paper);
-        let own: Vec<Value> = own.cloned().collect();
-        let shown = full
-            .iter()
-            .filter(|figure| figure.split('/').next() == Some(paper));
-        let shown: Vec<String> = shown.cloned().collect();
-        put_page(
-            repository,
-            &format!("docs/reference/claims-full-{paper}.md"),
-            &own,
-            (&shown, Vec::new()),
-        )?;
-    }
-    Ok(())
-}
-
-fn put_page(
-    repository: &Repository,
-    name: &str,
-    claims: &[Value],
-    (full, kept): (&[String], Vec<Shown>),
-) -> Result<(), Failure> {
-    let digest = |figure: &str| digest::of(repository, figure);
-    let lists = if full.is_empty() {
-        contents_of(repository)
-    } else {
-        Vec::new()
+    let exists = |name: &str| {
+        let file = repository.path(&format!("experiments/{name}.toml"));
+        file.is_file()
     };
+    kept.retain(|figure| exists(&figure.name));
+    let digest = |figure: &str| digest::of(repository, figure);
     let beside = Beside {
-        lists: &lists,
+        lists: &contents_of(repository),
         digest: &digest,
     };
-    repository.write(name, &page(claims, full, kept, &beside))?;
-    println!("wrote {name}");
+    repository.write(PAGE, &page(&claims, kept, &beside))?;
+    println!("wrote {PAGE}");
     Ok(())
 }
 
@@ -120,26 +101,24 @@ fn newest(claims: Vec<Value>) -> Vec<Value> {
 
 const PAGE: &str = "docs/reference/claims.md";
 
-/// What the command prints for papers and figures, or for some at full scale. What it says on standard error
-/// is for the person waiting.
-fn reproduce(
-    repository: &Repository,
-    chosen: &[String],
-    (full, phase): (&[String], bool),
-) -> Result<String, Failure> {
-    let arguments = "run --release --quiet --package tailwater -- reproduce --format json --out";
+/// The command's answer for papers and figures. Its standard error is for the person waiting. Reading
+/// tables of millions of flows takes most of the time in a program in which only packets are optimised, so it is built
+/// as those that are handed out.
+fn reproduce(repository: &Repository, wanted: &Wanted<'_>) -> Result<String, Failure> {
+    let arguments = "run --profile dist --quiet --package tailwater --bin tailwater -- reproduce --format json --out";
     let arguments: Vec<&str> = arguments.split(' ').collect();
     let mut command = repository.cargo(&arguments);
-    if full.is_empty() {
-        command.arg(repository.path("target/reproduce"));
-        command.args(chosen);
-    } else {
-        command.arg(repository.path("target/reproduce-full"));
-        command.args(full).args(["--full", "--causes", "none"]);
-    }
-    if phase {
+    match wanted.other_seeds {
+        None => command.arg(repository.path("target/reproduce")),
+        Some(seed) => command
+            .arg(repository.path(&format!("target/reproduce-{seed}")))
+            .args(["--causes", "none", "--no-report", "--seed"])
+            .arg(seed.to_string()),
+    };
+    if wanted.phase {
         command.arg("--phase");
     }
+    command.args(wanted.chosen);
     stdout(command.stderr(std::process::Stdio::inherit()))
 }
 
@@ -170,23 +149,21 @@ struct Beside<'a> {
 
 /// The page: how many claims of each paper have which verdict, then its contents, and the claims figure by figure.
 /// Figures that only `kept` has stay as they are there.
-fn page(
-    claims: &[Value],
-    full: &[String],
-    mut kept: Vec<Shown>,
-    Beside { lists, digest }: &Beside<'_>,
-) -> String {
+fn page(claims: &[Value], mut kept: Vec<Shown>, Beside { lists, digest }: &Beside<'_>) -> String {
     let claims: Vec<&Value> = claims.iter().collect();
     for paper in distinct(&claims, "paper_name") {
         let own = of(&claims, "paper_name", paper);
         for figure in distinct(&own, "figure") {
             let name = format!("{paper}/{figure}");
-            let shown = Shown {
+            let mut shown = Shown {
                 text: figure_text(&of(&own, "figure", figure), digest(&name)),
                 name,
             };
             match kept.iter_mut().find(|known| known.name == shown.name) {
-                Some(known) => *known = shown,
+                Some(known) => {
+                    shown.carry(known);
+                    *known = shown;
+                }
                 None => kept.push(shown),
             }
         }
@@ -201,7 +178,7 @@ fn page(
         }
     }
     let mut out = String::new();
-    put_head(&mut out, &papers, full).expect("writing to a string succeeds");
+    put_head(&mut out).expect("writing to a string succeeds");
     let mut sections = String::new();
     for paper in papers {
         let own = kept.iter().filter(|figure| figure.paper() == paper);
@@ -225,28 +202,12 @@ fn page(
     out + &sections
 }
 
-fn put_head(out: &mut String, papers: &[&str], full: &[String]) -> std::fmt::Result {
-    if full.is_empty() {
-        writeln!(out, "# Claims of the papers\n")?;
-        write!(
-            out,
-            "Generated by `cargo xtask claims` from `tailwater reproduce`."
-        )?;
-    } else {
-        let papers = papers.join(", ");
-        writeln!(out, "# Claims at full scale: {papers}\n")?;
-        write!(
-            out,
-            "Generated by `cargo xtask claims --full {}` from `tailwater reproduce {} --full --causes none`. \
-             Causes of differences are tried at the default scale, in [Claims of the papers](claims.md).",
-            full.join(","),
-            full.join(" ")
-        )?;
-    }
+fn put_head(out: &mut String) -> std::fmt::Result {
+    writeln!(out, "# Claims of the papers\n")?;
     writeln!(
         out,
-        " What a verdict means, and how a claim is written down, is said in [Claims of a \
-         paper](../guide/claims.md). Intervals are 95 % confidence intervals over the seeds.\n"
+        "Generated by `cargo xtask claims` from `tailwater reproduce`. What a verdict means, and how a claim is written \
+         down, is said in [Claims of a paper](../guide/claims.md). Intervals are 95 % confidence intervals over the seeds.\n"
     )?;
     writeln!(
         out,
@@ -291,7 +252,7 @@ fn put_figure(out: &mut String, claims: &[&Value], digest: Option<String>) -> st
             )?;
         }
         if let Some(bias) = first["figure_bias"].as_str() {
-            writeln!(out, "Ours: {}.\n", escape(bias))?;
+            writeln!(out, "{OURS}{}.\n", escape(bias))?;
         }
     }
     writeln!(out, "{HEAD} what the paper says | paper | here |{headings}")?;
@@ -347,11 +308,6 @@ fn row(claim: &Value) -> String {
     row
 }
 
-/// The items of a list; none of what is no list.
-fn list(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
-}
-
 /// Why a claim does not hold, or cannot be tested, and what was tried to explain it; none of one that holds.
 fn details(claim: &Value) -> Option<String> {
     let verdict = text(&claim["verdict"]);
@@ -368,7 +324,7 @@ fn details(claim: &Value) -> Option<String> {
         let (supposed, set) = (text(&cause["says"]), text(&cause["set"]));
         let ours = ours(cause, &claim["unit"]);
         let effect = effect(cause);
-        says.push(format!("Cause: {supposed} ({set}: {ours}; {effect})"));
+        says.push(format!("{CAUSE}{supposed} ({set}: {ours}; {effect})"));
     }
     let others = causes.iter().filter(|cause| !explains(cause));
     let others: Vec<String> = others
@@ -400,63 +356,6 @@ fn effect(cause: &Value) -> String {
     }
 }
 
-/// The paper's number with its unit, or what it says in a few words.
-fn paper(claim: &Value) -> String {
-    let unit = &claim["unit"];
-    match &claim["paper"] {
-        number @ Value::Number(_) => with_unit(as_written(number), unit),
-        Value::Array(ends) => {
-            let ends: Vec<String> = ends.iter().map(as_written).collect();
-            with_unit(ends.join(" to "), unit)
-        }
-        words => text(words).to_owned(),
-    }
-}
-
-/// A number with the digits it has in the experiment: `2`, `47.5`.
-fn as_written(number: &Value) -> String {
-    number
-        .as_f64()
-        .map_or_else(String::new, |number| number.to_string())
-}
-
-/// Our number with its interval and unit, or what came out in a few words.
-fn ours(finding: &Value, unit: &Value) -> String {
-    let Some(value) = finding["ours"].as_f64() else {
-        return text(&finding["ours"]).to_owned();
-    };
-    let value = with_unit(digits(value), unit);
-    let ends = &finding["interval"];
-    match (ends[0].as_f64().map(digits), ends[1].as_f64().map(digits)) {
-        (Some(low), Some(high)) if low != high => format!("{value} ({low} to {high})"),
-        _ => value,
-    }
-}
-
-fn with_unit(number: String, unit: &Value) -> String {
-    let unit = text(unit);
-    if unit.is_empty() {
-        return number;
-    }
-    format!("{number} {unit}")
-}
-
-/// Three significant digits, or all of a greater number before the point.
-fn digits(value: f64) -> String {
-    let magnitude = value.abs();
-    let decimals = [100.0, 10.0, 1.0]
-        .iter()
-        .filter(|limit| magnitude < **limit);
-    let rounded = format!("{value:.*}", decimals.count());
-    if !rounded.contains('.') {
-        return rounded;
-    }
-    rounded
-        .trim_end_matches('0')
-        .trim_end_matches('.')
-        .to_owned()
-}
-
 /// Claims whose `key` has this value.
 fn of<'a>(claims: &[&'a Value], key: &str, value: &str) -> Vec<&'a Value> {
     let own = claims.iter().filter(|claim| text(&claim[key]) == value);
@@ -473,10 +372,6 @@ fn distinct<'a>(claims: &[&'a Value], key: &str) -> Vec<&'a str> {
         }
     }
     values
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -522,7 +417,6 @@ mod tests {
         shared["counted_in"] = json!("rdtcp/fig3");
         let page = page(
             &[claim("held", "reproduced"), missed, order, own, shared],
-            &[],
             Vec::new(),
             &NOTHING,
         );
@@ -559,22 +453,7 @@ mod tests {
             lists: &contents_of(&repository),
             digest: &digest,
         };
-        assert_eq!(page(&[], &[], figures(&written), &beside), written);
-    }
-
-    #[test]
-    fn a_page_says_which_command_made_it() {
-        let figures = ["hscc/fig6", "hscc/fig7"].map(String::from);
-        for (full, command) in [
-            (&figures[..0], "`tailwater reproduce`."),
-            (
-                &figures[..],
-                "`tailwater reproduce hscc/fig6 hscc/fig7 --full --causes none`.",
-            ),
-        ] {
-            let page = page(&[], full, Vec::new(), &NOTHING);
-            assert!(page.contains(command), "{page}");
-        }
+        assert_eq!(page(&[], figures(&written), &beside), written);
     }
 
     #[test]
@@ -594,7 +473,7 @@ mod tests {
             found.collect::<Vec<_>>(),
             [("a", "2"), ("b", "1"), ("c", "2")]
         );
-        assert!(page(&claims, &[], Vec::new(), &NOTHING).contains("| 2, 1 |"));
+        assert!(page(&claims, Vec::new(), &NOTHING).contains("| 2, 1 |"));
     }
 
     #[test]
@@ -606,15 +485,15 @@ mod tests {
                 "version": version,
             })
         };
-        let fresh = |claims: &[Value]| page(claims, &[], Vec::new(), &NOTHING);
+        let fresh = |claims: &[Value]| page(claims, Vec::new(), &NOTHING);
         let old = [
             claim("rcc/fig1", "1"),
             claim("rcc/fig2", "1"),
             claim("rc3/fig1", "1"),
         ];
         let kept = figures(&fresh(&old));
-        assert_eq!(page(&[], &[], kept.clone(), &NOTHING), fresh(&old));
-        let anew = page(&[claim("rcc/fig2", "2")], &[], kept, &NOTHING);
+        assert_eq!(page(&[], kept.clone(), &NOTHING), fresh(&old));
+        let anew = page(&[claim("rcc/fig2", "2")], kept, &NOTHING);
         let [first, _, last] = old;
         assert_eq!(anew, fresh(&[first, claim("rcc/fig2", "2"), last]));
         assert!(
@@ -640,12 +519,7 @@ mod tests {
         let mut order = claim("order");
         order["hangs_on_order"] = json!(true);
         order["phases"][0]["verdict"] = json!("partly");
-        let page = page(
-            &[claim("counted"), weaker, order],
-            &[],
-            Vec::new(),
-            &NOTHING,
-        );
+        let page = page(&[claim("counted"), weaker, order], Vec::new(), &NOTHING);
         for line in [
             "| [rcc](#rcc) | 1 | 1 / 0 / 0 | 0 / 0 / 1 | 0 | 1 / 0 / 0 | 1 | 0 | 0 | 0 | 0 | 1 |",
             "By text: as text.",
@@ -674,10 +548,10 @@ mod tests {
             ..NOTHING
         };
         let claims = [claim];
-        let written = page(&claims, &[], Vec::new(), &then);
+        let written = page(&claims, Vec::new(), &then);
         assert!(written.contains("Version: 1, file then."), "{written}");
-        assert_eq!(page(&[], &[], figures(&written), &then), written);
-        let stale = page(&[], &[], figures(&written), &now);
+        assert_eq!(page(&[], figures(&written), &then), written);
+        let stale = page(&[], figures(&written), &now);
         assert!(
             stale.contains("Stale: the file of this figure has changed"),
             "{stale}"
@@ -686,14 +560,92 @@ mod tests {
         assert!(stale.contains(counts), "{stale}");
         assert!(!stale.contains("What does not hold"), "{stale}");
         // Of files as they were, or run again, it is current.
-        assert_eq!(page(&[], &[], figures(&stale), &then), written);
-        let again = page(&claims, &[], figures(&stale), &now);
+        assert_eq!(page(&[], figures(&stale), &then), written);
+        let again = page(&claims, figures(&stale), &now);
         assert_eq!(again, written.replace("file then", "file now"));
     }
 
     #[test]
-    fn numbers_have_three_digits() {
-        let shown = [1234.5, 47.512, 9.0, 0.12345, 0.0].map(digits);
-        assert_eq!(shown, ["1234", "47.5", "9", "0.123", "0"]);
+    fn what_was_tried_of_a_figure_stays_as_long_as_its_files_do() {
+        let claim = |version: &str| {
+            json!({
+                "id": "rcc/fig2/a", "paper_name": "rcc", "figure": "fig2", "verdict": "partly", "version": version,
+                "says": "it is so", "where": "§3", "paper": 1, "ours": 2, "unit": "ms", "reason": "100 % off",
+            })
+        };
+        let mut tried = claim("1");
+        tried["causes"] = json!([{
+            "says": "no decay", "set": "a = 1", "ours": 1.0, "explained": 3, "broken": 1, "explains": true,
+        }]);
+        tried["hangs_on_order"] = json!(true);
+        tried["phases"] = json!([{ "name": "100ns", "ours": 1.0, "verdict": "reproduced" }]);
+        let digest = |name: &'static str| move |_: &str| Some(name.to_owned());
+        let (same, other) = (digest("f"), digest("g"));
+        let with = |digest| Beside { digest, ..NOTHING };
+        let before = page(&[tried.clone()], Vec::new(), &with(&same));
+        let after = page(&[claim("2")], figures(&before), &with(&same));
+        for line in [
+            "Version: 2, file f.",
+            "Causes: tried with version 1.",
+            "Order of events: judged with links late at random by up to 100ns, too, with version 1.",
+            "| partly | `rcc/fig2/a` | it is so (§3). Hangs on the order of events: reproduced with 100ns (1 ms) | 1 ms | 2 ms |",
+            "- `rcc/fig2/a`: 100 % off. Cause: no decay (a = 1: 1 ms; explains 3, breaks 1)",
+        ] {
+            assert!(after.lines().any(|own| own == line), "{line}\n{after}");
+        }
+        // Once more it is still the first version that tried them.
+        let third = page(&[claim("3")], figures(&after), &with(&same));
+        assert_eq!(
+            third,
+            after
+                .replace("Version: 2", "Version: 3")
+                .replace("| 2 |", "| 3 |")
+        );
+        // With another verdict, of other files, or where they were tried anew, nothing is left of it.
+        let mut held = claim("2");
+        held["verdict"] = json!("reproduced");
+        let held = page(&[held], figures(&before), &with(&same));
+        let changed = page(&[claim("2")], figures(&before), &with(&other));
+        for page in [held, changed] {
+            assert!(
+                !page.contains("Cause: ") && !page.contains("Hangs on"),
+                "{page}"
+            );
+        }
+        tried["version"] = json!("4");
+        let again = page(&[tried.clone()], figures(&before), &with(&same));
+        assert_eq!(again, page(&[tried], Vec::new(), &with(&same)));
+    }
+
+    #[test]
+    fn verdicts_that_change_with_other_seeds_are_counted_and_listed() {
+        let claim = |id: &str, verdict: &str, ours: f64| {
+            json!({
+                "id": format!("rcc/fig2/{id}"), "paper_name": "rcc", "figure": "fig2", "verdict": verdict,
+                "ours": ours, "unit": "ms", "version": "1",
+            })
+        };
+        let kept = figures(&page(
+            &[
+                claim("a", "reproduced", 1.0),
+                claim("b", "partly", 2.0),
+                claim("c", "reproduced", 3.0),
+                claim("d", "not testable", 3.0),
+            ],
+            Vec::new(),
+            &NOTHING,
+        ));
+        let anew = [
+            claim("a", "partly", 1.5),
+            claim("b", "partly", 2.5),
+            claim("c", "reproduced", 3.0),
+            claim("d", "not testable", 9.0),
+            claim("new", "partly", 9.0),
+        ];
+        assert_eq!(
+            seeds::compared(&anew, &kept),
+            "rcc/fig2/a: reproduced on the page (1 ms), partly with these seeds (1.5 ms)\n\
+             1 of 3 verdicts changes, 33.3 %; among the 2 with another number, 50 %\n"
+        );
     }
 }

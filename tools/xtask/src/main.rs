@@ -77,19 +77,19 @@ enum Chore {
     /// Run every figure of the papers and write docs/reference/claims.md
     Claims {
         /// Run only these papers or figures; the others stay as the page has them
-        #[arg(value_name = "PAPER[/FIGURE]", conflicts_with_all = ["from", "full"])]
+        #[arg(value_name = "PAPER[/FIGURE]", conflicts_with = "from")]
         chosen: Vec<String>,
         /// Read what `tailwater reproduce --format json` printed into this file, or several of which the
         /// later count, and run nothing; figures that they do not have stay as the page has them
         #[arg(long, value_name = "FILE", value_delimiter = ',')]
         from: Vec<PathBuf>,
-        /// Instead run this figure at the paper's own scale without causes, once, or several, and write
-        /// docs/reference/claims-full-PAPER.md
-        #[arg(long, value_name = "FIGURE", value_delimiter = ',')]
-        full: Vec<String>,
         /// Judge every claim with links that are late at random, too, to find those that hang on the order of events
-        #[arg(long, conflicts_with_all = ["from", "full"])]
+        #[arg(long, conflicts_with_all = ["from", "other_seeds"])]
         phase: bool,
+        /// Run with seeds from this one on instead, or read runs that were, and print which verdicts are others than on
+        /// the page, which stays as it is
+        #[arg(long, value_name = "SEED")]
+        other_seeds: Option<u64>,
     },
     /// Build the documentation as a site in target/book, and check its links
     Book {
@@ -199,9 +199,17 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
         Chore::Claims {
             chosen,
             from,
-            full,
             phase,
-        } => claims::write(repository, &from, &chosen, (&full, phase)),
+            other_seeds,
+        } => {
+            let wanted = claims::Wanted {
+                from: &from,
+                chosen: &chosen,
+                phase,
+                other_seeds,
+            };
+            claims::write(repository, &wanted)
+        }
         Chore::Book { open } => book(repository, open),
         Chore::Package {
             kinds,

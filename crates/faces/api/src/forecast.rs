@@ -27,10 +27,9 @@ pub(crate) fn report(points: &[PointSpec]) -> f64 {
     PER_REPORT + flows(points) * PER_FLOW_DRAWN
 }
 
-/// Seconds to open a folder with these points and to judge this number of claims.
-pub(crate) fn judging(points: &[PointSpec], claims: usize) -> f64 {
-    let claims = f64::from(u32::try_from(claims).unwrap_or(u32::MAX));
-    PER_FOLDER + flows(points) * (PER_FLOW_OPENED + claims * PER_FLOW_JUDGED)
+/// Seconds to judge all claims about these points, which read the flows in one pass.
+pub(crate) fn judging(points: &[PointSpec]) -> f64 {
+    PER_FOLDER + flows(points) * PER_FLOW_JUDGED
 }
 
 fn flows(points: &[PointSpec]) -> f64 {
@@ -110,10 +109,8 @@ const PER_SIMULATION: f64 = 0.01;
 const PER_FLOW_IN_TABLES: f64 = 6e-6;
 /// until it is part of a report,
 const PER_FLOW_DRAWN: f64 = 2e-6;
-/// until the folder is open to be measured,
-const PER_FLOW_OPENED: f64 = 1e-6;
-/// and for each claim that is judged.
-const PER_FLOW_JUDGED: f64 = 0.25e-6;
+/// and until all 32 claims of the figure are judged, which is one pass over the flows.
+const PER_FLOW_JUDGED: f64 = 0.5e-6;
 /// Until the tables of a folder without flows are on the disk.
 const PER_FOLDER: f64 = 0.1;
 /// A page without flows.

@@ -179,8 +179,6 @@ struct Job {
     source: scenario::Source,
     /// Whether the folder gets a report of its own.
     report: bool,
-    /// Claims of the figure.
-    claims: usize,
 }
 
 impl Job {
@@ -204,6 +202,7 @@ impl Job {
 
     fn of(figure: &Experiment, asked: &Figures) -> Self {
         let mut overrides = Overrides {
+            seed: asked.seed,
             seeds: asked.seeds,
             ..Overrides::default()
         };
@@ -219,7 +218,6 @@ impl Job {
             overrides,
             source: figure.source.clone(),
             report: asked.report,
-            claims: figure.claims.len(),
         }
     }
 
@@ -325,7 +323,6 @@ fn run_all<'j>(
             folder: job.folder.clone(),
             store: Mutex::new(store.clone()),
             report: job.report,
-            claims: job.claims,
             scenario,
         };
         let (tables, judging) = run.afterwards();
@@ -419,10 +416,13 @@ fn tries(asked: &Figures, missed: bool) -> bool {
 
 /// The scale of a run, with what the command line changed.
 fn scale(stated: &str, asked: &Figures) -> String {
-    match asked.seeds {
-        Some(seeds) => format!("{stated}; here --seeds {seeds}"),
-        None => stated.to_owned(),
+    let seed = asked.seed.map(|seed| format!("--seed {seed}"));
+    let seeds = asked.seeds.map(|seeds| format!("--seeds {seeds}"));
+    let given: Vec<String> = seed.into_iter().chain(seeds).collect();
+    if given.is_empty() {
+        return stated.to_owned();
     }
+    format!("{stated}; here {}", given.join(" "))
 }
 
 fn find<'a>(paper: &'a Paper, name: &str) -> Result<&'a Experiment, Problems> {

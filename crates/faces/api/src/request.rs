@@ -73,6 +73,8 @@ pub struct Figures {
     pub what: Vec<String>,
     /// Whether they run at the papers' own scale.
     pub full: bool,
+    /// The first seed, if not what each figure says.
+    pub seed: Option<u64>,
     /// How many seeds to run, if not what each figure says.
     pub seeds: Option<NonZeroU32>,
     /// Which causes of differences to try.

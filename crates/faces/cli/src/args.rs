@@ -241,6 +241,10 @@ pub(crate) struct ReproduceArgs {
     /// Run at the paper's own scale where the default is smaller
     #[arg(long)]
     pub(crate) full: bool,
+    /// The first seed: with another than the figure's, verdicts show how far they hang on chance [default: what each
+    /// figure says]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
     /// How many seeds to run [default: what each figure says]
     #[arg(long, value_name = "N", value_parser = seeds)]
     pub(crate) seeds: Option<NonZeroU32>,
@@ -252,7 +256,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long)]
     pub(crate) phase: bool,
     /// Run figures on the TCP stacks of this machine, scaled to what it holds, and judge their orders and ratios there
-    #[arg(long, conflicts_with_all = ["full", "seeds", "causes", "phase", "jobs"])]
+    #[arg(long, conflicts_with_all = ["full", "seed", "seeds", "causes", "phase", "jobs"])]
     pub(crate) live: bool,
     /// With --live: how often each scheme runs [default: what each figure says]
     #[arg(long, value_name = "N", value_parser = seeds, requires = "live")]

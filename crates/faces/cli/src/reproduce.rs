@@ -50,6 +50,7 @@ fn figures(args: &ReproduceArgs, out: PathBuf) -> Figures {
     Figures {
         what: args.what.clone(),
         full: args.full,
+        seed: args.seed,
         seeds: args.seeds,
         causes: args.causes,
         phase: args.phase,

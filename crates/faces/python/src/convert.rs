@@ -63,6 +63,7 @@ impl From<Limits> for Allowance {
 pub(crate) struct Figures {
     what: Vec<String>,
     full: bool,
+    seed: Option<u64>,
     seeds: Option<NonZeroU32>,
     causes: String,
     phase: bool,
@@ -88,6 +89,7 @@ impl Figures {
         let figures = api::Figures {
             what: self.what,
             full: self.full,
+            seed: self.seed,
             seeds: self.seeds,
             causes,
             phase: self.phase,

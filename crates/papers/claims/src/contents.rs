@@ -5,7 +5,8 @@ use std::fmt;
 /// A numbered figure, table, equation or algorithm of a paper, or several that belong together.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Item {
-    /// Its name in the paper, as in `Fig. 10(a)` or `Eqs. 8 to 13`.
+    /// Its name in the paper, as in `Fig. 10(a)` or `Eqs. 8 to 13`; the kind alone, as in `Eqs.`, where its numbers are
+    /// not known.
     pub name: String,
     /// Its subject in a few words.
     pub title: String,
@@ -24,6 +25,8 @@ pub enum State {
     Diagram(String),
     /// Nothing of it can be judged, for this reason.
     Untestable(String),
+    /// Nobody has compared it with the words of the paper, and what is open.
+    Unread(String),
 }
 
 /// A kind of item.
@@ -56,6 +59,12 @@ pub(crate) const KINDS: [Kind; 4] = [
 ];
 
 impl Item {
+    /// Whether it is all of a kind whose numbers are not known, which only a reader can tell.
+    pub(crate) fn is_whole_kind(&self) -> bool {
+        let mut kinds = KINDS.iter();
+        matches!(self.state, State::Unread(_)) && kinds.any(|kind| kind.names[1] == self.name)
+    }
+
     /// Its kind, and its first and last number; none if the name is not written like those of [`KINDS`].
     pub(crate) fn numbers(&self) -> Option<(Kind, u32, u32)> {
         let (word, numbers) = self.name.split_once(' ')?;
@@ -77,6 +86,7 @@ impl fmt::Display for State {
             Self::Defined(place) => write!(f, "defined in {place}"),
             Self::Diagram(shown) => write!(f, "a diagram; {shown}"),
             Self::Untestable(reason) => write!(f, "not testable: {reason}"),
+            Self::Unread(open) => write!(f, "a reader of the paper is wanted: {open}"),
         }
     }
 }

@@ -4,7 +4,7 @@ mod flows;
 mod series;
 mod subject;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::rc::Rc;
@@ -25,10 +25,15 @@ pub use subject::Subject;
 pub struct Measured {
     folder: Folder,
     scenario: Scenario,
-    /// First start and last completion, or end, of each point, in microseconds.
-    spans: BTreeMap<u32, (f64, f64)>,
+    /// See [`Measured::spans`].
+    spans: OnceCell<Spans>,
     values: RefCell<Vec<(Measure, Rc<Values>)>>,
+    /// Measures that are going to be asked for.
+    expected: RefCell<Vec<Measure>>,
 }
+
+/// By point its first start and last completion, or end, in microseconds.
+type Spans = BTreeMap<u32, (f64, f64)>;
 
 /// The values of a measure: one for each row and seed, `NaN` where there is none.
 #[derive(Debug)]
@@ -57,32 +62,12 @@ impl Measured {
         let name = path.join("scenario.toml").display().to_string();
         let scenario = Source::new(name, folder.scenario_text());
         let scenario = Scenario::load(scenario, &Overrides::default())?;
-        let ends = folder.summary().points.iter();
-        let mut spans: BTreeMap<u32, (f64, f64)> = ends
-            .map(|point| (point.point, (f64::INFINITY, f64::NEG_INFINITY)))
-            .collect();
-        let columns = ["point", "start_us", "completion_us"];
-        folder.cells("flows", &columns, &mut |cells| {
-            let Some(span) = spans.get_mut(&whole(cells[0]).unwrap_or(u32::MAX)) else {
-                return;
-            };
-            span.0 = span.0.min(real(cells[1]).unwrap_or(f64::INFINITY));
-            span.1 = span.1.max(real(cells[2]).unwrap_or(f64::NEG_INFINITY));
-        })?;
-        for point in &folder.summary().points {
-            let span = spans.entry(point.point).or_default();
-            if !span.0.is_finite() {
-                span.0 = 0.0;
-            }
-            if !span.1.is_finite() {
-                span.1 = point.simulated_us;
-            }
-        }
         Ok(Self {
             folder,
             scenario,
-            spans,
-            values: RefCell::new(Vec::new()),
+            spans: OnceCell::new(),
+            values: RefCell::default(),
+            expected: RefCell::default(),
         })
     }
 
@@ -126,7 +111,64 @@ impl Measured {
         if let Some(values) = known(&self.values.borrow()) {
             return Ok(values);
         }
+        self.read_together(measure)?;
+        if let Some(values) = known(&self.values.borrow()) {
+            return Ok(values);
+        }
         let by_point = self.by_point(measure)?;
+        Ok(self.keep(measure, &by_point))
+    }
+
+    /// Says which measures are going to be asked for: those that read the same table are then made in one pass.
+    pub fn expect<'m>(&self, measures: impl Iterator<Item = &'m Measure>) {
+        let mut expected = self.expected.borrow_mut();
+        for measure in measures {
+            if !expected.contains(measure) {
+                expected.push(measure.clone());
+            }
+        }
+    }
+
+    /// Makes the values of a measure that is about flows, and of all others that are and are expected.
+    fn read_together(&self, measure: &Measure) -> Result<(), Problems> {
+        let is_of_flows =
+            |other: &&Measure| matches!(other.of, Of::Flows { .. }) && other.statistic.is_some();
+        if !is_of_flows(&measure) {
+            return Ok(());
+        }
+        let expected = self.expected.borrow();
+        let others = expected.iter().filter(is_of_flows);
+        let others = others.filter(|other| *other != measure && !self.has(other));
+        let all: Vec<&Measure> = [measure].into_iter().chain(others).collect();
+        // Measures that only differ in their statistic have one sample.
+        let mut distinct: Vec<&Measure> = Vec::new();
+        for measure in &all {
+            if distinct.iter().all(|other| other.of != measure.of) {
+                distinct.push(measure);
+            }
+        }
+        let mut values = vec![BTreeMap::new(); all.len()];
+        self.all_flows(&distinct, &mut |place, point, sample| {
+            let same = all.iter().zip(&mut values);
+            for (measure, values) in same.filter(|(other, _)| other.of == distinct[place].of) {
+                let statistic = measure.statistic.as_ref();
+                let units = (measure.dimension(), self.packet(point));
+                values.extend(statistic.map(|it| (point, sample.statistic(it, units))));
+            }
+        })?;
+        for (measure, values) in all.iter().zip(&values) {
+            self.keep(measure, values);
+        }
+        Ok(())
+    }
+
+    fn has(&self, measure: &Measure) -> bool {
+        let values = self.values.borrow();
+        values.iter().any(|(known, _)| known == measure)
+    }
+
+    /// Keeps the values of a measure by point as those of rows.
+    fn keep(&self, measure: &Measure, by_point: &BTreeMap<u32, f64>) -> Rc<Values> {
         let rows = self.folder.summary().rows.iter().map(|row| {
             let value = |point| by_point.get(point).copied().unwrap_or(f64::NAN);
             row.points.iter().map(value).collect()
@@ -141,7 +183,37 @@ impl Measured {
         });
         let entry = (measure.clone(), Rc::clone(&values));
         self.values.borrow_mut().push(entry);
-        Ok(values)
+        values
+    }
+
+    /// First start and last completion, or end, of each point, in microseconds.
+    fn spans(&self) -> Result<&Spans, Problems> {
+        if let Some(spans) = self.spans.get() {
+            return Ok(spans);
+        }
+        let points = &self.folder.summary().points;
+        let mut spans: Spans = points
+            .iter()
+            .map(|point| (point.point, (f64::INFINITY, f64::NEG_INFINITY)))
+            .collect();
+        let columns = ["point", "start_us", "completion_us"];
+        self.folder.cells("flows", &columns, &mut |cells| {
+            let Some(span) = spans.get_mut(&whole(cells[0]).unwrap_or(u32::MAX)) else {
+                return;
+            };
+            span.0 = span.0.min(real(cells[1]).unwrap_or(f64::INFINITY));
+            span.1 = span.1.max(real(cells[2]).unwrap_or(f64::NEG_INFINITY));
+        })?;
+        for point in points {
+            let span = spans.entry(point.point).or_default();
+            if !span.0.is_finite() {
+                span.0 = 0.0;
+            }
+            if !span.1.is_finite() {
+                span.1 = point.simulated_us;
+            }
+        }
+        Ok(self.spans.get_or_init(|| spans))
     }
 
     /// By what share the values of each row are below those of `baseline` at the same values of swept
@@ -178,8 +250,9 @@ impl Measured {
             .collect();
         let mut all = Sample::default();
         if let Of::Series { during, weight, .. } = &measure.of {
+            let stretches = self.stretches(*during)?;
             self.each_series(measure, &points, &mut |point, lines| {
-                let stretch = self.stretch(point, *during);
+                let stretch = stretches[&point];
                 for steps in lines.values() {
                     all.extend(steps.sample(stretch, *weight));
                 }
@@ -246,8 +319,9 @@ impl Measured {
                 Some(statistic),
             ) => {
                 let all = points.iter().map(|point| point.point).collect();
+                let stretches = self.stretches(*during)?;
                 self.each_series(measure, &all, &mut |point, lines| {
-                    let stretch = self.stretch(point, *during);
+                    let stretch = stretches[&point];
                     let packet = self.packet(point);
                     let each = lines.values().map(|steps| {
                         (

@@ -113,16 +113,46 @@ impl Sample {
 
     /// The least value that `percent` of the weight do not exceed.
     fn percentile(&self, percent: f64, weight: f64) -> f64 {
-        let mut sorted = self.clone();
-        sorted.sort();
         // Sums of weights are rounded: what is within a part in 10^12 is there.
         let wanted = percent * weight * (1.0 - 1e-12);
+        if self
+            .values
+            .iter()
+            .all(|(_, weight)| weight.total_cmp(&1.0).is_eq())
+        {
+            return self.ranked(wanted);
+        }
+        let mut sorted = self.clone();
+        sorted.sort();
         let mut below = 0.0;
         let found = sorted.values.iter().find(|(_, weight)| {
             below += 100.0 * weight;
             below >= wanted
         });
         found.map_or(f64::NAN, |(value, _)| *value)
+    }
+}
+
+impl Sample {
+    /// Of values that count once each, the least that `wanted` hundredths of a value do not exceed. They are not sorted
+    /// for it.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at most the number of values"
+    )]
+    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+    fn ranked(&self, wanted: f64) -> f64 {
+        let mut number = libm::ceil(wanted / 100.0) as usize;
+        if 100.0 * (number as f64) < wanted {
+            number += 1;
+        }
+        let below = number.max(1) - 1;
+        if below >= self.values.len() {
+            return f64::NAN;
+        }
+        let mut values: Vec<f64> = self.values.iter().map(|(value, _)| *value).collect();
+        *values.select_nth_unstable_by(below, f64::total_cmp).1
     }
 }
 
@@ -266,6 +296,28 @@ mod tests {
         );
         assert_eq!(all.statistic(&gap, UNITS), 196.0);
         assert!(flows(&[]).statistic(&Statistic::Mean, UNITS).is_nan());
+    }
+
+    #[test]
+    fn percentiles_of_values_that_count_once_are_those_of_sorted_values() {
+        for number in [1, 2, 3, 7, 99, 100, 101, 1000, 1001] {
+            // 7919 and the numbers have no common divisor, so that every value below the number is there.
+            let all = flows(
+                &(0..number)
+                    .map(|i| f64::from(i * 7919 % number))
+                    .collect::<Vec<_>>(),
+            );
+            for percent in [0.0, 0.1, 1.0, 33.3, 50.0, 95.0, 99.0, 99.9, 100.0] {
+                let mut below = 0.0;
+                let wanted = percent * f64::from(number) * (1.0 - 1e-12);
+                let sorted = (0..number).map(f64::from).find(|_| {
+                    below += 100.0;
+                    below >= wanted
+                });
+                let found = all.statistic(&Statistic::Percentile(percent), UNITS);
+                assert_eq!(Some(found), sorted, "{percent} of {number}");
+            }
+        }
     }
 
     #[test]

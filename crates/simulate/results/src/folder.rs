@@ -1,6 +1,6 @@
 //! A run folder that is complete.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -25,6 +25,8 @@ pub struct Folder {
     scenario: String,
     /// Files that were checked.
     whole: RefCell<BTreeSet<String>>,
+    /// Cells that were decoded.
+    decoded: Cell<u64>,
     /// Against whoever would write while this is read.
     _lock: Option<Lock>,
 }
@@ -49,6 +51,7 @@ impl Folder {
             scenario: identity::read(path)?,
             path: path.to_owned(),
             whole: RefCell::default(),
+            decoded: Cell::default(),
             _lock: None,
         };
         folder.check(identity::NAME)?;
@@ -147,23 +150,29 @@ impl Folder {
     }
 
     /// Calls `each` with the cells of these columns for every row of a table; a column that the table
-    /// does not have is null.
+    /// does not have is null. Other columns are not decoded.
     pub fn cells(
         &self,
         name: &str,
         columns: &[&str],
         each: &mut dyn FnMut(&[tables::Cell<'_>]),
     ) -> Result<(), Problems> {
-        let mut places = Vec::new();
-        self.rows(&format!("{name}.parquet"), &mut |names, row| {
-            let Some(row) = row else {
-                let place = |column: &&str| names.iter().position(|name| name == column);
-                places = columns.iter().map(place).collect();
-                return;
-            };
-            let cell = |place: &Option<usize>| place.map_or(tables::Cell::Null, |i| row.cell(i));
-            each(&places.iter().map(cell).collect::<Vec<_>>());
-        })
+        let name = format!("{name}.parquet");
+        self.check(&name)?;
+        let path = self.path.join(&name);
+        let read = tables::names(&path).and_then(|names| {
+            let place = |column: &&str| names.iter().position(|name| name == column);
+            let places: Vec<Option<usize>> = columns.iter().map(place).collect();
+            tables::read_columns(&path, &places, each)
+        });
+        let decoded = read.map_err(|error| cannot("read", &path, &error))?;
+        self.decoded.set(self.decoded.get() + decoded);
+        Ok(())
+    }
+
+    /// How many cells [`Folder::cells`] has decoded so far: what it costs to measure a run.
+    pub fn decoded(&self) -> u64 {
+        self.decoded.get()
     }
 
     /// Calls `each` with every sample and event that was recorded; there may be none.

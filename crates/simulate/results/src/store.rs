@@ -49,6 +49,9 @@ pub struct Store {
     fingerprint: u64,
 }
 
+/// A point that is finished: its part as it was written, and its outcome or why it failed.
+type Finished = (Part, Result<Box<Outcome>, String>);
+
 /// What a process is going to do in a run folder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
@@ -328,11 +331,7 @@ impl Store {
     }
 
     /// The part of a point, which has one, and its outcome.
-    fn result(
-        &self,
-        point: &PointSpec,
-        scenario: &Scenario,
-    ) -> Result<(Part, Result<Box<Outcome>, String>), Problems> {
+    fn result(&self, point: &PointSpec, scenario: &Scenario) -> Result<Finished, Problems> {
         let path = self.part(point, scenario);
         let part = self.read_part(&path)?;
         if let Some(part) = part

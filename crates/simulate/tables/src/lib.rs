@@ -32,7 +32,9 @@ pub mod decoded;
 pub mod flows;
 mod foreign;
 pub mod guard;
+mod projection;
 mod rows;
 
 pub use columns::{Columns, Group, Ints, Reals, Texts, concatenate};
+pub use projection::read_columns;
 pub use rows::{Cell, Field, Kind, Row, TableWriter, names, read};

@@ -161,8 +161,7 @@ impl<W: Write + Send> TableWriter<W> {
 
 /// Calls `each` with every row of the file at `path`, which has a cell for each of its columns.
 pub fn read(path: &Path, each: &mut dyn FnMut(&Row<'_>)) -> io::Result<()> {
-    let file = File::open(path)?;
-    let reader = guard::read(|| SerializedFileReader::new(file))?;
+    let reader = open(path)?;
     for group in 0..reader.num_row_groups() {
         let (rows, columns) = guard::read(|| -> parquet::errors::Result<_> {
             let group = reader.get_row_group(group)?;
@@ -180,10 +179,14 @@ pub fn read(path: &Path, each: &mut dyn FnMut(&Row<'_>)) -> io::Result<()> {
     Ok(())
 }
 
+pub(crate) fn open(path: &Path) -> io::Result<SerializedFileReader<File>> {
+    let file = File::open(path)?;
+    guard::read(|| SerializedFileReader::new(file))
+}
+
 /// The names of the columns of the file at `path`.
 pub fn names(path: &Path) -> io::Result<Vec<String>> {
-    let file = File::open(path)?;
-    let reader = guard::read(|| SerializedFileReader::new(file))?;
+    let reader = open(path)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let names = schema.columns().iter().map(|column| column.name());
     Ok(names.map(str::to_owned).collect())
@@ -442,7 +445,7 @@ fn properties(fields: &[Field], creator: &str) -> WriterPropertiesBuilder {
 pub(crate) const COLUMNS: &str = "tailwater.columns";
 /// Rows of a row group: large enough for its overhead not to count, small enough to hold a few in
 /// memory (about 3 MB for the 20 columns of a flow).
-const GROUP: usize = 1 << 14;
+pub(crate) const GROUP: usize = 1 << 14;
 
 #[cfg(test)]
 mod tests {

@@ -19,6 +19,7 @@ struct Item {
     defined: Option<String>,
     diagram: Option<String>,
     untestable: Option<String>,
+    unread: Option<String>,
 }
 
 impl Item {
@@ -40,6 +41,7 @@ impl Item {
             ("defined in ", &self.defined),
             ("a diagram; ", &self.diagram),
             ("not testable: ", &self.untestable),
+            ("a reader of the paper is wanted: ", &self.unread),
         ];
         let said = others.map(|(word, text)| text.as_ref().map(|text| format!("{word}{text}")));
         escape(&said.into_iter().flatten().collect::<String>())
@@ -75,6 +77,9 @@ mod tests {
              [[item]]\nname = \"Fig. 2\"\ntitle = \"Queues\"\njudged = [\"fig2\", \"fig3\"]\n",
             &["rcc/fig2"],
         );
+        let unread = "last_equation = 0\n[[item]]\nname = \"Eqs.\"\ntitle = \"All\"\nunread = \"their numbers\"\n";
+        let wanted = "| Eqs. | All | a reader of the paper is wanted: their numbers |\n";
+        assert!(super::table("rdtcp", unread, &[]).contains(wanted));
         assert!(
             table.contains("| Fig. 1 | A \\| b | a diagram; no results |\n"),
             "{table}"

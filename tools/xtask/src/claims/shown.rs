@@ -17,6 +17,8 @@ pub(super) struct Row<'a> {
     verdict: &'a str,
     id: &'a str,
     says: &'a str,
+    /// Our number.
+    here: &'a str,
     /// The verdict by the published code, where that is read otherwise than the text.
     code: Option<&'a str>,
     /// Whether it has another verdict by any other reading.
@@ -38,13 +40,14 @@ impl<'a> Row<'a> {
     fn of(line: &'a str, headings: &[&str]) -> Option<Self> {
         let line = line.strip_prefix("| ")?.trim_end_matches(" |");
         let cells: Vec<&str> = line.split(" | ").collect();
-        let [verdict, id, says, ..] = cells[..] else {
+        let [verdict, id, says, _, here, ..] = cells[..] else {
             return None;
         };
         let mut row = Self {
             verdict,
             id,
             says,
+            here,
             code: None,
             other: false,
         };
@@ -101,6 +104,26 @@ impl Shown {
         self.name.split('/').next().unwrap_or_default()
     }
 
+    fn row(&self, id: &str) -> Option<Row<'_>> {
+        self.rows().find(|row| row.id == id)
+    }
+
+    /// The verdict on a claim, whose name is as in its cell.
+    pub(super) fn verdict(&self, id: &str) -> Option<&str> {
+        self.row(id).map(|row| row.verdict)
+    }
+
+    /// The cell with what the paper says of it.
+    pub(super) fn says(&self, id: &str) -> Option<&str> {
+        self.row(id).map(|row| row.says)
+    }
+
+    /// The verdict on a claim with this name and our number, unless the figure is stale.
+    pub(super) fn finding(&self, id: &str) -> Option<(&str, &str)> {
+        let row = self.row(&format!("`{id}`")).filter(|_| !self.is_stale())?;
+        Some((row.verdict, row.here))
+    }
+
     /// The claims, by the lines of its table.
     fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         let head = self.text.lines().find(|line| line.starts_with(HEAD));
@@ -123,7 +146,7 @@ impl Shown {
     }
 
     /// The version that judged it, and the digest of its files then, if the page has it.
-    fn judged_by(&self) -> (&str, Option<&str>) {
+    pub(super) fn judged_by(&self) -> (&str, Option<&str>) {
         let mut lines = self.text.lines();
         let line = lines.find_map(|line| line.strip_prefix(VERSION));
         let line = line.unwrap_or_default().trim_end_matches('.');
@@ -149,7 +172,7 @@ impl Shown {
     }
 
     /// Whether it was judged with links that are late at random, too.
-    fn has_phase(&self) -> bool {
+    pub(super) fn has_phase(&self) -> bool {
         self.text.lines().any(|line| line.starts_with(PHASE))
     }
 }
@@ -286,6 +309,15 @@ const STALE: &str = "Stale: the file of this figure has changed since it was jud
 
 /// How the line begins that says with which lateness of links a figure was judged, too.
 pub(super) const PHASE: &str = "Order of events: ";
+
+/// How the line begins that says with which version causes were tried, if that is an earlier one.
+pub(super) const CAUSES: &str = "Causes: tried with version ";
+
+/// How the line begins that says how far our numbers are off as a whole.
+pub(super) const OURS: &str = "Ours: ";
+
+/// The word before a cause that explains a difference.
+pub(super) const CAUSE: &str = "Cause: ";
 
 /// How the table of claims begins.
 pub(super) const HEAD: &str = "| verdict | claim |";

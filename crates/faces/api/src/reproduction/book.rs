@@ -53,6 +53,7 @@ impl<'a> Book<'a> {
         figure: &Experiment,
     ) -> Result<Vec<Judged>, Problems> {
         let bench = self.bench(figure);
+        bench.expect(figure.claims.iter());
         let run = find(&self.selection.paper, figure.runs())?;
         let full = run.full.scale.as_ref().filter(|_| asked.full);
         let scale = scale(full.unwrap_or(&figure.scale), asked);
@@ -133,6 +134,7 @@ impl<'a> Book<'a> {
                 let bench = self.bench(figure);
                 let with = bench.with(trial.change, trial.runs.as_ref());
                 let claims = figure.claims.iter().filter(|claim| claim.own.is_none());
+                with.expect(claims.clone());
                 for whole in claims {
                     let Some(claim) = trial.change.tried_on(whole) else {
                         continue;
@@ -167,6 +169,13 @@ impl<'a> Book<'a> {
         let mut figures = Vec::new();
         for figure in self.figures() {
             let bench = self.bench(figure);
+            for trial in trials
+                .iter()
+                .filter(|trial| trial.figure.shares_runs(figure))
+            {
+                let with = bench.with(trial.change, trial.runs.as_ref());
+                with.expect(figure.claims.iter());
+            }
             let mut claims = Vec::new();
             for (claim, mut judged) in figure.claims.iter().zip(self.claims(asked, figure)?) {
                 let missed = judged.finding.verdict.is_missed();

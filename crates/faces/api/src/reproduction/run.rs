@@ -17,8 +17,6 @@ pub(super) struct Run {
     pub(super) store: Mutex<Option<Arc<Store>>>,
     /// Whether the folder gets a report of its own.
     pub(super) report: bool,
-    /// Claims that are judged by it.
-    pub(super) claims: usize,
 }
 
 /// Scenarios of figures while they are run.
@@ -68,6 +66,6 @@ impl Run {
             0.0
         };
         let tables = forecast::tables(points) + report;
-        (tables, forecast::judging(points, self.claims))
+        (tables, forecast::judging(points))
     }
 }

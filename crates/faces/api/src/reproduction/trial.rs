@@ -150,7 +150,7 @@ pub(super) fn changes_at_most(
                 let points: Vec<&PointSpec> = scenario.points().iter().collect();
                 seconds += simulate::expected(&points, false, at_a_time)
                     + forecast::tables(scenario.points())
-                    + forecast::judging(scenario.points(), job.claims);
+                    + forecast::judging(scenario.points());
             }
         }
     }

@@ -109,6 +109,27 @@ fn causes_are_tried_for_what_is_missed_or_for_all_or_not() {
 }
 
 #[test]
+fn other_seeds_give_other_numbers_and_are_told_with_the_scale() {
+    let workspace = paper("reproduce_seed");
+    let first = |options: &str| {
+        let command = format!(
+            "reproduce ./mine/fig1.toml --format json --quiet --causes none --no-report {options}"
+        );
+        let answer: serde_json::Value = serde_json::from_str(&workspace.answer(&command)).unwrap();
+        answer["claims"][0].clone()
+    };
+    let (own, other) = (first(""), first("--seed 1001 --out other"));
+    assert_eq!(own["scale"], "two seeds");
+    assert_eq!(other["scale"], "two seeds; here --seed 1001");
+    assert_ne!(own["ours"], other["ours"]);
+    let summary = fs::read_to_string(workspace.path("other/mine/fig1/summary.json"));
+    let summary: serde_json::Value = serde_json::from_str(&summary.unwrap()).unwrap();
+    assert_eq!(summary["seed"], 1001);
+    // The other first seed runs anew into the same folder, too.
+    assert_eq!(first("--seed 1001")["ours"], other["ours"]);
+}
+
+#[test]
 fn a_cause_that_figures_share_is_weighed_against_the_claims_of_all() {
     let workspace = paper("reproduce_shared_cause");
     let write = |file: &str, text: &str| {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use scenario::Problems;
 
 use super::along::Along;
-use crate::{Change, Claim, Measured, Number, Operand};
+use crate::{Change, Claim, Measure, Measured, Number, Operand};
 
 /// The runs by which the claims of an experiment are judged.
 #[derive(Clone)]
@@ -25,6 +25,16 @@ impl<'a> Bench<'a> {
         Self {
             changed: Some((change, runs)),
             ..self.clone()
+        }
+    }
+
+    /// Says to the runs that these claims are going to be judged, so that what one pass over a table gives is made at
+    /// once.
+    pub fn expect<'c>(&self, claims: impl Iterator<Item = &'c Claim>) {
+        for operand in claims.flat_map(|claim| claim.kind.operands()) {
+            if let Some(runs) = self.runs(operand) {
+                runs.expect([self.measured(operand)].iter());
+            }
         }
     }
 
@@ -52,14 +62,16 @@ impl<'a> Bench<'a> {
     /// The values of an operand along the axes.
     pub(super) fn along(&self, claim: &Claim, operand: &Operand) -> Result<Along, Problems> {
         match self.runs(operand) {
-            Some(runs) => {
-                let measure = match self.changed {
-                    Some((change, _)) => change.measured(&operand.measure),
-                    None => operand.measure.clone(),
-                };
-                Along::new(runs, claim, (operand, &measure))
-            }
+            Some(runs) => Along::new(runs, claim, (operand, &self.measured(operand))),
             None => Ok(Along::default()),
+        }
+    }
+
+    /// The measure of an operand, as a change has it.
+    fn measured(&self, operand: &Operand) -> Measure {
+        match self.changed {
+            Some((change, _)) => change.measured(&operand.measure),
+            None => operand.measure.clone(),
         }
     }
 }

@@ -7,7 +7,7 @@ use results::Cell;
 use scenario::Problems;
 
 use super::super::columns::{DERIVED, GOODPUT, SEGMENTS, THROUGHPUT};
-use super::super::measure::{Chosen, Cluster, FlowWeight, Measure, Of};
+use super::super::measure::{Chosen, Cluster, FlowWeight, Measure, Of, Statistic};
 use super::super::sample::Sample;
 use super::super::unit::{Dimension, Level};
 use super::{Measured, real, text, whole};
@@ -30,6 +30,24 @@ struct Flow {
     completion_us: Option<f64>,
 }
 
+/// Flows that measures are about, with what is taken of each.
+struct Pick<'m> {
+    column: &'static str,
+    chosen: &'m Chosen,
+    weight: FlowWeight,
+    each_sender: Option<&'m Statistic>,
+    /// That of the column.
+    dimension: Dimension,
+    /// The place of its column among those that are read.
+    source: usize,
+    /// By point the stretch in which its flows start and complete; empty if that does not matter.
+    stretches: BTreeMap<u32, (f64, f64)>,
+    /// Its flows of the current point or, where other schemes matter, of all points so far.
+    flows: BTreeMap<u32, Vec<Flow>>,
+    /// The numbers of flows that complete, if other schemes matter.
+    complete: Numbers,
+}
+
 impl Measured {
     /// The values of a column of those flows that are chosen, or of each of their senders, point by
     /// point.
@@ -38,6 +56,57 @@ impl Measured {
         measure: &Measure,
         each: &mut dyn FnMut(u32, Sample),
     ) -> Result<(), Problems> {
+        self.all_flows(&[measure], &mut |_, point, sample| each(point, sample))
+    }
+
+    /// The same for several measures, all about flows, in one pass over the table: `each` gets the place of the measure,
+    /// too. Unless other schemes matter, the flows of one point are in memory at a time.
+    pub(super) fn all_flows(
+        &self,
+        measures: &[&Measure],
+        each: &mut dyn FnMut(usize, u32, Sample),
+    ) -> Result<(), Problems> {
+        let mut sources = Vec::new();
+        let picks = measures
+            .iter()
+            .filter_map(|measure| self.pick(measure, &mut sources));
+        let mut picks: Vec<Pick<'_>> = picks.collect();
+        let columns = columns(&picks, &sources);
+        let mut left: BTreeSet<u32> = self.points().collect();
+        let mut current: Option<(u32, f64)> = None;
+        self.folder.cells("flows", &columns, &mut |cells| {
+            let point = whole(cells[0]).unwrap_or(u32::MAX);
+            if let Some((last, _)) = current.filter(|(last, _)| *last != point) {
+                current = None;
+                if left.remove(&last) {
+                    self.finish(&mut picks, last, each);
+                }
+            }
+            let at = *current.get_or_insert_with(|| (point, self.packet(point)));
+            for pick in &mut picks {
+                self.take(pick, at, cells);
+            }
+        })?;
+        for point in left {
+            self.finish(&mut picks, point, each);
+        }
+        for (place, pick) in picks.iter_mut().enumerate() {
+            if pick.chosen.common_to.is_empty() {
+                continue;
+            }
+            for point in self.points() {
+                let mut flows = pick.flows.remove(&point).unwrap_or_default();
+                let common = self.common(point, &pick.chosen.common_to, &pick.complete);
+                flows.retain(|flow| common.contains(&flow.number));
+                each(place, point, self.sampled(pick, point, flows));
+            }
+        }
+        Ok(())
+    }
+
+    /// The flows and values that a measure needs; none if it is about something else. A column that is not read for
+    /// another measure is added to `sources`.
+    fn pick<'m>(&self, measure: &'m Measure, sources: &mut Vec<&'static str>) -> Option<Pick<'m>> {
         let Of::Flows {
             column,
             chosen,
@@ -45,103 +114,103 @@ impl Measured {
             each_sender,
         } = &measure.of
         else {
-            return Ok(());
+            return None;
         };
-        let (flows, complete) = self.chosen_flows(column, chosen, *weight)?;
-        for (point, mut flows) in flows {
-            if !chosen.common_to.is_empty() {
-                let common = self.common(point, &chosen.common_to, &complete);
-                flows.retain(|flow| common.contains(&flow.number));
-            }
-            if let Some(cluster) = &chosen.cluster {
-                flows = cluster.of(flows);
-            }
-            let Some(statistic) = each_sender else {
-                let values = flows.iter().map(|flow| (flow.value, flow.weight));
-                each(point, Sample::new(values));
-                continue;
-            };
-            let mut senders: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
-            for flow in flows {
-                let values = senders.entry(flow.sender).or_default();
-                values.push((flow.value, flow.weight));
-            }
-            let units = (measure.dimension(), self.packet(point));
-            let values = senders.into_values();
-            let values = values.map(|flows| Sample::new(flows).statistic(statistic, units));
-            each(point, Sample::new(values.map(|value| (value, 1.0))));
-        }
-        Ok(())
-    }
-
-    /// By point the flows that are chosen and have a value, whatever happens to them under other
-    /// schemes, and the numbers of those that complete, if other schemes matter.
-    fn chosen_flows(
-        &self,
-        column: &str,
-        chosen: &Chosen,
-        weight: FlowWeight,
-    ) -> Result<(BTreeMap<u32, Vec<Flow>>, Numbers), Problems> {
-        let points = self.folder.summary().points.iter();
-        let mut flows: BTreeMap<u32, Vec<Flow>> =
-            points.map(|point| (point.point, Vec::new())).collect();
-        let mut complete = Numbers::new();
-        let stretches = self.flow_stretches(chosen);
-        let source = if DERIVED.contains(&column) {
+        let source = if DERIVED.contains(column) {
             "fct_us"
         } else {
             column
         };
-        let columns = [
-            "point",
-            "group",
-            source,
-            "sender",
-            "size_bytes",
-            "completion_us",
-            "received_bytes",
-            "start_us",
-            "flow",
-        ];
-        self.folder.cells("flows", &columns, &mut |cells| {
-            let point = whole(cells[0]).unwrap_or(u32::MAX);
-            let Some(flows) = flows.get_mut(&point) else {
-                return;
-            };
-            let (size, completion_us) = (real(cells[4]), real(cells[5]));
-            let number = whole(cells[8]).unwrap_or(u32::MAX);
-            let inside = stretches.get(&point).is_none_or(|(from, to)| {
-                real(cells[7]).is_some_and(|start| start >= *from)
-                    && completion_us.is_some_and(|end| end <= *to)
+        let place = sources.iter().position(|known| *known == source);
+        let place = place.unwrap_or_else(|| {
+            sources.push(source);
+            sources.len() - 1
+        });
+        Some(Pick {
+            column,
+            chosen,
+            weight: *weight,
+            each_sender: each_sender.as_deref(),
+            dimension: measure.dimension(),
+            source: COMMON.len() + place,
+            stretches: self.flow_stretches(chosen),
+            flows: BTreeMap::new(),
+            complete: Numbers::new(),
+        })
+    }
+
+    /// Adds a flow if it is chosen and has a value, whatever happens to it under other schemes.
+    fn take(&self, pick: &mut Pick<'_>, (point, packet): (u32, f64), cells: &[Cell<'_>]) {
+        let [_, group, sender, size, completion, _, start, flow, ..] = cells else {
+            return;
+        };
+        let (size, completion_us) = (real(*size), real(*completion));
+        let inside = pick.stretches.get(&point).is_none_or(|(from, to)| {
+            real(*start).is_some_and(|start| start >= *from)
+                && completion_us.is_some_and(|end| end <= *to)
+        });
+        if !inside || !pick.chosen.contains(text(*group), size, packet) {
+            return;
+        }
+        let number = whole(*flow).unwrap_or(u32::MAX);
+        if !pick.chosen.common_to.is_empty() && completion_us.is_some() {
+            pick.complete.entry(point).or_default().insert(number);
+        }
+        let source = real(cells[pick.source]);
+        let value = match pick.column {
+            // Payload over the completion time, in bits per second.
+            THROUGHPUT => size.zip(source).map(|(bytes, us)| bytes * 8e6 / us),
+            GOODPUT => self.goodput(point, cells),
+            SEGMENTS => size.map(|bytes| libm::ceil(bytes / self.segment(point))),
+            _ => source,
+        };
+        let weight = match pick.weight {
+            FlowWeight::Flow => Some(1.0),
+            FlowWeight::Bytes => size,
+        };
+        if let Some((value, weight)) = value.zip(weight) {
+            pick.flows.entry(point).or_default().push(Flow {
+                number,
+                value,
+                weight,
+                sender: whole(*sender).unwrap_or(u32::MAX),
+                completion_us,
             });
-            if !inside || !chosen.contains(text(cells[1]), size, self.packet(point)) {
-                return;
+        }
+    }
+
+    /// Hands over the flows of a point that has no more, where other schemes do not matter.
+    fn finish(&self, picks: &mut [Pick<'_>], point: u32, each: &mut dyn FnMut(usize, u32, Sample)) {
+        for (place, pick) in picks.iter_mut().enumerate() {
+            if pick.chosen.common_to.is_empty() {
+                let flows = pick.flows.remove(&point).unwrap_or_default();
+                each(place, point, self.sampled(pick, point, flows));
             }
-            if !chosen.common_to.is_empty() && completion_us.is_some() {
-                complete.entry(point).or_default().insert(number);
-            }
-            let value = match column {
-                // Payload over the completion time, in bits per second.
-                THROUGHPUT => size.zip(real(cells[2])).map(|(bytes, us)| bytes * 8e6 / us),
-                GOODPUT => self.goodput(point, cells),
-                SEGMENTS => size.map(|bytes| libm::ceil(bytes / self.segment(point))),
-                _ => real(cells[2]),
-            };
-            let weight = match weight {
-                FlowWeight::Flow => Some(1.0),
-                FlowWeight::Bytes => size,
-            };
-            if let Some((value, weight)) = value.zip(weight) {
-                flows.push(Flow {
-                    number,
-                    value,
-                    weight,
-                    sender: whole(cells[3]).unwrap_or(u32::MAX),
-                    completion_us,
-                });
-            }
-        })?;
-        Ok((flows, complete))
+        }
+    }
+
+    /// The values of flows of a point, or of each of their senders.
+    fn sampled(&self, pick: &Pick<'_>, point: u32, mut flows: Vec<Flow>) -> Sample {
+        if let Some(cluster) = &pick.chosen.cluster {
+            flows = cluster.of(flows);
+        }
+        let Some(statistic) = pick.each_sender else {
+            let values = flows.iter().map(|flow| (flow.value, flow.weight));
+            return Sample::new(values);
+        };
+        let mut senders: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
+        for flow in flows {
+            let values = senders.entry(flow.sender).or_default();
+            values.push((flow.value, flow.weight));
+        }
+        let units = (pick.dimension, self.packet(point));
+        let values = senders.into_values();
+        let values = values.map(|flows| Sample::new(flows).statistic(statistic, units));
+        Sample::new(values.map(|value| (value, 1.0)))
+    }
+
+    fn points(&self) -> impl Iterator<Item = u32> {
+        self.folder.summary().points.iter().map(|point| point.point)
     }
 
     /// By point, in microseconds, the stretch in which flows start and complete; none if that does not
@@ -150,8 +219,8 @@ impl Measured {
         let Some(during) = chosen.during else {
             return BTreeMap::new();
         };
-        let points = self.folder.summary().points.iter().map(|point| point.point);
         let open = (f64::NEG_INFINITY, f64::INFINITY);
+        let points = self.points();
         points
             .map(|point| (point, self.within(point, during, open)))
             .collect()
@@ -179,13 +248,13 @@ impl Measured {
     /// Payload of a flow that arrived over the time from its start to its completion, or to the end
     /// of the simulation, in bits per second.
     fn goodput(&self, point: u32, cells: &[Cell<'_>]) -> Option<f64> {
-        let end = real(cells[5]).or_else(|| {
+        let end = real(cells[4]).or_else(|| {
             let points = &self.folder.summary().points;
             let found = points.iter().find(|other| other.point == point);
             found.map(|point| point.simulated_us)
         })?;
-        let us = end - real(cells[7])?;
-        (us > 0.0).then_some(real(cells[6])? * 8e6 / us)
+        let us = end - real(cells[6])?;
+        (us > 0.0).then_some(real(cells[5])? * 8e6 / us)
     }
 
     /// How many of the events that are meant there are at every point.
@@ -253,6 +322,47 @@ impl Measured {
         point.map_or(f64::NAN, |point| f64::from(point.keys.tcp.mss.0))
     }
 }
+
+/// The columns to read: those of all measures, and of the common ones those that any measure needs, in the order of
+/// [`COMMON`].
+fn columns(picks: &[Pick<'_>], sources: &[&'static str]) -> Vec<&'static str> {
+    let any = |needs: &dyn Fn(&Pick<'_>) -> bool| picks.iter().any(needs);
+    let goodput = any(&|pick| pick.column == GOODPUT);
+    let during = any(&|pick| pick.chosen.during.is_some());
+    let common = any(&|pick| !pick.chosen.common_to.is_empty());
+    let size = any(&|pick| {
+        let derived = [THROUGHPUT, SEGMENTS].contains(&pick.column);
+        derived || pick.weight == FlowWeight::Bytes || pick.chosen.sizes.is_some()
+    });
+    let needed = [
+        true,
+        any(&|pick| pick.chosen.group.is_some()),
+        any(&|pick| pick.each_sender.is_some()),
+        size,
+        goodput || during || common || any(&|pick| pick.chosen.cluster.is_some()),
+        goodput,
+        goodput || during,
+        common,
+    ];
+    let names = COMMON.into_iter().zip(needed);
+    let names = names.map(|(name, needed)| if needed { name } else { NO_COLUMN });
+    names.chain(sources.iter().copied()).collect()
+}
+
+/// Columns that decide which flows are chosen, or that values are made from.
+const COMMON: [&str; 8] = [
+    "point",
+    "group",
+    "sender",
+    "size_bytes",
+    "completion_us",
+    "received_bytes",
+    "start_us",
+    "flow",
+];
+
+/// In the place of a column that no measure needs: all its cells are null.
+const NO_COLUMN: &str = "";
 
 impl Chosen {
     /// Whether a flow of this group and size is meant, where a full packet has this many bytes.

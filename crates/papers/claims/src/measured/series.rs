@@ -21,10 +21,11 @@ impl Measured {
             return Ok(BTreeMap::new());
         };
         let points = self.folder.summary().rows[row].points.iter().copied();
+        let stretches = self.stretches(*during)?;
         let mut found = None;
         self.each_series(measure, &points.collect(), &mut |point, lines| {
             if found.is_none() {
-                let stretch = self.stretch(point, *during);
+                let stretch = stretches[&point];
                 let lines = lines.iter();
                 let clipped = lines.map(|(subject, steps)| (*subject, steps.clip(stretch)));
                 found = Some(clipped.collect());
@@ -100,11 +101,12 @@ impl Measured {
             }
             Subject::Host(number) => host.is_none_or(|host| host == number),
         };
+        let stretches = self.stretches(*during)?;
         let mut each = |point: u32, lines: &BTreeMap<Subject, Steps>| {
             let Some(window_us) = window_us else {
                 return each(point, lines);
             };
-            let stretch = self.stretch(point, *during);
+            let stretch = stretches[&point];
             let lines = lines.iter();
             let lines =
                 lines.map(|(subject, steps)| (*subject, steps.averaged(*window_us, stretch)));
@@ -155,9 +157,17 @@ impl Measured {
         Ok(ports)
     }
 
-    pub(super) fn stretch(&self, point: u32, during: Stretch) -> (f64, f64) {
-        let open = self.spans.get(&point).copied().unwrap_or_default();
-        self.within(point, during, open)
+    /// The stretch of every point in microseconds. Where it has no begin or no end, flows tell.
+    pub(super) fn stretches(&self, during: Stretch) -> Result<BTreeMap<u32, (f64, f64)>, Problems> {
+        let points = self.folder.summary().points.iter();
+        let is_open = during.from.is_none() || during.to.is_none();
+        let spans = if is_open { Some(self.spans()?) } else { None };
+        let stretches = points.map(|point| {
+            let open = spans.and_then(|spans| spans.get(&point.point));
+            let open = open.copied().unwrap_or_default();
+            (point.point, self.within(point.point, during, open))
+        });
+        Ok(stretches.collect())
     }
 
     /// A stretch of the simulation of a point in microseconds, with what stands for its ends where it

@@ -19,6 +19,7 @@ struct Written {
     defined: Option<String>,
     diagram: Option<String>,
     untestable: Option<String>,
+    unread: Option<String>,
 }
 
 /// The top of the file: the last number of each kind.
@@ -79,11 +80,12 @@ pub(crate) fn contents(source: &Source, experiments: &[String]) -> Result<Vec<It
             written.defined.map(State::Defined),
             written.diagram.map(State::Diagram),
             written.untestable.map(State::Untestable),
+            written.unread.map(State::Unread),
         ];
         let mut states = states.into_iter().flatten();
         let (Some(state), None) = (states.next(), states.next()) else {
             let message = format!("{} has no state, or several", written.name);
-            let expected = "one of judged, defined, diagram and untestable";
+            let expected = "one of judged, defined, diagram, untestable and unread";
             reader.wrong(message, site.place(), expected);
             continue;
         };
@@ -92,7 +94,7 @@ pub(crate) fn contents(source: &Source, experiments: &[String]) -> Result<Vec<It
             title: written.title,
             state,
         };
-        if item.numbers().is_none() {
+        if item.numbers().is_none() && !item.is_whole_kind() {
             let message = format!("{} names no number of the paper", item.name);
             let expected = "as in Fig. 10(a), Table 1, Eqs. 8 to 13 or Alg. 2";
             reader.wrong(message, site.key("name").place(), expected);

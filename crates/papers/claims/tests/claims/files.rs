@@ -555,7 +555,15 @@ fn the_contents_of_a_paper_leave_out_no_number_and_each_has_one_state() {
             "Eqs. 1 to 3: defined in here"
         ]
     );
+    // Of a kind that nobody has read even the numbers are unknown.
+    let unread = counts.replace("= 3", "= 0") + &figures + &item("Eqs.", "unread = \"all\"");
+    assert_eq!(said(&unread), None);
+    let contents = folder.paper().contents;
+    let last = contents.last().expect("there are three");
+    let state = last.state.to_string();
+    assert_eq!(state, "a reader of the paper is wanted: all");
     for (text, complaint) in [
+        (unread.replace("unread", "defined"), "Eqs. names no number"),
         (format!("{counts}{figures}"), "Eq. 1 is not in the list"),
         (whole.replace("= 3", "= 2"), "Eq. 3 is beyond the last, 2"),
         (

@@ -2,6 +2,7 @@
 //! for.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use claims::{Measured, Paper};
 use sim::metrics::FlowRecord;
@@ -130,6 +131,36 @@ fn a_mean_over_bytes_counts_each_flow_by_its_size() {
             "larger flows take longer"
         );
     }
+}
+
+#[test]
+fn measures_that_are_expected_are_made_in_one_pass_over_the_flows_and_its_columns_alone() {
+    let measures = [
+        r#"{ flows = "fct_us", statistic = "mean" }"#,
+        r#"{ flows = "fct_us", statistic = "p99" }"#,
+        r#"{ flows = "fct_us", statistic = "p99 - p1" }"#,
+        r#"{ flows = "retransmissions", statistic = "sum" }"#,
+        r#"{ flows = "fct_us", statistic = "p50", common_to = ["newreno", "rcc"] }"#,
+    ];
+    let (run, paper, kept) = run("flows_passes", &with_claims(&measures));
+    let again = Measured::open(Path::new(&kept.path("run"))).expect("it was run");
+    let operands = paper.experiments[0].claims.iter();
+    let measures: Vec<_> = operands
+        .map(|claim| claim.kind.operands()[0].measure.clone())
+        .collect();
+    again.expect(measures.iter());
+    for (index, measure) in measures.iter().enumerate() {
+        for scheme in ["newreno", "rcc"] {
+            let row = again.rows(scheme, &[])[0];
+            let together = again.values(measure).expect("it is whole");
+            let alone = values(&run, &paper, index, scheme);
+            assert_eq!(together.per_seed(row), alone, "{index} {scheme}");
+        }
+    }
+    // Times, retransmissions, whether a flow is complete, its number, and its point.
+    let flows: usize = records(&again).values().map(Vec::len).sum();
+    assert_eq!(again.folder().decoded(), 5 * u64::try_from(flows).unwrap());
+    assert!(run.folder().decoded() > 2 * again.folder().decoded());
 }
 
 #[test]

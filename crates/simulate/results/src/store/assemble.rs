@@ -2,8 +2,12 @@
 
 use std::fs;
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
 
+use plan::PointSpec;
 use record::trace;
 use scenario::{Argument, Help, Problem, Problems, Scenario};
 
@@ -14,7 +18,7 @@ use super::super::goals::Goals;
 use super::super::point_result::{PointResult, PointResults};
 use super::super::summary::Summary;
 use super::super::{FILES, cannot, flow_fields, identity, port_fields};
-use super::{CAPTURED, Store};
+use super::{CAPTURED, Finished, Store};
 
 impl Store {
     /// Makes the tables and the summary from the finished points. `change` may add to the summary.
@@ -100,8 +104,9 @@ impl Store {
             let mut flows = Records::new(flows, scenario, flow_fields())?;
             replace(&ports, |ports| {
                 let mut ports = Records::new(ports, scenario, port_fields())?;
-                for point in scenario.points() {
-                    let (part, result) = match self.result(point, scenario) {
+                let points = scenario.points();
+                self.each_result(points, scenario, &mut |point, found| {
+                    let (part, result) = match found {
                         Ok(found) => found,
                         Err(found) => {
                             problem = Some(found);
@@ -121,7 +126,8 @@ impl Store {
                         rows.try_for_each(|port| ports.row(point, port))?;
                     }
                     results.push(result.map(|outcome| PointResult::from(&*outcome)));
-                }
+                    Ok(())
+                })?;
                 ports.finish().map(drop)
             })?;
             flows.finish().map(drop)
@@ -131,6 +137,33 @@ impl Store {
             (None, Err(error)) => Err(cannot("write tables in", &self.folder, &error)),
             (None, Ok(())) => Ok((results, captures)),
         }
+    }
+
+    /// Calls `each` with what became of every point, in order, until it fails. The next point is read meanwhile on a
+    /// thread of its own, since reading takes about as long as writing tables; two are in memory at a time.
+    fn each_result(
+        &self,
+        points: &[PointSpec],
+        scenario: &Scenario,
+        each: &mut EachPoint<'_>,
+    ) -> io::Result<()> {
+        if points.len() < 2 || thread::available_parallelism().map_or(1, NonZeroUsize::get) < 2 {
+            let mut points = points.iter();
+            return points.try_for_each(|point| each(point, self.result(point, scenario)));
+        }
+        thread::scope(|scope| {
+            let (out, ready) = mpsc::sync_channel(0);
+            scope.spawn(move || {
+                let mut points = points.iter();
+                // A receiver that is gone wants no more.
+                points.try_for_each(|point| out.send(self.result(point, scenario)))
+            });
+            let mut points = points.iter();
+            points.try_for_each(|point| {
+                let found = ready.recv().map_err(io::Error::other)?;
+                each(point, found)
+            })
+        })
     }
 
     /// Puts the series of all points that have some into one file.
@@ -167,6 +200,9 @@ impl Store {
         })
     }
 }
+
+/// Takes a point and what became of it.
+type EachPoint<'a> = dyn FnMut(&PointSpec, Result<Finished, Problems>) -> io::Result<()> + 'a;
 
 /// The tables; the last is missing where nothing is recorded.
 const TABLES: [&str; 3] = ["flows.parquet", "ports.parquet", "series.parquet"];
