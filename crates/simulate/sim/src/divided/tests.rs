@@ -1,0 +1,187 @@
+use engine::random::Stream;
+use scenario::{Overrides, Problems, Scenario, Source};
+
+use super::*;
+
+/// Random flows between the hosts of several racks, with losses.
+const RACKS: &str = r#"
+[topology]
+kind = "leaf-spine"
+racks = 4
+spines = 2
+hosts = 3
+[link]
+rate = "10Gbps"
+delay = "2us"
+[switch]
+buffer = "12pkt"
+ecn_threshold = "3pkt"
+[tcp]
+min_rto = "1ms"
+initial_rto = "1ms"
+syn_rto = "1ms"
+[workload]
+kind = "poisson"
+size = "60KB"
+load = 0.9
+flows = 40
+start = "0s"
+"#;
+
+fn points(schemes: &str, sets: &[String]) -> Vec<PointSpec> {
+    scenario(schemes, sets).unwrap_or_else(|problems| panic!("{schemes} {sets:?}: {problems}"))
+}
+
+fn scenario(schemes: &str, sets: &[String]) -> Result<Vec<PointSpec>, Problems> {
+    let overrides = Overrides {
+        schemes: Some(schemes.to_owned()),
+        sets: sets.to_vec(),
+        ..Overrides::default()
+    };
+    let scenario = Scenario::load(Source::new("test.toml", RACKS), &overrides)?;
+    Ok(scenario.points().to_vec())
+}
+
+/// Everything that comes out but what it cost.
+fn told(mut outcome: Outcome) -> String {
+    (
+        outcome.cost.events,
+        outcome.cost.cpu_us,
+        outcome.cost.ns_per_hop,
+    ) = (0, 0.0, 0.0);
+    format!("{outcome:#?}")
+}
+
+/// The lines in which two texts differ, with some that say where.
+fn difference(one: &str, other: &str) -> String {
+    let lines = one.lines().zip(other.lines());
+    let keeps = |line: &str| {
+        ["from:", "to:", "flow:"]
+            .iter()
+            .any(|key| line.contains(key))
+    };
+    let told = lines.filter(|(one, other)| one != other || keeps(one));
+    let told: Vec<_> = told
+        .map(|(one, other)| format!("{one} | {other}"))
+        .collect();
+    let differs = |line: &String| {
+        let (one, other) = line.split_once(" | ").unwrap_or_default();
+        one != other
+    };
+    let shown = (0..told.len()).filter(|place| told[*place..].iter().take(3).any(differs));
+    shown
+        .take(40)
+        .map(|place| told[place].clone() + "\n")
+        .collect()
+}
+
+/// Fails if the parts of a point come to anything else than the whole.
+fn agree(point: &PointSpec, divisions: &[(usize, usize, usize)]) {
+    let whole = run::run(point);
+    for (parts, shortened, threads) in divisions {
+        let division = Division {
+            parts: NonZeroUsize::new(*parts).unwrap(),
+            shortened: NonZeroUsize::new(*shortened).unwrap(),
+            threads: NonZeroUsize::new(*threads).unwrap(),
+        };
+        let divided = within(Limits::NONE, point, division);
+        let place = format!(
+            "{} in {parts} parts, windows / {shortened}, {threads} threads",
+            point.scheme
+        );
+        match (&whole, divided) {
+            (Ok(whole), Ok((outcome, divided))) => {
+                let prioritised = divided.obstacle == Some(PRIORITIES);
+                assert!(divided.obstacle.is_none() || prioritised, "{place}");
+                let (whole, outcome) = (told(whole.clone()), told(outcome));
+                assert!(
+                    whole == outcome,
+                    "{place}: {}",
+                    difference(&whole, &outcome)
+                );
+            }
+            (Err(whole), Err(divided)) => {
+                assert_eq!(whole.to_string(), divided.to_string(), "{place}");
+            }
+            (whole, divided) => panic!("{place}: {:?} {:?}", whole.is_ok(), divided.map(|_| ())),
+        }
+    }
+}
+
+#[test]
+fn every_scheme_comes_to_the_same_in_parts() {
+    for scheme in schemes::all() {
+        for point in points(scheme.name, &[]) {
+            agree(&point, &[(2, 1, 1), (5, 2, 2), (usize::MAX, 7, 1)]);
+        }
+    }
+}
+
+#[test]
+fn networks_of_every_shape_come_to_the_same_in_parts() {
+    let mut random = Stream::new(1, "shapes", 0);
+    let mut one_of = |words: &[&str]| {
+        let place = random.below(words.len() as u64);
+        words[usize::try_from(place).unwrap()].to_owned()
+    };
+    let shapes = std::env::var("DIVIDED_SHAPES").ok();
+    let shapes = shapes
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(SHAPES);
+    let mut possible = 0;
+    for _ in 0..shapes {
+        let mut sets = vec![
+            format!("topology.racks={}", one_of(&["2", "3", "5"])),
+            format!("topology.spines={}", one_of(&["1", "2", "3"])),
+            format!("topology.hosts={}", one_of(&["1", "2", "4"])),
+            format!("link.delay={}", one_of(&["1ns", "500ns", "3us", "40us"])),
+            format!("link.rate={}", one_of(&["1Gbps", "7Gbps", "10Gbps"])),
+            format!("switch.buffer={}", one_of(&["3pkt", "20pkt", "unlimited"])),
+            format!("workload.size={}", one_of(&["1B", "20KB", "websearch"])),
+            format!("topology.ecmp={}", one_of(&["symmetric", "flow", "packet"])),
+            format!("switch.loss={}", one_of(&["0", "0.02"])),
+            format!("bottleneck.reordering={}", one_of(&["0", "0.1"])),
+            format!("tcp.retries={}", one_of(&["1", "15"])),
+            format!("run.duration={}", one_of(&["unlimited", "2ms"])),
+            "workload.flows=25".to_owned(),
+        ];
+        let more = one_of(&[
+            "",
+            "tcp.profile=linux tcp.sack=true",
+            "topology.kind=fat-tree",
+        ]);
+        sets.extend(more.split_whitespace().map(str::to_owned));
+        if more.contains("fat-tree") {
+            sets.push("topology.hosts=2".to_owned());
+        }
+        let scheme = one_of(&["newreno", "dctcp", "cubic", "rcc", "hscc", "rc3"]);
+        // Not all settings go together.
+        let Ok(points) = scenario(&scheme, &sets).inspect_err(|why| println!("{sets:?}: {why}"))
+        else {
+            continue;
+        };
+        for point in points {
+            possible += 1;
+            let divisions = [(2, 1, 2), (3, 2, 1), (usize::MAX, 1, 3)];
+            agree(&point, &divisions);
+        }
+    }
+    assert!(possible > shapes / 2, "{possible} of {shapes}");
+}
+
+#[test]
+fn what_parts_cannot_do_by_themselves_is_said() {
+    let said = |sets: &[&str]| {
+        let sets: Vec<_> = sets.iter().map(|set| (*set).to_owned()).collect();
+        let two = Division::of_threads(NonZeroUsize::new(2).unwrap());
+        let divided = within(Limits::NONE, &points("newreno", &sets)[0], two);
+        divided.unwrap().1.obstacle
+    };
+    assert_eq!(said(&[]), None);
+    assert!(said(&["topology.kind=star"]).is_some());
+    assert!(said(&["link.delay=0s"]).is_some());
+    assert!(said(&["bottleneck.duplication=0.1"]).is_some());
+}
+
+/// Random shapes in each run of the tests; `DIVIDED_SHAPES` in the environment tries more.
+const SHAPES: u64 = 12;
