@@ -328,6 +328,7 @@ def reproduce(
     full: bool = False,
     seeds: int | None = None,
     causes: str = "missed",
+    phase: bool = False,
     jobs: int | None = None,
     memory: int | str | None = None,
     work: float | None = None,
@@ -343,6 +344,8 @@ def reproduce(
         full: Run at the paper's own scale where the default is smaller.
         seeds: How many seeds to run instead of what each figure says.
         causes: Which causes of differences to try: those of claims that are ``"missed"``, ``"all"`` or ``"none"``.
+        phase: Judge every claim with links that are late at random by up to 100 ns and 1 us, too. Verdicts that change
+            hang on the order of events at equal times.
         jobs: As for :func:`run`, and so are ``memory``, ``work``, ``disk`` and ``progress``.
         on: As for :func:`run`.
         out: The folder of all results; what is there is gone on with. Without it they lie in a temporary one that
@@ -355,6 +358,7 @@ def reproduce(
         "full": bool(full),
         "seeds": _values.whole("seeds", seeds, 1, _MOST),
         "causes": causes,
+        "phase": bool(phase),
         "out": folder,
         "report": True,
         "limits": _limits(jobs, memory, work, disk),

@@ -2,6 +2,9 @@
 
 use std::env;
 
+// Named for its features alone: the workspace's manifest says why.
+use libc as _;
+
 fn main() {
     println!("cargo::rerun-if-changed=c");
     println!("cargo::rustc-check-cfg=cfg(laws_traps)");

@@ -8,16 +8,7 @@ pub const SCHEME: Scheme = Scheme {
     summary: "A constant window: what happens without congestion control",
     roles: &[Role::Sender],
     keys: Params::KEYS,
-    build: &|text| {
-        let segments = u64::from(Params::read(text)?.window.0);
-        Ok(Roles {
-            sender: Some(Box::new(move |flow| {
-                let window = segments * u64::from(flow.config.mss);
-                Sender::Custom(Box::new(Constant { window }))
-            })),
-            ..Roles::default()
-        })
-    },
+    build: &|text| Ok(Roles::of_sender(Params::read(text)?, Constant::new)),
     origin: Some(tailwater::origin!()),
     ..Scheme::PLAIN
 };
@@ -34,6 +25,15 @@ settings! {
 struct Constant {
     /// Bytes that may be outstanding.
     window: u64,
+}
+
+impl Constant {
+    fn new(params: &Params, flow: &FlowInfo) -> Box<Self> {
+        let segments = u64::from(params.window.0);
+        Box::new(Self {
+            window: segments * u64::from(flow.config.mss),
+        })
+    }
 }
 
 impl SenderCc for Constant {

@@ -1,9 +1,13 @@
 //! `cargo xtask bench`.
 
+mod commands;
+
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use crate::repository::{Failure, Repository, run, stdout};
+
+pub(crate) use commands::commands;
 
 /// Measures the event list alone, then packet-hops beside their yardstick.
 pub(crate) fn bench(repository: &Repository) -> Result<(), Failure> {

@@ -5,6 +5,9 @@
 //! does check is that the page names exactly the claims of the catalogue, in
 //! `crates/faces/cli/tests/claims.rs`: a claim that is added, renamed or taken away makes that test fail.
 
+mod contents;
+mod digest;
+mod escape;
 mod shown;
 
 use std::fmt::Write;
@@ -13,21 +16,24 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+use self::escape::escape;
 use self::shown::{
-    ELSEWHERE, MISSED, OWN, Shown, TRIED, VERDICTS, VERSION, counts, figures, misses,
+    BY, COLUMNS, ELSEWHERE, FILE, HEAD, MISSED, ORDER, OWN, PHASE, Shown, TRIED, VERSION, WEAKER,
+    counts, figures, misses, on_order,
 };
 use crate::repository::{Failure, Repository, stdout};
 
 /// Writes the page from what `tailwater reproduce --format json` printed into the files `from`, or runs
 /// that in the release profile for papers and figures in `chosen`, all if there are none. Runs are kept in
 /// `target/reproduce`, so that only what changed is run again. Figures that were not run keep what the
-/// page says of them. Figures in `full` are run at the papers' own scale without causes, and have a page for
+/// page says of them; those whose file has changed since are said to be stale. With `phase` claims are judged with
+/// random lateness of links, too. Figures in `full` are run at the papers' own scale without causes, and have a page for
 /// each paper.
 pub(crate) fn write(
     repository: &Repository,
     from: &[PathBuf],
     chosen: &[String],
-    full: &[String],
+    (full, phase): (&[String], bool),
 ) -> Result<(), Failure> {
     let mut claims = Vec::new();
     for path in from {
@@ -35,7 +41,7 @@ pub(crate) fn write(
         claims.extend(with_version(&text)?);
     }
     if from.is_empty() {
-        claims = with_version(&reproduce(repository, chosen, full)?)?;
+        claims = with_version(&reproduce(repository, chosen, (full, phase))?)?;
     }
     let claims = newest(claims);
     if full.is_empty() {
@@ -71,7 +77,17 @@ fn put_page(
     claims: &[Value],
     (full, kept): (&[String], Vec<Shown>),
 ) -> Result<(), Failure> {
-    repository.write(name, &page(claims, full, kept))?;
+    let digest = |figure: &str| digest::of(repository, figure);
+    let lists = if full.is_empty() {
+        contents_of(repository)
+    } else {
+        Vec::new()
+    };
+    let beside = Beside {
+        lists: &lists,
+        digest: &digest,
+    };
+    repository.write(name, &page(claims, full, kept, &beside))?;
     println!("wrote {name}");
     Ok(())
 }
@@ -109,7 +125,7 @@ const PAGE: &str = "docs/reference/claims.md";
 fn reproduce(
     repository: &Repository,
     chosen: &[String],
-    full: &[String],
+    (full, phase): (&[String], bool),
 ) -> Result<String, Failure> {
     let arguments = "run --release --quiet --package tailwater -- reproduce --format json --out";
     let arguments: Vec<&str> = arguments.split(' ').collect();
@@ -121,25 +137,62 @@ fn reproduce(
         command.arg(repository.path("target/reproduce-full"));
         command.args(full).args(["--full", "--causes", "none"]);
     }
+    if phase {
+        command.arg("--phase");
+    }
     stdout(command.stderr(std::process::Stdio::inherit()))
 }
 
-/// The page: how many claims of each paper have which verdict, then the claims figure by figure. Figures that only
-/// `kept` has stay as they are there.
-fn page(claims: &[Value], full: &[String], mut kept: Vec<Shown>) -> String {
+/// The names of papers, and the text of the list of contents of each.
+type Lists = [(String, String)];
+
+/// Every paper that has a list of contents.
+fn contents_of(repository: &Repository) -> Vec<(String, String)> {
+    let papers = fs::read_dir(repository.path("experiments"));
+    let papers = papers.into_iter().flatten().flatten();
+    let mut lists: Vec<(String, String)> = papers
+        .filter_map(|paper| {
+            let text = fs::read_to_string(paper.path().join("contents.toml")).ok()?;
+            Some((paper.file_name().to_string_lossy().into_owned(), text))
+        })
+        .collect();
+    lists.sort();
+    lists
+}
+
+/// The state of the repository that the page needs.
+struct Beside<'a> {
+    /// The lists of contents of papers.
+    lists: &'a Lists,
+    /// The digest of the files of a figure.
+    digest: &'a dyn Fn(&str) -> Option<String>,
+}
+
+/// The page: how many claims of each paper have which verdict, then its contents, and the claims figure by figure.
+/// Figures that only `kept` has stay as they are there.
+fn page(
+    claims: &[Value],
+    full: &[String],
+    mut kept: Vec<Shown>,
+    Beside { lists, digest }: &Beside<'_>,
+) -> String {
     let claims: Vec<&Value> = claims.iter().collect();
     for paper in distinct(&claims, "paper_name") {
         let own = of(&claims, "paper_name", paper);
         for figure in distinct(&own, "figure") {
+            let name = format!("{paper}/{figure}");
             let shown = Shown {
-                name: format!("{paper}/{figure}"),
-                text: figure_text(&of(&own, "figure", figure)),
+                text: figure_text(&of(&own, "figure", figure), digest(&name)),
+                name,
             };
             match kept.iter_mut().find(|known| known.name == shown.name) {
                 Some(known) => *known = shown,
                 None => kept.push(shown),
             }
         }
+    }
+    for shown in &mut kept {
+        shown.compare(digest(&shown.name).as_deref());
     }
     let mut papers: Vec<&str> = Vec::new();
     for paper in kept.iter().map(Shown::paper) {
@@ -158,6 +211,11 @@ fn page(claims: &[Value], full: &[String], mut kept: Vec<Shown>) -> String {
         sections += paper;
         sections += "\n";
         sections += &misses(&own);
+        sections += &on_order(&own);
+        if let Some((_, text)) = lists.iter().find(|(name, _)| name == paper) {
+            let shown: Vec<&str> = own.iter().map(|figure| figure.name.as_str()).collect();
+            sections += &contents::table(paper, text, &shown);
+        }
         for Shown { name, text } in own {
             for part in ["\n### ", name, "\n\n", text] {
                 sections += part;
@@ -192,34 +250,53 @@ fn put_head(out: &mut String, papers: &[&str], full: &[String]) -> std::fmt::Res
     )?;
     writeln!(
         out,
-        "| paper | claims | {} | own checks | counted elsewhere | version |",
-        VERDICTS.join(" | ")
+        "Verdicts are counted as reproduced / partly / not reproduced: by the text of the paper, and the same claims by its \
+         published code. Claims of a weaker form, own checks, and claims that hang on the order of events are in no other \
+         column; nor are stale ones, whose file has changed since they were judged.\n"
     )?;
-    writeln!(out, "|---|---|---|---|---|---|---|---|---|")?;
-    Ok(())
+    writeln!(out, "| {} |", COLUMNS.join(" | "))?;
+    writeln!(out, "|{}", "---|".repeat(COLUMNS.len()))
 }
 
 /// The claims of a figure with how they were judged.
-fn figure_text(claims: &[&Value]) -> String {
+fn figure_text(claims: &[&Value], digest: Option<String>) -> String {
     let mut out = String::new();
-    put_figure(&mut out, claims).expect("writing to a string succeeds");
+    put_figure(&mut out, claims, digest).expect("writing to a string succeeds");
     out
 }
 
-fn put_figure(out: &mut String, claims: &[&Value]) -> std::fmt::Result {
+fn put_figure(out: &mut String, claims: &[&Value], digest: Option<String>) -> std::fmt::Result {
+    let mut headings = String::new();
     if let Some(first) = claims.first() {
         let scale = text(&first["scale"]).trim_end_matches('.');
         writeln!(out, "Scale: {}.\n", escape(scale))?;
-        writeln!(out, "{VERSION}{}.\n", text(&first["version"]))?;
+        let file = digest.map_or_else(String::new, |digest| format!("{FILE}{digest}"));
+        writeln!(out, "{VERSION}{}{file}.\n", text(&first["version"]))?;
+        for read in list(&first["readings"]) {
+            let (name, says, set) = (text(&read["name"]), text(&read["says"]), text(&read["set"]));
+            let mut line = format!("By {name}: {says}");
+            if !set.is_empty() {
+                line = format!("{line} ({set})");
+                headings = format!("{headings} {BY}{name} |");
+            }
+            writeln!(out, "{}.\n", escape(&line))?;
+        }
+        let phases = list(&first["phases"]).iter();
+        let phases: Vec<&str> = phases.map(|late| text(&late["name"])).collect();
+        if !phases.is_empty() {
+            let phases = phases.join(" and ");
+            writeln!(
+                out,
+                "{PHASE}judged with links late at random by up to {phases}, too.\n"
+            )?;
+        }
         if let Some(bias) = first["figure_bias"].as_str() {
             writeln!(out, "Ours: {}.\n", escape(bias))?;
         }
     }
-    writeln!(
-        out,
-        "| verdict | claim | what the paper says | paper | here |"
-    )?;
-    writeln!(out, "|---|---|---|---|---|")?;
+    writeln!(out, "{HEAD} what the paper says | paper | here |{headings}")?;
+    let columns = 5 + headings.matches('|').count();
+    writeln!(out, "|{}", "---|".repeat(columns))?;
     for claim in claims {
         writeln!(out, "{}", row(claim))?;
     }
@@ -244,15 +321,35 @@ fn row(claim: &Value) -> String {
         says = format!("{says}. {OWN}{reason}");
     } else if let Some(figure) = claim["counted_in"].as_str() {
         says = format!("{says}. {ELSEWHERE}{figure}");
+    } else if let Some(reason) = claim["weaker"].as_str() {
+        says = format!("{says}. {WEAKER}{reason}");
+    } else if claim["hangs_on_order"].as_bool().unwrap_or(false) {
+        let phases = list(&claim["phases"]).iter().map(|late| {
+            let (name, verdict) = (text(&late["name"]), text(&late["verdict"]));
+            format!("{verdict} with {name} ({})", ours(late, &claim["unit"]))
+        });
+        let phases: Vec<String> = phases.collect();
+        says = format!("{says}. {ORDER}{}", phases.join(", "));
     }
-    format!(
+    let mut row = format!(
         "| {} | `{}` | {} | {} | {} |",
         text(&claim["verdict"]),
         text(&claim["id"]),
         escape(&says),
         escape(&paper(claim)),
         escape(&ours(claim, &claim["unit"])),
-    )
+    );
+    let readings = list(&claim["readings"]).iter();
+    for read in readings.filter(|read| !text(&read["set"]).is_empty()) {
+        let (verdict, ours) = (text(&read["verdict"]), ours(read, &claim["unit"]));
+        row = format!("{row} {verdict}: {} |", escape(&ours));
+    }
+    row
+}
+
+/// The items of a list; none of what is no list.
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
 }
 
 /// Why a claim does not hold, or cannot be tested, and what was tried to explain it; none of one that holds.
@@ -264,20 +361,21 @@ fn details(claim: &Value) -> Option<String> {
     let mut says = vec![text(&claim["reason"]).to_owned()];
     let mut causes: &[Value] = &[];
     if MISSED.contains(&verdict) {
-        causes = claim["causes"].as_array().map_or(&[], Vec::as_slice);
+        causes = list(&claim["causes"]);
     }
     let explains = |cause: &&Value| cause["explains"].as_bool().unwrap_or(false);
     for cause in causes.iter().filter(explains) {
         let (supposed, set) = (text(&cause["says"]), text(&cause["set"]));
         let ours = ours(cause, &claim["unit"]);
-        let (explained, broken) = (&cause["explained"], &cause["broken"]);
-        says.push(format!(
-            "Cause: {supposed} ({set}: {ours}; explains {explained}, breaks {broken})"
-        ));
+        let effect = effect(cause);
+        says.push(format!("Cause: {supposed} ({set}: {ours}; {effect})"));
     }
     let others = causes.iter().filter(|cause| !explains(cause));
     let others: Vec<String> = others
-        .map(|cause| format!("{} ({})", text(&cause["set"]), ours(cause, &claim["unit"])))
+        .map(|cause| {
+            let (set, ours) = (text(&cause["set"]), ours(cause, &claim["unit"]));
+            format!("{set} ({ours}; {})", effect(cause))
+        })
         .collect();
     if !others.is_empty() {
         says.push(format!("{TRIED}{}", others.join("; ")));
@@ -287,6 +385,19 @@ fn details(claim: &Value) -> Option<String> {
         text(&claim["id"]),
         escape(&says.join(". "))
     ))
+}
+
+/// The effect of a cause on claims of the paper, with the figures if there is more than one.
+fn effect(cause: &Value) -> String {
+    let (explained, broken) = (&cause["explained"], &cause["broken"]);
+    let effect = format!("explains {explained}, breaks {broken}");
+    match list(&cause["over"]) {
+        [] | [_] => effect,
+        figures => {
+            let figures: Vec<&str> = figures.iter().map(text).collect();
+            format!("{effect} in {}", figures.join(", "))
+        }
+    }
 }
 
 /// The paper's number with its unit, or what it says in a few words.
@@ -368,25 +479,16 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// A text inside a table, as it is.
-fn escape(text: &str) -> String {
-    let mut escaped = String::new();
-    for letter in text.chars() {
-        match letter {
-            '|' | '*' | '_' | '`' | '[' => escaped.extend(['\\', letter]),
-            '<' => escaped += "&lt;",
-            '\n' => escaped.push(' '),
-            letter => escaped.push(letter),
-        }
-    }
-    escaped
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+
+    const NOTHING: Beside<'_> = Beside {
+        lists: &[],
+        digest: &|_| None,
+    };
 
     #[test]
     fn claims_are_counted_and_listed_with_their_causes() {
@@ -403,7 +505,7 @@ mod tests {
         let mut missed = claim("missed", "not reproduced");
         missed["causes"] = json!([{
             "says": "no decay", "set": "dctcp.g = 1", "ours": 47.0, "interval": null,
-            "explained": 3, "broken": 1, "explains": true,
+            "explained": 3, "broken": 1, "explains": true, "over": ["fig5a", "fig8"],
         }, {
             "says": "no marks", "set": "tcp.ecn = false", "ours": 38.0, "interval": null,
             "explained": 0, "broken": 0, "explains": false,
@@ -422,9 +524,10 @@ mod tests {
             &[claim("held", "reproduced"), missed, order, own, shared],
             &[],
             Vec::new(),
+            &NOTHING,
         );
         for line in [
-            "| [rcc](#rcc) | 3 | 1 | 1 | 1 | 0 | 1 | 1 | 0.1.0 |",
+            "| [rcc](#rcc) | 3 | 1 / 1 / 1 | 1 / 1 / 1 | 0 | 0 / 0 / 0 | not tried | 1 | 0 | 1 | 0 | 0.1.0 |",
             "| reproduced | `rcc/fig5a/own` | lower \\| by half (§6.2). Our own check: the paper has no CUBIC | \
              47.5 % | 38.2 % (37.1 to 39.4) |",
             "| reproduced | `rcc/fig5a/shared` | lower \\| by half (§6.2). Counted in rdtcp/fig3 | 47.5 % | \
@@ -432,8 +535,8 @@ mod tests {
             "Ours: 0.8 times the paper's in the median of 2 numbers, 0.7 to 0.9; mean \\|ln(ours/paper)\\| 0.231.",
             "| reproduced | `rcc/fig5a/held` | lower \\| by half (§6.2) | 47.5 % | 38.2 % (37.1 to 39.4) |",
             "| not reproduced | `rcc/fig5a/missed` | lower \\| by half (§6.2) | 2 to 2.5 % | 38.2 % (37.1 to 39.4) |",
-            "- `rcc/fig5a/missed`: 19.5 % off. Cause: no decay (dctcp.g = 1: 47 %; explains 3, breaks 1). \
-             Tried and not the cause: tcp.ecn = false (38 %)",
+            "- `rcc/fig5a/missed`: 19.5 % off. Cause: no decay (dctcp.g = 1: 47 %; explains 3, breaks 1 in fig5a, fig8). \
+             Tried and not the cause: tcp.ecn = false (38 %; explains 0, breaks 0)",
             "| partly | `rcc/fig5a/order` | lower \\| by half (§6.2) | rcc lowest | at 9 of 10 values |",
             "- `rcc/fig5a/order`: 19.5 % off",
         ] {
@@ -441,7 +544,7 @@ mod tests {
         }
         // What does not hold stands first, without what was tried.
         let first = "| not reproduced | [`rcc/fig5a/missed`](#rccfig5a) | lower \\| by half (§6.2) | 19.5 % off. Cause: \
-                     no decay (dctcp.g = 1: 47 %; explains 3, breaks 1) |\n\
+                     no decay (dctcp.g = 1: 47 %; explains 3, breaks 1 in fig5a, fig8) |\n\
                      | partly | [`rcc/fig5a/order`](#rccfig5a) | lower \\| by half (§6.2) | 19.5 % off |\n\n### rcc/fig5a\n";
         assert!(page.contains(first), "{page}");
     }
@@ -451,7 +554,12 @@ mod tests {
     fn the_page_is_written_as_it_would_be_from_its_own_figures() {
         let repository = Repository::find().unwrap();
         let written = repository.read(PAGE).unwrap();
-        assert_eq!(page(&[], &[], figures(&written)), written);
+        let digest = |figure: &str| digest::of(&repository, figure);
+        let beside = Beside {
+            lists: &contents_of(&repository),
+            digest: &digest,
+        };
+        assert_eq!(page(&[], &[], figures(&written), &beside), written);
     }
 
     #[test]
@@ -464,7 +572,7 @@ mod tests {
                 "`tailwater reproduce hscc/fig6 hscc/fig7 --full --causes none`.",
             ),
         ] {
-            let page = page(&[], full, Vec::new());
+            let page = page(&[], full, Vec::new(), &NOTHING);
             assert!(page.contains(command), "{page}");
         }
     }
@@ -486,7 +594,7 @@ mod tests {
             found.collect::<Vec<_>>(),
             [("a", "2"), ("b", "1"), ("c", "2")]
         );
-        assert!(page(&claims, &[], Vec::new()).contains("| 2, 1 |"));
+        assert!(page(&claims, &[], Vec::new(), &NOTHING).contains("| 2, 1 |"));
     }
 
     #[test]
@@ -498,21 +606,89 @@ mod tests {
                 "version": version,
             })
         };
-        let fresh = |claims: &[Value]| page(claims, &[], Vec::new());
+        let fresh = |claims: &[Value]| page(claims, &[], Vec::new(), &NOTHING);
         let old = [
             claim("rcc/fig1", "1"),
             claim("rcc/fig2", "1"),
             claim("rc3/fig1", "1"),
         ];
         let kept = figures(&fresh(&old));
-        assert_eq!(page(&[], &[], kept.clone()), fresh(&old));
-        let anew = page(&[claim("rcc/fig2", "2")], &[], kept);
+        assert_eq!(page(&[], &[], kept.clone(), &NOTHING), fresh(&old));
+        let anew = page(&[claim("rcc/fig2", "2")], &[], kept, &NOTHING);
         let [first, _, last] = old;
         assert_eq!(anew, fresh(&[first, claim("rcc/fig2", "2"), last]));
         assert!(
-            anew.contains("| [rcc](#rcc) | 2 | 2 | 0 | 0 | 0 | 0 | 0 | 1, 2 |"),
+            anew.contains("| [rcc](#rcc) | 2 | 2 / 0 / 0 | 2 / 0 / 0 | 0 | 0 / 0 / 0 | not tried | 0 | 0 | 0 | 0 | 1, 2 |"),
             "{anew}"
         );
+    }
+
+    #[test]
+    fn readings_weaker_forms_and_the_order_of_events_are_shown_and_counted_apart() {
+        let read = |name: &str, set: &str, verdict: &str| json!({ "name": name, "says": format!("as {name}"), "set": set, "ours": "no", "verdict": verdict });
+        let claim = |id: &str| {
+            json!({
+                "id": format!("rcc/fig2/{id}"), "paper_name": "rcc", "figure": "fig2", "version": "1",
+                "says": "it is so", "where": "§3", "paper": "yes", "ours": "yes", "verdict": "reproduced",
+                "readings": [read("text", "", "reproduced"), read("code", "a = 1", "not reproduced"),
+                             read("other", "b = 2", "reproduced")],
+                "phases": [read("100ns", "link.jitter = 100ns", "reproduced")],
+            })
+        };
+        let mut weaker = claim("weaker");
+        weaker["weaker"] = json!("half of it");
+        let mut order = claim("order");
+        order["hangs_on_order"] = json!(true);
+        order["phases"][0]["verdict"] = json!("partly");
+        let page = page(
+            &[claim("counted"), weaker, order],
+            &[],
+            Vec::new(),
+            &NOTHING,
+        );
+        for line in [
+            "| [rcc](#rcc) | 1 | 1 / 0 / 0 | 0 / 0 / 1 | 0 | 1 / 0 / 0 | 1 | 0 | 0 | 0 | 0 | 1 |",
+            "By text: as text.",
+            "By code: as code (a = 1).",
+            "| verdict | claim | what the paper says | paper | here | by code | by other |",
+            "| reproduced | `rcc/fig2/counted` | it is so (§3) | yes | yes | not reproduced: no | reproduced: no |",
+            "| reproduced | `rcc/fig2/weaker` | it is so (§3). Weaker form: half of it | yes | yes | not reproduced: no | \
+             reproduced: no |",
+            "| reproduced | [`rcc/fig2/order`](#rccfig2) | it is so (§3). Hangs on the order of events: partly with 100ns (no) |",
+        ] {
+            assert!(page.lines().any(|own| own == line), "{line}\n{page}");
+        }
+    }
+
+    #[test]
+    fn a_figure_whose_file_has_changed_is_stale_and_in_no_other_column() {
+        let claim = json!({
+            "id": "rcc/fig1/a", "paper_name": "rcc", "figure": "fig1", "verdict": "not reproduced", "version": "1",
+        });
+        let then = Beside {
+            digest: &|_| Some("then".to_owned()),
+            ..NOTHING
+        };
+        let now = Beside {
+            digest: &|_| Some("now".to_owned()),
+            ..NOTHING
+        };
+        let claims = [claim];
+        let written = page(&claims, &[], Vec::new(), &then);
+        assert!(written.contains("Version: 1, file then."), "{written}");
+        assert_eq!(page(&[], &[], figures(&written), &then), written);
+        let stale = page(&[], &[], figures(&written), &now);
+        assert!(
+            stale.contains("Stale: the file of this figure has changed"),
+            "{stale}"
+        );
+        let counts = "| [rcc](#rcc) | 0 | 0 / 0 / 0 | 0 / 0 / 0 | 0 | 0 / 0 / 0 | not tried | 0 | 0 | 0 | 1 |  |";
+        assert!(stale.contains(counts), "{stale}");
+        assert!(!stale.contains("What does not hold"), "{stale}");
+        // Of files as they were, or run again, it is current.
+        assert_eq!(page(&[], &[], figures(&stale), &then), written);
+        let again = page(&claims, &[], figures(&stale), &now);
+        assert_eq!(again, written.replace("file then", "file now"));
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod claims;
 mod clauses;
 mod docs;
 mod new_scheme;
+mod package;
 mod packetdrill;
 mod python;
 mod repository;
@@ -66,6 +67,9 @@ enum Chore {
         /// Measure instead what an ACK costs at a port of this machine's kernel, as root
         #[arg(long, conflicts_with = "instructions")]
         live: bool,
+        /// Measure instead the processor time of whole commands for each packet-hop
+        #[arg(long, conflicts_with_all = ["instructions", "live"])]
+        commands: bool,
     },
     /// Write the generated pages of docs/reference and the sample in README.md
     Docs,
@@ -82,12 +86,27 @@ enum Chore {
         /// docs/reference/claims-full-PAPER.md
         #[arg(long, value_name = "FIGURE", value_delimiter = ',')]
         full: Vec<String>,
+        /// Judge every claim with links that are late at random, too, to find those that hang on the order of events
+        #[arg(long, conflicts_with_all = ["from", "full"])]
+        phase: bool,
     },
     /// Build the documentation as a site in target/book, and check its links
     Book {
         /// Show it in a browser
         #[arg(long)]
         open: bool,
+    },
+    /// Make what is handed out, in target/package: static programs, packages, images, with checksums
+    Package {
+        /// Only these kinds [default: all that this machine has the programs for]
+        #[arg(value_name = "KIND")]
+        kinds: Vec<package::Kind>,
+        /// For these processors [default: that of this machine]
+        #[arg(long, value_name = "PROCESSOR", value_delimiter = ',')]
+        processor: Vec<package::Processor>,
+        /// Cargo's profile of programs; "release" builds faster and is for trying packages
+        #[arg(long, default_value = "dist")]
+        profile: String,
     },
     /// Draw the reports that the guide shows, with Chromium
     Screenshots,
@@ -167,10 +186,21 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
             ..
         } => bench::instructions(repository, bless),
         Chore::Bench { live: true, .. } => return bench::live(repository),
+        Chore::Bench { commands: true, .. } => bench::commands(repository),
         Chore::Bench { .. } => bench::bench(repository),
         Chore::Docs => docs::write(repository),
-        Chore::Claims { chosen, from, full } => claims::write(repository, &from, &chosen, &full),
+        Chore::Claims {
+            chosen,
+            from,
+            full,
+            phase,
+        } => claims::write(repository, &from, &chosen, (&full, phase)),
         Chore::Book { open } => book(repository, open),
+        Chore::Package {
+            kinds,
+            processor,
+            profile,
+        } => package::package(repository, &kinds, &processor, &profile),
         Chore::Screenshots => screenshots::draw(repository),
         Chore::Python => check::check_python(repository),
         Chore::Trust { grants: true, .. } => bench::grants(repository),

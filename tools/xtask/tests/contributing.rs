@@ -64,6 +64,7 @@ fn the_examples_of_the_contributing_page_are_a_scheme_a_key_a_metric_and_a_law_t
     // What a key and a metric change in the test bed.
     copy.cargo(&["check", "--offline", "--quiet", "-p", "tailwater-live"]);
     a_crate_of_ones_own_adds_a_scheme_to_everything(&copy);
+    the_example_of_a_program_compiles_by_itself(&copy);
 }
 
 /// In the same copy: senders of an incast have timeouts, and go on with another window.
@@ -192,6 +193,17 @@ fn a_crate_of_ones_own_adds_a_scheme_to_everything(copy: &Copy) {
     assert_eq!(run(other).0, 0);
     let (status, text) = Copy::run(&tailwater, &["report", "other"], &mine.root);
     assert_eq!(status, 0, "a run without the scheme is everybody's: {text}");
+}
+
+/// In the same copy, whose libraries are compiled.
+fn the_example_of_a_program_compiles_by_itself(copy: &Copy) {
+    let example = Copy {
+        root: copy.root.join("examples/library"),
+        target: copy.target.clone(),
+    };
+    example.write("Cargo.lock", &copy.read("Cargo.lock"));
+    let printed = example.cargo(&["run", "--offline", "--quiet"]);
+    assert!(printed.contains("a report is there: true"), "{printed}");
 }
 
 /// The packages of a lock file with their versions.

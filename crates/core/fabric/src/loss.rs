@@ -15,6 +15,17 @@ pub enum LossLaw {
         /// Where the numbers come from.
         stream: Stream,
     },
+    /// In bursts (Gilbert 1960, with a bad state that loses everything): a chain with one step per packet is good,
+    /// when none is lost, or bad, when all are. Its first state is drawn as well.
+    Bursts {
+        /// The share that is lost in the long run: from 0 to 1.
+        share: f64,
+        /// The mean number of packets lost in a row, at least 1; the good state lasts a packet at least, so that
+        /// bursts are longer where `share` would leave less: `share / (1 - share)`.
+        mean: f64,
+        /// Where the numbers come from.
+        stream: Stream,
+    },
     /// Every n-th, the n-th first.
     Periodic {
         /// n; at least 1.
@@ -30,6 +41,8 @@ struct Lossy {
     spares: Spared,
     /// Packets that could be lost seen since the last periodic loss.
     since: u64,
+    /// Whether the last packet fell into a burst of losses; `None` before the first one.
+    in_burst: Option<bool>,
 }
 
 /// Packets that a law spares.
@@ -64,6 +77,7 @@ impl LossLaw {
             law: self,
             spares,
             since: 0,
+            in_burst: None,
         };
         inner.losing(move |packet| lossy.loses(packet))
     }
@@ -85,6 +99,22 @@ impl Lossy {
                 probability,
                 stream,
             } => stream.unit() < *probability,
+            LossLaw::Bursts {
+                share,
+                mean,
+                stream,
+            } => {
+                // Steps from bad to good end a burst; as many lead from good to bad.
+                let mean = mean.max(*share / (1.0 - *share));
+                let probability = match self.in_burst {
+                    None => *share,
+                    Some(true) => 1.0 - 1.0 / mean,
+                    Some(false) => *share / (mean * (1.0 - *share)),
+                };
+                let lost = stream.unit() < probability;
+                self.in_burst = Some(lost);
+                lost
+            }
             LossLaw::Periodic { period } => {
                 self.since += 1;
                 let due = self.since >= *period;
@@ -97,6 +127,7 @@ impl Lossy {
 
 #[cfg(test)]
 mod tests {
+    use base::cast::count;
     use base::{Ecn, FlowId, HostId, Time};
 
     use super::*;
@@ -141,6 +172,48 @@ mod tests {
         // Binomial(100000, 0.01): mean 1000, standard deviation 31.5; 5 of them either way.
         let count = lost(&mut law.before(Discipline::DropTail), 1446, 100_000).len();
         assert!((843..1157).contains(&count), "{count}");
+    }
+
+    #[test]
+    fn bursts_have_the_given_share_and_the_given_mean_length() {
+        // A burst of mean 4 and the good time behind it are a cycle of 4 / share packets. Lengths of bursts are
+        // geometric with standard deviation sqrt(4 * 3) = 3.46, those of good times 4 * (1 - share) / share, of
+        // about the same deviation: 400,000 packets at 2 % have 2000 cycles and 8000 losses, +- 8000 *
+        // sqrt(2 / 2000) = 250; the mean length is 4 +- 3.46 / sqrt(2000) = 0.077. Five of each, either way.
+        let law = LossLaw::Bursts {
+            share: 0.02,
+            mean: 4.0,
+            stream: Stream::new(1, "loss", 0),
+        };
+        let lost = lost(&mut law.before(Discipline::DropTail), 1446, 400_000);
+        assert!((6750..9250).contains(&lost.len()), "{}", lost.len());
+        let bursts = 1 + lost.windows(2).filter(|two| two[1] > two[0] + 1).count();
+        let mean = count(lost.len()) / count(bursts);
+        assert!((mean - 4.0).abs() < 0.4, "{mean}");
+    }
+
+    // A good time lasts a packet at least: at 90 % bursts of nine, whatever shorter mean is asked for.
+    #[test]
+    fn a_large_share_makes_bursts_longer() {
+        let law = LossLaw::Bursts {
+            share: 0.9,
+            mean: 1.0,
+            stream: Stream::new(2, "loss", 0),
+        };
+        let lost = lost(&mut law.before(Discipline::DropTail), 1446, 100_000);
+        // 10,000 cycles, each a burst of 9 +- 8.5 and one packet.
+        assert!((89_000..91_000).contains(&lost.len()), "{}", lost.len());
+    }
+
+    #[test]
+    fn bursts_of_mean_one_never_lose_two_in_a_row() {
+        let law = LossLaw::Bursts {
+            share: 0.1,
+            mean: 1.0,
+            stream: Stream::new(3, "loss", 0),
+        };
+        let lost = lost(&mut law.before(Discipline::DropTail), 1446, 10_000);
+        assert!(lost.windows(2).all(|two| two[1] > two[0] + 1));
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! The packets of one port, in order: on the wire first, then waiting.
 
-use std::collections::VecDeque;
+mod carried;
 
-use base::{
-    Beside, Ecn, Extension, FlowId, HostId, Options, Packet, Seq, TcpFlags, Time, Timestamps,
-};
+use base::{Beside, Ecn, Extension, FlowId, HostId, Options, Packet, Seq, TcpFlags, Time};
 use prefetch_index::prefetch_index;
+
+use carried::{
+    Carried, EXTENSION, Entry, OPTIONS, RESERVED, STAMPS, empty_stamps, entries, stamped,
+};
 
 /// A ring of packets with the times at which a FIFO port knows, when it accepts them, that they arrive.
 ///
@@ -47,23 +49,6 @@ struct Place {
     dscp: u8,
     /// The reserved bits, of which TCP has four, and above them [`OPTIONS`], [`EXTENSION`] and [`STAMPS`].
     reserved: u8,
-}
-
-/// Options and extensions of the packets of a ring, in their order; options first if a packet has both.
-#[derive(Debug, Default)]
-struct Carried {
-    entries: VecDeque<Entry>,
-    /// How many of them belong to packets that have been started.
-    started: usize,
-    /// Timestamps of packets without other options, which are most where any have timestamps: a place for each place
-    /// of the ring, as soon as one is needed.
-    stamps: Box<[Timestamps]>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Entry {
-    Options(Options),
-    Extension(Extension),
 }
 
 impl Ring {
@@ -279,8 +264,7 @@ impl Ring {
             && let Some(place) = carried.stamps.get_mut(index)
         {
             *place = stamps;
-            self.places[index].reserved |= STAMPS;
-            return STAMPS;
+            return self.tell_carried(index, packet, STAMPS);
         }
         self.carry_any(packet, index)
     }
@@ -306,7 +290,14 @@ impl Ring {
                 .push_back(Entry::Extension(packet.extension));
             carries |= EXTENSION;
         }
-        self.places[index].reserved |= carries;
+        self.tell_carried(index, packet, carries)
+    }
+
+    /// Notes at the place of `packet` what it carries. Of a long wire the place is far from the processor: a store does not
+    /// wait for it, as a load would.
+    #[inline(always)]
+    fn tell_carried(&mut self, index: usize, packet: &Packet, carries: u8) -> u8 {
+        self.places[index].reserved = packet.reserved | carries;
         carries
     }
 
@@ -330,6 +321,7 @@ impl Ring {
                     Entry::Extension(own) => extension = own,
                 }
             }
+            carried.expect_entries();
         }
         self.advance();
         Packet {
@@ -433,32 +425,9 @@ impl Place {
     }
 }
 
-impl Entry {
-    fn put_into(self, packet: &mut Packet) {
-        match self {
-            Self::Options(options) => packet.options = options,
-            Self::Extension(extension) => packet.extension = extension,
-        }
-    }
-}
-
-const fn stamped(stamps: Timestamps) -> Options {
-    Options::Stamped(stamps, Beside::None)
-}
-
-/// How many entries a packet has among what is carried.
-#[inline(always)]
-const fn entries(reserved: u8) -> usize {
-    (reserved & (OPTIONS | EXTENSION)).count_ones() as usize
-}
-
 fn empty_places(count: usize) -> Box<[Place]> {
     let packet = Packet::new(FlowId(0), HostId(0));
     vec![Place::of(&packet, Time::ZERO); count].into_boxed_slice()
-}
-
-fn empty_stamps(count: usize) -> Box<[Timestamps]> {
-    vec![Timestamps { value: 0, echo: 0 }; count].into_boxed_slice()
 }
 
 /// What the bits of a place tell of is there.
@@ -466,13 +435,6 @@ const KEPT_BESIDES: &str = "what a packet carries besides is kept";
 
 /// How many places ahead the ring is fetched: the next cache line or the one after.
 const AHEAD: u32 = 3;
-
-/// The bits of a place's `reserved` that TCP has, and those that tell that its packet has options or an extension.
-const RESERVED: u8 = 0x0f;
-const OPTIONS: u8 = 0x10;
-const EXTENSION: u8 = 0x20;
-/// The same of timestamps alone, which lie apart.
-const STAMPS: u8 = 0x40;
 
 /// Places that a ring keeps for good, 4 KiB of them; of more it gives half back whenever it runs empty
 /// without having needed a quarter. The queue of a host is long while a flow starts and then short

@@ -1,7 +1,7 @@
 // What senders may send and has not come, as their receiver knows it: the flight. Freestanding C11: no loops, globals
 // or floats.
 //
-// UNSPECIFIED(RCC §4.3): a permission that nobody uses leaves the flight after some ms, or idle connections would use
+// UNSPECIFIED(RCC §4.2): a permission that nobody uses leaves the flight after some ms, or idle connections would use
 // up the budget. Bytes are counted by the epoch in which their connection last moved on, as in idle.h: those that fall
 // silent in one epoch leave together, and nobody looks for them.
 #ifndef TAILWATER_FLIGHT_H

@@ -50,7 +50,7 @@ static inline uint32_t grant_ask(const struct grant_params *p, struct flight *s,
     uint64_t share = p->budget_bytes / p->mss_bytes / (1ULL + s->active + s->waiting);
     if (share < p->least_segments) share = p->least_segments;
     uint64_t window = flight_least(share * p->mss_bytes, f->most_bytes);
-    // RCC Alg. 2 l. 12: what is in flight with it stays within the budget.
+    // RCC Alg. 2 l. 3: what is in flight with it stays within the budget.
     uint64_t room = p->budget_bytes - flight_least(s->bytes + have, p->budget_bytes), more = 0;
     if (window > have) more = (window - have + unit - 1) / unit * unit;
     // Whoever is alone may send, however large a unit is.

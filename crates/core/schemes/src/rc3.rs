@@ -14,8 +14,8 @@
 //! | ends of priorities | `rc3.limits` | sums: 40, 440, 4440 | RC3 §2.2 and its simulation; "powers" is the kernel's, §4.2.1 |
 //! | copies passed by TCP | `rc3.withdraw` | stay in the NIC | RC3's simulation |
 //! | segments per TSO burst | `rc3.tso` | 1 | RC3 §4.2.3: up to 43 |
-//! | routers without priorities | `rc3.plain_routers` | none | RC3 §5.1.2: 20 and 50 % |
-//! | and their hosts | `rc3.plain_hosts` | have priorities | ambiguous in RC3 §5.1.2 |
+//! | routers without priorities | `rc3.plain_routers` | none | RC3 §6: 20 and 50 % |
+//! | and their hosts | `rc3.plain_hosts` | have priorities | ambiguous in RC3 §6 |
 //!
 //! The paper's runs have MSS 1460, an initial window of 4, a least timeout of 200 ms, buffers of one product of bandwidth and
 //! delay, an unlimited receive window: `tcp.*`, `switch.buffer`. The receive window does not hold back the

@@ -11,12 +11,13 @@
 //! |---|---|---|---|
 //! | `queue_maxsize` | `rcc.max_queue` | 40 packets | §6.1; `"auto"`: RDTCP |
 //! | p | `rcc.priority` | remaining size | Alg. 1 l. 3 |
-//! | surplus | `rcc.surplus` | with priorities only | Alg. 1 l. 10 |
-//! | release test | `rcc.release` | below the budget | Alg. 2 l. 12 |
-//! | maximum of skiptime | `rcc.skip_max` | C * `RTO_r` / 2 | §4.3 |
+//! | surplus | `rcc.surplus` | with priorities only | Alg. 1 l. 10-17 |
+//! | release test | `rcc.release` | below the budget | Alg. 2 l. 3 |
+//! | maximum of skiptime | `rcc.skip_max` | C * `RTO_r` / 2 | §4.2 |
 //! | PSH bonus | `rcc.push_bonus` | C * `RTO_r` / 4 | §4.5 |
 //! | alpha | `rcc.alpha` | moving average, 1/16 | §4.6, eq. 3 |
-//! | history queue | `rcc.history` | every ACK | §4.5 |
+//! | history queue | `rcc.history` | every ACK | §4.4 |
+//! | window after recovery | `rcc.full_ack` | segment + MSS | published code; §4.3: as NewReno, flight + MSS |
 //! | least `RTO_r` | `rcc.min_rto` | 10 ms | §6.1 |
 //! | withheld grants | `rcc.hold` | ACKs are held | ours; [`laws::Grants`] |
 //! | doubling of `RTO_r` | `rcc.max_backoff` | up to 64 times | Alg. 3 l. 6 |
@@ -26,7 +27,12 @@
 //! when a window covers the whole need; windows are assigned when the SYN is accepted; the queue is
 //! drained whenever the flight falls, not only when an ACK is generated; duplicates reset on data in
 //! order, as TCP's do; a grant that was lost leaves the flight with the receiver's timer, a repeated
-//! SYN, or data repeated while its ACK waits.
+//! SYN, or data repeated while its ACK waits; an ACK of a flow that expects no more data passes the buffer queue, where
+//! Algorithm 2 has every ACK wait. Alpha is a moving average with weight 1/16, where equation 3 has the plain ratio of a round
+//! trip (`rcc.alpha = "ratio"`). A mark halves ssthresh, and marked data does not grow the window: so the published code, and
+//! not the text. The surplus goes to the highest priority first, as RDTCP has it, where Algorithm 1 as printed begins with
+//! the lowest (`rcc.surplus = "largest"`). The first window after recovery is one segment more than the one that filled the
+//! gap, as in the published code, where NewReno has one more than what is in flight (`rcc.full_ack = "flight"`).
 //!
 //! With `rcc.hold = "grant"` every ACK leaves, and what is held back is its right edge: `grants`, which calls the law
 //! that runs in the kernel.
@@ -99,7 +105,7 @@ pub const SCHEME: Scheme = Scheme {
     ..Scheme::PLAIN
 };
 
-/// RCC §4.7: congestion control is the receiver's, so only the advertised window limits senders. They tell the size of a
+/// RCC §4.3: congestion control is the receiver's, so only the advertised window limits senders. They tell the size of a
 /// flow, so that the receiver can prefer short ones, and send again what it orders.
 pub(crate) const fn helper(params: &Params) -> Helper {
     Helper {

@@ -437,6 +437,12 @@ macro_rules! players {
             }
         }
 
+        impl<R: $role + Send + 'static> From<Box<R>> for $players {
+            fn from(role: Box<R>) -> Self {
+                Self::Custom(role)
+            }
+        }
+
         $(impl From<$type> for $players {
             fn from(role: $type) -> Self {
                 Self::$name(role)

@@ -22,7 +22,9 @@
 //!
 //! Deviations: the window written is at least a segment and kept below the largest a header can
 //! carry, since without the first bound a hundred flows would stop. A reset on the way of the data ends
-//! a flow as well, since nothing answers it.
+//! a flow as well, since nothing answers it. Slow start ends when the queue reaches alpha times the buffer: Alg. 1 l. 26 as
+//! printed compares the queue with alpha times itself, which always holds and would end slow start at its first update,
+//! while the text has the target.
 //!
 //! Open in the paper: whether slow start's two packets per update are for each flow, as in Alg. 1, or for
 //! all together, as the text has it of every increase (Figs. 3 and 4 come out with the latter); the direction in which flows are counted (that of the data: the SYN-ACK comes in

@@ -9,8 +9,8 @@
 //! | [`steady_queue`] | §5.1, eq. 4 |
 //! | [`pending_acks`] | §5.1, eq. 6 |
 //! | [`spurious_limit`] | §5.1, eq. 7 |
-//! | [`Ecn`], [`least_threshold`] | §5.2 |
-//! | [`ideal_completion`] | §6.1 |
+//! | [`Ecn`], [`least_threshold`] | §5.2, eqs. 8 to 18 |
+//! | [`ideal_completion`] | §5.3, eqs. 19 to 23 |
 //! | [`prioritised_completion`] | Alg. 1 and 2 for equal flows |
 //!
 //! The numbers of the equations of §5.2 are not repeated here: the functions were derived anew, as each
@@ -50,7 +50,7 @@ base::settings! {
 pub const MODEL: Model = Model {
     name: "rcc",
     summary: "RCC's closed forms: steady queue, waiting ACKs, sawtooth, completion times",
-    source: "RCC sections 5 and 6.1",
+    source: "RCC section 5",
     keys: Parameters::KEYS,
     answer: |text| answer(&Parameters::read(text)?),
 };
@@ -156,7 +156,7 @@ pub fn least_threshold(rate: f64, rtt: f64) -> f64 {
 
 /// Time from the common start until the last of `flows` equal flows of `size` bytes completes on a link
 /// that never falls idle: their bytes in segments of `mss`, and one flow's more for the time the first
-/// window takes to open (RCC §6.1).
+/// window takes to open (RCC §5.3).
 #[must_use]
 pub fn ideal_completion(flows: f64, size: f64, mss: f64, rate: f64) -> f64 {
     (flows * size + size) / (mss * rate)
@@ -289,7 +289,7 @@ impl Incast {
                 "Alg. 1 and 2",
             ),
             ("last group of flows completes", last, "ms", "Alg. 1 and 2"),
-            ("ideal completion", ideal, "ms", "section 6.1"),
+            ("ideal completion", ideal, "ms", "section 5.3"),
         ]
     }
 

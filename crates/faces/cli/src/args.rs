@@ -8,19 +8,18 @@ pub(crate) mod goals;
 pub(crate) mod observe;
 mod pcap;
 pub(crate) mod report;
-pub(crate) mod told;
+pub(crate) mod text_or_json;
 mod value;
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
+use api::{Allowance, Causes, Shard};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use results::Shard;
 use scenario::{Overrides, Problem, Problems};
 
 pub(crate) use folder::{ExportArgs, ImportArgs, PlotArgs};
 
-use crate::request::{Allowance, Causes};
 pub(crate) use examples::START;
 use examples::{
     COMPLETIONS, EMULATE, EXPLAIN, EXPORT, IMPORT, MERGE, MODEL, NEW_SCHEME, PLOT, REPORT,
@@ -29,7 +28,7 @@ use examples::{
 pub(crate) use goals::{GoalArgs, ViewArgs};
 use pcap::PcapArgs;
 pub(crate) use report::ReportArgs;
-use value::{jobs, length, orders, percent, seed, seeds, shard, size, steps};
+use value::{causes, jobs, length, orders, percent, seed, seeds, shard, size, steps};
 
 /// Simulates, explains and compares the cures for TCP incast
 #[derive(Parser)]
@@ -198,13 +197,13 @@ pub(crate) struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// What is allowed, on as many threads as there are.
-    pub(crate) fn allowance(&self) -> Allowance {
+    /// The limits, and the number of threads.
+    pub(crate) fn allowance(&self, jobs: Option<NonZeroUsize>) -> Allowance {
         Allowance {
             memory: self.memory,
             work: self.work,
             disk: self.disk,
-            jobs: None,
+            jobs,
         }
     }
 }
@@ -246,10 +245,14 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "N", value_parser = seeds)]
     pub(crate) seeds: Option<NonZeroU32>,
     /// Which causes of differences to try
-    #[arg(long, value_name = "WHICH", default_value = "missed")]
+    #[arg(long, value_name = "WHICH", default_value = "missed", value_parser = causes())]
     pub(crate) causes: Causes,
+    /// Judge every claim with links that are late at random by up to 100 ns and 1 us, too, and list the verdicts that
+    /// change: they hang on the order of events at equal times
+    #[arg(long)]
+    pub(crate) phase: bool,
     /// Run figures on the TCP stacks of this machine, scaled to what it holds, and judge their orders and ratios there
-    #[arg(long, conflicts_with_all = ["full", "seeds", "causes", "jobs"])]
+    #[arg(long, conflicts_with_all = ["full", "seeds", "causes", "phase", "jobs"])]
     pub(crate) live: bool,
     /// With --live: how often each scheme runs [default: what each figure says]
     #[arg(long, value_name = "N", value_parser = seeds, requires = "live")]
@@ -453,7 +456,7 @@ pub(crate) enum Listed {
     Schemes,
     /// Built-in scenarios
     Scenarios,
-    /// Papers with their figures and how many claims each has
+    /// Papers with their experiments, and the state of each figure, table, equation and algorithm
     Papers,
     /// Equations of papers that claims and plots can name
     Models,

@@ -2,14 +2,14 @@
 
 use std::ffi::OsString;
 
+use answer::deployment;
 use protocol::{DetachLine, Line, StatusLine};
 use scenario::{Overrides, Scenario, Source};
 use schemes::linux::attachable;
 use serde_json::{Value, json};
-use text::deployment;
 
 use crate::args::deploy::{AttachArgs, DeployCommand, DetachArgs, DoctorArgs, StatusArgs};
-use crate::args::told::Told;
+use crate::args::text_or_json::TextOrJson;
 use crate::observe::observe;
 use crate::output::{self, Stop};
 use crate::privileged;
@@ -49,8 +49,8 @@ fn attach(args: &AttachArgs, given: &[String]) -> Result<(), Stop> {
     let lines = privileged::call(given, words, &mut |_| ())?;
     let attached = lines.iter().filter_map(|line| match line {
         Line::Attach(attached) => Some(match args.format {
-            Told::Table => deployment::attach(attached),
-            Told::Json => pretty(&json!(line)),
+            TextOrJson::Table => deployment::attach(attached),
+            TextOrJson::Json => pretty(&json!(line)),
         }),
         _ => None,
     });
@@ -72,8 +72,8 @@ fn status(args: &StatusArgs, given: &[String]) -> Result<(), Stop> {
         _ => None,
     });
     output::answer(&match args.format {
-        Told::Table => deployment::status(&all.collect::<Vec<_>>()),
-        Told::Json => pretty(&json!({ "attached": lines })),
+        TextOrJson::Table => deployment::status(&all.collect::<Vec<_>>()),
+        TextOrJson::Json => pretty(&json!({ "attached": lines })),
     })
 }
 
@@ -103,8 +103,8 @@ fn doctor(args: &DoctorArgs, given: &[String]) -> Result<(), Stop> {
     });
     if let Some((checks, json)) = found {
         output::answer(&match args.format {
-            Told::Table => deployment::doctor(&checks, &shell(given, &[])),
-            Told::Json => json,
+            TextOrJson::Table => deployment::doctor(&checks, &shell(given, &[])),
+            TextOrJson::Json => json,
         })?;
         // The input cannot be wrong: something lacks.
         return done.map(drop).map_err(|_| Stop::Lacking);

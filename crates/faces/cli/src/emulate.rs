@@ -4,14 +4,14 @@ use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-use emulated::Emulated;
+use answer::emulation::Emulation;
 use protocol::{Line, PointLine};
 use scenario::{Overrides, Problem, Problems, Scenario, Source};
 
 use crate::args::Format;
 use crate::args::emulate::{EmulateArgs, EmulateCommand, NetworkArgs};
 use crate::output::{self, Stop};
-use crate::{privileged, report};
+use crate::privileged;
 
 /// Runs a scenario on real stacks, or does what the subcommand says.
 pub(crate) fn emulate(args: &EmulateArgs) -> Result<(), Stop> {
@@ -23,10 +23,10 @@ pub(crate) fn emulate(args: &EmulateArgs) -> Result<(), Stop> {
                 Line::Down(down) => down.removed.len(),
                 _ => 0,
             });
-            let removed = removed.sum();
+            let removed: usize = removed.sum();
             output::answer(&format!(
                 "removed {}\n",
-                text::counted(removed, "namespace")
+                answer::words::counted(removed, "namespace")
             ))
         }
         (Some(EmulateCommand::Exec { node, command }), _) => {
@@ -57,9 +57,9 @@ fn compare(args: &EmulateArgs, network: &NetworkArgs) -> Result<(), Stop> {
             tell_run(seen, point);
         }
     })?;
-    let emulated = Emulated::of(lines)?;
-    let page = folder.join(report::NAME);
-    ::report::write_live(&emulated::page(&emulated), &page).map_err(Problems::from)?;
+    let emulated = Emulation::of(lines)?;
+    let page = folder.join(api::REPORT);
+    report::write_live(&answer::emulation::page(&emulated), &page).map_err(Problems::from)?;
     let answer = match args.format {
         Format::Table => {
             let files = format!(
@@ -67,10 +67,10 @@ fn compare(args: &EmulateArgs, network: &NetworkArgs) -> Result<(), Stop> {
                 folder.display(),
                 page.display()
             );
-            emulated::table(&emulated) + &files
+            answer::emulation::table(&emulated) + &files
         }
-        Format::Json => emulated::json(&emulated),
-        Format::Csv => emulated::csv(&emulated),
+        Format::Json => answer::emulation::json(&emulated),
+        Format::Csv => answer::emulation::csv(&emulated),
     };
     output::answer(&answer)
 }

@@ -71,7 +71,7 @@ fn target(args: &ImportArgs) -> Result<(PathBuf, Out), Problems> {
 /// What was read, what was skipped and why, and what to run next.
 fn told(imported: &Imported, file: &Path, target: &Path) -> String {
     let mut out = String::new();
-    let mut line = |text: &str| text::paragraph(&mut out, 0, text);
+    let mut line = |text: &str| answer::paragraph(&mut out, 0, text);
     line(&format!("{}: {}.", file.display(), imported.kind.help()));
     imported.told().iter().for_each(|text| line(text));
     if imported.largest() > HUGE {

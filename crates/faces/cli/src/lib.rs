@@ -1,4 +1,16 @@
-//! Simulates, explains and compares the cures for TCP incast: the command as a library.
+//! Simulates, explains and compares the cures for TCP incast, for programs: points, sweeps, run folders, schemes of one's
+//! own, and the whole command with them.
+//!
+//! ```
+//! use tailwater::{Point, run};
+//!
+//! let point = Point::builder("dctcp").set("workload.senders", 10).seed(1).build()?;
+//! let outcome = run(&point)?;
+//! assert!(outcome.metrics.goodput_bps > 0.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A [`Scenario`] is many points; [`sweep`] keeps their outcomes in memory, [`run_folder`] in files.
 //!
 //! A program of one's own adds schemes to the command, and has everything else of it: comparisons with
 //! the other schemes, sweeps, resumed runs, reports. `tailwater new-scheme NAME` writes such a crate.
@@ -13,9 +25,8 @@
 //!     origin: Some(tailwater::origin!()),
 //!     build: &|_| {
 //!         Ok(Roles {
-//!             sender: Some(Box::new(|flow| NewReno::new(&flow.config).into())),
 //!             initial_window: Some(2),
-//!             ..Roles::default()
+//!             ..Roles::of_sender((), |(), flow| NewReno::new(&flow.config))
 //!         })
 //!     },
 //!     ..Scheme::PLAIN
@@ -26,35 +37,18 @@
 //! }
 //! ```
 //!
-//! A program that wants outcomes, and no command, goes from a scenario to its points to their outcomes:
-//!
-//! ```
-//! use tailwater::scenario::Scenario;
-//! use tailwater::sim::run;
-//!
-//! let scenario = Scenario::builtin("incast");
-//! let outcome = run::run(&scenario.points()[0]).expect("a simulation that balances its books");
-//! assert!(outcome.metrics.goodput_bps > 0.0);
-//! ```
-//!
-//! The command reads arguments, calls the libraries and prints the answer. Standard output carries the
-//! answer and nothing else, standard error the progress and what is wrong.
+//! Only what stands on this page and in [`prelude`] is supported. The command reads arguments, calls the libraries and
+//! prints the answer. Standard output carries the answer and nothing else, standard error the progress and what is wrong.
 
-pub mod api;
 mod args;
-mod chosen;
-mod clock;
+mod completion;
 mod deploy;
-mod elsewhere;
 mod emulate;
 mod export;
-mod finished;
-mod forecast;
 mod import_flows;
 mod list;
 mod merge;
 mod model;
-mod names;
 mod new_scheme;
 mod observe;
 mod output;
@@ -63,18 +57,15 @@ mod predict;
 pub mod prelude;
 mod privileged;
 mod progress;
-mod render;
 mod report;
 mod reproduce;
-mod reproduction;
-mod request;
 mod run;
+mod run_folder;
 mod search;
 mod serve;
 mod show;
-mod simulate;
-mod sweep;
-mod told;
+#[doc(hidden)]
+pub mod texts;
 mod watch;
 
 use std::ffi::OsString;
@@ -84,7 +75,13 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, ValueEnum};
 
-pub use {base, battery, fabric, plan, results, scenario, schemes, sim, tcp};
+pub use api::{
+    Access, Allowance, Cost, Destination, Error, Failure, FlowRecord, Folder, GroupMetrics,
+    Measured, Metrics, Monitor, Outcome, Outcomes, Point, PointBuilder, PortRecord, RunError,
+    RunOptions, Scenario, ScenarioBuilder, Silent, Stage, StageWork, TierMetrics, run, run_folder,
+    sweep,
+};
+pub use schemes::Refusal;
 
 #[doc(hidden)]
 pub use origin::source_hash;
@@ -92,19 +89,24 @@ pub use origin::source_hash;
 use args::{Cli, Command};
 use output::Stop;
 use scenario::Problem;
-use schemes::{Refusal, Scheme};
+use schemes::Scheme;
 
 /// Whose code the schemes of the calling crate are: its name, its version, and a hash of its manifest
 /// and of all files below `src`.
 #[macro_export]
 macro_rules! origin {
     () => {
-        $crate::schemes::Origin {
+        $crate::prelude::Origin {
             package: env!("CARGO_PKG_NAME"),
             version: env!("CARGO_PKG_VERSION"),
             hash: $crate::source_hash!(),
         }
     };
+}
+
+/// Tests that every scheme has to survive.
+pub mod battery {
+    pub use ::battery::check;
 }
 
 /// The whole program: the command with `schemes` beside the built-in ones, for the arguments that the
@@ -203,7 +205,7 @@ fn call(command: Command, given: Vec<String>) -> Result<(), Stop> {
         Command::Deploy(command) => deploy::deploy(&command, &given),
         Command::Export(args) => export::export(&args),
         Command::Import(args) => import_flows::import(&args),
-        Command::List { what } => list::list(what).and_then(|text| output::answer(&text)),
+        Command::List { what } => output::answer(&list::list(what)?),
         Command::Show(args) => show::show(&args),
         Command::Explain { word } => output::answer(&explain::explain(&word, &args::commands())?),
         Command::Report(args) => report::report(&args),
@@ -234,12 +236,12 @@ fn completions(shell: clap_complete::Shell) -> Result<(), Stop> {
     let mut text = Vec::new();
     clap_complete::generate(
         shell,
-        &mut names::named(Cli::command()),
+        &mut completion::with_names(Cli::command()),
         "tailwater",
         &mut text,
     );
     if shell == clap_complete::Shell::Fish {
-        text.extend(names::for_fish().into_bytes());
+        text.extend(completion::for_fish().into_bytes());
     }
     output::answer(&String::from_utf8_lossy(&text))
 }

@@ -7,12 +7,11 @@ use claims::{self, catalogue};
 use plan::flow_trace;
 use plan::graph::BUILTINS as BUILTINS_OF_GRAPHS;
 use plan::keys::{TopologyKind, WorkloadKind, all_keys};
-use scenario::{BUILTINS, Scenario};
+use scenario::{BUILTINS, Overrides, Problems, Scenario, Source};
 
 use clap::ValueEnum;
 
 use crate::args::{Listed, START};
-use crate::output::Stop;
 
 /// What to begin with, for whoever has typed the program's name alone.
 pub(crate) fn guide() -> String {
@@ -35,7 +34,7 @@ fn lists() -> String {
             )
         })
         .collect();
-    text::pairs(
+    answer::pairs(
         lists
             .iter()
             .map(|(name, help)| (name.as_str(), help.as_str())),
@@ -43,7 +42,7 @@ fn lists() -> String {
 }
 
 /// The text of a list, or of the list of lists.
-pub(crate) fn list(what: Option<Listed>) -> Result<String, Stop> {
+pub(crate) fn list(what: Option<Listed>) -> Result<String, Problems> {
     let Some(what) = what else {
         return Ok(lists());
     };
@@ -51,18 +50,19 @@ pub(crate) fn list(what: Option<Listed>) -> Result<String, Stop> {
         Listed::Papers => papers()?,
         Listed::Models => {
             let models = claims::model::MODELS.iter();
-            text::pairs(models.map(|model| (model.name, model.help)))
+            answer::pairs(models.map(|model| (model.name, model.help)))
         }
         Listed::Schemes => {
             let summary = |scheme: &'static schemes::Scheme| (scheme.name, scheme.summary);
-            text::pairs(schemes::all().iter().copied().map(summary))
+            answer::pairs(schemes::all().iter().copied().map(summary))
         }
         Listed::Scenarios => {
-            let scenarios: Vec<_> = BUILTINS
+            let load = |name| Scenario::load(Source::find(name)?, &Overrides::default());
+            let scenarios = BUILTINS
                 .iter()
-                .map(|builtin| (builtin.name, Scenario::builtin(builtin.name)))
-                .collect();
-            text::pairs(
+                .map(|builtin| Ok((builtin.name, load(builtin.name)?)))
+                .collect::<Result<Vec<_>, Problems>>()?;
+            answer::pairs(
                 scenarios
                     .iter()
                     .map(|(name, scenario)| (*name, scenario.title().unwrap_or(""))),
@@ -80,9 +80,9 @@ pub(crate) fn list(what: Option<Listed>) -> Result<String, Stop> {
             format!(
                 "Kinds, for workload.kind:\n{}\nMeasured sizes, for workload.size:\n{}\n\
                  Flows one by one, for workload.trace with workload.kind = \"trace\":\n{}",
-                text::pairs(kinds),
-                text::pairs(sizes),
-                text::pairs(traces)
+                answer::pairs(kinds),
+                answer::pairs(sizes),
+                answer::pairs(traces)
             )
         }
     })
@@ -102,13 +102,13 @@ fn topologies() -> String {
     let graphs = graphs.iter().map(|(name, what)| (*name, what.as_str()));
     format!(
         "Kinds, for topology.kind:\n{}\nGraphs, for topology.graph with topology.kind = \"graph\":\n{}",
-        text::pairs(TopologyKind::CHOICES.iter().copied()),
-        text::pairs(graphs)
+        answer::pairs(TopologyKind::CHOICES.iter().copied()),
+        answer::pairs(graphs)
     )
 }
 
-/// Every paper with its figures.
-fn papers() -> Result<String, Stop> {
+/// Every paper with its experiments and its contents.
+fn papers() -> Result<String, Problems> {
     let mut out = String::new();
     for name in catalogue::names() {
         let paper = catalogue::paper(name)?;
@@ -116,35 +116,51 @@ fn papers() -> Result<String, Stop> {
         if !out.is_empty() {
             out.push('\n');
         }
-        let (figures, claims) = (paper.experiments.len(), claims.sum());
+        let (figures, claims) = (paper.experiments.len(), claims.sum::<usize>());
         writeln!(
             out,
             "{name}  {} ({}, {})",
             paper.title,
-            text::counted(figures, "figure"),
-            text::counted(claims, "claim")
+            answer::words::counted(figures, "figure"),
+            answer::words::counted(claims, "claim")
         )
         .expect("writing to a string succeeds");
         let rows: Vec<(String, String)> = paper
             .experiments
             .iter()
             .map(|figure| {
-                let claims = text::counted(figure.claims.len(), "claim");
+                let claims = answer::words::counted(figure.claims.len(), "claim");
                 let what = format!("{}: {} ({claims})", figure.figure, figure.title);
                 (format!("  {}", figure.id()), what)
             })
             .collect();
         let rows = rows.iter().map(|(id, what)| (id.as_str(), what.as_str()));
-        out.push_str(&text::pairs(rows));
+        out.push_str(&answer::pairs(rows));
+        out.push_str(&contents(&paper.contents));
     }
     Ok(out)
+}
+
+/// Every figure, table, equation and algorithm of a paper with its state.
+fn contents(items: &[claims::Item]) -> String {
+    let rows: Vec<(String, String)> = items
+        .iter()
+        .map(|item| {
+            let what = format!("{}; {}", item.title, item.state);
+            (format!("  {}", item.name), what)
+        })
+        .collect();
+    let rows = rows
+        .iter()
+        .map(|(name, what)| (name.as_str(), what.as_str()));
+    answer::pairs(rows)
 }
 
 fn keys() -> String {
     let assignment = |key: &&'static Key| format!("{} = {}", key.name, key.default);
     let assignments: Vec<_> = all_keys().iter().map(assignment).collect();
     let first_sentences = all_keys().iter().map(|key| first_sentence(key.help));
-    text::pairs(assignments.iter().map(String::as_str).zip(first_sentences))
+    answer::pairs(assignments.iter().map(String::as_str).zip(first_sentences))
 }
 
 /// The first sentence of a description, up to a semicolon, or to a colon that ends more than the name of what
@@ -164,6 +180,23 @@ const LABEL: usize = 3;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_list_of_papers_has_the_state_of_each_figure_and_equation() {
+        let list = papers().unwrap_or_else(|_| panic!("the catalogue is correct"));
+        let list = list.split_whitespace().collect::<Vec<_>>().join(" ");
+        for line in [
+            "rcc/section5-completion",
+            "Fig. 4",
+            "a diagram; it has no results",
+            "Eqs. 19 to 23",
+            "judged in section5-completion",
+            "Fig. 18",
+            "defined in crates/core/schemes/src/rcc/assign.rs",
+        ] {
+            assert!(list.contains(line), "{line}\n{list}");
+        }
+    }
 
     #[test]
     fn no_description_of_a_key_is_cut_to_a_word() {

@@ -13,7 +13,7 @@ use theory::answer::{Answer, Model};
 
 use crate::args::{Format, Length, ModelArgs};
 use crate::output::{self, Stop};
-use ::text::pairs;
+use ::answer::pairs;
 use settings::Settings;
 
 /// Computes a model and prints or draws it; without a name, lists the models.

@@ -13,7 +13,7 @@ use scenario::{Problem, Problems};
 use serde_json::{Value, json};
 
 use crate::args::observe::ObserveArgs;
-use crate::args::told::Told;
+use crate::args::text_or_json::TextOrJson;
 use crate::output::{self, Stop};
 use crate::predict::{Modelled, page, predict};
 use crate::privileged;
@@ -54,9 +54,9 @@ pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> 
         return Err(Stop::Failed);
     };
     let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
-    let seen_only = || text::observed(&seen, &notes, args.flows.then_some(&flows));
+    let seen_only = || answer::observed(&seen, &notes, args.flows.then_some(&flows));
     // What was seen is told before it is simulated, which takes a while.
-    if args.format == Told::Table {
+    if args.format == TextOrJson::Table {
         output::answer(&seen_only())?;
     }
     let written = match &out {
@@ -68,17 +68,17 @@ pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> 
         None => None,
     };
     match (args.format, &modelled) {
-        (Told::Json, _) => output::answer(&pretty(&seen, &flows, &notes, modelled.as_ref()))?,
-        (Told::Table, Some(modelled)) => {
+        (TextOrJson::Json, _) => output::answer(&pretty(&seen, &flows, &notes, modelled.as_ref()))?,
+        (TextOrJson::Table, Some(modelled)) => {
             let Modelled {
                 prediction,
                 scenario,
                 folder,
             } = modelled;
             let files = (&**scenario, &**folder, &*page(folder));
-            output::answer(&text::predicted(&seen, prediction, files))?;
+            output::answer(&answer::predicted(&seen, prediction, files))?;
         }
-        (Told::Table, None) => {}
+        (TextOrJson::Table, None) => {}
     }
     if args.fail_on_incast && seen.judged.verdict == Verdict::Incast {
         return Err(Stop::Failed);

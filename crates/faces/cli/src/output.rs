@@ -4,9 +4,8 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
 use base::shown::{seen, seen_but_for_styles};
-use miette::{GraphicalReportHandler, GraphicalTheme};
+use miette::GraphicalTheme;
 use scenario::{Argument, Problem, Problems};
-use sim::error::{MORE_MEMORY, MORE_STEPS};
 
 /// Why the command ends early.
 pub(crate) enum Stop {
@@ -18,10 +17,19 @@ pub(crate) enum Stop {
     Failed,
     /// The machine lacks something, which has been reported.
     Lacking,
-    /// Whoever asked for it wants it no more.
+    /// It ended early, which has been reported if it needs to be.
     Ended,
     /// A signal ended the other program, whose exit status this is: 128 + signal.
     Interrupted(u8),
+}
+
+impl From<api::Error> for Stop {
+    fn from(error: api::Error) -> Self {
+        match error {
+            api::Error::Problems(problems) => problems.into(),
+            _ => Self::Ended,
+        }
+    }
 }
 
 impl From<Problems> for Stop {
@@ -82,36 +90,9 @@ pub(crate) fn problems(problems: &[Problem]) {
         GraphicalTheme::none()
     };
     let name = |argument, _: Option<&str>| flag(argument).to_owned();
-    for line in rendered(problems, theme, &name) {
+    for line in api::problems::rendered(problems, theme, &name) {
         say(&line);
     }
-}
-
-/// Problems as text, each with its place, cause and remedy in the words of a caller, who calls each argument
-/// what `name` says.
-pub(crate) fn rendered(
-    problems: &[Problem],
-    theme: GraphicalTheme,
-    name: &dyn Fn(Argument, Option<&str>) -> String,
-) -> Vec<String> {
-    // A fixed width keeps messages the same in terminals, logs and tests.
-    let handler = GraphicalReportHandler::new_themed(theme)
-        .with_width(text::WIDTH)
-        .with_links(false);
-    let mut lines: Vec<String> = Vec::new();
-    for problem in problems.iter().take(SHOWN) {
-        let mut text = String::new();
-        lines.push(
-            match handler.render_report(&mut text, &problem.worded(name)) {
-                Ok(()) => text.trim_end_matches('\n').to_owned(),
-                Err(_) => "a problem that cannot be shown".to_owned(),
-            },
-        );
-    }
-    if let Some(more @ 1..) = problems.len().checked_sub(SHOWN) {
-        lines.push(format!("and {more} more problems like these"));
-    }
-    lines
 }
 
 /// What the command line calls an argument.
@@ -124,6 +105,7 @@ const fn flag(argument: Argument) -> &'static str {
         Argument::Seed => "--seed",
         Argument::Seeds => "--seeds",
         Argument::Trace => "--trace",
+        Argument::Ties => "--ties",
         Argument::Captures => "--pcap",
         Argument::Folder => "--out",
         Argument::NoFolder => "--no-save",
@@ -136,20 +118,7 @@ const fn flag(argument: Argument) -> &'static str {
 
 /// Why a simulation failed, with the flag that allows what it had too little of.
 pub(crate) fn failure(error: &str) -> String {
-    named_failure(error, &|argument| flag(argument).to_owned())
-}
-
-/// The same in the words of a caller.
-pub(crate) fn named_failure(error: &str, name: &dyn Fn(Argument) -> String) -> String {
-    let limits = [
-        (MORE_STEPS, Argument::Steps),
-        (MORE_MEMORY, Argument::Memory),
-    ];
-    let limit = limits.iter().find(|(lack, _)| error.ends_with(lack));
-    limit.map_or_else(
-        || error.to_owned(),
-        |(_, argument)| format!("{error} with {}", name(*argument)),
-    )
+    api::problems::failure(error, &|argument| flag(argument).to_owned())
 }
 
 /// Whether a stream takes colours: a terminal, and nobody said no (<https://no-color.org>).
@@ -176,9 +145,6 @@ fn columns(terminal: Option<usize>, asked: Option<&str>) -> usize {
 const USUAL: usize = 80;
 /// In fewer a table has no room for a scheme and one number.
 const LEAST: usize = 40;
-
-/// Problems of one text that are shown; nobody mends more at a time.
-const SHOWN: usize = 50;
 
 #[cfg(test)]
 mod tests {

@@ -206,7 +206,7 @@ fn list(figures: &[Figure]) -> Result<(), Stop> {
     let titles: Vec<_> = figures.iter().map(Figure::full_title).collect();
     let names = figures.iter().map(|figure| figure.name.as_str());
     let titles = titles.iter().map(String::as_str);
-    output::answer(&text::pairs(names.zip(titles)))
+    output::answer(&answer::pairs(names.zip(titles)))
 }
 
 /// The figure called `name`, or the first view of a chart called so.

@@ -3,17 +3,14 @@
 use std::io::Write;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
+use api::{Destination, Error, Monitor, Request, RunOptions, Stage, StageWork};
 use observed::{Flow, Observation, Outcome, Prediction, Rounds, Times};
 use plan::work::Work;
 use results::{Folder, deliver};
 use scenario::{Overrides, Problems, Scenario, Source};
 
-use crate::api::{self, Access, Destination, Ended, Monitor};
 use crate::output::{self, Stop};
-use crate::report;
-use crate::request::Request;
 use crate::watch::watched;
 
 /// A prediction, and where its scenario and its run are.
@@ -42,11 +39,8 @@ pub(crate) fn predict(
         },
         ..Request::new(source)
     };
-    let to = Destination {
-        folder: &folder,
-        access: Access::New,
-        report: true,
-    };
+    let to = Destination::new(&folder);
+    let options = RunOptions::default().monitor(&Announcer);
     let kept = || {
         format!(
             "interrupted; simulate it with: tailwater run {}",
@@ -57,11 +51,11 @@ pub(crate) fn predict(
         None,
         || (),
         || output::complain(&kept()),
-        || api::run(&request, to, (&Teller, &AtomicBool::new(false))),
+        || api::run_request(&request, to, &options),
     );
-    let run = run.map_err(|ended| match ended {
-        Ended::Problems(problems) => Stop::WrongInput(problems),
-        Ended::Stopped => Stop::Ended,
+    let run = run.map_err(|error| match error {
+        Error::Problems(problems) => Stop::WrongInput(problems),
+        _ => Stop::Ended,
     })?;
     let prediction = prediction(&run, seen, part)?.ok_or_else(|| {
         output::complain("the model of today could not be simulated");
@@ -180,20 +174,21 @@ fn free(folder: &Path) -> PathBuf {
 }
 
 /// Says how much is simulated.
-struct Teller;
+struct Announcer;
 
-impl Monitor for Teller {
-    fn begins(&self, simulations: usize) {
+impl Monitor for Announcer {
+    fn during(&self, stage: &Stage<'_>, work: StageWork<'_>) -> Result<(), Error> {
         output::complain(&format!(
             "simulating what was seen: {}",
-            text::counted(simulations, "simulation")
+            answer::words::counted(stage.simulations(), "simulation")
         ));
+        work()
     }
 }
 
 /// Where the report of a run is.
 pub(crate) fn page(folder: &Path) -> PathBuf {
-    folder.join(report::NAME)
+    folder.join(api::REPORT)
 }
 
 /// Of all simulations together: ten million take about a second.

@@ -2,18 +2,17 @@
 
 use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
+use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use api::clock::now;
+use api::forecast::Forecast;
+use api::{Error, Failure, Point, StageWork, cores};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use plan::PointSpec;
 use scenario::Problem;
-use sim::sweep::Failure;
 
-use crate::clock::now;
-use crate::forecast::Forecast;
 use crate::output;
-use crate::request::cores;
-use crate::told::Progress;
+use crate::watch::watched;
 
 /// The progress of a sweep on standard error.
 pub(crate) struct Bar {
@@ -29,13 +28,15 @@ pub(crate) struct Bar {
     pub(crate) every: Option<Duration>,
 }
 
-impl Progress for Bar {
-    fn advance(&self, expected: f64) {
+impl Bar {
+    /// One simulation more is done.
+    pub(crate) fn advance(&self, expected: f64) {
         self.inner.inc(1);
         self.worked(expected);
     }
 
-    fn worked(&self, expected: f64) {
+    /// Something that was expected to take this many seconds is done.
+    pub(crate) fn worked(&self, expected: f64) {
         let elapsed = self.start.elapsed();
         self.forecast.done(expected, elapsed);
         let left = self.left(elapsed);
@@ -43,21 +44,21 @@ impl Progress for Bar {
         self.inner.set_message(left);
     }
 
-    fn begins(&self, jobs: NonZeroUsize, wanted: Option<NonZeroUsize>) {
+    /// This many simulations run at a time, where this many were wanted.
+    pub(crate) fn begins(&self, jobs: NonZeroUsize, wanted: Option<NonZeroUsize>) {
         if !self.quiet {
             self.say(|| say_memory(jobs, wanted));
         }
     }
 
-    fn failed(&self, point: &PointSpec, failure: &Failure) {
+    /// A simulation has failed.
+    pub(crate) fn failed(&self, point: &Point, failure: &Failure) {
         if self.says_failures {
             let line = format!("failed: {}: {failure}", describe(point));
             self.say(|| output::complain(&line));
         }
     }
-}
 
-impl Bar {
     /// For `points` simulations, which are expected to take `expected` seconds, their tables and pictures included.
     pub(crate) fn new(points: usize, expected: f64, quiet: bool) -> Self {
         let target = if quiet {
@@ -99,9 +100,12 @@ impl Bar {
         let took = duration(elapsed);
         let line = match (all, all - done) {
             (0, _) => format!("no simulation is missing; reading results for {took}"),
-            (_, 0) => format!("all {} simulations after {took}", text::grouped(all)),
+            (_, 0) => format!(
+                "all {} simulations after {took}",
+                answer::words::grouped(all)
+            ),
             _ => {
-                let (done, all) = (text::grouped(done), text::grouped(all));
+                let (done, all) = (answer::words::grouped(done), answer::words::grouped(all));
                 format!("{done} of {all} simulations after {took}")
             }
         };
@@ -116,6 +120,39 @@ impl Bar {
             0 => "nearly done".to_owned(),
             _ => format!("about {} left", duration(left)),
         })
+    }
+}
+
+/// The bar of the stage that is being worked on, if one is.
+#[derive(Default)]
+pub(crate) struct Current(RwLock<Option<Bar>>);
+
+impl Current {
+    /// Does the work of a stage under this bar. If a signal asks the process to end, the bar goes and `tell` is called.
+    pub(crate) fn during(
+        &self,
+        bar: Bar,
+        tell: impl FnOnce() + Send,
+        work: StageWork<'_>,
+    ) -> Result<(), Error> {
+        let every = bar.every;
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(bar);
+        let tell = || {
+            self.with(Bar::clear);
+            tell();
+        };
+        let done = watched(every, || self.with(Bar::tick), tell, work);
+        self.with(Bar::clear);
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = None;
+        done
+    }
+
+    /// Calls `act` with the bar, if there is one.
+    pub(crate) fn with(&self, act: impl FnOnce(&Bar)) {
+        let bar = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bar) = &*bar {
+            act(bar);
+        }
     }
 }
 
@@ -144,7 +181,7 @@ fn expected(seconds: f64, causes: f64, jobs: NonZeroUsize) -> Option<String> {
             String::new()
         } else {
             let causes = duration(causes);
-            format!(", then up to {causes} for causes of what is missed")
+            format!(", then up to {causes} for other readings and causes")
         };
         let time = duration(time);
         format!("expected to last about {time}{more}, {jobs} at a time; what is done is kept")
@@ -155,13 +192,11 @@ fn expected(seconds: f64, causes: f64, jobs: NonZeroUsize) -> Option<String> {
 const LONG: Duration = Duration::from_secs(30);
 
 /// A point in words.
-pub(crate) fn describe(point: &PointSpec) -> String {
-    let set = point
-        .set
-        .iter()
-        .map(|(key, value)| format!("{key} = {value}, "));
+fn describe(point: &Point) -> String {
+    let set = point.settings();
+    let set = set.map(|(key, value)| format!("{key} = {value}, "));
     let set = set.collect::<Vec<_>>().concat();
-    format!("{}, {set}seed {}", point.scheme, point.seed)
+    format!("{}, {set}seed {}", point.scheme(), point.seed())
 }
 
 /// The command `given`, with `more` arguments behind it, as a shell reads it.
@@ -207,7 +242,7 @@ mod tests {
         let line = expected(90.0, 420.0, two).expect("8 min 30 s");
         assert_eq!(
             line,
-            "expected to last about 1 min 30 s, then up to 7 min 0 s for causes of what is missed, 2 at a time; what is \
+            "expected to last about 1 min 30 s, then up to 7 min 0 s for other readings and causes, 2 at a time; what is \
              done is kept"
         );
         assert_eq!(expected(f64::NAN, 0.0, two), None);

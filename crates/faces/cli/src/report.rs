@@ -2,23 +2,24 @@
 
 use std::path::PathBuf;
 
-use emulated::Emulated;
+use answer::emulation::Emulation;
+use api::REPORT;
 use results::{Against, Folder, RowPair};
 use scenario::{Problem, Problems};
 
 use crate::args::ReportArgs;
 use crate::output::{self, Stop};
-use crate::render::against;
+use answer::against;
 
 /// Writes the report of a run anew, or one of several runs side by side, and prints where it is; of two runs
 /// first how the second differs from the first.
 pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
     if let [folder] = args.folders.as_slice()
-        && let Some(emulated) = Emulated::read(folder)
+        && let Some(emulated) = Emulation::read(folder)
     {
         let out = args.output.clone();
-        let out = out.unwrap_or_else(|| folder.join(NAME));
-        ::report::write_live(&emulated::page(&emulated?), &out).map_err(Problems::from)?;
+        let out = out.unwrap_or_else(|| folder.join(REPORT));
+        ::report::write_live(&answer::emulation::page(&emulated?), &out).map_err(Problems::from)?;
         return output::wrote(&out);
     }
     let folders = args.folders.iter().map(|path| Folder::open(path));
@@ -27,8 +28,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
     folders.iter().try_for_each(Folder::check_all)?;
     let out = match (&args.output, args.folders.as_slice()) {
         (Some(path), _) => path.clone(),
-        (None, [folder]) => folder.join(NAME),
-        (None, _) => PathBuf::from(NAME),
+        (None, [folder]) => folder.join(REPORT),
+        (None, _) => PathBuf::from(REPORT),
     };
     let folders: Vec<&Folder> = folders.iter().collect();
     let against = match folders.as_slice() {
@@ -40,7 +41,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
             return Err(Problems::from(problem.help(help)).into());
         }
     };
-    ::report::write(&folders, &out).map_err(Problems::from)?;
+    ::report::write(&folders, &answer::SENTENCES, &out).map_err(Problems::from)?;
     let Some(against) = against else {
         return output::wrote(&out);
     };
@@ -60,7 +61,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
         }
     }
     let names = names([&args.folders[0], &args.folders[1]]);
-    let text = against::told(&against, [&names[0], &names[1]], &args.fail_if);
+    let text = against::table(&against, [&names[0], &names[1]], &args.fail_if);
     if results::is_stream(&out) {
         // The page may be on standard output.
         output::complain(text.trim_end_matches('\n'));
@@ -85,6 +86,3 @@ fn names(paths: [&PathBuf; 2]) -> [String; 2] {
     }
     short.map(|name| name.to_string_lossy().into_owned())
 }
-
-/// The name of a report whose name nobody chose.
-pub(crate) const NAME: &str = "report.html";

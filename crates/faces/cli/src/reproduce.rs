@@ -3,19 +3,17 @@
 mod live;
 
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
-use claims::judge::{Figure, Judged};
-use claims::{Experiment, Paper};
+use api::{Error, Figures, Judgement, Monitor, RunOptions, Stage, StageWork, Verdicts, misses_any};
+use api::{Failure, Point};
+use scenario::Problem;
 
 use crate::args::{Format, ReproduceArgs};
 use crate::output::{self, Stop};
-use crate::progress::{self, Bar};
-use crate::render;
-use crate::reproduction::{self, Front, Run, Stage, Work};
-use crate::request::{Allowance, Figures, cores};
-use crate::watch::{listen, watched};
+use crate::progress::{self, Bar, Current};
+use crate::watch::listen;
 
 /// Runs what is missing, judges every claim, tries causes, prints the verdicts.
 pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
@@ -28,16 +26,20 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     let asked = figures(args, out);
     let terminal = Terminal {
         args,
-        stop: AtomicBool::new(false),
+        bar: Current::default(),
     };
-    let (failed, missed) = reproduction::reproduce(&asked, &terminal, &mut |judged| {
+    let options = RunOptions::default()
+        .monitor(&terminal)
+        .allowance(args.limits.allowance(args.jobs));
+    let reproduced = api::reproduce(&asked, &options, |judged| {
         answer(args, judged)?;
-        Ok(reproduction::misses_any(judged))
+        Ok::<_, Stop>(misses_any(judged))
     })?;
+    let missed = reproduced.made?;
     if !args.quiet {
         output::complain(&format!("Results: {}", asked.out.display()));
     }
-    if failed || args.strict && missed {
+    if reproduced.failed || args.strict && missed {
         return Err(Stop::Failed);
     }
     Ok(())
@@ -50,21 +52,18 @@ fn figures(args: &ReproduceArgs, out: PathBuf) -> Figures {
         full: args.full,
         seeds: args.seeds,
         causes: args.causes,
+        phase: args.phase,
         out,
         report: !args.no_report,
-        allowance: Allowance {
-            jobs: args.jobs,
-            ..args.limits.allowance()
-        },
         command: args.given.clone(),
     }
 }
 
-fn answer(args: &ReproduceArgs, judged: &[(&Paper, Vec<Figure<'_>>)]) -> Result<(), Stop> {
+fn answer(args: &ReproduceArgs, judged: &Judgement<'_>) -> Result<(), Stop> {
     let text = match args.format {
-        Format::Table => render::claims::table(judged, output::styled(&io::stdout())),
-        Format::Json => render::claims::json(judged),
-        Format::Csv => render::claims::csv(judged),
+        Format::Table => answer::claims::table(judged, output::styled(&io::stdout())),
+        Format::Json => answer::claims::json(judged),
+        Format::Csv => answer::claims::csv(judged),
     };
     output::answer(&text)
 }
@@ -72,45 +71,53 @@ fn answer(args: &ReproduceArgs, judged: &[(&Paper, Vec<Figure<'_>>)]) -> Result<
 /// Somebody who reads what is printed, and presses Ctrl-C.
 struct Terminal<'a> {
     args: &'a ReproduceArgs,
-    /// Signals end the process, so this stays false unless nothing can be kept.
-    stop: AtomicBool,
+    bar: Current,
 }
 
-impl Front for Terminal<'_> {
-    fn stop(&self) -> &AtomicBool {
-        &self.stop
-    }
-
-    fn during(&self, stage: &Stage<'_>, work: Work<'_>) -> Result<bool, Stop> {
+impl Monitor for Terminal<'_> {
+    fn during(&self, stage: &Stage<'_>, work: StageWork<'_>) -> Result<(), Error> {
         if !self.args.quiet {
-            let jobs = self.args.jobs.unwrap_or_else(cores);
-            progress::say_duration(stage.expected, stage.causes, jobs);
+            progress::say_duration(stage.expected_s(), stage.causes_s(), stage.jobs());
         }
-        let bar = Bar::new(stage.simulations, stage.expected, self.args.quiet);
-        let tell = || {
-            bar.clear();
-            self.tell_ended("interrupted", stage.runs);
-        };
-        let done = watched(bar.every, || bar.tick(), tell, || work(&bar));
-        bar.clear();
+        let bar = Bar::new(stage.simulations(), stage.expected_s(), self.args.quiet);
+        let done = self
+            .bar
+            .during(bar, || self.tell_ended("interrupted", stage), work);
         match done {
-            Err(Stop::NoRoom(problems)) => {
+            Err(Error::Problems(problems)) if problems.0.iter().any(Problem::is_no_room) => {
                 output::problems(&problems.0);
-                self.tell_ended("a disk has no room", stage.runs);
-                Err(Stop::Failed)
+                self.tell_ended("a disk has no room", stage);
+                Err(Error::Stopped)
             }
             done => done,
         }
     }
 
-    fn judged(&self, figure: &Experiment, claims: &[Judged], more: bool) {
-        if !self.args.quiet && !claims.is_empty() {
-            let text = render::claims::verdicts(&figure.id(), claims, more);
+    fn on_start(&self, jobs: NonZeroUsize, wanted: Option<NonZeroUsize>) {
+        self.bar.with(|bar| bar.begins(jobs, wanted));
+    }
+
+    fn on_simulation(&self, expected_s: f64) {
+        self.bar.with(|bar| bar.advance(expected_s));
+    }
+
+    fn on_work(&self, expected_s: f64) {
+        self.bar.with(|bar| bar.worked(expected_s));
+    }
+
+    fn on_failure(&self, point: &Point, failure: &Failure) {
+        self.bar.with(|bar| bar.failed(point, failure));
+    }
+
+    fn on_verdicts(&self, verdicts: &Verdicts<'_>) {
+        if !self.args.quiet && !verdicts.claims.is_empty() {
+            let figure = verdicts.figure.id();
+            let text = answer::claims::verdicts(&figure, verdicts.claims, verdicts.causes_follow);
             output::complain(&text);
         }
     }
 
-    fn hint(&self, line: &str) {
+    fn on_hint(&self, line: &str) {
         if !self.args.quiet {
             output::complain(line);
         }
@@ -119,21 +126,25 @@ impl Front for Terminal<'_> {
 
 impl Terminal<'_> {
     /// Says why the runs end before their end, how to go on, and prints how far each has come.
-    fn tell_ended(&self, why: &str, runs: &[Run]) {
-        let mut lines = Vec::new();
-        let (mut done, mut all) = (0, 0);
-        for run in runs {
-            let points = run.scenario.points().len();
-            let (folder, left) = run.progress();
-            let finished = text::grouped((points - left) as u64);
-            let folder = folder.display().to_string();
-            lines.push((
-                folder,
-                format!("{finished} of {}", text::grouped(points as u64)),
-            ));
-            (done, all) = (done + points - left, all + points);
-        }
-        let (done, all) = (text::grouped(done as u64), text::grouped(all as u64));
+    fn tell_ended(&self, why: &str, stage: &Stage<'_>) {
+        let runs = stage.progress();
+        let lines = runs.iter().map(|run| {
+            let folder = run.folder.as_deref().unwrap_or_else(|| Path::new(""));
+            let (done, all) = (run.done as u64, run.points as u64);
+            let done = format!(
+                "{} of {}",
+                answer::words::grouped(done),
+                answer::words::grouped(all)
+            );
+            (folder.display().to_string(), done)
+        });
+        let lines: Vec<_> = lines.collect();
+        let done: usize = runs.iter().map(|run| run.done).sum();
+        let all: usize = runs.iter().map(|run| run.points).sum();
+        let (done, all) = (
+            answer::words::grouped(done as u64),
+            answer::words::grouped(all as u64),
+        );
         let command = progress::command(&self.args.given, &[]);
         let done = if runs.is_empty() {
             "all simulations are done".to_owned()
@@ -142,7 +153,7 @@ impl Terminal<'_> {
         };
         output::complain(&format!("{why}: {done}; go on with: {command}"));
         let lines = lines.iter();
-        let table = text::pairs(lines.map(|(folder, done)| (folder.as_str(), done.as_str())));
+        let table = answer::pairs(lines.map(|(folder, done)| (folder.as_str(), done.as_str())));
         // Whoever reads may have gone.
         drop(output::answer(&table));
     }

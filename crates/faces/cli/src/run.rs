@@ -1,26 +1,25 @@
 //! `tailwater run`: a scenario becomes a run folder and an answer.
 
-use std::collections::BTreeMap;
 use std::io;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use api::clock::now;
+use api::{
+    Error, Failure, Flows, Monitor, Point, Precision, Request, RunOptions, Stage, StageWork, Sweep,
+    finish,
+};
 use claims::catalogue;
-use results::{Access, Folder, Store, Summary, Transient};
+use results::{Access, Finished, Folder, Store, Transient};
 use scenario::{Problem, Problems, Scenario};
 use serde_json::json;
-use sim::metrics::FlowRecord;
 
 use crate::args::{Format, RunArgs, ViewArgs};
-use crate::chosen::choose_folder;
-use crate::clock::now;
-use crate::finished::Finished;
 use crate::output::{self, Stop};
-use crate::progress::{self, Bar, say_duration, say_memory};
-use crate::request::{Allowance, Precision, Request};
-use crate::simulate::{expected, finish};
-use crate::sweep::{self, Batch, Front, Sweep, Work};
+use crate::progress::{self, Bar, Current, say_duration, say_memory};
+use crate::run_folder::choose_folder;
+use crate::search;
 use crate::watch::{listen, watched};
-use crate::{render, search};
 
 /// Simulates every point of a scenario and prints the answer.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
@@ -38,12 +37,20 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
     if !args.quiet {
         output::problems(scenario.warnings());
     }
-    let terminal = Terminal::new(args);
+    let terminal = Terminal {
+        args,
+        bar: Current::default(),
+    };
+    let options = RunOptions::default()
+        .monitor(&terminal)
+        .allowance(args.limits.allowance(args.jobs));
+    // Signals end the process, so this stays false unless nothing can be kept.
+    let stop = AtomicBool::new(false);
     if args.keep.no_save {
         let kept = Transient::new(args.flows);
-        let sweep = Sweep::new(&request, &kept, &terminal, start);
+        let sweep = Sweep::new(&request, &kept, &options, &stop).since(start);
         let finished = sweep.complete(&mut scenario)?;
-        print(args, &finished, &scenario, &sweep)?;
+        print(args, &finished, || sweep.flows(&scenario))?;
         return succeed(args, &finished);
     }
     let folder = choose_folder(args, &scenario, request.captures.as_ref());
@@ -52,9 +59,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
     } else {
         Access::New
     };
-    let store = sweep::open(&folder, &request, &scenario, access)?;
-    let sweep = Sweep::new(&request, &store, &terminal, start);
-    if let Some(finished) = sweep::finished_before(&request, &store, &scenario)? {
+    let store = api::open(&folder, &request, &scenario, access)?;
+    let sweep = Sweep::new(&request, &store, &options, &stop).since(start);
+    if let Some(finished) = api::finished_before(&request, &store, &scenario)? {
         return answer_again(args, &finished, &finish(&store)?);
     }
     if args.keep.shard.is_some() {
@@ -63,7 +70,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
     }
     let finished = sweep.complete(&mut scenario)?;
     // The answer first: should there be no room for the files, it has been given all the same.
-    let printed = print(args, &finished, &scenario, &sweep);
+    let printed = print(args, &finished, || sweep.flows(&scenario));
     write(args, &store, &scenario, &finished)?;
     printed?;
     succeed(args, &finished)
@@ -84,10 +91,6 @@ fn request(args: &RunArgs) -> Result<Request, Problems> {
         ties: args.ties,
         captures,
         shard: args.keep.shard,
-        allowance: Allowance {
-            jobs: args.jobs,
-            ..args.limits.allowance()
-        },
         command: args.given.clone(),
         ..Request::new(catalogue::scenario(&args.scenario.scenario)?)
     })
@@ -96,81 +99,65 @@ fn request(args: &RunArgs) -> Result<Request, Problems> {
 /// Somebody who reads what is printed, and presses Ctrl-C.
 struct Terminal<'a> {
     args: &'a RunArgs,
-    /// Signals end the process, so this stays false unless nothing can be kept.
-    stop: AtomicBool,
+    bar: Current,
 }
 
-impl<'a> Terminal<'a> {
-    const fn new(args: &'a RunArgs) -> Self {
-        Self {
-            args,
-            stop: AtomicBool::new(false),
-        }
-    }
-
+impl Terminal<'_> {
     /// Says why the sweep ends before its end, how far it came and how to go on, and prints what is done.
-    fn tell_ended(&self, why: &str, batch: &Batch<'_>) {
-        let (scenario, kept) = (batch.scenario, batch.sweep.kept);
-        let points = scenario.points().iter();
-        let known = |point| kept.outcome(point, scenario).ok().flatten();
-        let known: Vec<_> = points.map(known).collect();
-        let done = known.iter().flatten().count();
-        let (done, all) = (text::grouped(done as u64), known.len());
-        let all_done = format!("{why}: done {done} of {}", text::grouped(all as u64));
-        output::complain(&match kept.store() {
-            Some(store) => format!("{all_done}; go on with: {}", go_on(self.args, store)),
-            None if self.args.keep.no_save => {
-                format!("{all_done}, and nothing is kept (--no-save)")
+    fn tell_ended(&self, why: &str, stage: &Stage<'_>) {
+        for progress in stage.progress() {
+            let done = answer::words::grouped(progress.done as u64);
+            let all_done = format!(
+                "{why}: done {done} of {}",
+                answer::words::grouped(progress.points as u64)
+            );
+            output::complain(&match &progress.folder {
+                Some(folder) => format!("{all_done}; go on with: {}", go_on(self.args, folder)),
+                None if self.args.keep.no_save => {
+                    format!("{all_done}, and nothing is kept (--no-save)")
+                }
+                None => format!(
+                    "{all_done} of --ties; the sweep itself is kept, and the same command with --out and --resume \
+                     goes on"
+                ),
+            });
+            let is_shard = self.args.keep.shard.is_some();
+            if let Some(finished) = progress.results.filter(|_| !is_shard) {
+                // Whoever reads may have gone.
+                drop(print(self.args, &finished, || stage.flows()));
             }
-            None => format!(
-                "{all_done} of --ties; the sweep itself is kept, and the same command with --out and --resume \
-                 goes on"
-            ),
-        });
-        if self.args.keep.shard.is_some() {
-            return;
-        }
-        if let Some((summary, results)) = Summary::so_far(scenario, known) {
-            let jobs = batch.room.jobs.get();
-            let finished = Finished {
-                of: Some(all),
-                ..batch.sweep.finished(summary, results, (0, jobs))
-            };
-            // Whoever reads may have gone.
-            drop(print(self.args, &finished, scenario, batch.sweep));
         }
     }
 }
 
-impl Front for Terminal<'_> {
-    fn stop(&self) -> &AtomicBool {
-        &self.stop
-    }
-
-    fn during(&self, batch: &Batch<'_>, work: Work<'_>) -> Result<(), Stop> {
+impl Monitor for Terminal<'_> {
+    fn during(&self, stage: &Stage<'_>, work: StageWork<'_>) -> Result<(), Error> {
         let args = self.args;
-        let captures = batch.sweep.kept.store().is_some_and(Store::captures);
-        let expected = expected(batch.points, captures, batch.room.jobs);
         if !args.quiet {
-            say_memory(batch.room.jobs, args.jobs);
-            say_duration(expected, 0.0, batch.room.jobs);
+            say_memory(stage.jobs(), args.jobs);
+            say_duration(stage.expected_s(), 0.0, stage.jobs());
         }
-        let mut bar = Bar::new(batch.points.len(), expected, args.quiet);
+        let mut bar = Bar::new(stage.simulations(), stage.expected_s(), args.quiet);
         // Otherwise the whole run says so at its end.
         bar.says_failures = args.keep.shard.is_some();
-        let tell = || {
-            bar.clear();
-            self.tell_ended("interrupted", batch);
-        };
-        let kept = watched(bar.every, || bar.tick(), tell, || work(&bar));
-        bar.clear();
-        kept.map_err(|error| {
-            self.tell_ended(&error, batch);
-            Stop::Failed
+        let done = self
+            .bar
+            .during(bar, || self.tell_ended("interrupted", stage), work);
+        done.map_err(|error| {
+            self.tell_ended(&error.to_string(), stage);
+            Error::Stopped
         })
     }
 
-    fn hint(&self, line: &str) {
+    fn on_simulation(&self, expected_s: f64) {
+        self.bar.with(|bar| bar.advance(expected_s));
+    }
+
+    fn on_failure(&self, point: &Point, failure: &Failure) {
+        self.bar.with(|bar| bar.failed(point, failure));
+    }
+
+    fn on_hint(&self, line: &str) {
         if !self.args.quiet {
             output::complain(line);
         }
@@ -178,8 +165,8 @@ impl Front for Terminal<'_> {
 }
 
 /// The command that continues the one of `args`.
-fn go_on(args: &RunArgs, store: &Store) -> String {
-    let folder = store.folder().to_string_lossy();
+fn go_on(args: &RunArgs, folder: &Path) -> String {
+    let folder = folder.to_string_lossy();
     let mut more = Vec::new();
     if args.keep.out.is_none() {
         more.extend(["--out", &folder]);
@@ -230,13 +217,13 @@ fn write(
     let go_on = || {
         format!(
             "every simulation is kept; go on with: {}",
-            go_on(args, store)
+            go_on(args, store.folder())
         )
     };
     let tell = || output::complain(&format!("interrupted: {}", go_on()));
     let write = || {
-        sweep::write(store, scenario, finished)?;
-        finish(store)
+        api::write(store, scenario, finished)?;
+        Ok(finish(store)?)
     };
     match watched(None, || (), tell, write) {
         Ok(folder) => {
@@ -256,7 +243,7 @@ fn write(
 
 /// The answer of a run that was complete before.
 fn answer_again(args: &RunArgs, finished: &Finished, folder: &Folder) -> Result<(), Stop> {
-    let mut flows = BTreeMap::<u32, Vec<FlowRecord>>::new();
+    let mut flows = Flows::new();
     if args.flows {
         folder.flows(&mut |point, flow| flows.entry(point).or_default().push(flow.clone()))?;
     }
@@ -271,21 +258,10 @@ fn answer_again(args: &RunArgs, finished: &Finished, folder: &Folder) -> Result<
 fn print(
     args: &RunArgs,
     finished: &Finished,
-    scenario: &Scenario,
-    sweep: &Sweep<'_>,
+    flows: impl FnOnce() -> Result<Flows, Problems>,
 ) -> Result<(), Stop> {
-    let mut flows = BTreeMap::new();
-    if args.flows {
-        for (number, point) in (0..).zip(scenario.points()) {
-            flows.insert(number, sweep.kept.flows(point, scenario)?);
-        }
-    }
-    print_in(
-        finished,
-        args.format,
-        &args.view,
-        args.flows.then_some(flows),
-    )
+    let flows = args.flows.then(flows).transpose()?;
+    print_in(finished, args.format, &args.view, flows)
 }
 
 /// Whether the command succeeds: not if a point failed, nor with `--strict` if a goal is missed.
@@ -302,15 +278,15 @@ pub(crate) fn print_in(
     finished: &Finished,
     format: Format,
     view: &ViewArgs,
-    flows: Option<BTreeMap<u32, Vec<FlowRecord>>>,
+    flows: Option<Flows>,
 ) -> Result<(), Stop> {
     let text = match format {
         Format::Table => {
             let view = view.view(output::width(), output::styled(&io::stdout()));
-            render::table(finished, &view)
+            answer::run::table(finished, &view)
         }
-        Format::Json => render::json(finished, flows),
-        Format::Csv => render::csv(finished),
+        Format::Json => answer::run::json(finished, flows),
+        Format::Csv => answer::run::csv(finished),
     };
     output::answer(&text)
 }

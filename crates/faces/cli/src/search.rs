@@ -1,9 +1,6 @@
 //! Goals on the command line: `--search`, which chooses the values of a setting, and `--strict`.
 
-use std::collections::BTreeMap;
-
-use results::{Standing, Summary};
-use scenario::search::Searched;
+use results::{GoalState, Summary};
 use scenario::{Problem, Problems, Scenario};
 
 use crate::args::RunArgs;
@@ -51,31 +48,7 @@ pub(crate) fn succeeds(summary: &Summary) -> bool {
     }
     let met = |scheme: &String| {
         let mut rows = goals.rows.iter().zip(&summary.rows);
-        rows.any(|(judged, row)| row.scheme == *scheme && judged.standing == Standing::Met)
+        rows.any(|(judged, row)| row.scheme == *scheme && judged.standing == GoalState::Met)
     };
     summary.schemes.iter().all(met)
-}
-
-/// Numbers of the values to try next: at most one for each scheme.
-pub(crate) fn next(summary: &Summary, searched: &Searched) -> Vec<u64> {
-    let mut next: Vec<u64> = Vec::new();
-    let Some(goals) = &summary.goals else {
-        return next;
-    };
-    for scheme in &summary.schemes {
-        let rows = summary.rows.iter().zip(&goals.rows);
-        let own = rows.filter(|(row, _)| row.scheme == *scheme);
-        let known: BTreeMap<u64, bool> = own
-            .zip(&searched.chosen)
-            .map(|((_, judged), number)| (*number, judged.is_met()))
-            .collect();
-        if let Some(number) = searched
-            .range
-            .next(&known)
-            .filter(|number| !next.contains(number))
-        {
-            next.push(number);
-        }
-    }
-    next
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use protocol::{FetchedLine, Line, ServedLine, ServingLine};
 
 use crate::args::emulate::{FetchArgs, ServeArgs};
-use crate::args::told::Told;
+use crate::args::text_or_json::TextOrJson;
 use crate::output::{self, Stop};
 use crate::privileged;
 
@@ -62,8 +62,8 @@ pub(crate) fn fetch(given: &[String], args: &FetchArgs) -> Result<(), Stop> {
     let lines = privileged::call(given, words, &mut |_| ())?;
     let answers = lines.iter().filter_map(|line| match line {
         Line::Fetched(found) => Some(match args.format {
-            Told::Json => format!("{line}\n"),
-            Told::Table => fetched(found),
+            TextOrJson::Json => format!("{line}\n"),
+            TextOrJson::Table => fetched(found),
         }),
         _ => None,
     });
@@ -88,7 +88,7 @@ fn served(line: &ServedLine) -> String {
         line.status.as_deref().unwrap_or("no request"),
         line.bytes,
         line.retransmissions,
-        text::counted(
+        answer::words::counted(
             usize::try_from(line.timeouts).unwrap_or(usize::MAX),
             "timeout"
         ),

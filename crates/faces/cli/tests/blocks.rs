@@ -13,7 +13,7 @@ fn block(text: &str) -> String {
         results::simulate(&kept, point, &scenario, Limits::NONE).expect("a simulation");
     }
     let results = kept.results(&scenario).expect("results of every point");
-    results::answer(&Summary::new(&scenario, &results)).join("\n")
+    answer::of_run(&Summary::new(&scenario, &results)).join("\n")
 }
 
 /// A test for each kind of run: its name, and the scenario after what all have in common.

@@ -63,7 +63,7 @@ pub(super) fn explain(word: &str, commands: &[Command]) -> Option<String> {
     }
     let mut definition = String::new();
     for (term, text) in terms().filter(|(term, _)| is_term(term, &plain)) {
-        text::paragraph(&mut definition, 0, &format!("{term}: {text}"));
+        answer::paragraph(&mut definition, 0, &format!("{term}: {text}"));
     }
     add(&mut out, &definition);
     add(&mut out, &command(&plain, commands));
@@ -73,7 +73,7 @@ pub(super) fn explain(word: &str, commands: &[Command]) -> Option<String> {
         let line = format!(
             "{word} is not modelled. docs/concepts/model.md lists what is and what is not."
         );
-        text::paragraph(&mut absent, 0, &line);
+        answer::paragraph(&mut absent, 0, &line);
         add(&mut out, &absent);
     }
     add(&mut out, &pages(&plain));
@@ -116,7 +116,7 @@ fn flags(plain: &str, commands: &[Command]) -> String {
         let mut flags = command.flags.iter();
         if let Some((flag, help)) = flags.find(|(flag, _)| self::plain(flag) == plain) {
             let line = format!("tailwater {} --{flag}: {help}.", command.name);
-            text::paragraph(&mut out, 0, &line);
+            answer::paragraph(&mut out, 0, &line);
         }
     }
     out

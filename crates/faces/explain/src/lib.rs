@@ -150,14 +150,14 @@ fn figures(word: &str) -> Result<String, Problems> {
     let mut out = String::new();
     for selection in catalogue::find(&[word.to_owned()])? {
         let paper = &selection.paper;
-        text::paragraph(
+        answer::paragraph(
             &mut out,
             0,
             &format!("{}. {}.", paper.title, paper.citation),
         );
         if let Some(notes) = &paper.notes {
             out.push('\n');
-            text::paragraph(&mut out, 0, notes);
+            answer::paragraph(&mut out, 0, notes);
         }
         let chosen = paper.experiments.iter();
         for figure in chosen.filter(|figure| selection.figures.contains(&figure.name)) {
@@ -165,29 +165,34 @@ fn figures(word: &str) -> Result<String, Problems> {
             let section = section.map_or_else(String::new, |section| format!(", {section}"));
             let (id, name) = (figure.id(), &figure.figure);
             out.push('\n');
-            text::paragraph(
+            answer::paragraph(
                 &mut out,
                 0,
                 &format!("{id}: {} ({name}{section})", figure.title),
             );
-            text::paragraph(&mut out, 4, &format!("Scale: {}.", figure.scale));
+            answer::paragraph(&mut out, 4, &format!("Scale: {}.", figure.scale));
             if let Some(uses) = &figure.uses {
-                text::paragraph(&mut out, 4, &format!("Shows the runs of {uses}."));
+                answer::paragraph(&mut out, 4, &format!("Shows the runs of {uses}."));
             }
             if let Some(notes) = &figure.notes {
-                text::paragraph(&mut out, 4, notes);
+                answer::paragraph(&mut out, 4, notes);
             }
             for claim in &figure.claims {
                 let place = &claim.place;
-                text::paragraph(
+                answer::paragraph(
                     &mut out,
                     4,
                     &format!("{}: {} ({place})", claim.id, claim.says),
                 );
             }
+            for reading in figure.readings.iter().filter(|reading| !reading.is_base()) {
+                let (name, change, says) = (&reading.id, reading.change(), &reading.says);
+                let line = format!("judged by {name} too, with {change}: {says}");
+                answer::paragraph(&mut out, 4, &line);
+            }
             for cause in &figure.causes {
                 let line = format!("{}, if {}: {}", cause.id, cause.change(), cause.says);
-                text::paragraph(&mut out, 4, &line);
+                answer::paragraph(&mut out, 4, &line);
             }
         }
     }
@@ -209,16 +214,16 @@ pub fn unknown<'a>(
 
 fn scheme(scheme: &Scheme) -> String {
     let mut out = String::new();
-    text::paragraph(&mut out, 0, &format!("{}: {}", scheme.name, scheme.summary));
+    answer::paragraph(&mut out, 0, &format!("{}: {}", scheme.name, scheme.summary));
     if !scheme.reference.is_empty() {
-        text::paragraph(&mut out, 0, &format!("Source: {}", scheme.reference));
+        answer::paragraph(&mut out, 0, &format!("Source: {}", scheme.reference));
     }
     if !scheme.how.is_empty() {
         out.push('\n');
-        text::paragraph(&mut out, 0, scheme.how);
+        answer::paragraph(&mut out, 0, scheme.how);
     }
     if scheme.needs_marking {
-        text::paragraph(&mut out, 0, "Needs queues that mark: switch.ecn_threshold.");
+        answer::paragraph(&mut out, 0, "Needs queues that mark: switch.ecn_threshold.");
     }
     if scheme.keys.is_empty() {
         out.push_str("It has no settings of its own.\n");
@@ -226,7 +231,7 @@ fn scheme(scheme: &Scheme) -> String {
     for (key, text) in scheme.tcp {
         let line =
             format!("Its hosts have {key} = {text}, whatever tcp.profile, unless it is given.");
-        text::paragraph(&mut out, 0, &line);
+        answer::paragraph(&mut out, 0, &line);
     }
     for key in scheme.keys {
         out.push('\n');
@@ -238,10 +243,10 @@ fn scheme(scheme: &Scheme) -> String {
 fn key(key: &Key) -> String {
     let mut out = String::new();
     writeln!(out, "{} = {}", key.name, key.default).expect("writing to a string succeeds");
-    text::paragraph(&mut out, 4, key.help);
-    text::paragraph(&mut out, 4, &format!("Value: {}.", (key.expected)()));
+    answer::paragraph(&mut out, 4, key.help);
+    answer::paragraph(&mut out, 4, &format!("Value: {}.", (key.expected)()));
     if let Some(linux) = profile::of_linux(key.name) {
-        text::paragraph(
+        answer::paragraph(
             &mut out,
             4,
             &format!("With tcp.profile = \"linux\": {linux}."),
@@ -277,10 +282,10 @@ fn results() -> String {
     let intro = "Every point of a sweep and every seed has these numbers, in the JSON under \
         \"metrics\" and in the CSV as columns. A number that does not exist, such as a completion \
         time where no flow completed, is null in JSON, empty in CSV and \"-\" in tables.";
-    text::paragraph(&mut out, 0, intro);
+    answer::paragraph(&mut out, 0, intro);
     for column in columns::METRICS.iter().chain(columns::COST) {
         writeln!(out, "\n{} [{}]", column.name, column.unit).expect("writing to a string succeeds");
-        text::paragraph(&mut out, 4, column.help);
+        answer::paragraph(&mut out, 4, column.help);
     }
     table(&mut out, FLOWS, results::flow_fields());
     table(&mut out, PORTS, results::port_fields());
@@ -291,7 +296,7 @@ fn results() -> String {
 /// The columns of a table, those that say which point a row belongs to first.
 fn table(out: &mut String, intro: &str, fields: Vec<Field>) {
     out.push('\n');
-    text::paragraph(out, 0, intro);
+    answer::paragraph(out, 0, intro);
     for field in results::leading_fields().into_iter().chain(fields) {
         column(out, &field.name, field.unit, field.help);
     }
@@ -304,7 +309,7 @@ fn column(out: &mut String, name: &str, unit: &str, help: &str) {
         format!(" [{unit}]")
     };
     writeln!(out, "\n{name}{unit}").expect("writing to a string succeeds");
-    text::paragraph(out, 4, help);
+    answer::paragraph(out, 4, help);
 }
 
 /// The columns of series.parquet.
@@ -314,7 +319,7 @@ fn series(out: &mut String) {
         about is null. A column for each setting that results show follows the seed, named like the setting. \
         What is recorded: `tailwater explain trace`.";
     out.push('\n');
-    text::paragraph(out, 0, intro);
+    answer::paragraph(out, 0, intro);
     for field in results::leading_fields() {
         column(out, &field.name, field.unit, field.help);
     }

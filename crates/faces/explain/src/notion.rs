@@ -18,7 +18,7 @@ struct Notion {
     more: &'static [&'static str],
 }
 
-const NOTIONS: [Notion; 18] = [
+const NOTIONS: [Notion; 20] = [
     Notion {
         names: &["goals", "goal"],
         text: "A goal is a demand on the results: a metric, a comparison (<, <=, > or >=) and a threshold with its \
@@ -142,6 +142,20 @@ const NOTIONS: [Notion; 18] = [
         ],
     },
     Notion {
+        names: &["readings", "reading", "weaker form", "by the code"],
+        text: "A reading is a way to understand what a paper says: its text, its published code, or another sentence of \
+               the text. Where they differ, every claim of the figure is judged by each. The totals of a paper count \
+               the verdicts by the text. Claims that are weaker than what the paper says are counted apart.",
+        more: &["tailwater explain rcc/fig2", "tailwater reproduce rcc/fig2"],
+    },
+    Notion {
+        names: &["order of events", "hangs on the order of events"],
+        text: "A verdict hangs on the order of events if it changes with links that are late at random by up to 100 ns or \
+               1 us. In a real network no such order is fixed, so it says nothing about the schemes. Such claims are \
+               counted apart.",
+        more: &["tailwater reproduce rcc/fig6b --phase"],
+    },
+    Notion {
         names: &["causes", "cause"],
         text: "A cause is a supposed reason why a claim of a paper does not hold here: the runs of the figure with one \
                setting changed. It explains the claim if the claim holds then. Causes are tried only for claims that are \
@@ -209,7 +223,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 pub(super) fn explain(word: &str) -> Option<String> {
     let mut out = String::new();
     for notion in NOTIONS.iter().filter(|notion| notion.names.contains(&word)) {
-        text::paragraph(&mut out, 0, notion.text);
+        answer::paragraph(&mut out, 0, notion.text);
         if notion.names.contains(&"breakdown") {
             parts(&mut out);
         }
@@ -220,26 +234,26 @@ pub(super) fn explain(word: &str) -> Option<String> {
     }
     let part = Part::ALL.into_iter().zip(PART_HELP);
     for (part, help) in part.filter(|(part, _)| part.name() == word) {
-        text::paragraph(&mut out, 0, help);
+        answer::paragraph(&mut out, 0, help);
         let (fct, tail) = (format!("fct_{word}_us"), format!("tail_{word}_us"));
         let of = format!(
             "{fct} is its mean over all complete flows, {tail} over the slowest, and {}_ps in flows.parquet its \
              length for each flow. `tailwater explain breakdown` lists all parts.",
             part.name()
         );
-        text::paragraph(&mut out, 0, &of);
+        answer::paragraph(&mut out, 0, &of);
         // A count may have the name of a part.
         if let Some(column) = METRICS.iter().find(|column| column.name == word) {
             let count = format!("As a column {word} is a count. {}", column.help);
-            text::paragraph(&mut out, 0, &count);
+            answer::paragraph(&mut out, 0, &count);
         }
     }
     for (name, help, what) in choices().filter(|(name, ..)| *name == word) {
         if !out.is_empty() {
             out.push('\n');
         }
-        text::paragraph(&mut out, 0, &format!("{name}: {help}"));
-        text::paragraph(&mut out, 0, what);
+        answer::paragraph(&mut out, 0, &format!("{name}: {help}"));
+        answer::paragraph(&mut out, 0, what);
     }
     (!out.is_empty()).then_some(out)
 }
@@ -249,7 +263,7 @@ fn parts(out: &mut String) {
     out.push('\n');
     for (part, help) in Part::ALL.into_iter().zip(PART_HELP) {
         let help = help.trim_start_matches("Part of fct_us: ");
-        text::paragraph(out, 2, &format!("{}: {help}", part.name()));
+        answer::paragraph(out, 2, &format!("{}: {help}", part.name()));
     }
 }
 

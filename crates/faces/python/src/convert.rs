@@ -4,12 +4,13 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use api::{Access, Allowance, Causes, Destination, Error, Precision, RunOptions, Shard};
+use claims::catalogue;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 use record::pcap::Places;
-use scenario::{Overrides, Source};
-use tailwater::api::{self, Access, Allowance, Causes, Destination, Ended, Precision};
+use scenario::{Overrides, Scenario, Source};
 
 use crate::driver::RaisedBy;
 use crate::errors::{exception, guarded, parts};
@@ -64,6 +65,7 @@ pub(crate) struct Figures {
     full: bool,
     seeds: Option<NonZeroU32>,
     causes: String,
+    phase: bool,
     out: PathBuf,
     report: bool,
     limits: Limits,
@@ -72,7 +74,7 @@ pub(crate) struct Figures {
 
 impl Figures {
     /// The same for the library.
-    pub(crate) fn read(self, py: Python<'_>) -> PyResult<api::Figures> {
+    pub(crate) fn read(self, py: Python<'_>) -> PyResult<(api::Figures, Allowance)> {
         let causes = match self.causes.as_str() {
             "missed" => Causes::Missed,
             "all" => Causes::All,
@@ -80,19 +82,20 @@ impl Figures {
             other => {
                 let problem = scenario::Problem::new(format!("causes cannot be {other:?}"));
                 let problem = problem.help("\"missed\", \"all\" or \"none\"");
-                return Err(exception(py, Ended::Problems(problem.into())));
+                return Err(exception(py, Error::Problems(problem.into())));
             }
         };
-        Ok(api::Figures {
+        let figures = api::Figures {
             what: self.what,
             full: self.full,
             seeds: self.seeds,
             causes,
+            phase: self.phase,
             out: self.out,
             report: self.report,
-            allowance: self.limits.into(),
             command: self.command,
-        })
+        };
+        Ok((figures, self.limits.into()))
     }
 }
 
@@ -100,7 +103,7 @@ impl Figures {
 #[pyclass(frozen, module = "tailwater._tailwater")]
 pub(crate) struct Request {
     inner: api::Request,
-    scenario: scenario::Scenario,
+    scenario: Scenario,
     /// The scenario as it is written.
     written: String,
     /// Its schemes in Python.
@@ -109,13 +112,15 @@ pub(crate) struct Request {
 
 impl Request {
     pub(crate) fn new(py: Python<'_>, given: Given) -> PyResult<Self> {
-        guarded(py, || -> Result<Self, Ended> {
+        guarded(py, || -> Result<Self, Error> {
             let source = match (&given.word, given.text) {
                 (_, Some(text)) => Source::new("scenario", text),
-                (word, None) => api::source(word.as_deref().unwrap_or_default())?,
+                (word, None) => catalogue::scenario(word.as_deref().unwrap_or_default())?,
             };
             let captures = given.pcap.as_deref().map(Places::parse).transpose()?;
-            let (written, _) = api::show(source.clone(), &Overrides::default())?;
+            let written = catalogue::scenario_text(&source)?;
+            // Mistakes of the text itself come before those of arguments.
+            Scenario::load(source.clone(), &Overrides::default())?;
             let request = api::Request {
                 overrides: Overrides {
                     schemes: given.schemes,
@@ -166,25 +171,24 @@ impl Request {
     ) -> PyResult<Vec<RaisedBy>> {
         let _used = Use::begin(py, &self.classes)?;
         let request = api::Request {
-            allowance: limits.into(),
             command,
             ..self.inner.clone()
         };
-        let to = Destination {
-            folder: &folder,
-            access: match access {
-                "resume" => Access::Resume,
-                "scratch" => Access::Scratch,
-                "new" => Access::New,
-                other => {
-                    return Err(PyValueError::new_err(format!(
-                        "no access is called {other}"
-                    )));
-                }
-            },
-            report,
+        let access = match access {
+            "resume" => Access::Resume,
+            "scratch" => Access::Scratch,
+            "new" => Access::New,
+            other => {
+                return Err(PyValueError::new_err(format!(
+                    "no access is called {other}"
+                )));
+            }
         };
-        let run = |told: (&dyn api::Monitor, &_)| api::run(&request, to, told).map(drop);
+        let to = Destination::new(&folder).access(access).report(report);
+        let allowance = limits.into();
+        let run = |options: RunOptions<'_>| {
+            api::run_request(&request, to, &options.allowance(allowance)).map(drop)
+        };
         let ((), raised) = waiting::waited(py, progress.as_ref(), driver, run)?;
         Ok(raised)
     }
@@ -204,17 +208,17 @@ impl Request {
         driver: Option<Py<PyAny>>,
     ) -> PyResult<((usize, usize), Vec<RaisedBy>)> {
         let _used = Use::begin(py, &self.classes)?;
+        let shard = Shard::new(shard.0, shard.1);
+        let shard = shard.ok_or_else(|| PyValueError::new_err("there is no such shard"))?;
         let request = api::Request {
-            allowance: limits.into(),
-            shard: Some(results::Shard {
-                number: shard.0,
-                of: shard.1,
-            }),
+            shard: Some(shard),
             ..self.inner.clone()
         };
-        waiting::waited(py, progress.as_ref(), driver, |told| {
-            api::run_shard(&request, &folder, told)
-        })
+        let allowance = limits.into();
+        let (done, raised) = waiting::waited(py, progress.as_ref(), driver, |options| {
+            api::run_shard(&request, &folder, &options.allowance(allowance))
+        })?;
+        Ok(((done.finished, done.points), raised))
     }
 
     /// Its schemes in Python.

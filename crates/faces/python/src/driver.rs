@@ -1,12 +1,12 @@
-//! Who orders simulations in other processes: a driver in Python hands out the jobs, and this stores the answers.
+//! Simulations in other processes: a driver in Python hands out the jobs, and this stores the answers.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
+use api::{Executor, KeepAnswers, Order};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use tailwater::api::{Elsewhere, KeepAnswers, Order};
 
 /// What a role of a simulation has raised, by the simulation's number, scheme and seed, and how far it came in
 /// picoseconds.
@@ -90,8 +90,8 @@ impl Driver {
     }
 }
 
-impl Elsewhere for Driver {
-    fn simulate(&self, order: &Order<'_>, keep: KeepAnswers<'_>) -> Result<(), String> {
+impl Executor for Driver {
+    fn execute(&self, order: &Order<'_>, keep: KeepAnswers<'_>) -> Result<(), String> {
         let driven = Python::attach(|py| self.drive(py, order, keep));
         driven.unwrap_or_else(|error| {
             let text = error.to_string();

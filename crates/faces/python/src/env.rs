@@ -4,6 +4,8 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
 
+use api::Error;
+use claims::catalogue;
 use learning::{
     Act, Agents, Autoreset, Batch, Draw, Failure, Feature, From, Interval, Settings, Task, Term,
     Told,
@@ -12,7 +14,6 @@ use numpy::{PyReadonlyArrayDyn, PyReadwriteArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use scenario::{Overrides, Problem, Problems, Source};
-use tailwater::api::{self, Ended};
 
 use crate::errors::{exception, guarded};
 
@@ -76,7 +77,7 @@ impl Asked {
         };
         let source = match (&self.word, self.text) {
             (_, Some(text)) => Source::new("scenario", text),
-            (word, None) => api::source(word.as_deref().unwrap_or_default())?,
+            (word, None) => catalogue::scenario(word.as_deref().unwrap_or_default())?,
         };
         let overrides = Overrides {
             schemes: Some(self.scheme),
@@ -191,7 +192,7 @@ impl Environments {
         if decisions.iter().any(|decision| decision.is_nan()) {
             let problem = Problem::new("an action is not a number")
                 .help("actions are numbers, and none is NaN");
-            return Err(exception(py, Ended::Problems(problem.into())));
+            return Err(exception(py, Error::Problems(problem.into())));
         }
         let room = Told {
             observations: observations.as_slice_mut()?,

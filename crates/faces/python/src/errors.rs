@@ -3,15 +3,16 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use api::Error;
+use miette::GraphicalTheme;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use scenario::{Argument, Problem, Problems};
-use tailwater::api::{self, Ended};
 
 /// Calls what has no Python in it, with the interpreter free for other threads, and makes an exception of
 /// whatever goes wrong.
-pub(crate) fn guarded<T: Send, E: Into<Ended>>(
+pub(crate) fn guarded<T: Send, E: Into<Error>>(
     py: Python<'_>,
     call: impl FnOnce() -> Result<T, E> + Send,
 ) -> PyResult<T> {
@@ -27,11 +28,11 @@ pub(crate) fn guarded<T: Send, E: Into<Ended>>(
 }
 
 /// The exception for what ended a call.
-pub(crate) fn exception(py: Python<'_>, ended: Ended) -> PyErr {
+pub(crate) fn exception(py: Python<'_>, ended: Error) -> PyErr {
     match ended {
-        Ended::Problems(problems) => wrong(py, &problems).unwrap_or_else(|error| error),
+        Error::Problems(problems) => wrong(py, &problems).unwrap_or_else(|error| error),
         // Signals are asked for where work is waited for, which then raises by itself.
-        Ended::Stopped => PyKeyboardInterrupt::new_err(()),
+        _ => PyKeyboardInterrupt::new_err(()),
     }
 }
 
@@ -67,7 +68,8 @@ pub(crate) fn parts<'py>(
         Ok(part)
     };
     let parts = problems.iter().map(part).collect::<PyResult<_>>()?;
-    Ok((api::told(problems, &name), parts))
+    let text = api::problems::rendered(problems, GraphicalTheme::none(), &name);
+    Ok((text.join("\n"), parts))
 }
 
 /// What Python calls an argument. A setting is a place in a dictionary.
@@ -84,6 +86,7 @@ pub(crate) fn name(argument: Argument, text: Option<&str>) -> String {
         (Argument::Seed, _) => "seed",
         (Argument::Seeds, _) => "seeds",
         (Argument::Trace, _) => "trace",
+        (Argument::Ties, _) => "ties",
         (Argument::Captures, _) => "pcap",
         (Argument::Folder, _) => "out",
         (Argument::NoFolder, _) => "out=None",

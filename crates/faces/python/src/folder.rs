@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use scenario::Problems;
-use tailwater::api;
+use tailwater::texts;
 
 use crate::arrow::Table;
 use crate::errors::{guarded, name};
@@ -37,22 +37,26 @@ impl Folder {
 
     /// As `--format json` prints it.
     fn json(&self, py: Python<'_>) -> PyResult<String> {
-        guarded(py, || Ok::<_, Problems>(api::json(&self.get())))
+        guarded(py, || Ok::<_, Problems>(texts::json(&self.get())))
     }
 
     /// As `tailwater run` prints it, in this many columns of text.
     fn text(&self, py: Python<'_>, width: usize) -> PyResult<String> {
-        guarded(py, || Ok::<_, Problems>(api::table(&self.get(), width)))
+        guarded(py, || Ok::<_, Problems>(texts::table(&self.get(), width)))
     }
 
     /// As a part of a page.
     fn html(&self, py: Python<'_>) -> PyResult<String> {
-        guarded(py, || report::snippet(&self.get()).map_err(Problems::from))
+        guarded(py, || {
+            report::snippet(&self.get(), &answer::SENTENCES).map_err(Problems::from)
+        })
     }
 
     /// Writes the report.
     fn report(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let write = |path: &Path| report::write(&[&self.get()], path).map_err(Problems::from);
+        let write = |path: &Path| {
+            report::write(&[&self.get()], &answer::SENTENCES, path).map_err(Problems::from)
+        };
         guarded(py, || write(&path))
     }
 
@@ -79,7 +83,7 @@ impl Folder {
             failure.set_item("seed", failed.seed)?;
             failure.set_item(
                 "error",
-                api::failure(failed, &|argument| name(argument, None)),
+                api::problems::failure(&failed.error, &|argument| name(argument, None)),
             )?;
             failure.set_item("command", &failed.reproduce)?;
             Ok(failure)

@@ -12,18 +12,19 @@
 mod arrow;
 mod convert;
 mod driver;
-mod elsewhere;
+#[cfg(feature = "learning")]
 mod env;
 mod errors;
 mod folder;
 mod role;
 mod waiting;
+mod worker;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use tailwater::api;
+use tailwater::texts;
 
 use convert::{Figures, Given, Request};
 use errors::guarded;
@@ -32,13 +33,13 @@ use folder::Folder;
 /// What a word means; see `tailwater.explain`.
 #[pyfunction]
 fn explain(py: Python<'_>, word: &str) -> PyResult<String> {
-    guarded(py, || api::explain(word))
+    guarded(py, || texts::explain(word))
 }
 
 /// What there is to choose from; see `tailwater.list`.
 #[pyfunction]
 fn list(py: Python<'_>, what: Option<&str>) -> PyResult<String> {
-    guarded(py, || api::list(what))
+    guarded(py, || texts::list(what))
 }
 
 /// Makes a trace of a file of another program; see `tailwater.import_flows`.
@@ -51,7 +52,12 @@ fn import_flows(
     size: Option<u64>,
 ) -> PyResult<String> {
     guarded(py, || {
-        api::import_flows(&file, output.as_deref(), kind.as_deref(), size)
+        texts::import_flows(&texts::Import {
+            file: &file,
+            output: output.as_deref(),
+            kind: kind.as_deref(),
+            size,
+        })
     })
 }
 
@@ -63,17 +69,21 @@ fn reproduce(
     progress: Option<Bound<'_, PyAny>>,
     driver: Option<Py<PyAny>>,
 ) -> PyResult<(String, String, Vec<PathBuf>, bool)> {
-    let figures = figures.read(py)?;
-    let (done, _) = waiting::waited(py, progress.as_ref(), driver, |told| {
-        api::reproduce(&figures, told)
+    let (figures, allowance) = figures.read(py)?;
+    let (done, _) = waiting::waited(py, progress.as_ref(), driver, |options| {
+        let options = options.allowance(allowance);
+        api::reproduce(&figures, &options, |judged| {
+            (texts::claims_table(judged), texts::claims_json(judged))
+        })
     })?;
-    Ok((done.table, done.json, done.pages, done.failed))
+    let (table, json) = done.made;
+    Ok((table, json, done.pages, done.failed))
 }
 
 /// The command with its arguments, the program's name first: its exit status.
 #[pyfunction]
 fn command(py: Python<'_>, args: Vec<OsString>) -> u8 {
-    py.detach(|| api::command(args))
+    py.detach(|| texts::command(args))
 }
 
 /// A request of plain values; see `tailwater.Scenario`.
@@ -106,11 +116,12 @@ fn _tailwater(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<role::Config>()?;
     module.add_class::<role::Loss>()?;
     module.add_class::<role::Packet>()?;
-    module.add("VERSION", tailwater::sim::VERSION)?;
-    module.add_function(wrap_pyfunction!(elsewhere::merge, module)?)?;
-    module.add_class::<elsewhere::Worker>()?;
+    module.add("VERSION", sim::VERSION)?;
+    module.add_function(wrap_pyfunction!(worker::merge, module)?)?;
+    module.add_class::<worker::Worker>()?;
     module.add_class::<Request>()?;
     module.add_class::<Folder>()?;
+    #[cfg(feature = "learning")]
     module.add_class::<env::Environments>()?;
     module.add_class::<arrow::Table>()
 }

@@ -9,6 +9,7 @@ mod hook;
 mod interpreter;
 mod packet;
 mod param;
+mod port;
 mod queue;
 mod receiver;
 mod registry;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use pyo3::{PyTypeInfo, intern};
-use tailwater::schemes::{self, Cause};
+use schemes::{self, Cause};
 
 pub(crate) use class::Class;
 pub(crate) use hook::Hook;

@@ -6,11 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use plan::PointSpec;
+use api::{Error, Failure, Monitor, Point, RunError, RunOptions, Stage, StageWork};
 use pyo3::prelude::*;
-use tailwater::api::{Elsewhere, Ended, Monitor};
-use tailwater::schemes::Cause;
-use tailwater::sim::error::RunError;
+use schemes::Cause;
 
 use crate::driver::{Driver, RaisedBy};
 use crate::errors::{exception, internal, message};
@@ -26,7 +24,7 @@ pub(crate) fn waited<T: Send>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
     driver: Option<Py<PyAny>>,
-    work: impl FnOnce((&dyn Monitor, &AtomicBool)) -> Result<T, Ended> + Send,
+    work: impl FnOnce(RunOptions<'_>) -> Result<T, Error> + Send,
 ) -> PyResult<(T, Vec<RaisedBy>)> {
     let _here = Here::new();
     let (counts, stop, over) = (
@@ -41,7 +39,11 @@ pub(crate) fn waited<T: Send>(
     thread::scope(|scope| {
         let (heard, stopped, ended) = (&counts, &stop, &over);
         let worker = scope.spawn(move || {
-            let done = catch_unwind(AssertUnwindSafe(|| work((heard, stopped))));
+            let mut options = RunOptions::default().monitor(heard).stop(stopped);
+            if let Some(driver) = &heard.driver {
+                options = options.executor(driver);
+            }
+            let done = catch_unwind(AssertUnwindSafe(|| work(options)));
             ended.store(true, Ordering::Release);
             waits.unpark();
             done
@@ -156,16 +158,17 @@ impl Drop for Here {
 }
 
 impl Monitor for Counts {
-    fn elsewhere(&self) -> Option<&dyn Elsewhere> {
-        self.driver.as_ref().map(|driver| driver as &dyn Elsewhere)
+    fn during(&self, stage: &Stage<'_>, work: StageWork<'_>) -> Result<(), Error> {
+        self.all.fetch_add(stage.simulations(), Ordering::Relaxed);
+        work()
     }
 
-    fn fails(&self, point: &PointSpec, error: &RunError) {
-        if let RunError::Role { cause, simulated } = error {
+    fn on_failure(&self, point: &Point, failure: &Failure) {
+        if let Failure::Run(RunError::Role { cause, simulated }) = failure {
             let failed = (
-                point.index,
-                point.scheme.clone(),
-                point.seed,
+                point.index(),
+                point.scheme().to_owned(),
+                point.seed(),
                 simulated.as_ps(),
             );
             let mut all = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -173,11 +176,7 @@ impl Monitor for Counts {
         }
     }
 
-    fn begins(&self, simulations: usize) {
-        self.all.fetch_add(simulations, Ordering::Relaxed);
-    }
-
-    fn advances(&self) {
+    fn on_simulation(&self, _expected_s: f64) {
         self.done.fetch_add(1, Ordering::Relaxed);
     }
 }

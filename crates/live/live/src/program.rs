@@ -7,20 +7,24 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use bed::RateChoice;
+use bed::emulate::{Detail, Order, emulate, up};
+use bed::transfers::transfers;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use live::emulate::{Detail, Failure, Order, emulate, up};
-use live::transfers::transfers;
-use live::{RateChoice, doctor};
 use machine::privilege::{lacks, lacks_for_programs};
 use machine::record::down;
 use machine::{Sysctl, exec, interrupt};
-use protocol::{DownLine, FailedLine, LacksLine, Line, ProblemLine};
-use scenario::{Overrides, Problem, Problems, Scenario};
+use protocol::{DownLine, LacksLine, Line};
+use scenario::{Overrides, Problems, Scenario};
 
-mod deploy;
+mod output;
+mod ports;
+mod stop;
 mod tun;
 
-use deploy::{Attach, Detach, Observe, Status, WatchDevice};
+use output::line;
+use ports::{Attach, Detach, Observe, Status, WatchDevice};
+use stop::Stop;
 
 /// Changes the network of this machine, for `tailwater`
 #[derive(Parser)]
@@ -113,7 +117,7 @@ struct Emulate {
     out: Option<PathBuf>,
     /// How much is told of every run
     #[arg(long, default_value = "metrics")]
-    detail: Detail,
+    detail: Amount,
     /// What stands between the hosts
     #[arg(long, default_value = "namespaces")]
     bed: Between,
@@ -125,6 +129,27 @@ enum Between {
     Namespaces,
     /// A TUN device, with our TCP at the sender
     Tun,
+}
+
+/// How much is told of a run.
+#[derive(Clone, Copy, ValueEnum)]
+enum Amount {
+    /// Its metrics
+    Metrics,
+    /// Every flow, too
+    Flows,
+    /// The queue, what is read and the losses over time, too
+    Series,
+}
+
+impl From<Amount> for Detail {
+    fn from(told: Amount) -> Self {
+        match told {
+            Amount::Metrics => Self::Metrics,
+            Amount::Flows => Self::Flows,
+            Amount::Series => Self::Series,
+        }
+    }
 }
 
 impl Network {
@@ -154,29 +179,12 @@ pub(super) fn main() -> ExitCode {
         return ExitCode::from(3);
     }
     let done = interrupt::listen()
-        .map_err(Failure::from)
+        .map_err(Stop::from)
         .and_then(|()| call(cli.command));
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Problems(Problems(problems))) => {
-            problems.iter().for_each(problem);
-            ExitCode::from(2)
-        }
-        Err(Failure::Machine(what)) => {
-            let privileges = false;
-            line(&Line::Lacks(LacksLine { privileges, what }));
-            ExitCode::from(3)
-        }
-        Err(Failure::Failed(what)) => {
-            line(&Line::Failed(FailedLine { what }));
-            ExitCode::from(1)
-        }
-        Err(Failure::Refused) => ExitCode::from(2),
-        Err(Failure::Interrupted) => ExitCode::from(128 + interrupt::heard().unwrap_or(0)),
-    }
+    done.map_or_else(Stop::report, |()| ExitCode::SUCCESS)
 }
 
-fn call(command: Command) -> Result<(), Failure> {
+fn call(command: Command) -> Result<(), Stop> {
     match command {
         Command::Emulate(args) => {
             let scenario = args.network.load(args.runs)?;
@@ -187,7 +195,7 @@ fn call(command: Command) -> Result<(), Failure> {
                 simulate: !args.no_sim,
                 folder: args.out.clone(),
                 captures: args.pcap,
-                detail: args.detail,
+                detail: args.detail.into(),
             };
             let mut folder = args.out.map(RunFolder::create).transpose()?;
             let mut kept = Ok(());
@@ -217,14 +225,14 @@ fn call(command: Command) -> Result<(), Failure> {
             // The output is that of the command: what is wrong does not go there.
             let error = exec(&node, &command);
             drop(writeln!(io::stderr(), "{error}"));
-            Err(Failure::Refused)
+            Err(Stop::Refused)
         }
         Command::Serve(args) => args.serve(),
         Command::Fetch(args) => args.fetch(),
         Command::Doctor => {
-            let (told, is_whole) = doctor();
+            let (told, is_whole) = deploy::doctor();
             line(&Line::Doctor(told));
-            is_whole.then_some(()).ok_or(Failure::Refused)
+            is_whole.then_some(()).ok_or(Stop::Refused)
         }
         #[cfg(feature = "kernel")]
         Command::Observe(args) => args.observe(),
@@ -241,7 +249,7 @@ fn call(command: Command) -> Result<(), Failure> {
         | Command::Attach(_)
         | Command::Status(_)
         | Command::Watch(_)
-        | Command::Detach(_) => Err(deploy::lacks()),
+        | Command::Detach(_) => Err(ports::lacks()),
     }
 }
 
@@ -267,18 +275,4 @@ impl RunFolder {
         }
         writeln!(self.lines, "{line}")
     }
-}
-
-fn problem(problem: &Problem) {
-    use miette::Diagnostic;
-    line(&Line::Problem(ProblemLine {
-        message: problem.to_string(),
-        help: problem.help().map(|help| help.to_string()),
-    }));
-}
-
-/// One line on standard output. A reader that has gone ends nothing: the network is removed in order.
-fn line(line: &Line) {
-    let mut out = io::stdout().lock();
-    drop(writeln!(out, "{line}").and_then(|()| out.flush()));
 }

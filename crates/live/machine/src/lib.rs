@@ -18,6 +18,8 @@ mod exec;
 #[cfg(target_os = "linux")]
 pub mod interrupt;
 #[cfg(target_os = "linux")]
+pub mod kernel;
+#[cfg(target_os = "linux")]
 pub mod namespace;
 #[cfg(target_os = "linux")]
 pub mod netlink;

@@ -88,12 +88,12 @@ impl Receiver {
 
     /// Listens to what the programs tell. One ear at a time hears everything.
     pub fn listen(&self) -> Result<Ear<Segment>, LoadError> {
-        Ear::at(&self.map("ring")?, Segment::read)
+        Ear::at(&self.map_named("ring")?, Segment::read)
     }
 
     /// How many segments were not told, for want of room.
     pub fn untold(&self) -> Result<u64, LoadError> {
-        let value = self.map("untold")?.lookup(&[0; 4], MapFlags::ANY);
+        let value = self.map_named("untold")?.lookup(&[0; 4], MapFlags::ANY);
         let value = value.map_err(|error| LoadError::Refused("read a map", error))?;
         let count = value.and_then(|value| value.first_chunk().copied());
         Ok(count.map_or(0, u64::from_ne_bytes))
@@ -106,10 +106,10 @@ impl Receiver {
         } else {
             "windows6"
         };
-        Ok((self.map(name)?, way.key().1))
+        Ok((self.map_named(name)?, way.key().1))
     }
 
-    fn map(&self, name: &str) -> Result<MapHandle, LoadError> {
+    fn map_named(&self, name: &str) -> Result<MapHandle, LoadError> {
         let mut maps = self.port.object().maps();
         let map = maps.find(|map| map.name() == name);
         let map = map.ok_or(LoadError::Lacks("map"))?;

@@ -30,7 +30,8 @@ pub fn names() -> Vec<&'static str> {
 /// The names of the figures of a paper that comes with the program.
 pub fn figures(paper: &str) -> Vec<&'static str> {
     let inside = FILES.iter().filter_map(|(path, _)| path.split_once('/'));
-    let figures = inside.filter(|(folder, file)| *folder == paper && *file != PAPER);
+    let figures =
+        inside.filter(|(folder, file)| *folder == paper && ![PAPER, CONTENTS].contains(file));
     let mut figures: Vec<_> = figures.map(|(_, file)| stem(file)).collect();
     figures.sort_by_key(|name| natural(name));
     figures
@@ -229,6 +230,8 @@ fn load(
 ) -> Result<Paper, Problems> {
     let own = files.iter().position(|(file, _)| file == PAPER);
     let own = own.map(|index| files.remove(index).1);
+    let contents = files.iter().position(|(file, _)| file == CONTENTS);
+    let contents = contents.map(|index| files.remove(index).1);
     let (mut paper, order) = match &own {
         Some(own) => read::paper(name, own)?,
         None if lone.is_some() => {
@@ -239,6 +242,7 @@ fn load(
                 url: None,
                 notes: None,
                 sections: Vec::new(),
+                contents: Vec::new(),
                 experiments: Vec::new(),
             };
             (paper, Vec::new())
@@ -260,6 +264,10 @@ fn load(
     if !problems.is_empty() {
         return Err(Problems(problems));
     }
+    if let Some(own) = own.as_ref().filter(|_| lone.is_none()) {
+        let names: Vec<&str> = figures.iter().map(|(name, _)| name.as_str()).collect();
+        common::check(own, &names)?;
+    }
     let place = |name: &str| order.iter().position(|other| other == name);
     figures.sort_by_key(|(name, _)| (place(name).unwrap_or(usize::MAX), natural(name)));
     if figures.is_empty() {
@@ -269,6 +277,10 @@ fn load(
             .into());
     }
     paper.experiments = read::figures((name, &paper.sections), &figures)?;
+    if let Some(contents) = &contents {
+        let names: Vec<String> = figures.into_iter().map(|(name, _)| name).collect();
+        paper.contents = read::contents(contents, &names)?;
+    }
     Ok(paper)
 }
 
@@ -330,6 +342,9 @@ fn natural(name: &str) -> Vec<(String, u64)> {
 /// The file of the paper itself.
 const PAPER: &str = "paper.toml";
 
+/// The list of what the paper has.
+const CONTENTS: &str = "contents.toml";
+
 /// The files below `experiments`, in the order of their names.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
 
@@ -338,7 +353,7 @@ mod tests {
     use scenario::{Overrides, Scenario};
 
     use super::*;
-    use crate::Experiment;
+    use crate::{Experiment, State};
 
     #[test]
     fn the_catalogue_is_correct() {
@@ -347,6 +362,24 @@ mod tests {
             let paper = paper(name).unwrap_or_else(|problems| panic!("{problems}"));
             assert_eq!(paper.experiments.len(), figures(name).len());
             assert!(!paper.sections.is_empty(), "{name} lists no sections");
+            assert!(!paper.contents.is_empty(), "{name} lists no contents");
+        }
+    }
+
+    /// The first number of a figure or table that an experiment is named after is in the list, and says so.
+    #[test]
+    fn each_figure_that_is_run_stands_in_the_contents_of_its_paper() {
+        for name in names() {
+            let paper = paper(name).unwrap_or_else(|problems| panic!("{problems}"));
+            for figure in &paper.experiments {
+                let numbered = ["Fig", "Table", "Equation"];
+                let is_numbered = numbered.iter().any(|kind| figure.figure.starts_with(kind));
+                let stands = paper.contents.iter().any(|item| match &item.state {
+                    State::Judged(by) => by.contains(&figure.name),
+                    _ => false,
+                });
+                assert!(stands || !is_numbered, "{} is not listed", figure.id());
+            }
         }
     }
 

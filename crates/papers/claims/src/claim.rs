@@ -32,6 +32,8 @@ pub struct Claim {
     /// Why it is a check of our own rather than what the paper says, if so: it has a verdict, but is not
     /// counted among the paper's claims.
     pub own: Option<String>,
+    /// The part of the paper's sentence that it leaves out, if it is weaker: then it is counted apart.
+    pub weaker: Option<String>,
 }
 
 /// How a claim is judged.
@@ -77,7 +79,8 @@ pub struct Number {
     pub paper: (f64, f64),
     /// Its unit, as in `ms`; `%` for reductions and increases.
     pub unit: String,
-    /// How far ours may be off, as a share of the paper's value; of no use beside a range.
+    /// How far ours may be off, as a share of the paper's value or of the end of its range; of a reduction above
+    /// one half, as a share of what remains.
     pub tolerance: f64,
     /// How far ours may be off, in a unit of its own, where a share makes no sense.
     pub within: Option<Level>,
@@ -208,13 +211,14 @@ pub enum ShapeKind {
     },
 }
 
-/// An experiment that may explain why claims do not reproduce: something is set otherwise. It is tried on
-/// all claims about the runs that it changes, since what explains one may break another.
+/// Something about an experiment that is set or measured otherwise: another reading of the paper, or a supposed
+/// cause of claims that do not reproduce. All claims about the runs that it changes are judged with it, since what
+/// explains one may break another.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Cause {
+pub struct Change {
     /// Its name, unique within the experiment.
-    #[serde(deserialize_with = "leaf::id")]
+    #[serde(default, deserialize_with = "leaf::id")]
     pub id: String,
     /// What it supposes, in one sentence.
     pub says: String,
@@ -228,6 +232,9 @@ pub struct Cause {
     pub weight: Option<Weight>,
     /// Who tells when a flow is complete, if not the receiver; without settings, too, the same runs serve.
     pub clock: Option<Clock>,
+    /// Whether reductions and the like compare averages, whatever a claim says; without settings, too, the same runs
+    /// serve.
+    pub of_averages: Option<bool>,
     /// Schemes it changes, which alone run again; empty for all.
     #[serde(default)]
     pub schemes: Vec<String>,
@@ -243,7 +250,7 @@ pub enum Clock {
     Sender,
 }
 
-impl Cause {
+impl Change {
     /// The schemes to run again, none for all: those it changes and, where claims about them compare with
     /// other schemes flow by flow, these too.
     pub fn runs<'a>(&'a self, claims: impl Iterator<Item = &'a Claim>) -> BTreeSet<&'a str> {
@@ -302,6 +309,14 @@ impl Cause {
         }
     }
 
+    /// Whether it changes nothing: the reading that names the experiment's own scenario and measures.
+    pub fn is_base(&self) -> bool {
+        self.set.is_empty()
+            && self.weight.is_none()
+            && self.clock.is_none()
+            && self.of_averages.is_none()
+    }
+
     /// What is different, as `KEY = VALUE` or in words.
     pub fn change(&self) -> String {
         let settings = self
@@ -322,9 +337,21 @@ impl Cause {
             };
             ends.to_owned()
         });
+        let averages = self.of_averages.map(|of_averages| {
+            let compared = if of_averages {
+                "averages over the axes are compared"
+            } else {
+                "what is compared at each point is averaged"
+            };
+            compared.to_owned()
+        });
         let at = self.at.iter();
         let at = at.map(|(key, values)| format!("only at {key} = {}", values.join(", ")));
-        let changes = settings.chain(weight).chain(clock).chain(at);
+        let changes = settings
+            .chain(weight)
+            .chain(clock)
+            .chain(averages)
+            .chain(at);
         changes.collect::<Vec<_>>().join(", ")
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A number is reproduced if ours is within the claim's tolerance of the paper's, or if the paper's lies
 //! between the least and the greatest of the seeds; a range is reproduced if ours is inside. Partly, if sign
-//! and order hold and ours is within a factor of 2. Orders and shapes are counted: reproduced if they hold
+//! and order hold and ours is within a factor of 2. A reduction by more than half is judged by what remains. Orders and shapes are counted: reproduced if they hold
 //! everywhere, partly if at half of the places or more. Nothing else enters a verdict.
 
 mod along;
@@ -19,10 +19,10 @@ mod words;
 
 use scenario::Problems;
 
-use super::{Cause, Claim, ClaimKind, Experiment};
+use super::{Change, Claim, ClaimKind, Experiment};
 pub use bench::Bench;
 pub use count::{Bias, Counts, Shift};
-pub use judged::{Effect, Judged, Standing, Tried};
+pub use judged::{Effect, Judged, Reading, Standing, Tried};
 pub use verdict::{Finding, Verdict};
 pub use words::{digits, display};
 
@@ -67,7 +67,21 @@ impl Judged {
             seeds: bench.own.folder().summary().seeds,
             scale: scale.to_owned(),
             standing: Standing::of(claim, experiment),
+            readings: Vec::new(),
+            phases: Vec::new(),
             causes: Vec::new(),
+        })
+    }
+}
+
+impl Reading {
+    /// Judges a claim under `change`, with the changed runs of `bench`.
+    pub fn new(claim: &Claim, change: &Change, bench: &Bench<'_>) -> Result<Self, Problems> {
+        Ok(Self {
+            name: change.id.clone(),
+            says: change.says.clone(),
+            set: change.change(),
+            finding: judge(claim, bench)?,
         })
     }
 }
@@ -76,7 +90,7 @@ impl Tried {
     /// What `cause` makes of a claim, judged with the runs of `bench` that it changes.
     pub fn new(
         claim: &Claim,
-        cause: &Cause,
+        cause: &Change,
         bench: &Bench<'_>,
         effect: Effect,
     ) -> Result<Self, Problems> {
@@ -86,6 +100,7 @@ impl Tried {
             set: cause.change(),
             finding: judge(claim, bench)?,
             effect,
+            over: Vec::new(),
         })
     }
 }

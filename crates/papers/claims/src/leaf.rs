@@ -106,15 +106,22 @@ pub(crate) fn range<'de, D: Deserializer<'de>>(from: D) -> Result<Option<(f64, f
 /// The name of a claim or cause.
 pub(crate) fn id<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let id = String::deserialize(from)?;
-    let correct = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if id.chars().all(correct) {
+    if is_id(&id) {
         return Ok(id);
     }
-    let expected = "letters, digits and dashes, which can be typed on a command line";
     Err(D::Error::custom(format!(
-        "{id:?} cannot be an id\nexpected {expected}"
+        "{id:?} cannot be an id\nexpected {OF_ID}"
     )))
 }
+
+/// Whether a text can name a claim, a cause or a reading.
+pub(crate) fn is_id(text: &str) -> bool {
+    let correct = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    text.chars().all(correct)
+}
+
+/// What such a name consists of.
+pub(crate) const OF_ID: &str = "letters, digits and dashes, which can be typed on a command line";
 
 impl<'de> Deserialize<'de> for Level {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

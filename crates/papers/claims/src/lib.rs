@@ -1,8 +1,9 @@
 //! Papers as data: the figures of a paper, how they are drawn, and what the paper claims about them.
 //!
-//! A paper is a folder with a `paper.toml` and one file for each figure, [`Experiment`]. The file of a
-//! figure is a scenario with tables of its own: [`Plot`]s, [`Claim`]s, [`Cause`]s and what `--full`
-//! changes. Plots and claims say what they show through [`Measure`]s, which are evaluated from a run
+//! A paper is a folder with a `paper.toml`, one file for each figure, [`Experiment`], and a list of its contents,
+//! [`Item`]. The file of a figure is a scenario with tables of its own: [`Plot`]s, [`Claim`]s, [`Change`]s by which they
+//! are judged again, and what `--full` changes. Plots and claims say what they show through [`Measure`]s, which are
+//! evaluated from a run
 //! folder, seed by seed. A claim is judged by what was measured; nothing in an experiment can decide
 //! a verdict. `docs/guide/experiments.md` describes every key of a figure, `docs/guide/claims.md` of a claim.
 //!
@@ -18,6 +19,7 @@ pub mod catalogue;
 mod claim;
 mod columns;
 mod common;
+mod contents;
 pub mod judge;
 mod leaf;
 mod measure;
@@ -35,9 +37,10 @@ use scenario::Source;
 use serde::Deserialize;
 
 pub use claim::{
-    At, Average, Cause, Claim, ClaimKind, Clock, Compare, Number, Operand, Order, Rank, Shape,
+    At, Average, Change, Claim, ClaimKind, Clock, Compare, Number, Operand, Order, Rank, Shape,
     ShapeKind,
 };
+pub use contents::{Item, State};
 pub use measure::{
     Chosen, Cluster, FlowWeight, Measure, Moment, Name, Of, Place, Sizes, Statistic, Stretch,
     Weight,
@@ -62,7 +65,9 @@ pub struct Paper {
     pub notes: Option<String>,
     /// Its sections, by which the places of claims are checked; empty if they are not listed.
     pub sections: Vec<Section>,
-    /// Its figures and tables, in the paper's order.
+    /// Its figures, tables, equations and algorithms with the state of each; empty if they are not listed.
+    pub contents: Vec<Item>,
+    /// Its experiments, in the paper's order.
     pub experiments: Vec<Experiment>,
 }
 
@@ -115,9 +120,13 @@ pub struct Experiment {
     /// What the paper claims.
     #[serde(skip)]
     pub claims: Vec<Claim>,
+    /// Readings of the paper by which every claim about its runs is judged. One that changes nothing names the
+    /// experiment's own; totals count that.
+    #[serde(skip)]
+    pub readings: Vec<Change>,
     /// Explanations to try for claims about its runs that do not reproduce.
     #[serde(skip)]
-    pub causes: Vec<Cause>,
+    pub causes: Vec<Change>,
     /// The file; also the text of the scenario.
     #[serde(skip, default = "unread")]
     pub source: Source,
@@ -219,7 +228,7 @@ impl Experiment {
 }
 
 /// What a file of a figure has beside its scenario.
-pub const KEYS: [&str; 12] = [
+pub const KEYS: [&str; 13] = [
     "common",
     "figure",
     "section",
@@ -231,5 +240,6 @@ pub const KEYS: [&str; 12] = [
     "live",
     "plot",
     "claim",
+    "reading",
     "cause",
 ];

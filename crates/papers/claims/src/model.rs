@@ -2,6 +2,7 @@
 
 use plan::PointSpec;
 use plan::keys::WorkloadKind;
+use theory::hscc::{Fluid, Increase, Linear};
 use theory::{rc3, rcc};
 
 use super::unit::{Dimension, Level};
@@ -71,15 +72,54 @@ pub const MODELS: &[Model] = &[
         value: Value::OfPoint(|point| Some(ecn(point)?.period())),
     },
     Model {
+        name: "rcc.ecn_share",
+        unit: "%",
+        help: "Share of packets that are marked on that sawtooth (RCC section 5.2).",
+        value: Value::OfPoint(|point| Some(ecn(point)?.alpha())),
+    },
+    Model {
+        name: "rcc.ecn_longest_queue",
+        unit: "bytes",
+        help: "Longest queue of that sawtooth (RCC section 5.2).",
+        value: Value::OfPoint(|point| Some(ecn(point)?.max_queue() * packet(point))),
+    },
+    Model {
+        name: "rcc.ecn_shortest_queue",
+        unit: "bytes",
+        help: "Shortest queue of that sawtooth; below zero the link falls idle (RCC section 5.2).",
+        value: Value::OfPoint(|point| Some(ecn(point)?.min_queue() * packet(point))),
+    },
+    Model {
         name: "rcc.ideal_completion",
         unit: "us",
-        help: "Completion time of the last of equal flows whose packets fill the receiver's link without a pause.",
+        help: "Completion time of the last of equal flows whose packets fill the receiver's link without a pause (RCC section 5.3).",
         value: Value::OfPoint(ideal_completion),
+    },
+    Model {
+        name: "hscc.equilibrium_queue",
+        unit: "bytes",
+        help: "Queue at which HSCC's fluid model stands still; none if it clamps flows for ever (HSCC eq. 2).",
+        value: Value::OfPoint(|point| {
+            let still = hscc(point)?.equilibrium().ok()?;
+            Some(still.queue * packet(point))
+        }),
+    },
+    Model {
+        name: "hscc.eigenvalue",
+        unit: "1/s",
+        help: "Real part of the dominant eigenvalue of HSCC's fluid model, whose probabilities follow the queue with a delay; stable below 0 (HSCC eq. 3).",
+        value: Value::OfPoint(|point| Some(hscc_near_equilibrium(point)?.dominant().re)),
+    },
+    Model {
+        name: "hscc.eigenvalue_held",
+        unit: "1/s",
+        help: "The same with probabilities that stay as they are, which is below 0 for any settings (HSCC eq. 3).",
+        value: Value::OfPoint(|point| Some(hscc_near_equilibrium(point)?.held().dominant().re)),
     },
     Model {
         name: "rc3.reduction",
         unit: "%",
-        help: "By how much RC3 shortens the completion time of a flow of some size, on a path of two links between switches each way that other flows load (RC3 section 2.1).",
+        help: "By how much RC3 shortens the completion time of a flow of some size, on a path of two links between switches each way that other flows load (RC3 section 3).",
         value: Value::OfFlow(|point, size| {
             let (path, packets) = path(point, size);
             Some(path.reduction(packets))
@@ -88,7 +128,7 @@ pub const MODELS: &[Model] = &[
     Model {
         name: "rc3.completion",
         unit: "us",
-        help: "Completion time of such a flow under RC3 (RC3 section 2.1).",
+        help: "Completion time of such a flow under RC3 (RC3 section 3).",
         value: Value::OfFlow(|point, size| {
             let (path, packets) = path(point, size);
             Some(1e6 * path.rc3(packets))
@@ -97,13 +137,35 @@ pub const MODELS: &[Model] = &[
     Model {
         name: "rc3.tcp_completion",
         unit: "us",
-        help: "Completion time of such a flow under TCP (RC3 section 2.1).",
+        help: "Completion time of such a flow under TCP (RC3 section 3).",
         value: Value::OfFlow(|point, size| {
             let (path, packets) = path(point, size);
             Some(1e6 * path.tcp(packets))
         }),
     },
 ];
+
+/// HSCC's fluid model for long flows over a star, with TCP's own increase of windows.
+fn hscc(point: &PointSpec) -> Option<Fluid> {
+    let buffer = Level::parse(point.text("switch.buffer"))?;
+    let buffer = buffer.in_column(Dimension::Bytes, packet(point))?;
+    Some(Fluid {
+        rate: rate(point),
+        rtt: 4.0 * point.keys.link.delay.as_secs(),
+        flows: f64::from(point.keys.workload.senders.0),
+        buffer: buffer / packet(point),
+        low: point.text("hscc.alpha1").parse().ok()?,
+        high: point.text("hscc.alpha2").parse().ok()?,
+        increase: Increase::Corrected,
+    })
+}
+
+/// HSCC eq. 3: the model near its equilibrium, if it has one.
+fn hscc_near_equilibrium(point: &PointSpec) -> Option<Linear> {
+    let fluid = hscc(point)?;
+    let still = fluid.equilibrium().ok()?;
+    Some(Linear::of(&fluid, &still))
+}
 
 /// The equation called `name`.
 pub fn find(name: &str) -> Option<&'static Model> {
@@ -138,7 +200,7 @@ fn ecn(point: &PointSpec) -> Option<rcc::Ecn> {
     })
 }
 
-/// RCC §6.1.
+/// RCC §5.3.
 fn ideal_completion(point: &PointSpec) -> Option<f64> {
     let senders = f64::from(point.keys.workload.senders.0);
     let mss = f64::from(point.keys.tcp.mss.0);
@@ -148,7 +210,7 @@ fn ideal_completion(point: &PointSpec) -> Option<f64> {
     Some(1e6 * rcc::ideal_completion(senders, size, mss, rate(point)))
 }
 
-/// RC3 §2.1: what the other flows leave of a host's link, and a flow of `size` bytes in packets.
+/// RC3 §3: what the other flows leave of a host's link, and a flow of `size` bytes in packets.
 ///
 /// The round trip is that of two links between switches each way, the paper's 40 ms for 10 ms each: its
 /// network has 1.978 of them between two hosts, and its model leaves out the links of hosts.
@@ -219,8 +281,42 @@ mod tests {
         // 160/3 packets in the path and up to the threshold, of 40 flows.
         let sawtooth = ecn(point(40).unwrap()).unwrap();
         assert!((sawtooth.amplitude() - 0.5 * (40.0_f64 * 160.0 / 3.0).sqrt()).abs() < 1e-9);
+        // K + N / 2 = 60 packets, less the height.
+        let longest = find("rcc.ecn_longest_queue").unwrap();
+        let longest = longest.value(point(40).unwrap(), None).unwrap();
+        assert!((longest / 1500.0 - 60.0).abs() < 1e-9, "{longest}");
+        let shortest = find("rcc.ecn_shortest_queue").unwrap();
+        let shortest = shortest.value(point(40).unwrap(), None).unwrap();
+        assert!(((longest - shortest) / 1500.0 - sawtooth.amplitude()).abs() < 1e-9);
+        // Windows of (160/3) / 10 packets: a share of one over their root.
+        let share = find("rcc.ecn_share")
+            .unwrap()
+            .value(point(10).unwrap(), None)
+            .unwrap();
+        assert!((share - (30.0_f64 / 160.0).sqrt()).abs() < 1e-9, "{share}");
         let us = ideal_completion(hundred).unwrap();
         assert!((us - 101.0 * 32_768.0 / 1448.0 * 12.0).abs() < 1e-6, "{us}");
+    }
+
+    // Clauses: HSCC-eq2, HSCC-eq3
+    #[test]
+    fn hsccs_fluid_model_follows_from_the_scenario() {
+        // `tailwater model hscc` with 36 flows, 183 packets, 1 Gbit/s and 100 us, and with 126 flows, which a segment each
+        // keeps above the upper threshold.
+        let text = "schemes = [\"hscc\"]\n[link]\nrate = \"1Gbps\"\ndelay = \"25us\"\n[switch]\nbuffer = \"183pkt\"\n\
+                    [workload]\nkind = \"incast\"\nsenders = [36, 126]\nsize = \"1MB\"\n";
+        let scenario = Scenario::load(Source::new("hscc.toml", text), &Overrides::default());
+        let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
+        let value =
+            |name: &str, point: usize| find(name).unwrap().value(&scenario.points()[point], None);
+        let queue = value("hscc.equilibrium_queue", 0).unwrap();
+        assert!((queue / 1500.0 - 65.76).abs() < 0.01, "{queue}");
+        let with_delay = value("hscc.eigenvalue", 0).unwrap();
+        assert!((with_delay + 133.8).abs() < 0.1, "{with_delay}");
+        let held = value("hscc.eigenvalue_held", 0).unwrap();
+        assert!((held + 617.0).abs() < 0.1, "{held}");
+        assert_eq!(value("hscc.equilibrium_queue", 1), None);
+        assert_eq!(value("hscc.eigenvalue", 1), None);
     }
 
     #[test]

@@ -4,15 +4,18 @@
 //! First every scenario is loaded, so that claims and plots may only name schemes, axes and values
 //! that are run.
 
-mod cause;
+mod change;
 mod claim;
+mod contents;
 mod hollow;
 mod live;
 mod measure;
+mod parse;
 mod plot;
 mod reader;
 mod section;
 mod short;
+mod tolerance;
 mod tree;
 
 use std::collections::BTreeMap;
@@ -22,13 +25,12 @@ use plan::keys;
 use scenario::{Overrides, Problem, Problems, Scenario, Source};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
 use toml_edit::DocumentMut;
 
 use super::{At, Experiment, Paper, Section};
+pub(super) use contents::contents;
+use parse::parse;
 use reader::{Reader, Table};
-use short::write_out;
 use tree::{Node, Site, split};
 
 /// What is run for a figure, as far as claims and plots refer to it.
@@ -77,6 +79,7 @@ pub(super) fn paper(name: &str, source: &Source) -> Result<(Paper, Vec<String>),
             url: file.url,
             notes: file.notes,
             sections: file.sections,
+            contents: Vec::new(),
             experiments: Vec::new(),
         };
         (paper, file.figures)
@@ -153,22 +156,6 @@ pub(super) fn scenario_text(source: &Source) -> Result<String, Problems> {
     Ok(document.to_string())
 }
 
-/// The tables of a file, with short forms written out.
-fn parse(source: &Source) -> Result<Node<'_>, Problems> {
-    let table = DeTable::parse(source.text()).map_err(|error| {
-        let end = source.text().len();
-        let place = error
-            .span()
-            .map_or(end..end, |span| span.start.min(end)..span.end.min(end));
-        Problem::new(format!("{} is not correct TOML", source.name()))
-            .at(source, place, error.message().trim().replace('\n', ", "))
-            .help("a line is [table], key = value or # comment; values with a unit are in quotes")
-    })?;
-    let mut document = Spanned::new(0..0, DeValue::Table(table.into_inner()));
-    write_out(&mut document);
-    Ok(document)
-}
-
 /// What the scenario of a figure runs; none if it shows the runs of another.
 fn context(source: &Source) -> Result<Option<Context>, Problems> {
     if Site::new(&parse(source)?).has("uses") {
@@ -229,6 +216,7 @@ fn figure(
         }
         claims.extend(read);
     }
+    let readings = reader.readings(&document, context);
     let tables = reader.tables(&document, "cause");
     reader.unique(&tables);
     for (what, cause) in tables {
@@ -255,6 +243,7 @@ fn figure(
         name: name.to_owned(),
         plots,
         claims,
+        readings,
         causes,
         source: source.clone(),
         ..experiment

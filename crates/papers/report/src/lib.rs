@@ -38,6 +38,7 @@ mod model;
 mod page;
 mod palette;
 mod paper;
+mod sentences;
 mod thin;
 mod units;
 
@@ -46,7 +47,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use askama::Template;
-use results::{self, Folder};
+use results::Folder;
 
 pub use error::Error;
 pub use figure::{Axis, Cells, Figure, Line, Mark, Point, Shape, Style};
@@ -54,20 +55,21 @@ pub use fixed::{Format, Size, draw, save, save_in};
 pub use live::{LiveClaim, LiveColumn, LiveNetwork, LivePage, LiveScheme, write_live};
 pub use model::{ModelPage, Rows, write_model};
 pub use paper::{Reproduction, write_paper};
+pub use sentences::Sentences;
 
 /// Writes the report of `folders` to `out`: one run, or several side by side.
 ///
 /// # Panics
 /// If there is no folder.
-pub fn write(folders: &[&Folder], out: &Path) -> Result<(), Error> {
+pub fn write(folders: &[&Folder], sentences: &Sentences, out: &Path) -> Result<(), Error> {
     assert!(!folders.is_empty(), "a report is about a run");
-    put_page(out, &page::page(folders, out)?)
+    put_page(out, &page::page(folders, sentences, out)?)
 }
 
 /// A run as a part of somebody else's page, such as a notebook: the answer, the table and the main charts,
 /// without a script and below [`SNIPPET_BYTES`].
-pub fn snippet(folder: &Folder) -> Result<String, Error> {
-    page::snippet::snippet(folder)
+pub fn snippet(folder: &Folder, sentences: &Sentences) -> Result<String, Error> {
+    page::snippet::snippet(folder, sentences)
 }
 
 /// More than any [`snippet`] has.

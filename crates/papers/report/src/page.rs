@@ -19,6 +19,7 @@ use crate::data::Data;
 use crate::error::Error;
 use crate::figure::Figure;
 use crate::figures;
+use crate::sentences::Sentences;
 pub(crate) use drawn::{Breadth, Drawn, charts};
 use tables::{Compared, Failed, Table};
 use tiers::Tiers;
@@ -72,7 +73,7 @@ struct Described {
 
 /// The report of `folders`: a pure function of what they hold, which `out` only makes links relative
 /// to.
-pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
+pub(crate) fn page(folders: &[&Folder], words: &Sentences, out: &Path) -> Result<Page, Error> {
     let data = Data::read(folders)?;
     let figures = figures::all(&data);
     let summaries = folders.iter().map(|folder| folder.summary());
@@ -86,8 +87,8 @@ pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
             } else {
                 String::new()
             };
-            let sentences = results::answer(summary).into_iter();
-            let sentences = sentences.chain(results::drops(summary));
+            let sentences = (words.of_run)(summary).into_iter();
+            let sentences = sentences.chain((words.drops)(summary));
             sentences.map(move |sentence| prefix.clone() + &unbroken(&sentence))
         });
     let first = folders[0].summary();
@@ -105,7 +106,8 @@ pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
     let later = folders.iter().zip(names()).skip(1);
     let against = later.map(|(folder, name)| {
         let against = Against::of(folders[0], folder);
-        against::block(&against, [&data.runs[0].name, name])
+        let names = [data.runs[0].name.as_str(), name];
+        against::block(&against, names, (words.of_change)(&against, names))
     });
     let comparisons = tables::comparisons(&data);
     let (main, causes) = (drawn::main(&data), drawn::causes(&data));

@@ -8,6 +8,7 @@ mod run;
 use std::fs;
 use std::path::Path;
 
+use report::Sentences;
 use results::{Folder, RunInfo, sealed};
 use scenario::Source;
 use serde_json::Value;
@@ -15,9 +16,16 @@ use serde_json::Value;
 use browser::{SCROLLED, told};
 use run::{Temporary, Wanted, incast};
 
+/// The sentences in the reports of these tests.
+const SENTENCES: Sentences = Sentences {
+    of_run: |summary| vec![format!("The answer to {}.", summary.scenario)],
+    drops: |_| None,
+    of_change: |_, [first, second]| vec![format!("{second} against {first}.")],
+};
+
 /// The report of `folders` as it is written.
 fn report(folders: &[&Folder], path: &Path) -> String {
-    report::write(folders, path).expect("a report of a test is whole");
+    report::write(folders, &SENTENCES, path).expect("a report of a test is whole");
     fs::read_to_string(path).expect("a report of a test is whole")
 }
 

@@ -41,7 +41,7 @@ pub use fan_in::FanIn;
 pub use lost::LostSegments;
 pub use profile::Profile;
 pub use topology::Topology;
-pub use traced::{Trace, TraceInterval, TracedFlows, TracedPorts, TracedSeries};
+pub use traced::{SweepSize, Trace, TraceInterval, TracedFlows, TracedPorts, TracedSeries};
 pub use window_scale::WindowScale;
 
 use crate::flow_trace::{ColumnNames, HostNames, TraceChoice, TraceWindow};
@@ -198,8 +198,10 @@ base::settings! {
         pub reordering_delay: Span = "100us",
         /// Share of packets that this link delivers twice, in both directions, the copy right behind the packet.
         pub duplication: Fraction = "0",
-        /// Which of the packets of bottleneck.loss are lost: "random" ones, or with "periodic" every n-th, where n is 1 / loss.
+        /// Which of the packets of bottleneck.loss are lost: "random" ones, with "bursts" several in a row, or with "periodic" every n-th, where n is 1 / loss.
         pub loss_pattern: LossPattern = "random",
+        /// Mean number of packets that "bursts" of bottleneck.loss_pattern lose in a row; lengths are geometric (Gilbert's model, whose bad state loses every packet). At least one packet comes through between two bursts, so that a loss above one half makes them longer. Ignored by the other patterns.
+        pub loss_burst: Count = "4",
         /// Whether bottleneck.loss takes packets without payload, too, such as SYNs.
         pub loss_of_control: bool = "false",
         /// Segments that are lost on this link, joined by +: "syn", "syn-ack", "ack" (which ends the handshake), or data towards the first receiver by their numbers on their connection: "segment 5", "segments 14 26-28", or the same segment of each answer ("segment 5 of 12" for answers with 12 segments). Every connection loses them, or with "of flow 1" behind them that of this flow alone; flows are numbered from 0, as in the results. "syn x2" loses the first two copies; of "ack x2" the second copy is whatever comes behind the first. "from 10ms to 12ms" loses every packet that arrives at this link in that time, in both directions. They count as drops.

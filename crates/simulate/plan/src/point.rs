@@ -137,7 +137,7 @@ impl PointSpec {
             bottleneck.duplication,
             point.keys.switch.loss,
         ];
-        let links = bottleneck.loss.0 > 0.0 && bottleneck.loss_pattern == LossPattern::Random
+        let links = bottleneck.loss.0 > 0.0 && bottleneck.loss_pattern != LossPattern::Periodic
             || shares.iter().any(|share| share.0 > 0.0)
             || topology.exceptions.0.iter().any(|one| one.own.loss.0 > 0.0)
             || point.keys.link.jitter.0 != Some(Span::ZERO);

@@ -12,6 +12,11 @@ use crate::keys;
 pub struct Texts(Arc<[Arc<str>]>);
 
 impl Texts {
+    /// The text of a key; none if there is no such key.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        keys::place(key).map(|place| &*self.0[place])
+    }
+
     /// The same but for one key.
     ///
     /// # Panics

@@ -1,7 +1,5 @@
 //! Two runs: which of their settings differ, and how their rows do.
 
-mod headline;
-
 use std::collections::BTreeMap;
 
 use plan::metric::{Selector, Unknown};
@@ -9,9 +7,10 @@ use scenario::goal::{self, Comparison};
 use sim::columns::{METRICS, group_values, metric_values};
 
 use crate::folder::Folder;
+use crate::goals::GoalState;
 use crate::identity;
 use crate::row::Row;
-use crate::statistics::{self, Estimate, Verdict};
+use crate::statistics::{self, Estimate, Significance};
 use crate::summary::{PointSummary, Summary};
 
 /// The second of two runs against the first.
@@ -54,7 +53,7 @@ pub struct Change {
     /// The second less the first, seed by seed.
     pub difference: Estimate,
     /// What the difference says.
-    pub verdict: Verdict,
+    pub verdict: Significance,
 }
 
 /// A change that is not accepted: `p99 > +5%`.
@@ -94,17 +93,12 @@ impl Against {
         Self {
             settings: differing(first.scenario_text(), second.scenario_text()),
             alone: [a.rows.len() - rows.len(), b.rows.len() - rows.len()],
-            headlines: headline::selectors([a, b]),
-            goals: headline::goals([a, b], &rows),
+            headlines: headlines([a, b]),
+            goals: shared_goals([a, b], &rows),
             seeds: [a.seeds, b.seeds],
             random: a.random || b.random,
             rows,
         }
-    }
-
-    /// How the second run differs from the first, in sentences: one for each headline, then what seeds would tell.
-    pub fn sentences(&self, names: [&str; 2]) -> Vec<String> {
-        headline::sentences(self, names)
     }
 
     /// The changes of a row that tables show: the headlines, and completion times of groups.
@@ -202,8 +196,10 @@ impl Bound {
     fn is_beyond(&self, change: &Change) -> bool {
         let changed = match self.change {
             _ if change.means[0].is_some() && change.means[1].is_none() => return true,
-            _ if matches!(change.verdict, Verdict::Same) => Some(0.0),
-            _ if change.difference.low.is_some() && change.verdict == Verdict::NotEnoughRuns => {
+            _ if matches!(change.verdict, Significance::Same) => Some(0.0),
+            _ if change.difference.low.is_some()
+                && change.verdict == Significance::NotEnoughRuns =>
+            {
                 Some(0.0)
             }
             // From nothing to something is more than any share.
@@ -250,6 +246,62 @@ fn differing(first: &str, second: &str) -> Vec<(String, [Option<String>; 2])> {
     let telling = |name: &str| !["goals", "name", "title", "columns"].contains(&name);
     both.filter(|(name, [a, b])| a != b && telling(name))
         .collect()
+}
+
+/// What the goals of the runs are about; without goals the 99th percentile of completion times and the goodput, or of
+/// flows without an end the goodput and the queue.
+fn headlines(of: [&Summary; 2]) -> Vec<Selector> {
+    let goals = of.iter().flat_map(|summary| &summary.goals);
+    let about = goals.flat_map(|goals| &goals.goals);
+    let about = about.filter_map(|goal| Selector::parse(goal.subject()).ok());
+    let mut selectors: Vec<Selector> = Vec::new();
+    for selector in about {
+        if !selectors.contains(&selector) {
+            selectors.push(selector);
+        }
+    }
+    if !selectors.is_empty() {
+        return selectors;
+    }
+    let rows = || of.iter().flat_map(|summary| &summary.rows);
+    let timed = rows().any(|row| !row.value("fct_p99_us").is_nan());
+    // A few late flows decide the goodput to the last completion.
+    let late = rows().any(|row| row.has_stragglers(None));
+    let goodput = if late {
+        "goodput_p50_bps"
+    } else {
+        "goodput_bps"
+    };
+    let metrics = match (timed, rows().all(Row::is_mostly_idle)) {
+        (true, true) => vec!["fct_p99_us"],
+        (true, false) => vec!["fct_p99_us", goodput],
+        (false, _) => vec!["goodput_bps", "queue_mean_bytes"],
+    };
+    let selector = |metric| Selector { of: None, metric };
+    metrics.into_iter().map(selector).collect()
+}
+
+/// Goals that both runs have: what they are about, the goal, and how many of the rows of each meet it.
+fn shared_goals(of: [&Summary; 2], rows: &[RowPair]) -> Vec<(Selector, String, [usize; 2])> {
+    let [Some(first), Some(_)] = of.map(|summary| summary.goals.as_ref()) else {
+        return Vec::new();
+    };
+    let met = |summary: &Summary, side: usize, goal: &str| {
+        let goals = summary.goals.as_ref()?;
+        let at = goals.goals.iter().position(|other| other.goal == goal)?;
+        let judged = goals.rows.iter().filter(|judged| {
+            let row = &summary.rows[judged.row as usize];
+            let paired = |pair: &RowPair| pair.set == row.set && pair.schemes[side] == row.scheme;
+            judged.verdicts[at].standing == GoalState::Met && rows.iter().any(paired)
+        });
+        Some(judged.count())
+    };
+    let of_both = first.goals.iter().filter_map(|goal| {
+        let selector = Selector::parse(goal.subject()).ok()?;
+        let counts = [met(of[0], 0, &goal.goal)?, met(of[1], 1, &goal.goal)?];
+        Some((selector, goal.goal.clone(), counts))
+    });
+    of_both.collect()
 }
 
 fn pair((a, row): (&Summary, &Row), (b, other): (&Summary, &Row)) -> RowPair {

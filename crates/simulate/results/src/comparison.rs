@@ -8,7 +8,7 @@ use sim::columns::{METRICS, group_values};
 
 use crate::point_result::PointResult;
 use crate::row::Row;
-use crate::statistics::{self, Estimate, Verdict};
+use crate::statistics::{self, Estimate, Significance};
 
 /// A paired difference between two schemes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub struct Comparison {
     /// `scheme - baseline`, seed by seed.
     pub difference: Estimate,
     /// What that says.
-    pub verdict: Verdict,
+    pub verdict: Significance,
 }
 
 /// By group and metric the values of all seeds of a row, `NaN` where a seed failed.

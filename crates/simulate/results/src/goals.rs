@@ -24,7 +24,7 @@ pub struct Goals {
     /// The goals, in the order in which they were given.
     pub goals: Vec<Demand>,
     /// One for each row of the sweep, in the same order.
-    pub rows: Vec<Judged>,
+    pub rows: Vec<JudgedRow>,
     /// Places of all rows: first those that meet every goal, those with the most to spare first; then
     /// the others, the nearest first.
     pub ranking: Vec<u32>,
@@ -51,34 +51,34 @@ pub struct Demand {
 
 /// A row and its verdicts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Judged {
+pub struct JudgedRow {
     /// Place of the row in [`Summary::rows`](crate::Summary::rows).
     pub row: u32,
     /// The worst standing of all goals.
-    pub standing: Standing,
+    pub standing: GoalState,
     /// How far the worst goal is from its threshold, as a share of it: negative if it is met. Goals on percentiles for
     /// which there are too few values do not count. None if no other goal is left, or one has no value, or one that flows
     /// without an end make worthless.
     pub distance: Option<f64>,
     /// One for each goal.
-    pub verdicts: Vec<Verdict>,
+    pub verdicts: Vec<GoalVerdict>,
 }
 
 /// A row and one goal.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Verdict {
+pub struct GoalVerdict {
     /// The metric, in its unit.
     pub value: Option<f64>,
     /// Flows with an end, of those that the goal is about, that did not reach it.
     pub left: f64,
     /// Whether the goal is met.
-    pub standing: Standing,
+    pub standing: GoalState,
 }
 
 /// Whether a goal is met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum GoalState {
     /// It is.
     Met,
     /// The confidence interval contains the threshold, or there are too few values for the percentile.
@@ -94,12 +94,12 @@ impl Goals {
             return None;
         }
         let judge = |(row, number)| judged(row, number, goals, sweep.random);
-        let rows: Vec<Judged> = sweep.all.iter().zip(0..).map(judge).collect();
+        let rows: Vec<JudgedRow> = sweep.all.iter().zip(0..).map(judge).collect();
         let mut ranking: Vec<u32> = rows.iter().map(|judged| judged.row).collect();
         ranking.sort_by(|a, b| {
             let [a, b] = [a, b].map(|row| &rows[*row as usize]);
-            let distance = |judged: &Judged| judged.distance.unwrap_or(f64::INFINITY);
-            let left = |judged: &Judged| {
+            let distance = |judged: &JudgedRow| judged.distance.unwrap_or(f64::INFINITY);
+            let left = |judged: &JudgedRow| {
                 judged
                     .verdicts
                     .iter()
@@ -112,7 +112,7 @@ impl Goals {
             met.then_with(nearer)
                 .then_with(|| left(a).total_cmp(&left(b)))
         });
-        let met: Vec<bool> = rows.iter().map(Judged::is_met).collect();
+        let met: Vec<bool> = rows.iter().map(JudgedRow::is_met).collect();
         Some(Self {
             goals: goals.iter().map(Demand::of).collect(),
             regions: region::regions(sweep, &met),
@@ -128,7 +128,7 @@ impl Goals {
     }
 
     /// The rows, best first.
-    pub fn ranked(&self) -> impl Iterator<Item = &Judged> {
+    pub fn ranked(&self) -> impl Iterator<Item = &JudgedRow> {
         self.ranking.iter().map(|row| &self.rows[*row as usize])
     }
 }
@@ -160,7 +160,7 @@ impl Demand {
     }
 
     /// How the metrics of the times begin that the goal is about, and what has such a time: a flow or a round.
-    pub(crate) fn kind(&self) -> (&'static str, &'static str) {
+    pub fn kind(&self) -> (&'static str, &'static str) {
         if self.metric.starts_with("round_") {
             ("round", "round")
         } else {
@@ -175,34 +175,34 @@ impl Demand {
     }
 }
 
-impl Judged {
+impl JudgedRow {
     /// Whether every goal is met for certain.
     pub fn is_met(&self) -> bool {
-        self.standing == Standing::Met
+        self.standing == GoalState::Met
     }
 
     /// Goals that are met.
     pub fn count(&self) -> usize {
-        let met = |verdict: &&Verdict| verdict.standing == Standing::Met;
+        let met = |verdict: &&GoalVerdict| verdict.standing == GoalState::Met;
         self.verdicts.iter().filter(met).count()
     }
 }
 
-fn judged(row: &Row, number: u32, goals: &[Goal], random: bool) -> Judged {
+fn judged(row: &Row, number: u32, goals: &[Goal], random: bool) -> JudgedRow {
     let judgements = goals.iter().map(|goal| verdict(row, goal, random));
-    let (verdicts, distances): (Vec<Verdict>, Vec<f64>) = judgements.unzip();
+    let (verdicts, distances): (Vec<GoalVerdict>, Vec<f64>) = judgements.unzip();
     let distance = distances.into_iter().fold(f64::NEG_INFINITY, f64::max);
     let standings = verdicts.iter().map(|verdict| verdict.standing);
-    Judged {
+    JudgedRow {
         row: number,
-        standing: standings.max().unwrap_or(Standing::Met),
+        standing: standings.max().unwrap_or(GoalState::Met),
         distance: Some(distance).filter(|distance| distance.is_finite()),
         verdicts,
     }
 }
 
 /// How a row stands to a goal and how far it is from it.
-fn verdict(row: &Row, goal: &Goal, random: bool) -> (Verdict, f64) {
+fn verdict(row: &Row, goal: &Goal, random: bool) -> (GoalVerdict, f64) {
     let of = goal.selector.of.as_deref();
     let count = |metric| row.estimate(of, metric).and_then(|value| value.mean);
     let count = |metric| count(metric).unwrap_or(0.0);
@@ -221,15 +221,15 @@ fn verdict(row: &Row, goal: &Goal, random: bool) -> (Verdict, f64) {
     let too_few = !worthless && samples::are_too_few(row, of, metric);
     let (standing, distance) = match (found, value) {
         (Some(_), Some(value)) if !worthless && is_beyond(row, goal) => {
-            (Standing::Missed, distance(goal, value))
+            (GoalState::Missed, distance(goal, value))
         }
-        _ if too_few && !is_beyond(row, goal) => (Standing::Open, f64::NEG_INFINITY),
+        _ if too_few && !is_beyond(row, goal) => (GoalState::Open, f64::NEG_INFINITY),
         (Some(estimate), Some(value)) if !worthless => {
             (standing(goal, estimate, random), distance(goal, value))
         }
-        _ => (Standing::Missed, f64::INFINITY),
+        _ => (GoalState::Missed, f64::INFINITY),
     };
-    let verdict = Verdict {
+    let verdict = GoalVerdict {
         value,
         left,
         standing,
@@ -255,22 +255,22 @@ fn bound(row: &Row, of: Option<&str>, metric: &str) -> Option<f64> {
     row.estimate(of, bound)?.mean
 }
 
-fn standing(goal: &Goal, estimate: &Estimate, random: bool) -> Standing {
+fn standing(goal: &Goal, estimate: &Estimate, random: bool) -> GoalState {
     let holds = |value: Option<f64>| {
         let value = value.or(estimate.mean);
         value.is_some_and(|value| goal.comparison.holds(value, goal.threshold))
     };
     if !random {
         return if holds(None) {
-            Standing::Met
+            GoalState::Met
         } else {
-            Standing::Missed
+            GoalState::Missed
         };
     }
     match (holds(estimate.low), holds(estimate.high)) {
-        (true, true) => Standing::Met,
-        (false, false) => Standing::Missed,
-        _ => Standing::Open,
+        (true, true) => GoalState::Met,
+        (false, false) => GoalState::Missed,
+        _ => GoalState::Open,
     }
 }
 

@@ -44,12 +44,12 @@
 //! ```
 
 mod against;
-mod answer;
 mod checksum;
 mod columns;
 mod comparison;
 mod deliver;
 mod files;
+mod finished;
 mod folder;
 mod frame;
 mod goals;
@@ -59,8 +59,10 @@ mod keep;
 mod lock;
 mod part;
 mod point_result;
+mod ranking;
 mod row;
-mod samples;
+pub mod samples;
+mod search;
 mod simulate;
 pub mod statistics;
 mod store;
@@ -80,18 +82,22 @@ use columns::Record;
 use lock::Lock;
 
 pub use against::{Against, Amount, Bound, Change, RowPair};
-pub use answer::{answer, cost, drops, nearest, ranking, ranks_by_load, worst_tiers};
 pub use checksum::sealed;
 pub use comparison::Comparison;
 pub use deliver::{Delivered, Undelivered, deliver, is_stream};
 pub use files::replace;
+pub use finished::Finished;
 pub use folder::Folder;
 pub use frame::{Frame, points, rows};
-pub use goals::{Demand, Goals, Judged, Region, Smallest, Standing, Verdict, magnitude};
+pub use goals::{Demand, GoalState, GoalVerdict, Goals, JudgedRow, Region, Smallest, magnitude};
 pub use info::{Host, RunInfo, available_memory};
 pub use keep::{Keep, Transient};
 pub use point_result::{PointResult, PointResults};
+pub use ranking::{
+    Measure, Ranking, best_first, is_load, ranks_by_load, within_a_percent, worst_tiers,
+};
 pub use row::{Row, Waits, counts_idle_time};
+pub use search::{Tried, nearest};
 pub use simulate::{simulate, simulate_with};
 pub use store::{Access, Shard, Store, Unfinished};
 pub use summary::{FailedPoint, PointSummary, Summary, Until};

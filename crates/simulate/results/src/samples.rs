@@ -4,7 +4,7 @@ use crate::row::Row;
 
 /// Values from which on a percentile is another one than the greatest value: the 99th percentile by nearest rank of up
 /// to 99 values is the greatest of them. `None` for other metrics.
-pub(crate) fn enough(metric: &str) -> Option<f64> {
+pub fn enough(metric: &str) -> Option<f64> {
     let (_, statistic) = metric.trim_end_matches("_us").rsplit_once('_')?;
     Some(match statistic {
         "p95" => 20.0,
@@ -17,7 +17,7 @@ pub(crate) fn enough(metric: &str) -> Option<f64> {
 
 /// Values of a metric in each run on average, which are one for each flow or round that completed: of all flows, or of a
 /// group or class.
-pub(crate) fn of(row: &Row, of: Option<&str>, metric: &str) -> f64 {
+pub fn of(row: &Row, of: Option<&str>, metric: &str) -> f64 {
     let completed = if metric.starts_with("round_") {
         "rounds_completed"
     } else {
@@ -29,7 +29,7 @@ pub(crate) fn of(row: &Row, of: Option<&str>, metric: &str) -> f64 {
 
 /// Whether a percentile is missing because there are too few values for it: nothing is known about it then. Percentiles
 /// that take more than 99 % of the values are missing where they would be the greatest value.
-pub(crate) fn are_too_few(row: &Row, group: Option<&str>, metric: &str) -> bool {
+pub fn are_too_few(row: &Row, group: Option<&str>, metric: &str) -> bool {
     let missing = row
         .estimate(group, metric)
         .is_none_or(|value| value.runs == 0);

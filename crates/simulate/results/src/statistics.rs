@@ -25,7 +25,7 @@ pub struct Estimate {
 /// What a paired difference allows to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum Significance {
     /// The interval lies below zero.
     Lower,
     /// The interval lies above zero.
@@ -93,7 +93,7 @@ impl Estimate {
     }
 }
 
-impl Verdict {
+impl Significance {
     /// What tables call it.
     pub const fn word(self) -> &'static str {
         match self {
@@ -107,16 +107,16 @@ impl Verdict {
 
 /// The mean of `a - b`, paired by seed, and what it says. Where nothing is `random`, one run is the
 /// whole truth. `NaN` in either leaves the pair out.
-pub fn paired(a: &[f64], b: &[f64], random: bool) -> (Estimate, Verdict) {
+pub fn paired(a: &[f64], b: &[f64], random: bool) -> (Estimate, Significance) {
     let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
     let estimate = Estimate::of(differences.iter().copied());
     let verdict = match (estimate.mean, estimate.low, estimate.high) {
-        (None, ..) => Verdict::NotEnoughRuns,
-        (_, None, _) | (_, _, None) if random => Verdict::NotEnoughRuns,
-        (Some(_), Some(low), Some(high)) if low < 0.0 && high > 0.0 => Verdict::NotEnoughRuns,
-        (Some(mean), ..) if mean < 0.0 => Verdict::Lower,
-        (Some(mean), ..) if mean > 0.0 => Verdict::Higher,
-        _ => Verdict::Same,
+        (None, ..) => Significance::NotEnoughRuns,
+        (_, None, _) | (_, _, None) if random => Significance::NotEnoughRuns,
+        (Some(_), Some(low), Some(high)) if low < 0.0 && high > 0.0 => Significance::NotEnoughRuns,
+        (Some(mean), ..) if mean < 0.0 => Significance::Lower,
+        (Some(mean), ..) if mean > 0.0 => Significance::Higher,
+        _ => Significance::Same,
     };
     (estimate, verdict)
 }
@@ -186,7 +186,7 @@ mod tests {
         let a = [100.0, 200.0, 300.0, 400.0];
         let b = [101.0, 201.1, 300.9, 401.0];
         let (difference, verdict) = paired(&a, &b, true);
-        assert_eq!(verdict, Verdict::Lower);
+        assert_eq!(verdict, Significance::Lower);
         assert!((difference.mean.unwrap() + 1.0).abs() < 1e-9);
         assert!(Estimate::of(a).high > Estimate::of(b).low);
     }
@@ -194,13 +194,16 @@ mod tests {
     #[test]
     fn too_few_runs_are_said_to_be_too_few() {
         let verdict = |a: &[f64], b: &[f64], random| paired(a, b, random).1;
-        assert_eq!(verdict(&[1.0], &[2.0], true), Verdict::NotEnoughRuns);
-        assert_eq!(verdict(&[1.0], &[2.0], false), Verdict::Lower);
+        assert_eq!(verdict(&[1.0], &[2.0], true), Significance::NotEnoughRuns);
+        assert_eq!(verdict(&[1.0], &[2.0], false), Significance::Lower);
         assert_eq!(
             verdict(&[1.0, 5.0], &[2.0, 3.0], true),
-            Verdict::NotEnoughRuns
+            Significance::NotEnoughRuns
         );
-        assert_eq!(verdict(&[1.0, 5.0], &[1.0, 5.0], true), Verdict::Same);
-        assert_eq!(verdict(&[f64::NAN], &[2.0], false), Verdict::NotEnoughRuns);
+        assert_eq!(verdict(&[1.0, 5.0], &[1.0, 5.0], true), Significance::Same);
+        assert_eq!(
+            verdict(&[f64::NAN], &[2.0], false),
+            Significance::NotEnoughRuns
+        );
     }
 }

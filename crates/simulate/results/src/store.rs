@@ -66,13 +66,24 @@ pub enum Access {
 /// Which points of a sweep a process of several runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shard {
-    /// Which one, from 1.
-    pub number: u32,
-    /// How many there are.
-    pub of: u32,
+    /// Which one, from 1 to `of`.
+    number: u32,
+    of: u32,
 }
 
 impl Shard {
+    /// Shard `number`, from 1, of `of`; none if there is no such shard.
+    ///
+    /// ```
+    /// use results::Shard;
+    ///
+    /// assert!(Shard::new(3, 3).is_some());
+    /// assert!(Shard::new(0, 3).is_none() && Shard::new(4, 3).is_none());
+    /// ```
+    pub fn new(number: u32, of: u32) -> Option<Self> {
+        (1..=of).contains(&number).then_some(Self { number, of })
+    }
+
     /// Whether it runs `point`. Rows differ in cost, so neighbours go to different shards.
     pub fn runs(self, point: &PointSpec) -> bool {
         point.index % self.of as usize == self.number as usize - 1

@@ -56,7 +56,7 @@ impl Ties {
     }
 
     /// The values of a metric of a row, one for each order, if there are as many.
-    pub(crate) fn values(&self, row: usize, metric: &str) -> Option<&[f64]> {
+    pub fn values(&self, row: usize, metric: &str) -> Option<&[f64]> {
         let values = self.rows.get(row)?.get(metric)?;
         (values.len() == self.orders as usize).then_some(values)
     }

@@ -23,6 +23,8 @@ pub enum Argument {
     Seeds,
     /// Which quantities to record over time.
     Trace,
+    /// How many orders of simultaneous events to run.
+    Ties,
     /// Where to capture packets.
     Captures,
     /// The run folder.
@@ -50,6 +52,7 @@ impl Argument {
             Self::Seed => "seed",
             Self::Seeds => "seeds",
             Self::Trace => "trace",
+            Self::Ties => "ties",
             Self::Captures => "captures",
             Self::Folder => "folder",
             Self::NoFolder => "no folder",

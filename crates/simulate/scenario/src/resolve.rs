@@ -15,7 +15,7 @@ use super::problem::{Problem, Problems};
 use super::source::Source;
 use crate::losses;
 use layer::Layer;
-use plan::keys::{self, Conflict, Keys, TracedSeries};
+use plan::keys::{self, Conflict, Keys, SweepSize, TracedSeries};
 use plan::workload::{self, Layout};
 use plan::{Group, PointSpec, Pool, Texts, series, suggest};
 
@@ -146,7 +146,7 @@ impl Resolver {
                 let (shared, groups) = self.check(&chosen, arm, &mut pool)?;
                 let flows = Layout::of(&shared.keys, &groups).all_flows(&groups);
                 let series = |seed| {
-                    let size = (combinations, rows);
+                    let size = SweepSize { combinations, rows };
                     TracedSeries::automatic(size, seed, flows)
                 };
                 let first = shared.tracing(series(0), &mut pool);

@@ -8,6 +8,7 @@ pub use plan::tokens::TooLarge;
 
 /// Why a simulation failed.
 #[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RunError {
     /// The network cannot carry the traffic.
     #[error("{0}")]

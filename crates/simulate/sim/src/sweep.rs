@@ -12,6 +12,7 @@ use crate::error::RunError;
 
 /// Why a point has no outcome.
 #[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Failure {
     /// The simulation says what went wrong.
     #[error("{0}")]

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 37] = [
+const EDGES: [(&str, &[&str]); 39] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -28,7 +28,9 @@ const EDGES: [(&str, &[&str]); 37] = [
     ("protocol", &["sim", "observed"]),
     ("machine", &["base"]),
     ("tun", &["machine", "packetdrill", "protocol", "wire"]),
-    ("live", &["tun", "programs"]),
+    ("bed", &["tun", "programs"]),
+    ("deploy", &["machine", "protocol", "programs", "scenario"]),
+    ("live", &["bed", "deploy"]),
     ("tables", &["base"]),
     ("import", &["tables"]),
     ("wire", &["base"]),
@@ -36,15 +38,12 @@ const EDGES: [(&str, &[&str]); 37] = [
     ("results", &["record"]),
     ("claims", &["results", "theory"]),
     ("report", &["claims"]),
+    ("answer", &["report", "protocol"]),
     ("origin", &[]),
-    ("text", &["protocol"]),
-    ("emulated", &["report", "text"]),
-    ("explain", &["claims", "text"]),
-    (
-        "cli",
-        &["emulated", "explain", "battery", "import", "origin"],
-    ),
-    ("python", &["cli", "learning"]),
+    ("explain", &["answer"]),
+    ("api", &["answer"]),
+    ("cli", &["api", "explain", "battery", "import", "origin"]),
+    ("python", &["api", "cli", "learning"]),
     ("testing", &[]),
     ("book", &[]),
     ("xtask", &[]),

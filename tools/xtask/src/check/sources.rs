@@ -28,21 +28,21 @@ const MAX_CODE: usize = 8000;
 const UNBOUNDED: &str = "crates/core/schemes";
 /// Describes every flag of the command.
 const REFERENCE: &str = "docs/reference/cli.md";
-/// Programs, and texts about runs of the command: the sentences of an answer, which suggest the next run, and the
-/// commands that repeat a failed point and a figure, or put a cure there.
+/// Programs and texts for people, which suggest the next run; the commands that results keep, which repeat a failed point
+/// or a figure; and the command that puts a cure there.
 const MAY_NAME_FLAGS: [&str; 15] = [
+    "crates/faces/api/src/reproduction",
     "crates/faces/cli/",
-    "crates/live/emulated/",
     "crates/faces/explain/",
-    "crates/faces/text/",
+    "crates/faces/answer/",
     "tools/xtask/",
     "tools/book/",
     "tools/testing/",
+    "crates/live/bed/src",
+    "crates/live/deploy/src",
     "crates/live/live/src",
     "crates/live/observed/src/command.rs",
     "tools/oracle/src/question.rs",
-    "crates/simulate/results/src/answer",
-    "crates/simulate/results/src/against/headline.rs",
     "crates/simulate/results/src/summary.rs",
     "crates/papers/report/src/paper/page.rs",
     "crates/live/programs/build",

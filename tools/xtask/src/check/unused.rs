@@ -216,7 +216,7 @@ fn walk(tokens: TokenStream, found: &mut BTreeSet<String>) {
             TokenTree::Ident(name) => {
                 let (before, after) = (&tokens[..place], &tokens[place + 1..]);
                 let is_import = matches!(before, [.., TokenTree::Ident(word)] if word == "use" || word == "crate");
-                let is_begin = is_separator(after) && !is_separator(end(before));
+                let is_begin = name != "use" && is_separator(after) && begins_path(before);
                 if is_import || is_begin {
                     found.insert(name.to_string());
                 }
@@ -239,6 +239,19 @@ fn items(list: TokenStream) -> Vec<String> {
         begins = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ',');
     }
     found
+}
+
+/// Whether a path begins behind `before`: at a name, or at the `::` in front of it, as in `use ::battery::check`.
+fn begins_path(before: &[TokenTree]) -> bool {
+    if !is_separator(end(before)) {
+        return true;
+    }
+    match &before[..before.len() - 2] {
+        [.., TokenTree::Ident(word)] => word == "use",
+        [.., TokenTree::Punct(punct)] => punct.as_char() != '>',
+        [.., _] => false,
+        [] => true,
+    }
 }
 
 /// The last two tokens.
@@ -349,6 +362,13 @@ mod tests {
         let text = "#[path = \"../../other/benches/hold.rs\"]\nmod hold;\n";
         let found = modules_elsewhere("crates/own/benches/hops.rs", text);
         assert_eq!(found, ["crates/own/benches/../../other/benches/hold.rs"]);
+    }
+
+    #[test]
+    fn a_path_may_begin_with_its_separator() {
+        let text = "pub use ::battery::check; fn f() { ::csv::g(own::cc::h(Vec::<u8>::base())) }";
+        let names: Vec<String> = roots(text).unwrap().into_iter().collect();
+        assert_eq!(names, ["Vec", "battery", "csv", "own"]);
     }
 
     #[test]

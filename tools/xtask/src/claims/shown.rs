@@ -1,5 +1,7 @@
 //! Figures as the page shows them, which is how those stay that are not run again.
 
+use std::fmt;
+
 /// A figure as the page shows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Shown {
@@ -15,28 +17,82 @@ pub(super) struct Row<'a> {
     verdict: &'a str,
     id: &'a str,
     says: &'a str,
+    /// The verdict by the published code, where that is read otherwise than the text.
+    code: Option<&'a str>,
+    /// Whether it has another verdict by any other reading.
+    other: bool,
+}
+
+/// How a claim counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Standing {
+    Counted,
+    Own,
+    Elsewhere,
+    Weaker,
+    Order,
 }
 
 impl<'a> Row<'a> {
-    /// From a line of a table of claims; `None` of other lines.
-    fn of(line: &'a str) -> Option<Self> {
-        let mut cells = line.strip_prefix("| ")?.split(" | ");
-        let row = Self {
-            verdict: cells.next()?,
-            id: cells.next()?,
-            says: cells.next()?,
+    /// From a line of a table of claims with these headings; `None` of other lines.
+    fn of(line: &'a str, headings: &[&str]) -> Option<Self> {
+        let line = line.strip_prefix("| ")?.trim_end_matches(" |");
+        let cells: Vec<&str> = line.split(" | ").collect();
+        let [verdict, id, says, ..] = cells[..] else {
+            return None;
         };
+        let mut row = Self {
+            verdict,
+            id,
+            says,
+            code: None,
+            other: false,
+        };
+        for (heading, cell) in headings.iter().zip(&cells) {
+            let read = cell.split(": ").next().unwrap_or_default();
+            match heading.strip_prefix(BY) {
+                Some("code") => row.code = Some(read),
+                Some(_) => row.other |= read != verdict,
+                None => {}
+            }
+        }
         VERDICTS.contains(&row.verdict).then_some(row)
     }
 
-    /// Whether the totals count it.
-    fn is_counted(self) -> bool {
-        !self.says.contains(OWN) && !self.says.contains(ELSEWHERE)
+    fn standing(self) -> Standing {
+        let marks = [
+            (OWN, Standing::Own),
+            (ELSEWHERE, Standing::Elsewhere),
+            (WEAKER, Standing::Weaker),
+            (ORDER, Standing::Order),
+        ];
+        let mut marks = marks.into_iter();
+        let found = marks.find(|(mark, _)| self.says.contains(mark));
+        found.map_or(Standing::Counted, |(_, standing)| standing)
     }
 
     /// Whether a reader asks why.
     fn is_missed(self) -> bool {
         MISSED.contains(&self.verdict)
+    }
+}
+
+/// How many claims have which verdict.
+#[derive(Clone, Copy, Default)]
+struct Split([usize; VERDICTS.len()]);
+
+impl Split {
+    fn add(&mut self, verdict: &str) {
+        let place = VERDICTS.iter().position(|known| *known == verdict);
+        self.0[place.expect("a row has one of them")] += 1;
+    }
+}
+
+impl fmt::Display for Split {
+    /// Reproduced, partly and not: `96 / 18 / 17`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [reproduced, partly, not, _] = self.0;
+        write!(f, "{reproduced} / {partly} / {not}")
     }
 }
 
@@ -47,7 +103,12 @@ impl Shown {
 
     /// The claims, by the lines of its table.
     fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        self.text.lines().filter_map(Row::of)
+        let head = self.text.lines().find(|line| line.starts_with(HEAD));
+        let head = head.unwrap_or_default();
+        let head = head.trim_start_matches("| ").trim_end_matches(" |");
+        let headings: Vec<&str> = head.split(" | ").collect();
+        let lines = self.text.lines();
+        lines.filter_map(move |line| Row::of(line, &headings))
     }
 
     /// Why the claim called `id` does not hold, and the cause if one is known, without what was tried.
@@ -61,11 +122,35 @@ impl Shown {
         )
     }
 
-    /// The version that judged it.
-    fn version(&self) -> &str {
+    /// The version that judged it, and the digest of its files then, if the page has it.
+    fn judged_by(&self) -> (&str, Option<&str>) {
         let mut lines = self.text.lines();
-        let version = lines.find_map(|line| line.strip_prefix(VERSION));
-        version.unwrap_or_default().trim_end_matches('.')
+        let line = lines.find_map(|line| line.strip_prefix(VERSION));
+        let line = line.unwrap_or_default().trim_end_matches('.');
+        let parts = line.split_once(FILE);
+        parts.map_or((line, None), |(version, file)| (version, Some(file)))
+    }
+
+    /// Says that it is stale if its files have another digest now.
+    pub(super) fn compare(&mut self, now: Option<&str>) {
+        let (_, then) = self.judged_by();
+        let stale = now.is_some() && then != now;
+        if stale != self.is_stale() {
+            let (scale, rest) = self.text.split_once("\n\n").unwrap_or(("", &self.text));
+            let rest = rest.strip_prefix(STALE).unwrap_or(rest);
+            let stale = if stale { STALE } else { "" };
+            self.text = format!("{scale}\n\n{stale}{rest}");
+        }
+    }
+
+    /// Whether its verdicts are about a file that has changed since.
+    fn is_stale(&self) -> bool {
+        self.text.contains(STALE)
+    }
+
+    /// Whether it was judged with links that are late at random, too.
+    fn has_phase(&self) -> bool {
+        self.text.lines().any(|line| line.starts_with(PHASE))
     }
 }
 
@@ -82,40 +167,75 @@ pub(super) fn figures(page: &str) -> Vec<Shown> {
     figures.collect()
 }
 
-/// The line of a paper in the first table.
+/// The line of a paper in the first table. Stale figures have a column of their own and are in no other.
 pub(super) fn counts(paper: &str, figures: &[&Shown]) -> String {
-    let (mut verdicts, mut checks, mut elsewhere) = ([0; VERDICTS.len()], 0, 0);
+    let (mut text, mut code, mut weaker) = (Split::default(), Split::default(), Split::default());
+    let (mut others, mut order, mut checks, mut elsewhere, mut stale) = (0, 0, 0, 0, 0);
     let mut versions: Vec<&str> = Vec::new();
     for figure in figures {
-        if !versions.contains(&figure.version()) {
-            versions.push(figure.version());
+        let (version, _) = figure.judged_by();
+        if figure.is_stale() {
+            stale += figure.rows().count();
+            continue;
+        }
+        if !versions.contains(&version) {
+            versions.push(version);
         }
         for row in figure.rows() {
-            if row.says.contains(OWN) {
-                checks += 1;
-            } else if row.says.contains(ELSEWHERE) {
-                elsewhere += 1;
-            } else {
-                let place = VERDICTS.iter().position(|verdict| *verdict == row.verdict);
-                verdicts[place.expect("a row has one of them")] += 1;
+            match row.standing() {
+                Standing::Own => checks += 1,
+                Standing::Elsewhere => elsewhere += 1,
+                Standing::Weaker => weaker.add(row.verdict),
+                Standing::Order => order += 1,
+                Standing::Counted => {
+                    text.add(row.verdict);
+                    code.add(row.code.unwrap_or(row.verdict));
+                    others += usize::from(row.other);
+                }
             }
         }
     }
+    let claims: usize = text.0.iter().sum();
+    let untestable = text.0[VERDICTS.len() - 1];
+    let current = figures.iter().filter(|figure| !figure.is_stale());
+    let (tried, of) = current.fold((0, 0), |(tried, of), figure| {
+        (tried + usize::from(figure.has_phase()), of + 1)
+    });
+    let order = match tried {
+        0 => "not tried".to_owned(),
+        _ if tried == of => order.to_string(),
+        _ => format!("{order} (tried on {tried} of {of} figures)"),
+    };
     format!(
-        "| [{paper}](#{paper}) | {} | {} | {checks} | {elsewhere} | {} |\n",
-        verdicts.iter().sum::<usize>(),
-        verdicts.map(|count| count.to_string()).join(" | "),
+        "| [{paper}](#{paper}) | {claims} | {text} | {code} | {others} | {weaker} | {order} | {checks} | {untestable} | \
+         {elsewhere} | {stale} | {} |\n",
         versions.join(", ")
     )
 }
 
+/// The columns of the first table.
+pub(super) const COLUMNS: [&str; 12] = [
+    "paper",
+    "claims",
+    "by the text",
+    "by the code",
+    "otherwise by another reading",
+    "weaker form",
+    "hangs on the order of events",
+    "own checks",
+    "not testable",
+    "counted elsewhere",
+    "stale",
+    "version",
+];
+
 /// What does not hold of a paper, with the reasons: what a reader looks for first. Nothing if all holds.
 pub(super) fn misses(figures: &[&Shown]) -> String {
     let mut lines: Vec<(usize, String)> = Vec::new();
-    for figure in figures {
+    for figure in figures.iter().filter(|figure| !figure.is_stale()) {
         let missed = figure
             .rows()
-            .filter(|row| row.is_missed() && row.is_counted());
+            .filter(|row| row.is_missed() && row.standing() == Standing::Counted);
         for row in missed {
             let order = MISSED.iter().position(|verdict| *verdict == row.verdict);
             let why = figure.why(row.id).unwrap_or_default();
@@ -134,8 +254,50 @@ pub(super) fn misses(figures: &[&Shown]) -> String {
     )
 }
 
+/// The claims that hang on the order of events; nothing if none does.
+pub(super) fn on_order(figures: &[&Shown]) -> String {
+    let current = figures.iter().filter(|figure| !figure.is_stale());
+    let lines = current.flat_map(|figure| {
+        let rows = figure.rows();
+        rows.filter(|row| row.standing() == Standing::Order)
+            .map(|row| {
+                let link = format!("[{}](#{})", row.id, figure.name.replace('/', ""));
+                format!("| {} | {link} | {} |\n", row.verdict, row.says)
+            })
+    });
+    let lines: String = lines.collect();
+    if lines.is_empty() {
+        return lines;
+    }
+    format!(
+        "\nWhat hangs on the order of events, with the verdict without random lateness of links first:\n\n\
+         | verdict | claim | what the paper says |\n|---|---|---|\n{lines}"
+    )
+}
+
 /// How the line begins that says which version judged a figure.
 pub(super) const VERSION: &str = "Version: ";
+
+/// The words on that line before the digest of the figure's files.
+pub(super) const FILE: &str = ", file ";
+
+/// The words below the scale of a figure whose files have changed.
+const STALE: &str = "Stale: the file of this figure has changed since it was judged.\n\n";
+
+/// How the line begins that says with which lateness of links a figure was judged, too.
+pub(super) const PHASE: &str = "Order of events: ";
+
+/// How the table of claims begins.
+pub(super) const HEAD: &str = "| verdict | claim |";
+
+/// How the heading of a column with another reading begins.
+pub(super) const BY: &str = "by ";
+
+/// The words before the reason in the line of a claim that is weaker than the paper's.
+pub(super) const WEAKER: &str = "Weaker form: ";
+
+/// The words before the other verdicts in the line of a claim that hangs on the order of events.
+pub(super) const ORDER: &str = "Hangs on the order of events: ";
 
 /// What the line of a check of our own says before its reason.
 pub(super) const OWN: &str = "Our own check: ";

@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 
-use base::{Span, SynOptions};
+use base::{Span, SynOptions, Timestamps};
 use proptest::prelude::*;
 
 use super::*;
@@ -160,5 +160,30 @@ fn a_ring_that_never_runs_empty_goes_on() {
             assert_eq!(shown(&ring.pop()), shown(&numbered(number - 6)));
             assert_eq!((ring.len(), ring.waiting_packets()), (6, 6));
         }
+    }
+}
+
+// The entries of a long wire are read one after the other; those of a wire that runs empty stay in the same cache lines.
+#[test]
+fn what_packets_carry_lies_at_the_first_places_again_when_none_carries_anything() {
+    let mut ring = Ring::new();
+    let carrying = Packet {
+        extension: Extension([1, 2, 3]),
+        ..Packet::new(FlowId(0), HostId(0))
+    };
+    for _ in 0..3 {
+        ring.push_started(&carrying, Time::ZERO);
+        ring.push_started(&Packet::new(FlowId(0), HostId(0)), Time::ZERO);
+        assert_eq!(ring.pop().extension, carrying.extension);
+        let first: *const Entry = {
+            ring.push_started(&carrying, Time::ZERO);
+            &raw const ring.carried.as_ref().expect("it carries").entries[0]
+        };
+        ring.pop();
+        ring.pop();
+        ring.push_started(&carrying, Time::ZERO);
+        let again: *const Entry = &raw const ring.carried.as_ref().expect("it carries").entries[0];
+        assert_eq!(first, again);
+        ring.pop();
     }
 }

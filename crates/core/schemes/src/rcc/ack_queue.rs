@@ -2,9 +2,9 @@
 
 use tcp::Slot;
 
-/// ACKs in the order in which they will leave, at most one per connection (RCC §4.3).
+/// ACKs in the order in which they will leave, at most one per connection (RCC §4.2).
 ///
-/// The order is that of RCC Alg. 2 l. 4-10, where a new ACK walks from the tail past those with lower
+/// The order is that of RCC §4.2, where a new ACK walks from the tail past those with lower
 /// priority that can still be passed, and each of them counts it. Here nothing walks: the order is a
 /// splay tree in which every node knows the least priority and the most passes below it, so the ACK
 /// that stops the walk is found from the root down, and a pass of all behind it is noted once, at the
@@ -173,7 +173,7 @@ impl AckQueue {
         (stop, passed)
     }
 
-    /// RCC Alg. 2 l. 4-10: where the walk from the tail ends.
+    /// RCC §4.2: where the walk from the tail ends.
     fn last_impassable(&mut self, priority: Option<u64>) -> Option<u32> {
         let skip_max = self.skip_max;
         // Without a size an ACK passes nothing, and a shorter flow passes only longer ones.
@@ -377,7 +377,7 @@ mod tests {
             .collect()
     }
 
-    // Clauses: RCC-alg2-4
+    // Clauses: RCC-4.2-walk
     #[test]
     fn short_flows_pass_long_ones_and_equals_stay_in_order() {
         let mut queue = AckQueue::new(416, 208);
@@ -387,7 +387,7 @@ mod tests {
         assert_eq!(order(&mut queue), [4, 1, 3, 0, 2]);
     }
 
-    // Clauses: RCC-alg2-6
+    // Clauses: RCC-4.2-skip
     #[test]
     fn an_ack_is_passed_at_most_skip_max_times() {
         let mut queue = AckQueue::new(2, 0);
@@ -416,7 +416,7 @@ mod tests {
         );
     }
 
-    // Clauses: RCC-alg2-bonus
+    // Clauses: RCC-4.5-bonus
     #[test]
     fn a_retransmitted_ack_starts_with_the_bonus() {
         let mut queue = AckQueue::new(2, 1);
@@ -430,7 +430,7 @@ mod tests {
         assert_eq!(order(&mut queue), [1, 0, 2]);
     }
 
-    // Clauses: RCC-alg2-bonus
+    // Clauses: RCC-4.5-bonus
     #[test]
     fn bonuses_beyond_every_bound_add_up_to_the_bound() {
         let mut queue = AckQueue::new(2, u32::MAX);
@@ -445,7 +445,7 @@ mod tests {
         assert_eq!(order(&mut queue), [0, 1]);
     }
 
-    /// RCC Alg. 2 as printed: the walk from the tail, entry by entry.
+    /// RCC §4.2 as written: the walk from the tail, entry by entry.
     struct Walk {
         entries: Vec<(u32, Entry)>,
         skip_max: u32,

@@ -20,7 +20,7 @@ pub(super) fn assign(claims: &[Claim], budget: u64, surplus: Surplus) -> Vec<u64
     if is_crowded(claims.len(), budget) {
         return vec![1; claims.len()];
     }
-    // Sizes known for all, or priority is off (RCC §4.2).
+    // Sizes known for all, or priority is off (RCC §4.1).
     let sizes: Option<Vec<u64>> = claims.iter().map(|claim| claim.priority).collect();
     let Some(sizes) = sizes else {
         let share = budget / claims.len() as u64;
@@ -44,6 +44,9 @@ pub(super) fn assign(claims: &[Claim], budget: u64, surplus: Surplus) -> Vec<u64
     let mut order: Vec<usize> = (0..claims.len()).collect();
     order.sort_by_key(|index| sizes[*index]);
     take_excess(&mut windows, &order, budget);
+    if surplus == Surplus::Largest {
+        order.reverse();
+    }
     give_surplus(&mut windows, &order, claims, budget);
     windows
 }
@@ -66,7 +69,9 @@ fn take_excess(windows: &mut [u64], order: &[usize], budget: u64) {
     }
 }
 
-/// RCC Alg. 1 l. 10-17: what rounding left over goes round by round to the highest priority first.
+/// RCC Alg. 1 l. 10-17: what rounding left over goes round by round to the first of `order` first.
+// DEVIATION(RCC Alg. 1 l. 1, 11): as printed the list is sorted from high priority to low and walked from its end, so that
+// the largest flow comes first. RDTCP has the highest priority at the tail, which is the default here.
 // DEVIATION(RCC Alg. 1 l. 12): a window grows up to the need; the printed condition stops a packet
 // short and withholds the last packet of a flow for a round trip.
 fn give_surplus(windows: &mut [u64], order: &[usize], claims: &[Claim], budget: u64) {
@@ -140,6 +145,17 @@ mod tests {
         // get one more.
         assert_eq!(windows(&[200, 150, 100].map(|n| n * MSS)), [9, 12, 19]);
         assert_eq!(windows(&[280, 210, 60].map(|n| n * MSS)), [5, 8, 27]);
+    }
+
+    // RCC Alg. 1 as printed: the largest flow first.
+    // Clauses: RCC-alg1-11
+    #[test]
+    fn what_rounding_leaves_goes_to_the_longest_first_if_asked_for() {
+        let claims = [280, 210, 60].map(|packets| Claim {
+            priority: Some(packets * MSS),
+            need: packets,
+        });
+        assert_eq!(assign(&claims, 40, Surplus::Largest), [6, 8, 26]);
     }
 
     // Clauses: RCC-alg1-10

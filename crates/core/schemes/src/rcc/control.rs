@@ -1,4 +1,4 @@
-//! Congestion control of one connection, run at the receiver (RCC §4.4 and §4.6).
+//! Congestion control of one connection, run at the receiver (RCC §4.3 and §4.6).
 
 use base::cast::{real, whole};
 use base::{Span, Time};
@@ -15,6 +15,8 @@ pub(super) enum Notice {
     Loss,
     /// It has filled a gap up to the next one.
     NextGap,
+    /// It has filled the last gap: recovery has ended.
+    Repaired,
 }
 
 /// A NewReno-like window and its response to congestion marks.
@@ -71,6 +73,11 @@ impl Control {
         notice
     }
 
+    /// RCC §4.3, RFC 6582 §3.2 step 3: recovery has ended, and the sender may still have `flight` bytes in the network.
+    pub(super) fn resume(&mut self, flight: u64) {
+        self.rwnd = self.ssthresh.min(flight.max(self.mss) + self.mss);
+    }
+
     /// RCC Alg. 3 l. 2-4: nothing has come for a whole timeout.
     pub(super) fn on_timeout(&mut self) {
         self.recovering = false;
@@ -97,8 +104,9 @@ impl Control {
     fn note_mark(&mut self, marked: bool) {
         self.seen += 1;
         if marked {
-            // RCC §4.6: slow start ends at a mark.
-            // UNSPECIFIED(RCC §4.6): how often; at most once per observation period.
+            // DEVIATION(RCC §4.6): the text has eq. 3 alone. As in the published code a mark halves ssthresh, which ends
+            // slow start, and marked data does not grow the window. The code halves at each mark, here the first of an
+            // observation period does.
             if self.marked == 0 {
                 self.halve();
             }
@@ -129,7 +137,7 @@ impl Control {
         (self.seen, self.marked, self.period_start) = (0, 0, now);
     }
 
-    /// RCC §4.4: NewReno's rules, seen from the other end.
+    /// RCC §4.3: NewReno's rules, seen from the other end.
     fn adjust(&mut self, arrival: &Arrival) -> Notice {
         let beyond_gap = arrival.offset > arrival.expected;
         if self.recovering {
@@ -143,7 +151,10 @@ impl Control {
             } else {
                 self.recovering = false;
                 self.dup = 0;
+                // DEVIATION(RCC §4.3): NewReno counts what is in flight; the published code counts the segment that filled
+                // the gap. `rcc.full_ack` chooses.
                 self.rwnd = self.ssthresh.min(arrival.new_bytes + self.mss);
+                return Notice::Repaired;
             }
         } else if beyond_gap {
             self.dup += 1;
@@ -154,7 +165,7 @@ impl Control {
                 return Notice::Loss;
             }
         } else if arrival.in_order > 0 {
-            // DEVIATION(RCC §4.4): data in order forgets duplicates, as at a TCP sender; otherwise
+            // DEVIATION(RCC §4.3): data in order forgets duplicates, as at a TCP sender; otherwise
             // three reorderings spread over a long flow would start recovery.
             self.dup = 0;
             if !arrival.marked {
@@ -245,12 +256,18 @@ mod tests {
             in_order: 5 * MSS,
             ..in_order(gap)
         };
-        control.on_data(&fill, Span::ZERO, 40, Time::ZERO);
+        let notice = control.on_data(&fill, Span::ZERO, 40, Time::ZERO);
+        assert_eq!(notice, Notice::Repaired);
         assert!(!control.is_recovering());
         assert_eq!(control.rwnd(), 2 * MSS);
+        // RFC 6582 §3.2 step 3: min(ssthresh, max(flight, MSS) + MSS), where ssthresh is 5.5 segments.
+        for (flight, window) in [(0, 2 * MSS), (3 * MSS, 4 * MSS), (9 * MSS, 11 * MSS / 2)] {
+            control.resume(flight);
+            assert_eq!(control.rwnd(), window, "{flight}");
+        }
     }
 
-    // RCC §4.4, RFC 6582 §3.2 step 5.
+    // RCC §4.3, RFC 6582 §3.2 step 5.
     #[test]
     fn a_partial_fill_deflates_the_window_by_what_it_delivered_and_asks_for_the_next_gap() {
         let mut control = control(Alpha::Average);

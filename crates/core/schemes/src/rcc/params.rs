@@ -44,11 +44,24 @@ base::choices! {
         Priority = "priority",
         /// Equal windows too, the earlier connections first, as in the published code.
         Always = "always",
+        /// Only if windows follow priorities, the largest flow first: the order of Algorithm 1 as printed, which sorts
+        /// from high priority to low and begins at the end.
+        Largest = "largest",
     }
 }
 
 base::choices! {
-    /// When an ACK may leave (RCC Alg. 2 l. 12).
+    /// The bound of the window when the last gap is filled, beside ssthresh (RCC §4.3).
+    pub enum FullAck {
+        /// The segment that filled the gap, and one more, as in the published code.
+        Segment = "segment",
+        /// The data that the sender may have in the network, and one segment more: NewReno's rule (RFC 6582 §3.2 step 3).
+        Flight = "flight",
+    }
+}
+
+base::choices! {
+    /// When an ACK may leave (RCC Alg. 2 l. 3).
     pub enum ReleaseTest {
         /// While the data in flight is below the budget.
         Below = "below",
@@ -70,7 +83,7 @@ base::choices! {
 base::choices! {
     /// The ACKs whose data is timed.
     pub enum History {
-        /// Every ACK (RCC §4.5).
+        /// Every ACK (RCC §4.4).
         All = "all",
         /// One at a time (RDTCP).
         Single = "single",
@@ -108,7 +121,8 @@ base::settings! {
         pub grant_least: Count = "1",
         /// Which flows come first: those with the fewest bytes remaining, fixed by initial size, or off.
         pub priority: Priority = "remaining",
-        /// What rounding leaves of the budget: handed out if windows follow priorities, or always.
+        /// What rounding leaves of the budget: handed out if windows follow priorities, the smallest flow first (priority) or
+        /// the largest (largest), or always.
         pub surplus: Surplus = "priority",
         /// An ACK leaves while less than the budget is in flight (below), or no more (at).
         pub release: ReleaseTest = "below",
@@ -121,6 +135,9 @@ base::settings! {
         pub alpha: Alpha = "average",
         /// Duplicate ACKs merged in the buffer queue: push orders the retransmission, literal hides them.
         pub merge_dupacks: MergeDupacks = "push",
+        /// Window after recovery, at most ssthresh: one segment more than the segment that filled the last gap (segment), or
+        /// than what is in flight (flight).
+        pub full_ack: FullAck = "segment",
         /// Whether the sender retransmits by itself; if not, only on the receiver's order.
         pub sender_retransmits: bool = "true",
         /// Whether RTO_r follows the round trip or is the least one always.

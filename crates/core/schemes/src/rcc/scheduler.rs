@@ -9,7 +9,7 @@ use tcp::{AckKind, AckSent, AckVerdict, Arrival, Gauge, ReceiverCc, Release, Slo
 use super::ack_queue::{AckQueue, Submission};
 use super::assign::{self, Claim};
 use super::control::{Control, Notice};
-use super::params::{MergeDupacks, Params, Priority, ReleaseTest};
+use super::params::{FullAck, MergeDupacks, Params, Priority, ReleaseTest};
 use super::timing::Timing;
 use crate::registry::HostInfo;
 use crate::roster::Roster;
@@ -44,7 +44,7 @@ pub struct Scheduler {
 
 impl Scheduler {
     pub(crate) fn new(params: &Params, host: &HostInfo) -> Self {
-        // C * RTO_r in packets: what the link carries in a timeout (RCC §4.3).
+        // C * RTO_r in packets: what the link carries in a timeout (RCC §4.2).
         let per_rto = params.min_rto.as_ps() / host.rate.serialisation(host.packet_bytes).as_ps();
         let auto = |divisor| u32::try_from(per_rto / divisor).unwrap_or(u32::MAX);
         let mss = u64::from(host.mss);
@@ -231,18 +231,30 @@ impl Scheduler {
         self.submit(slot, true, now);
     }
 
-    /// What becomes of the merged ACKs when the receiver has found a loss.
-    fn orders_retransmission(&self, notice: Notice) -> bool {
+    /// The receiver has found a loss or the end of one: whether the next ACK orders a retransmission, or which window it has.
+    fn on_notice(&mut self, slot: Slot, notice: Notice) {
         let alone = !self.params.sender_retransmits;
-        match notice {
+        let Params {
+            full_ack,
+            merge_dupacks,
+            ..
+        } = *self.params;
+        let flow = self.flow(slot).expect("its data has come");
+        flow.push |= match notice {
             Notice::None => false,
-            // UNSPECIFIED(RCC §4.4): duplicates merged in the buffer queue; without this the sender may
+            Notice::Repaired => {
+                if full_ack == FullAck::Flight {
+                    flow.control.resume(flow.data_in_flight());
+                }
+                false
+            }
+            // UNSPECIFIED(RCC §4.3): duplicates merged in the buffer queue; without this the sender may
             // never see three of them, and recovery under a busy queue waits for RTO_r.
-            Notice::Loss => alone || self.params.merge_dupacks == MergeDupacks::Push,
+            Notice::Loss => alone || merge_dupacks == MergeDupacks::Push,
             // UNSPECIFIED(RCC footnote 7): a sender that retransmits only on order has to be told of
             // every gap, as RFC 6582 §3.2 step 5 would have sent it by itself.
             Notice::NextGap => alone,
-        }
+        };
     }
 }
 
@@ -311,8 +323,8 @@ impl ReceiverCc for Scheduler {
             flow.assigned = assigned;
             self.needy.remove(slot);
         }
-        if self.orders_retransmission(notice) {
-            self.flow(slot).expect("it was there").push = true;
+        if notice != Notice::None {
+            self.on_notice(slot, notice);
         }
         // The sender repeats itself because our ACK waits: it has nothing else on its way.
         let repeated = arrival.new_bytes == 0 && arrival.offset < arrival.expected;
@@ -338,8 +350,8 @@ impl ReceiverCc for Scheduler {
     fn on_ack_ready(&mut self, slot: Slot, kind: AckKind, now: Time) -> AckVerdict {
         let prioritised = self.params.priority != Priority::Off;
         match self.flow(slot) {
-            // RCC §4.3: ACKs that release nothing bypass the queue.
             None => return AckVerdict::Send,
+            // DEVIATION(RCC Alg. 2): as printed every ACK waits its turn; one that releases nothing would only hold up others.
             Some(flow) if prioritised && kind == AckKind::Data && flow.remaining() == Some(0) => {
                 return AckVerdict::Send;
             }
@@ -370,7 +382,7 @@ impl ReceiverCc for Scheduler {
         self.recount(slot);
     }
 
-    /// RCC Alg. 2 l. 12-16. UNSPECIFIED(RCC Alg. 2): strictly below the budget, so that grants of one
+    /// RCC Alg. 2 l. 3-6. DEVIATION(RCC Alg. 2 l. 3): strictly below the budget, so that grants of one
     /// packet add up to exactly the budget.
     #[inline]
     fn next_release(&mut self, _now: Time) -> Option<Release> {
@@ -461,28 +473,28 @@ mod tests {
     use super::*;
 
     /// The paper's: 1446 bytes of payload in 1500 on the wire.
-    fn scheduler_with(max_queue: &str) -> Scheduler {
+    fn scheduler_with(set: &str, value: &str) -> Scheduler {
         let host = HostInfo {
             rate: Rate::from_bps(1_000_000_000),
             mss: 1446,
             packet_bytes: 1500,
         };
         let params = Params::read(&|key: &str| match key {
-            "rcc.max_queue" => max_queue.to_owned(),
+            key if key == set => value.to_owned(),
             other => Params::default_text(other).to_owned(),
         });
         Scheduler::new(&params.expect("correct texts"), &host)
     }
 
     fn scheduler() -> Scheduler {
-        scheduler_with("40pkt")
+        scheduler_with("rcc.max_queue", "40pkt")
     }
 
-    // Clauses: RCC-alg2-13
+    // Clauses: RCC-alg2-flight
     #[test]
     fn the_budget_counts_packets_on_the_wire_as_buffers_do() {
         for (text, segments) in [("40pkt", 40), ("60000B", 40), ("59999B", 39), ("1B", 1)] {
-            let budget = scheduler_with(text).budget();
+            let budget = scheduler_with("rcc.max_queue", text).budget();
             assert_eq!(budget, Some(segments * 1446), "{text}");
         }
     }
@@ -529,6 +541,72 @@ mod tests {
             assert_eq!(release(&mut scheduler, now), 1);
         }
         assert_eq!(scheduler.timeouts(), 8);
+    }
+
+    /// The next `segments` in order from `expected` on: one is new, the others were held before.
+    fn fill(expected: u64, segments: u64) -> Arrival {
+        Arrival {
+            offset: expected,
+            payload: 1446,
+            expected,
+            new_bytes: 1446,
+            in_order: segments * 1446,
+            ..Arrival::default()
+        }
+    }
+
+    #[test]
+    fn the_window_after_recovery_counts_what_is_in_flight_if_asked_for() {
+        // 19 segments are allowed and 9 have come when the tenth is missing: ssthresh is 5. When it fills the gap before
+        // three others, six are in flight: 5 of NewReno's 7, and 2 as the published code has it.
+        for (full_ack, segments) in [("flight", 5), ("segment", 2)] {
+            let (mut scheduler, now) = (scheduler_with("rcc.full_ack", full_ack), Time::ZERO);
+            let (slot, mss) = (Slot(0), 1446);
+            open(&mut scheduler, slot);
+            for segment in 0..9 {
+                scheduler.on_data(slot, &fill(1 + segment * mss, 1), now);
+            }
+            let gap = 1 + 9 * mss;
+            let sent = AckSent {
+                ack: gap,
+                window: 10 * mss,
+                syn: false,
+            };
+            scheduler.on_ack_sent(slot, &sent, now);
+            for beyond in 1..=3 {
+                let arrival = Arrival {
+                    offset: gap + beyond * mss,
+                    in_order: 0,
+                    held: beyond * mss,
+                    ..fill(gap, 1)
+                };
+                scheduler.on_data(slot, &arrival, now);
+            }
+            scheduler.on_data(slot, &fill(gap, 4), now);
+            assert_eq!(
+                scheduler.window(slot, 1 << 20),
+                segments * mss,
+                "{full_ack}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_ack_that_releases_nothing_does_not_wait() {
+        let (mut scheduler, now) = (scheduler(), Time::ZERO);
+        (0..2).for_each(|slot| open(&mut scheduler, Slot(slot)));
+        for (slot, bytes, verdict) in [
+            (Slot(0), 32_768, AckVerdict::Send),
+            (Slot(1), 32_767, AckVerdict::Hold),
+        ] {
+            let all = Arrival {
+                new_bytes: bytes,
+                in_order: bytes,
+                ..fill(1, 1)
+            };
+            scheduler.on_data(slot, &all, now);
+            assert_eq!(scheduler.on_ack_ready(slot, AckKind::Data, now), verdict);
+        }
     }
 
     #[test]

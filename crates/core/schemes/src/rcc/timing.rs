@@ -1,4 +1,4 @@
-//! Round-trip estimate at the receiver, and the timer that sends lost ACKs again (RCC §4.5).
+//! Round-trip estimate at the receiver (RCC §4.4), and the timer that sends lost ACKs again (§4.5).
 
 use std::collections::VecDeque;
 

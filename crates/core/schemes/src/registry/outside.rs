@@ -21,6 +21,7 @@ pub struct Origin {
 
 /// Why a scheme is not registered.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Refusal {
     /// The text is no name.
     Name(&'static str),

@@ -248,7 +248,8 @@ fn options() -> impl Strategy<Value = Options> {
     };
     let words = [
         word("rcc.priority", &["remaining", "fixed", "off"]),
-        word("rcc.surplus", &["priority", "always"]),
+        word("rcc.surplus", &["priority", "largest", "always"]),
+        word("rcc.full_ack", &["segment", "flight"]),
         word("rcc.release", &["below", "at"]),
         word("rcc.alpha", &["average", "ratio", "published"]),
         word("rcc.merge_dupacks", &["push", "literal"]),

@@ -8,7 +8,7 @@ use schemes::linux::kernel_laws;
 
 use super::examples::{ATTACH, DETACH, DOCTOR, OBSERVE};
 use super::observe::ObserveArgs;
-use super::told::Told;
+use super::text_or_json::TextOrJson;
 use super::value::{lease, size};
 
 #[derive(Subcommand)]
@@ -64,7 +64,7 @@ pub(crate) struct AttachArgs {
     pub(crate) dry_run: bool,
     /// How to print what was done
     #[arg(long, value_name = "FORMAT", default_value = "table")]
-    pub(crate) format: Told,
+    pub(crate) format: TextOrJson,
 }
 
 /// The laws that can be attached, with their summaries.
@@ -89,7 +89,7 @@ pub(crate) struct StatusArgs {
     pub(crate) metrics: Option<String>,
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "table")]
-    pub(crate) format: Told,
+    pub(crate) format: TextOrJson,
 }
 
 #[derive(Args)]
@@ -112,5 +112,5 @@ pub(crate) struct DetachArgs {
 pub(crate) struct DoctorArgs {
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "table")]
-    pub(crate) format: Told,
+    pub(crate) format: TextOrJson,
 }

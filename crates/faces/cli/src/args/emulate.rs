@@ -9,7 +9,7 @@ use base::{Quantity, Rate, Span};
 use clap::{Args, Subcommand};
 
 use super::Format;
-use super::told::Told;
+use super::text_or_json::TextOrJson;
 use super::value::{percent, seed, seeds, size};
 
 #[derive(Args)]
@@ -140,7 +140,7 @@ pub(crate) struct FetchArgs {
     pub(crate) rcvbuf: u64,
     /// How to print what was found
     #[arg(long, value_name = "FORMAT", default_value = "table")]
-    pub(crate) format: Told,
+    pub(crate) format: TextOrJson,
 }
 
 fn time(text: &str) -> Result<String, String> {

@@ -4,7 +4,7 @@ use clap::Args;
 use plan::metric::Selector;
 use scenario::search::Search;
 
-use crate::render::{Columns, View};
+use answer::run::{Columns, View};
 
 /// Goals and how they are looked for.
 #[derive(Args)]

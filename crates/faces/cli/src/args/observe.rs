@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::told::Told;
+use super::text_or_json::TextOrJson;
 use super::value::watch;
 
 #[derive(Args)]
@@ -38,5 +38,5 @@ pub(crate) struct ObserveArgs {
     pub(crate) metrics: Option<String>,
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "table")]
-    pub(crate) format: Told,
+    pub(crate) format: TextOrJson,
 }

@@ -3,8 +3,9 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
+use api::{Causes, Shard};
 use base::{Count, Quantity, WireSize};
-use results::Shard;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::Length;
 
@@ -55,11 +56,23 @@ pub(super) fn jobs(text: &str) -> Result<NonZeroUsize, String> {
 pub(super) fn shard(text: &str) -> Result<Shard, String> {
     let number = |text: &str| text.trim().parse().ok();
     let parts = text.split_once('/');
-    let shard = parts.and_then(|(i, n)| Some((number(i)?, number(n)?)));
-    match shard {
-        Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, of }),
-        _ => Err("expected I/N with I from 1 to N, as in 1/8".into()),
-    }
+    let shard = parts.and_then(|(i, n)| Shard::new(number(i)?, number(n)?));
+    shard.ok_or_else(|| "expected I/N with I from 1 to N, as in 1/8".into())
+}
+
+/// Which causes of differences to try.
+pub(super) fn causes() -> impl TypedValueParser<Value = Causes> {
+    let all = [
+        ("missed", "Those of claims that are not reproduced"),
+        ("all", "All of them"),
+        ("none", "None, which takes the least time"),
+    ];
+    let values = all.map(|(name, help)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(values).map(|name| match name.as_str() {
+        "all" => Causes::All,
+        "none" => Causes::None,
+        _ => Causes::Missed,
+    })
 }
 
 pub(super) fn percent(text: &str) -> Result<f64, String> {

@@ -21,7 +21,7 @@ pub(super) fn tables(
         .all()
         .map(|(key, value)| format!("{key} = {value}"))
         .collect();
-    text::paragraph(
+    ::answer::paragraph(
         &mut out,
         0,
         &format!("Settings: {}.", assignments.join(", ")),
@@ -32,11 +32,11 @@ pub(super) fn tables(
     }
     out.push('\n');
     for note in &answer.notes {
-        text::paragraph(&mut out, 0, note);
+        ::answer::paragraph(&mut out, 0, note);
     }
     if plain {
         let name = model.name;
-        text::paragraph(
+        ::answer::paragraph(
             &mut out,
             0,
             &format!(
@@ -134,12 +134,12 @@ pub(super) fn list(model: &Model, figures: &[Figure]) -> String {
         .map(|key| format!("{} = {}", key.name, key.default))
         .collect();
     let helps = model.keys.iter().map(|key| key.help.trim_end_matches('.'));
-    out.push_str(&text::pairs(
+    out.push_str(&::answer::pairs(
         assignments.iter().map(String::as_str).zip(helps),
     ));
     out.push_str("\nFigures, for --figure:\n");
     let figures = figures.iter();
-    out.push_str(&text::pairs(
+    out.push_str(&::answer::pairs(
         figures.map(|figure| (figure.name.as_str(), figure.title.as_str())),
     ));
     out

@@ -7,17 +7,17 @@ use std::io::Write as _;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
+use answer::emulation::Emulation;
+use answer::emulation::judged::{self, Bed};
 use claims::catalogue::{self, Selection};
 use claims::{Experiment, Live, Of};
-use emulated::Emulated;
-use emulated::judged::{self, Bed};
 use protocol::{ClaimLine, Line};
 use scenario::{Overrides, Problem, Problems, Scenario};
 
 use crate::args::{Format, ReproduceArgs};
 use crate::emulate::tell_run;
 use crate::output::{self, Stop};
-use crate::{privileged, report};
+use crate::privileged;
 
 /// Runs every chosen figure that has a test bed, judges its claims and prints the verdicts.
 pub(super) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
@@ -51,14 +51,14 @@ pub(super) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
         ran.extend(scaled.run(args)?);
     }
     output::answer(&match args.format {
-        Format::Table => emulated::claims::table(&ran),
-        Format::Json => emulated::claims::json(&ran),
-        Format::Csv => emulated::claims::csv(&ran),
+        Format::Table => answer::emulation::claims::table(&ran),
+        Format::Json => answer::emulation::claims::json(&ran),
+        Format::Csv => answer::emulation::claims::csv(&ran),
     })?;
     if !args.quiet {
         output::complain(&format!("Results: {}", out.display()));
     }
-    if args.strict && ran.iter().any(emulated::claims::misses_any) {
+    if args.strict && ran.iter().any(answer::emulation::claims::misses_any) {
         return Err(Stop::Failed);
     }
     Ok(())
@@ -118,7 +118,7 @@ impl<'a> Scaled<'a> {
     }
 
     /// Runs them in both worlds, and judges what came out, figure by figure.
-    fn run(&self, args: &ReproduceArgs) -> Result<Vec<Emulated>, Stop> {
+    fn run(&self, args: &ReproduceArgs) -> Result<Vec<Emulation>, Stop> {
         let file = self.folder.join(SCENARIO);
         let text = catalogue::scenario_text(&self.beds[0].run.source)?;
         fs::create_dir_all(&self.folder)
@@ -132,14 +132,14 @@ impl<'a> Scaled<'a> {
             }
         });
         let lines = called.inspect_err(|_| self.forget(&file))?;
-        let mut emulated = Emulated::of(lines)?;
+        let mut emulated = Emulation::of(lines)?;
         let judged = judged::judge(self.beds, (&self.scenario, &self.folder), &emulated)?;
         self.keep(&judged.concat())?;
         emulated.forget_details();
         if !args.no_report {
-            let page = self.folder.join(report::NAME);
-            let shown = emulated::page(&emulated.clone().with_claims(judged.concat()));
-            ::report::write_live(&shown, &page).map_err(Problems::from)?;
+            let page = self.folder.join(api::REPORT);
+            let shown = answer::emulation::page(&emulated.clone().with_claims(judged.concat()));
+            report::write_live(&shown, &page).map_err(Problems::from)?;
         }
         let figures = judged.into_iter();
         Ok(figures

@@ -109,6 +109,76 @@ fn causes_are_tried_for_what_is_missed_or_for_all_or_not() {
 }
 
 #[test]
+fn a_cause_that_figures_share_is_weighed_against_the_claims_of_all() {
+    let workspace = paper("reproduce_shared_cause");
+    let write = |file: &str, text: &str| {
+        fs::write(workspace.path("mine").join(file), text).expect("a file for the test");
+    };
+    let (figure, cause) = FIG1
+        .split_once("[[cause]]")
+        .expect("the figure has a cause");
+    let some = "kind = \"shape\"\nshape = \"above\"\nlevel = 0\nsays = \"NewReno drops\"\n";
+    let other = figure.replace("senders = 40", "senders = 41");
+    let other = other.replace(
+        "kind = \"number\"\nsays = \"NewReno drops nothing\"\n",
+        some,
+    );
+    write("fig1.toml", figure);
+    write("fig3.toml", &other.replace("paper = 0\n", ""));
+    let cause =
+        format!("[common.room]\nfigures = [\"fig1\", \"fig3\"]\n[[common.room.cause]]{cause}");
+    write(
+        "paper.toml",
+        &format!("title = \"A paper of the test\"\ncitation = \"2017\"\n{cause}"),
+    );
+    let answer = workspace.answer("reproduce ./mine --format json --quiet --no-report");
+    let answer: serde_json::Value = serde_json::from_str(&answer).expect("JSON");
+    // It makes the claim of fig1 hold, and breaks that of fig3, where nothing was missed.
+    let tried = &answer["claims"][0]["causes"][0];
+    assert_eq!(tried["over"], serde_json::json!(["fig1", "fig3"]));
+    assert_eq!(
+        (&tried["explained"], &tried["broken"]),
+        (&1.into(), &1.into())
+    );
+    assert_eq!(answer["claims"][0]["cause"], serde_json::Value::Null);
+}
+
+#[test]
+fn claims_are_judged_by_every_reading_and_with_late_links() {
+    let workspace = paper("reproduce_readings");
+    let reading = "[reading.code]\nsays = \"the code has no limit\"\nschemes = [\"newreno\"]\n\
+                   set = { \"switch.buffer\" = \"unlimited\" }\n";
+    let text = FIG1.replace("[[cause]]", &format!("{reading}\n[[cause]]"));
+    fs::write(workspace.path("mine/fig1.toml"), text).expect("a file for the test");
+    let command = "reproduce ./mine --quiet --no-report --causes none --phase";
+    let answer = workspace.answer(&format!("{command} --format json"));
+    let answer: serde_json::Value = serde_json::from_str(&answer).expect("JSON");
+    let claims = answer["claims"].as_array().expect("an array of claims");
+    for claim in claims {
+        let read = &claim["readings"][0];
+        assert_eq!(read["name"], "code", "{claim}");
+        let late = claim["phases"].as_array().expect("an array");
+        let names: Vec<_> = late
+            .iter()
+            .map(|late| late["name"].as_str().unwrap())
+            .collect();
+        assert_eq!(names, ["100ns", "1us"], "{claim}");
+        let changes = late.iter().any(|late| late["verdict"] != claim["verdict"]);
+        assert_eq!(claim["hangs_on_order"], changes, "{claim}");
+    }
+    assert_eq!(claims[0]["verdict"], "not reproduced");
+    assert_eq!(claims[0]["readings"][0]["verdict"], "reproduced");
+    let table = workspace.answer(command);
+    assert!(table.contains("by code: reproduced, 0"), "{table}");
+    assert!(table.contains("by the published code"), "{table}");
+    let files = ["readings/fig1/code", "phase/fig1/100ns", "phase/fig1/1us"];
+    for file in files {
+        let path = format!("results/reproduce/mine/{file}/summary.json");
+        assert!(workspace.path(&path).exists(), "{path}");
+    }
+}
+
+#[test]
 fn what_is_finished_is_not_run_again() {
     let workspace = paper("reproduce_again");
     let first = workspace.answer("reproduce ./mine --no-report --quiet --out all");

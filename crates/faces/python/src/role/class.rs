@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use tailwater::schemes::Scheme;
+use schemes::Scheme;
 
 /// A class that plays a role of a scheme.
 pub(crate) struct Class {

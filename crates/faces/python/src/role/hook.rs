@@ -3,15 +3,16 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use base::{self, Time};
+use fabric::{self, Calls, SwitchHook};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use tailwater::base::{self, Time};
-use tailwater::fabric::{self, Calls, SwitchHook};
-use tailwater::schemes::{MakeHook, PortInfo};
+use schemes::{MakeHook, PortInfo};
 
 use super::class::Class;
 use super::packet::{Backlog, Packet};
 use super::param::Values;
+use super::port::at_port;
 use super::queue::limit_bytes;
 use super::receiver::{set, time};
 use super::{Player, played};
@@ -23,64 +24,26 @@ pub(crate) struct Hook {
     port: OnceLock<PortInfo>,
 }
 
-#[pymethods]
-impl Hook {
-    #[new]
-    #[pyo3(signature = (*_arguments, **_named))]
-    fn new(_arguments: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyAny>>) -> Self {
-        Self {
-            deadline: AtomicU64::new(Time::NEVER.as_ps()),
-            port: OnceLock::new(),
+at_port!(
+    Hook,
+    Self {
+        deadline: AtomicU64::new(Time::NEVER.as_ps()),
+        port: OnceLock::new(),
+    },
+    {
+        #[getter]
+        fn deadline(&self) -> Option<u64> {
+            set(self.deadline.load(Ordering::Relaxed))
+        }
+
+        #[setter]
+        fn set_deadline(&self, deadline: &Bound<'_, PyAny>) -> PyResult<()> {
+            self.deadline
+                .store(time("deadline", deadline)?, Ordering::Relaxed);
+            Ok(())
         }
     }
-
-    #[getter]
-    fn deadline(&self) -> Option<u64> {
-        set(self.deadline.load(Ordering::Relaxed))
-    }
-
-    #[setter]
-    fn set_deadline(&self, deadline: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.deadline
-            .store(time("deadline", deadline)?, Ordering::Relaxed);
-        Ok(())
-    }
-
-    #[getter]
-    fn port(&self) -> u32 {
-        self.port.get().map_or(0, |port| port.port.0)
-    }
-
-    #[getter]
-    fn rate(&self) -> u64 {
-        self.port.get().map_or(0, |port| port.rate.as_bps())
-    }
-
-    #[getter]
-    fn delay(&self) -> u64 {
-        self.port.get().map_or(0, |port| port.delay.as_ps())
-    }
-
-    #[getter]
-    fn limit_bytes(&self) -> Option<u64> {
-        self.port.get().and_then(limit_bytes)
-    }
-
-    #[getter]
-    fn packet_bytes(&self) -> u64 {
-        self.port.get().map_or(0, |port| port.packet_bytes)
-    }
-
-    #[getter]
-    fn mss(&self) -> u16 {
-        self.port.get().map_or(0, |port| port.mss)
-    }
-
-    #[getter]
-    fn seed(&self) -> u64 {
-        self.port.get().map_or(0, |port| port.seed)
-    }
-}
+);
 
 /// Makes hooks.
 pub(super) fn make(class: Option<Arc<Class>>, values: Arc<Values>) -> MakeHook {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use tailwater::schemes::Hold;
+use schemes::Hold;
 
 /// The lock of the interpreter.
 ///

@@ -1,11 +1,10 @@
 //! Packets and queues as Python sees them.
 
+use base::{self, Ecn, Extension, TcpFlags};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use tailwater::base::{self, Ecn, Extension, TcpFlags};
-use tailwater::fabric;
 
 /// A packet, whose header fields a scheme may set.
 #[pyclass(module = "tailwater")]

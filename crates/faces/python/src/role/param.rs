@@ -1,10 +1,10 @@
 //! Parameters of classes: keys of scenarios whose texts become values of Python.
 
+use base::setting::{Key, SettingError};
+use base::{DataSize, Quantity, QuantityError, Rate, Span};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use tailwater::base::setting::{Key, SettingError};
-use tailwater::base::{DataSize, Quantity, QuantityError, Rate, Span};
-use tailwater::schemes::Texts;
+use schemes::Texts;
 
 /// What a text is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,16 +2,17 @@
 
 use std::sync::{Arc, OnceLock};
 
+use base::{self, Time};
+use fabric::{self, Discipline, Limit, QueueDisc, Verdict};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use tailwater::base::{self, Time};
-use tailwater::fabric::{self, Discipline, Limit, QueueDisc, Verdict};
-use tailwater::schemes::{MakeQueue, PortInfo};
+use schemes::{MakeQueue, PortInfo};
 
 use super::class::Class;
 use super::packet::{Backlog, Packet};
 use super::param::Values;
+use super::port::at_port;
 use super::{Player, played};
 
 /// The base of queues.
@@ -20,51 +21,13 @@ pub(crate) struct Queue {
     pub(super) port: OnceLock<PortInfo>,
 }
 
-#[pymethods]
-impl Queue {
-    #[new]
-    #[pyo3(signature = (*_arguments, **_named))]
-    fn new(_arguments: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyAny>>) -> Self {
-        Self {
-            port: OnceLock::new(),
-        }
-    }
-
-    #[getter]
-    fn port(&self) -> u32 {
-        self.port.get().map_or(0, |port| port.port.0)
-    }
-
-    #[getter]
-    fn rate(&self) -> u64 {
-        self.port.get().map_or(0, |port| port.rate.as_bps())
-    }
-
-    #[getter]
-    fn delay(&self) -> u64 {
-        self.port.get().map_or(0, |port| port.delay.as_ps())
-    }
-
-    #[getter]
-    fn limit_bytes(&self) -> Option<u64> {
-        self.port.get().and_then(limit_bytes)
-    }
-
-    #[getter]
-    fn packet_bytes(&self) -> u64 {
-        self.port.get().map_or(0, |port| port.packet_bytes)
-    }
-
-    #[getter]
-    fn mss(&self) -> u16 {
-        self.port.get().map_or(0, |port| port.mss)
-    }
-
-    #[getter]
-    fn seed(&self) -> u64 {
-        self.port.get().map_or(0, |port| port.seed)
-    }
-}
+at_port!(
+    Queue,
+    Self {
+        port: OnceLock::new(),
+    },
+    {}
+);
 
 /// Bytes that may wait at a port, if there is a bound.
 pub(super) fn limit_bytes(port: &PortInfo) -> Option<u64> {

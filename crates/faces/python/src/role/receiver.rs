@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use base::{self, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use tailwater::base::{self, Time};
-use tailwater::schemes::{HostInfo, MakeReceiver};
-use tailwater::tcp::{self, AckKind, AckVerdict, ReceiverCc, Release, Slot};
+use schemes::{HostInfo, MakeReceiver};
+use tcp::{self, AckKind, AckVerdict, ReceiverCc, Release, Slot};
 
 use super::class::Class;
 use super::packet::Packet;
@@ -171,7 +171,7 @@ pub(super) fn make(class: Option<Arc<Class>>, values: Arc<Values>) -> MakeReceiv
             .as_ref()
             .expect("the class of a scenario is registered");
         let receiver = played(class, |py| Playing::new(py, class, &values, host));
-        tailwater::schemes::Receiver::Custom(Box::new(receiver))
+        schemes::Receiver::Custom(Box::new(receiver))
     })
 }
 

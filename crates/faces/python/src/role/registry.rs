@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use base::setting::Key;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use scenario::{Problem, Problems, Scenario};
-use tailwater::base::setting::Key;
-use tailwater::schemes::{Origin, Role, Roles, Scheme, Texts};
-use tailwater::tcp::{EcnMode, Gauge, SSTHRESH};
+use schemes::{Origin, Role, Roles, Scheme, Texts};
+use tcp::{EcnMode, Gauge, SSTHRESH};
 
 use super::class::Class;
 use super::interpreter::{self, Interpreter};

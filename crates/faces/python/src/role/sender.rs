@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use base::{self, Span, Time};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
-use tailwater::base::{self, Span, Time};
-use tailwater::schemes::{FlowInfo, MakeSender};
-use tailwater::tcp::{self, Echo, Orders, SSTHRESH, SegmentCc, SenderCc};
+use schemes::{FlowInfo, MakeSender};
+use tcp::{self, Echo, Orders, SSTHRESH, SegmentCc, SenderCc};
 
 use super::class::Class;
 use super::packet::Packet;
@@ -303,7 +303,7 @@ pub(super) fn make(class: Option<Arc<Class>>, values: Arc<Values>) -> MakeSender
             .as_ref()
             .expect("the class of a scenario is registered");
         let sender = played(class, |py| Playing::new(py, class, &values, flow));
-        tailwater::schemes::Sender::Custom(Box::new(sender))
+        schemes::Sender::Custom(Box::new(sender))
     })
 }
 

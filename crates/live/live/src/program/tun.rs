@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use base::{Fraction, Quantity, Rate, Span};
 use clap::Args;
-use live::emulate::Failure;
 use machine::Sysctl;
 use protocol::Line;
 use tun::{self, Impairment};
 
-use super::line;
+use super::output::line;
+use super::stop::Stop;
 
 /// Serve files by our TCP to programs behind a TUN device
 #[derive(Args)]
@@ -51,7 +51,7 @@ pub(super) struct Fetch {
 }
 
 impl Serve {
-    pub(super) fn serve(self) -> Result<(), Failure> {
+    pub(super) fn serve(self) -> Result<(), Stop> {
         let order = tun::Serve {
             folder: self.dir,
             schemes: self.scheme,
@@ -72,7 +72,7 @@ impl Serve {
 }
 
 impl Fetch {
-    pub(super) fn fetch(self) -> Result<(), Failure> {
+    pub(super) fn fetch(self) -> Result<(), Stop> {
         let order = tun::Fetch {
             from: self.from,
             size: self.size,

@@ -81,7 +81,8 @@ impl Routing {
     /// Makes a virtual link from here into the namespace `there`.
     pub fn add_link(
         &mut self,
-        (end, peer): (&LinkEnd, &LinkEnd),
+        end: &LinkEnd,
+        peer: &LinkEnd,
         there: BorrowedFd<'_>,
         mtu: u32,
     ) -> io::Result<()> {

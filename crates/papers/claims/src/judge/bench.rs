@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use scenario::Problems;
 
 use super::along::Along;
-use crate::{Cause, Claim, Measured, Operand};
+use crate::{Change, Claim, Measured, Number, Operand};
 
 /// The runs by which the claims of an experiment are judged.
 #[derive(Clone)]
@@ -14,16 +14,16 @@ pub struct Bench<'a> {
     pub own: &'a Measured,
     /// Those of other figures of the paper, by name.
     pub others: BTreeMap<&'a str, &'a Measured>,
-    /// A cause, and its runs if it has any.
-    pub changed: Option<(&'a Cause, Option<&'a Measured>)>,
+    /// Settings or measures that differ, and its runs if it has any.
+    pub changed: Option<(&'a Change, Option<&'a Measured>)>,
 }
 
 impl<'a> Bench<'a> {
-    /// The same with what a cause changes; `runs` are those of its settings, if it has any.
+    /// The same with what a reading or a cause changes; `runs` are those of its settings, if it has any.
     #[must_use]
-    pub fn with(&self, cause: &'a Cause, runs: Option<&'a Measured>) -> Self {
+    pub fn with(&self, change: &'a Change, runs: Option<&'a Measured>) -> Self {
         Self {
-            changed: Some((cause, runs)),
+            changed: Some((change, runs)),
             ..self.clone()
         }
     }
@@ -34,8 +34,8 @@ impl<'a> Bench<'a> {
             return self.others.get(name.as_str()).copied();
         }
         match self.changed {
-            Some((cause, Some(runs)))
-                if cause.schemes.is_empty() || cause.schemes.contains(&operand.scheme) =>
+            Some((change, Some(runs)))
+                if change.schemes.is_empty() || change.schemes.contains(&operand.scheme) =>
             {
                 Some(runs)
             }
@@ -43,12 +43,18 @@ impl<'a> Bench<'a> {
         }
     }
 
+    /// Whether averages are compared for a number, instead of averaging what is compared at each point.
+    pub(super) fn of_averages(&self, number: &Number) -> bool {
+        let changed = self.changed.and_then(|(change, _)| change.of_averages);
+        changed.unwrap_or(number.of_averages)
+    }
+
     /// The values of an operand along the axes.
     pub(super) fn along(&self, claim: &Claim, operand: &Operand) -> Result<Along, Problems> {
         match self.runs(operand) {
             Some(runs) => {
                 let measure = match self.changed {
-                    Some((cause, _)) => cause.measured(&operand.measure),
+                    Some((change, _)) => change.measured(&operand.measure),
                     None => operand.measure.clone(),
                 };
                 Along::new(runs, claim, (operand, &measure))

@@ -12,8 +12,17 @@ use crate::ClaimKind;
 /// How many claims of a paper have which verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// By verdict, in the order of [`Verdict::ALL`]: what the paper claims and is not counted elsewhere.
+    /// By verdict, in the order of [`Verdict::ALL`]: what the paper claims and is not counted elsewhere, as the text
+    /// reads.
     pub verdicts: [usize; Verdict::ALL.len()],
+    /// The same claims by the published code, where a figure reads it otherwise than the text.
+    pub by_code: [usize; Verdict::ALL.len()],
+    /// The same claims with another verdict by any other reading of the paper.
+    pub by_others: usize,
+    /// Claims of the paper whose verdict changes with the order of events at equal times.
+    pub order: usize,
+    /// Claims that are weaker than what the paper says, by verdict.
+    pub weaker: [usize; Verdict::ALL.len()],
     /// Checks of our own.
     pub own: usize,
     /// Claims that are counted with another paper.
@@ -26,12 +35,22 @@ impl Counts {
         let mut counts = Self::default();
         for judged in claims {
             match judged.standing {
-                Standing::Counted => counts.verdicts[judged.finding.verdict as usize] += 1,
+                Standing::Counted if judged.hangs_on_order() => counts.order += 1,
+                Standing::Counted => counts.add(judged),
+                Standing::Weaker(_) => counts.weaker[judged.finding.verdict as usize] += 1,
                 Standing::Own(_) => counts.own += 1,
                 Standing::CountedIn(_) => counts.elsewhere += 1,
             }
         }
         counts
+    }
+
+    fn add(&mut self, judged: &Judged) {
+        let verdict = judged.finding.verdict;
+        self.verdicts[verdict as usize] += 1;
+        self.by_code[judged.verdict_by(CODE) as usize] += 1;
+        let mut others = judged.readings.iter().filter(|read| read.name != CODE);
+        self.by_others += usize::from(others.any(|read| read.finding.verdict != verdict));
     }
 
     /// The paper's claims that are counted here.
@@ -46,18 +65,30 @@ impl fmt::Display for Counts {
             1 => format!("1 {what}"),
             count => format!("{count} {what}s"),
         };
-        let verdicts = Verdict::ALL.iter().zip(self.verdicts);
-        let shown =
-            verdicts.filter(|(verdict, count)| *count > 0 || **verdict == Verdict::Reproduced);
-        let shown: Vec<_> = shown
-            .map(|(verdict, count)| format!("{count} {verdict}"))
-            .collect();
-        write!(
-            f,
-            "{}: {}",
-            plural(self.claims(), "claim"),
+        let shown = |verdicts: [usize; Verdict::ALL.len()]| {
+            let verdicts = Verdict::ALL.iter().zip(verdicts);
+            let shown =
+                verdicts.filter(|(verdict, count)| *count > 0 || **verdict == Verdict::Reproduced);
+            let shown: Vec<_> = shown
+                .map(|(verdict, count)| format!("{count} {verdict}"))
+                .collect();
             shown.join(", ")
-        )?;
+        };
+        let claims = plural(self.claims(), "claim");
+        write!(f, "{claims}: {}", shown(self.verdicts))?;
+        if self.by_code != self.verdicts {
+            write!(f, "; by the published code {}", shown(self.by_code))?;
+        }
+        if self.by_others > 0 {
+            write!(f, "; {} otherwise by another reading", self.by_others)?;
+        }
+        if self.order > 0 {
+            let claims = plural(self.order, "more claim");
+            write!(f, "; {claims} hanging on the order of events")?;
+        }
+        if self.weaker != [0; Verdict::ALL.len()] {
+            write!(f, "; in a weaker form {}", shown(self.weaker))?;
+        }
         if self.own > 0 {
             write!(f, "; beside them {} of our own", plural(self.own, "check"))?;
         }
@@ -71,6 +102,9 @@ impl fmt::Display for Counts {
         Ok(())
     }
 }
+
+/// The reading of the published code.
+const CODE: &str = "code";
 
 /// How far the numbers of a figure are off as a whole: ours over the paper's.
 #[derive(Clone, PartialEq, Debug, Serialize)]

@@ -1,6 +1,7 @@
 //! A claim that has been judged: its finding, whether it counts, and the causes that were tried.
 
 use std::fmt;
+use std::iter::Sum;
 
 use serde::Serialize;
 
@@ -22,6 +23,10 @@ pub struct Judged {
     pub scale: String,
     /// Whether it counts among the paper's claims.
     pub standing: Standing,
+    /// Its verdicts by other readings of the paper, in the order of the file.
+    pub readings: Vec<Reading>,
+    /// Its verdicts with random lateness of links, by the name of the lateness; empty if none was tried.
+    pub phases: Vec<Reading>,
     /// Explanations that were tried on its runs.
     pub causes: Vec<Tried>,
 }
@@ -33,6 +38,8 @@ pub enum Standing {
     Counted,
     /// It is a check of our own, for this reason.
     Own(String),
+    /// It is weaker than what the paper says, for this reason, and counted apart.
+    Weaker(String),
     /// It is about the runs of this figure of another paper, and counted there.
     CountedIn(String),
 }
@@ -43,7 +50,10 @@ impl Standing {
         match (&claim.own, &experiment.counted_in) {
             (Some(reason), _) => Self::Own(reason.clone()),
             (None, Some(figure)) => Self::CountedIn(figure.clone()),
-            (None, None) => Self::Counted,
+            (None, None) => match &claim.weaker {
+                Some(reason) => Self::Weaker(reason.clone()),
+                None => Self::Counted,
+            },
         }
     }
 }
@@ -53,9 +63,23 @@ impl fmt::Display for Standing {
         match self {
             Self::Counted => f.write_str("counted"),
             Self::Own(reason) => write!(f, "our own check: {reason}"),
+            Self::Weaker(reason) => write!(f, "weaker than the paper's claim: {reason}"),
             Self::CountedIn(figure) => write!(f, "counted in {figure}"),
         }
     }
+}
+
+/// A claim by another reading of the paper, or with random lateness of links.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// Its name, as in `code`.
+    pub name: String,
+    /// The sentence of the paper in this reading.
+    pub says: String,
+    /// The difference, as `KEY = VALUE` or in words; empty for the experiment's own.
+    pub set: String,
+    /// The claim's result.
+    pub finding: Finding,
 }
 
 /// A cause that was tried, as one claim sees it.
@@ -67,10 +91,12 @@ pub struct Tried {
     pub says: String,
     /// What is different, as `KEY = VALUE` or in words.
     pub set: String,
-    /// What came out for the claim.
+    /// The claim's result.
     pub finding: Finding,
-    /// What it does to all claims about the same runs.
+    /// Its effect on all claims of the figures in `over`.
     pub effect: Effect,
+    /// The figures of the paper whose runs it was tried on; empty for this one alone.
+    pub over: Vec<String>,
 }
 
 /// What a cause does to the claims of a paper about the runs that it changes.
@@ -95,6 +121,15 @@ impl Effect {
     }
 }
 
+impl Sum for Effect {
+    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
+        iter.fold(Self::default(), |sum, effect| Self {
+            explains: sum.explains + effect.explains,
+            breaks: sum.breaks + effect.breaks,
+        })
+    }
+}
+
 impl fmt::Display for Effect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { explains, breaks } = self;
@@ -103,6 +138,19 @@ impl fmt::Display for Effect {
 }
 
 impl Judged {
+    /// Whether its verdict changes with the order of events at equal times, which random lateness of links decides anew.
+    pub fn hangs_on_order(&self) -> bool {
+        let mut phases = self.phases.iter();
+        phases.any(|phase| phase.finding.verdict != self.finding.verdict)
+    }
+
+    /// Its verdict by the reading of this name; that of the experiment's own if it has no such reading.
+    pub fn verdict_by(&self, reading: &str) -> Verdict {
+        let mut readings = self.readings.iter();
+        let read = readings.find(|read| read.name == reading);
+        read.map_or(self.finding.verdict, |read| read.finding.verdict)
+    }
+
     /// The causes that explain it, if it needs an explanation.
     pub fn explained_by(&self) -> impl Iterator<Item = &Tried> {
         let missed = self.finding.verdict.is_missed();
@@ -112,6 +160,14 @@ impl Judged {
 }
 
 impl Tried {
+    /// Its effect on claims, with the figures if there is more than one: `explains 3, breaks 1 in fig8, fig9`.
+    pub fn weighs(&self) -> String {
+        match &self.over[..] {
+            [] | [_] => self.effect.to_string(),
+            figures => format!("{} in {}", self.effect, figures.join(", ")),
+        }
+    }
+
     /// Whether it is the cause: the claim holds with it, and it explains more claims than it breaks.
     pub fn explains(&self) -> bool {
         self.finding.verdict == Verdict::Reproduced && self.effect.is_gain()

@@ -19,7 +19,8 @@ pub(super) fn judge(
     let against = number.against.as_ref();
     let against = against.map(|other| bench.along(claim, other)).transpose()?;
     let scale = scale(number, of.packet);
-    let ours: Vec<f64> = seeds(number, &of, against.as_ref())
+    let of_averages = bench.of_averages(number);
+    let ours: Vec<f64> = seeds((number, of_averages), &of, against.as_ref())
         .into_iter()
         .map(|value| value / scale)
         .collect();
@@ -86,7 +87,7 @@ fn is_hollow(claim: &Claim, number: &Number, bench: &Bench<'_>) -> Result<bool, 
         };
         let along = bench.along(claim, &operand)?;
         let scale = scale(number, along.packet);
-        let values = seeds(number, &along, None).into_iter();
+        let values = seeds((number, false), &along, None).into_iter();
         let mean = Estimate::of(values.map(|value| value / scale)).mean;
         if mean.is_none_or(|mean| mean < low || mean > high) {
             return Ok(false);
@@ -97,7 +98,7 @@ fn is_hollow(claim: &Claim, number: &Number, bench: &Bench<'_>) -> Result<bool, 
 }
 
 /// The number of each seed, over all points of the axes.
-fn seeds(number: &Number, of: &Along, against: Option<&Along>) -> Vec<f64> {
+fn seeds((number, of_averages): (&Number, bool), of: &Along, against: Option<&Along>) -> Vec<f64> {
     let seeds = of.values.iter().map(Vec::len).max().unwrap_or(0);
     let places = of.len().max(against.map_or(0, Along::len));
     let value = |along: &Along, place: usize, seed: usize| {
@@ -117,7 +118,7 @@ fn seeds(number: &Number, of: &Along, against: Option<&Along>) -> Vec<f64> {
         number.compare.apply(average(of), other)
     };
     let one = |seed| {
-        if number.of_averages {
+        if of_averages {
             return averages(seed);
         }
         let compared = (0..places).map(|place| {
@@ -159,6 +160,12 @@ fn verdict(
 ) -> (Verdict, String) {
     let (low, high) = number.paper;
     let is_range = low < high;
+    let sign_holds =
+        number.against.is_none() || number.compare.same_side(mean, mean.clamp(low, high));
+    let remains = number.whole(scale);
+    let (low, high) = remains.map_or((low, high), |whole| (whole - high, whole - low));
+    let mean = remains.map_or(mean, |whole| whole - mean);
+    let spread = remains.map_or(spread, |whole| (whole - spread.1, whole - spread.0));
     let nearest = mean.clamp(low, high);
     let off = (mean - nearest).abs();
     let measured = number.of.measure.value_dimension();
@@ -167,8 +174,6 @@ fn verdict(
     let within = within.and_then(|level| level.in_column(dimension, packet));
     let allowed = match within {
         Some(level) => level / scale,
-        // A range is the claim: nothing outside it is meant.
-        None if is_range => 0.0,
         None => number.tolerance * nearest.abs(),
     };
     // What is exactly at the edge is inside, whatever rounding says.
@@ -178,17 +183,22 @@ fn verdict(
     } else if nearest == 0.0 || within.is_some() {
         format!("{} off", with_unit(&digits(off), &number.unit))
     } else {
-        format!("{} % off", digits(100.0 * off / nearest.abs()))
+        let of = if remains.is_some() {
+            "what remains is "
+        } else {
+            ""
+        };
+        format!("{of}{} % off", digits(100.0 * off / nearest.abs()))
     };
     if off <= allowed + slack {
         return (Verdict::Reproduced, distance);
     }
     if !is_range && low <= spread.1 + slack && high >= spread.0 - slack {
-        let (least, most) = (digits(spread.0), digits(spread.1));
+        let (least, most) = remains.map_or(spread, |whole| (whole - spread.1, whole - spread.0));
+        let (least, most) = (digits(least), digits(most));
         let reason = format!("the paper's value lies within the seeds, {least} to {most}");
         return (Verdict::Reproduced, reason);
     }
-    let sign_holds = number.against.is_none() || number.compare.same_side(mean, nearest);
     let close = (0.5..=2.0).contains(&(mean / nearest));
     let missed = if !sign_holds {
         "which of the two is greater is the other way round"
@@ -207,6 +217,16 @@ fn verdict(
         return (Verdict::Partly, reason);
     };
     (Verdict::NotReproduced, format!("{distance}; {missed}"))
+}
+
+impl Number {
+    /// All that a reduction is a share of, in the claim's unit, where more than half of it is gone in the paper. Then what
+    /// remains is judged: of 96 %, 99.5 % is far off, although it is within 4 % of it.
+    fn whole(&self, scale: f64) -> Option<f64> {
+        let whole = 1.0 / scale;
+        let is_most = self.compare == Compare::Reduction && self.paper.0 > whole / 2.0;
+        (is_most && self.within.is_none()).then_some(whole)
+    }
 }
 
 /// How many units of the column are one unit of the claim.

@@ -32,6 +32,8 @@ struct Common {
     except: At,
     untestable: Option<String>,
     own: Option<String>,
+    weaker: Option<String>,
+    wide: Option<String>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -170,6 +172,7 @@ impl Reader<'_> {
         };
         let common = common?;
         self.can_fail(site, &kind);
+        self.tolerance(site, &kind, common.wide.is_some());
         Some(Claim {
             id: common.id,
             says: common.says,
@@ -179,6 +182,7 @@ impl Reader<'_> {
             except: common.except,
             untestable: common.untestable,
             own: common.own,
+            weaker: common.weaker,
         })
     }
 
@@ -203,11 +207,6 @@ impl Reader<'_> {
                 return None;
             }
         };
-        if paper.0 < paper.1 && number.tolerance.is_some() {
-            let place = site.key("tolerance").place();
-            let expected = "nothing: ours must lie in the range";
-            self.wrong("a range has no tolerance", place, expected);
-        }
         let of = self.operand(number.of, site.key("of"), whole);
         let against = number
             .against
@@ -236,7 +235,11 @@ impl Reader<'_> {
             of_averages: number.of_averages,
             paper,
             unit: number.unit,
-            tolerance: number.tolerance.unwrap_or(NUMBER_TOLERANCE),
+            tolerance: number.tolerance.unwrap_or(if paper.0 < paper.1 {
+                0.0
+            } else {
+                NUMBER_TOLERANCE
+            }),
             within: number.within,
             rank,
         })
@@ -466,11 +469,11 @@ impl Compare {
     }
 }
 
-/// How far a number may be off unless the claim says otherwise.
+/// How far a number may be off unless the claim says otherwise; a range is a claim without any.
 const NUMBER_TOLERANCE: f64 = 0.2;
 
 /// The names of the keys of every claim.
-const COMMON: [&str; 9] = [
+const COMMON: [&str; 11] = [
     "id",
     "kind",
     "says",
@@ -480,4 +483,6 @@ const COMMON: [&str; 9] = [
     "except",
     "untestable",
     "own",
+    "weaker",
+    "wide",
 ];

@@ -83,3 +83,26 @@ fn shared_tables_that_the_paper_does_not_have_are_refused_at_their_place() {
         .to_string();
     assert!(said.contains("the paper shares no tables"), "{said}");
 }
+
+#[test]
+fn a_figure_that_the_paper_lists_has_its_shared_tables_without_asking() {
+    let folder = Folder::with("common_listed", INCAST);
+    let paper = |figures: &str| {
+        format!(
+            "title = \"A paper\"\ncitation = \"2017\"\n[common.more]\nfigures = {figures}\n\
+             [common.more.reading.code]\nsays = \"s\"\nset = {{ \"tcp.sack\" = true }}\n\
+             [[common.more.cause]]\nid = \"shared\"\nsays = \"s\"\nset = {{ \"tcp.sack\" = true }}\n"
+        )
+    };
+    folder.write("paper.toml", &paper("[\"fig1\"]"));
+    let found = folder.paper();
+    let figure = &found.experiments[0];
+    assert_eq!(figure.causes[0].id, "shared");
+    assert_eq!(figure.readings[0].id, "code");
+    folder.write("paper.toml", &paper("[\"fig2\"]"));
+    let problems = folder.find().map(drop).unwrap_err().to_string();
+    assert!(
+        problems.contains("the paper has no figure \"fig2\""),
+        "{problems}"
+    );
+}

@@ -234,9 +234,76 @@ fn a_claim_that_cannot_fail_is_refused() {
     ] {
         assert_eq!(claim(&sound), None, "{sound}");
     }
-    let range = "kind = \"number\"\npaper = [1, 2]\ntolerance = 0.1";
-    let said = claim(&format!("{range}\n{drops}")).expect("a range with a tolerance is refused");
-    assert!(said.contains("a range has no tolerance"), "{said}");
+}
+
+#[test]
+fn a_tolerance_beyond_a_factor_of_2_is_refused_without_a_reason() {
+    let claim = |rest: &str| {
+        let claim = format!(
+            "[[claim]]\nid = \"c\"\nsays = \"s\"\nwhere = \"w\"\nmeasure = \"drops\"\n{rest}\n"
+        );
+        let folder = Folder::with("files_tolerance", &format!("{INCAST}{claim}"));
+        folder.find().err().map(|problems| problems.to_string())
+    };
+    let number = "kind = \"number\"\nof = \"rcc\"";
+    let near = "kind = \"shape\"\nof = \"rcc\"\nshape = \"near\"\nlevel = 10";
+    for (wide, narrow) in [
+        (
+            format!("{number}\npaper = 10\ntolerance = 0.6"),
+            format!("{number}\npaper = 10\ntolerance = 0.5"),
+        ),
+        (
+            format!("{number}\npaper = [10, 20]\nwithin = 6"),
+            format!("{number}\npaper = 0\nwithin = 6"),
+        ),
+        (
+            format!("{near}\ntolerance = 0.51"),
+            format!("{near}\ntolerance = 0.4"),
+        ),
+    ] {
+        let said = claim(&wide).unwrap_or_else(|| panic!("accepted: {wide}"));
+        assert!(said.contains("less than half or more than twice"), "{said}");
+        let excused = format!("{wide}\nwide = \"the paper says about\"");
+        assert_eq!(claim(&excused), None, "{excused}");
+        assert_eq!(claim(&narrow), None, "{narrow}");
+        let said = claim(&format!("{narrow}\nwide = \"for nothing\"")).expect("an idle excuse");
+        assert!(said.contains("needs no excuse"), "{said}");
+    }
+}
+
+#[test]
+fn a_reading_of_the_text_is_the_figure_itself() {
+    let said = |reading: &str| {
+        let folder = Folder::with("files_readings", &format!("{INCAST}{reading}"));
+        folder.find().err().map(|problems| problems.to_string())
+    };
+    let set = "says = \"s\"\nset = { \"tcp.sack\" = true }\n";
+    assert_eq!(said(&format!("[reading.code]\n{set}")), None);
+    for (reading, expected) in [
+        (
+            format!("[reading.text]\n{set}"),
+            "the reading of the text is what the figure itself runs",
+        ),
+        (
+            "[reading.text]\nsays = \"s\"\n[reading.code]\nsays = \"s\"\n".to_owned(),
+            "two readings change nothing",
+        ),
+        (
+            format!("[reading.code]\nat = {{ \"workload.senders\" = 10 }}\n{set}"),
+            "at has no place in a reading",
+        ),
+        (
+            "[reading.code]\nset = { \"tcp.sack\" = true }\n".to_owned(),
+            "reading code has no says",
+        ),
+        (
+            "[reading.code]\nsays = \"s\"\nset = { \"run.seed\" = 3 }\n".to_owned(),
+            "picks a draw",
+        ),
+    ] {
+        let found = said(&reading).unwrap_or_else(|| panic!("accepted: {reading}"));
+        assert!(found.contains(expected), "{found}");
+    }
 }
 
 #[test]
@@ -460,4 +527,52 @@ fn a_claim_about_nothing_is_refused() {
         said.contains("claim c compares rcc without a measure"),
         "{said}"
     );
+}
+
+#[test]
+fn the_contents_of_a_paper_leave_out_no_number_and_each_has_one_state() {
+    let folder = Folder::with("files_contents", INCAST);
+    let said = |text: &str| {
+        folder.write("contents.toml", text);
+        folder.find().err().map(|problems| problems.to_string())
+    };
+    let counts = "last_figure = 2\nlast_table = 0\nlast_equation = 3\nlast_algorithm = 0\n";
+    let item =
+        |name: &str, state: &str| format!("[[item]]\nname = \"{name}\"\ntitle = \"t\"\n{state}\n");
+    let figures = item("Fig. 1(a)", "judged = [\"fig1\"]") + &item("Fig. 2", "diagram = \"d\"");
+    let equations = item("Eqs. 1 to 3", "defined = \"here\"");
+    let whole = format!("{counts}{figures}{equations}");
+    assert_eq!(said(&whole), None);
+    let contents = folder.paper().contents;
+    let shown = contents
+        .iter()
+        .map(|item| format!("{}: {}", item.name, item.state));
+    assert_eq!(
+        shown.collect::<Vec<_>>(),
+        [
+            "Fig. 1(a): judged in fig1",
+            "Fig. 2: a diagram; d",
+            "Eqs. 1 to 3: defined in here"
+        ]
+    );
+    for (text, complaint) in [
+        (format!("{counts}{figures}"), "Eq. 1 is not in the list"),
+        (whole.replace("= 3", "= 2"), "Eq. 3 is beyond the last, 2"),
+        (
+            whole.replace("diagram = \"d\"", ""),
+            "Fig. 2 has no state, or several",
+        ),
+        (
+            whole.replace("diagram", "untestable = \"u\"\ndiagram"),
+            "Fig. 2 has no state, or several",
+        ),
+        (whole.replace("[\"fig1\"]", "[\"fig9\"]"), "fig9"),
+        (
+            whole.replace("Fig. 2", "Figure two"),
+            "Figure two names no number",
+        ),
+    ] {
+        let found = said(&text).unwrap_or_else(|| panic!("nothing for {complaint}"));
+        assert!(found.contains(complaint), "{complaint}\n{found}");
+    }
 }

@@ -1,7 +1,9 @@
 //! Every kind of claim, true and false. The name of a claim begins with the verdict it must get.
 
 use claims::Experiment;
-use claims::judge::{Bench, Bias, Counts, Effect, Judged, Tried, Verdict, judge};
+use claims::judge::{
+    Bench, Bias, Counts, Effect, Judged, Reading, Standing, Tried, Verdict, judge,
+};
 
 use crate::bench::{Folder, INCAST, assert_as_named, bench, findings};
 
@@ -39,7 +41,8 @@ fn numbers_are_judged_by_tolerance_spread_sign_and_order() {
                 "yes-exact",
                 &format!("{reduction}\npaper = 100\ntolerance = 0"),
             ),
-            ("yes-within-a-fifth", &format!("{reduction}\npaper = 84")),
+            // Nothing is not within a fifth of the 16 % that remain in the paper, nor half of it.
+            ("no-nothing-remains", &format!("{reduction}\npaper = 84")),
             ("partly-sign", &format!("{reduction}\npaper = 50")),
             // The sign holds and the number is 2.5 times the paper's.
             ("no-factor-of-2", &format!("{reduction}\npaper = 40")),
@@ -60,6 +63,11 @@ fn numbers_are_judged_by_tolerance_spread_sign_and_order() {
                 "untestable-range-of-all",
                 &format!("{own}\npaper = [0, 400]"),
             ),
+            // A range that was read off a figure has the width of a line.
+            (
+                "yes-a-line-beyond-a-range",
+                &format!("{reduction}\npaper = [50, 98]\ntolerance = 0.03"),
+            ),
             // A tenth beyond its end, which the tolerance of a number would allow.
             (
                 "partly-beyond-a-range",
@@ -77,7 +85,7 @@ fn numbers_are_judged_by_tolerance_spread_sign_and_order() {
             ),
             (
                 "yes-absolute",
-                &format!("{own}\npaper = 1000\nwithin = 950"),
+                &format!("{own}\npaper = 1000\nwithin = 950\nwide = \"a test\""),
             ),
             (
                 "untestable-size",
@@ -585,4 +593,96 @@ fn checks_of_our_own_are_judged_and_not_counted() {
     };
     let counts = Counts::of(judged(&shared).iter());
     assert_eq!((counts.claims(), counts.own, counts.elsewhere), (0, 1, 3));
+}
+
+#[test]
+fn a_large_reduction_is_judged_by_what_remains() {
+    let reduction = |paper: f64| {
+        format!(
+            "at = {{ \"workload.senders\" = 100 }}\nmeasure = \"queue_max_bytes\"\nof = \"rcc\"\n\
+             against = \"newreno\"\ncompare = \"reduction\"\nunit = \"%\"\npaper = {paper}"
+        )
+    };
+    let figure = format!("{INCAST}{}", claim("x", "number", &reduction(52.0)));
+    let folder = Folder::with("judging_remains_first", &figure);
+    let paper = folder.paper();
+    let run = folder.run(&paper.experiments[0], &[], "run");
+    let ours = findings(&paper.experiments[0], &bench(&run));
+    let ours = ours[0].1.value.expect("both have a queue");
+    let remains = 100.0 - ours;
+    assert!(remains > 0.0 && ours > 50.0, "{ours}");
+    judge_all(
+        "judging_remains",
+        "number",
+        &[
+            ("yes-near", &reduction(100.0 - remains / 1.15)),
+            // Within a fifth of the reduction, and not of what remains.
+            ("partly-a-fifth-of-it", &reduction(100.0 - remains / 1.3)),
+            ("no-a-third", &reduction(100.0 - remains / 3.0)),
+        ],
+    );
+}
+
+#[test]
+fn a_claim_is_judged_by_every_reading_and_counted_by_that_of_the_text() {
+    let queue =
+        "measure = \"drops\"\nof = \"newreno\"\nat = { \"workload.senders\" = 100 }\npaper = 0";
+    let figure = [
+        INCAST,
+        "[reading.text]\nsays = \"the switch has a buffer\"\n",
+        "[reading.code]\nsays = \"it has none\"\nset = { \"switch.buffer\" = \"unlimited\" }\nschemes = [\"newreno\"]\n",
+        &claim("no-drops", "number", queue),
+    ];
+    let folder = Folder::with("judging_readings", &figure.concat());
+    let paper = folder.paper();
+    let figure = &paper.experiments[0];
+    let [text, code] = &figure.readings[..] else {
+        panic!("two readings: {:?}", figure.readings)
+    };
+    assert!(text.is_base() && !code.is_base());
+    let run = folder.run(figure, &[], "run");
+    let changed = folder.run(figure, &["switch.buffer=unlimited"], "changed");
+    let bench = bench(&run);
+    let claim = &figure.claims[0];
+    let mut judged = Judged::new(figure, claim, &bench, "as the test says").unwrap();
+    let with = bench.with(code, Some(&changed));
+    judged
+        .readings
+        .push(Reading::new(claim, code, &with).unwrap());
+    assert_eq!(judged.finding.verdict, Verdict::NotReproduced);
+    assert_eq!(judged.verdict_by("code"), Verdict::Reproduced);
+    let counts = Counts::of([&judged].into_iter());
+    assert_eq!(
+        (counts.verdicts, counts.by_code),
+        ([0, 0, 1, 0], [1, 0, 0, 0])
+    );
+    let said = "1 claim: 0 reproduced, 1 not reproduced; by the published code 1 reproduced";
+    assert_eq!(counts.to_string(), said);
+
+    // What changes with random lateness of links is counted with neither.
+    let late = judged.readings.pop().unwrap();
+    judged.phases.push(late);
+    let counts = Counts::of([&judged].into_iter());
+    assert_eq!((counts.claims(), counts.order), (0, 1));
+    judged.phases.clear();
+    judged.standing = Standing::Weaker("by the figure".to_owned());
+    assert_eq!(Counts::of([&judged].into_iter()).weaker, [0, 0, 1, 0]);
+}
+
+#[test]
+fn a_reading_can_compare_averages_of_the_same_runs() {
+    let drops = "measure = \"queue_max_bytes\"\nof = \"rcc\"\nagainst = \"newreno\"\ncompare = \"ratio\"\npaper = 1";
+    let reading = "[reading.code]\nsays = \"averages are compared\"\nof_averages = true\n";
+    let figure = [INCAST, reading, &claim("x", "number", drops)];
+    let folder = Folder::with("judging_averages", &figure.concat());
+    let paper = folder.paper();
+    let figure = &paper.experiments[0];
+    let run = folder.run(figure, &[], "run");
+    let bench = bench(&run);
+    let code = &figure.readings[0];
+    assert_eq!(code.change(), "averages over the axes are compared");
+    let own = judge(&figure.claims[0], &bench).unwrap().value.unwrap();
+    let with = bench.with(code, None);
+    let compared = judge(&figure.claims[0], &with).unwrap().value.unwrap();
+    assert!((own - compared).abs() > 1e-6, "{own} {compared}");
 }

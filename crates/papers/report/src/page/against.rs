@@ -1,6 +1,6 @@
 //! One run against another in the report: a sentence for each headline, the settings that differ, and every row of both.
 
-use results::statistics::Verdict;
+use results::statistics::Significance;
 use results::{Against, RowPair};
 
 use crate::units;
@@ -27,15 +27,19 @@ pub(super) struct Compared {
     pub(super) sure: bool,
 }
 
-/// What `against` says, for runs of these names.
-pub(super) fn block(against: &Against, [first, second]: [&str; 2]) -> Block {
+/// The part of `against` below its sentences, for runs of these names.
+pub(super) fn block(
+    against: &Against,
+    [first, second]: [&str; 2],
+    sentences: Vec<String>,
+) -> Block {
     let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
     let settings = against.settings.iter();
     let settings = settings.map(|(name, [a, b])| [name.clone(), text(a), text(b)]);
     Block {
         first: first.to_owned(),
         second: second.to_owned(),
-        sentences: against.sentences([first, second]),
+        sentences,
         settings: settings.collect(),
         rows: against
             .rows
@@ -76,7 +80,7 @@ fn compared(against: &Against, row: &RowPair) -> Vec<Compared> {
             change: change.share().map_or_else(|| "-".to_owned(), percent),
             interval: interval.unwrap_or_else(|| "-".to_owned()),
             verdict: change.verdict.word(),
-            sure: change.verdict != Verdict::NotEnoughRuns,
+            sure: change.verdict != Significance::NotEnoughRuns,
         }
     });
     lines.collect()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use results::{Row, Standing, Summary};
+use results::{GoalState, Row, Summary};
 
 use crate::units;
 
@@ -68,11 +68,11 @@ pub(super) fn of_goal(summary: &Summary, goal: usize) -> Option<Map> {
 }
 
 /// How a row stands to a goal, in a word.
-pub(super) const fn word(standing: Standing) -> &'static str {
+pub(super) const fn word(standing: GoalState) -> &'static str {
     match standing {
-        Standing::Met => "met",
-        Standing::Open => "open",
-        Standing::Missed => "missed",
+        GoalState::Met => "met",
+        GoalState::Open => "open",
+        GoalState::Missed => "missed",
     }
 }
 

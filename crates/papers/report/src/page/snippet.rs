@@ -7,6 +7,7 @@ use super::drawn::{self, Drawn};
 use super::tables::{self, Failed, Table};
 use crate::data::Data;
 use crate::error::Error;
+use crate::sentences::Sentences;
 
 #[derive(Template)]
 #[template(path = "snippet.html")]
@@ -24,7 +25,7 @@ struct Snippet {
 }
 
 /// The answer, the table, and as many of the main charts as there is room for.
-pub(crate) fn snippet(folder: &Folder) -> Result<String, Error> {
+pub(crate) fn snippet(folder: &Folder, sentences: &Sentences) -> Result<String, Error> {
     let data = Data::read(&[folder])?;
     let summary = folder.summary();
     let mut table = Table::new(&data);
@@ -35,7 +36,7 @@ pub(crate) fn snippet(folder: &Folder) -> Result<String, Error> {
     let mut snippet = Snippet {
         heading: summary.scenario.clone(),
         title: summary.title.clone().unwrap_or_default(),
-        sentences: results::answer(summary),
+        sentences: (sentences.of_run)(summary),
         failures,
         table,
         more,

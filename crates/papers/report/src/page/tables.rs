@@ -1,7 +1,7 @@
 //! The tables of the report.
 
 use plan::metric::is_of_rounds;
-use results::statistics::{Estimate, Verdict};
+use results::statistics::{Estimate, Significance};
 use results::{Comparison, Row, Summary};
 use sim::columns::METRICS;
 
@@ -310,7 +310,7 @@ fn in_words(data: &Data<'_>, comparison: &Comparison, pair: String) -> Compared 
             _ => "-".into(),
         },
         verdict: verdict.word(),
-        sure: *verdict != Verdict::NotEnoughRuns,
+        sure: *verdict != Significance::NotEnoughRuns,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use claims::Experiment;
-use claims::judge::{self, Counts, Finding, Judged, Standing, Tried, Verdict};
+use claims::judge::{self, Counts, Finding, Judged, Reading, Standing, Tried, Verdict};
 
 use super::Reproduction;
 use crate::figure::Figure;
@@ -76,6 +76,8 @@ struct Card<'a> {
     reason: String,
     /// Why it is not counted; empty if it is.
     standing: String,
+    /// Its verdicts by other readings of the paper, and with random lateness of links if that changes it.
+    readings: Vec<Cause<'a>>,
     /// What explains the difference, or was tried although there is none.
     causes: Vec<Cause<'a>>,
     /// What was tried and does not explain it, and how much that is, in words.
@@ -83,13 +85,14 @@ struct Card<'a> {
     others_tried: String,
 }
 
-/// What was tried to explain a difference.
+/// Settings or measures that differed.
 struct Cause<'a> {
     /// What it means for the claim.
-    word: &'static str,
+    word: String,
     says: &'a str,
     set: &'a str,
     ours: String,
+    /// Its effect on other claims; empty for a reading.
     effect: String,
     mark: Mark,
 }
@@ -196,11 +199,12 @@ fn card<'a>(judged: &'a Judged) -> Card<'a> {
             (true, _) => "Tried",
             (false, true) => "Cause",
             (false, false) => "Not the cause",
-        },
+        }
+        .to_owned(),
         says: &tried.says,
         set: &tried.set,
         ours: ours(&tried.finding),
-        effect: tried.effect.to_string(),
+        effect: tried.weighs(),
         mark: mark(tried.finding.verdict),
     };
     let (causes, others): (Vec<&Tried>, Vec<&Tried>) = judged
@@ -208,6 +212,10 @@ fn card<'a>(judged: &'a Judged) -> Card<'a> {
         .iter()
         .partition(|tried| held || tried.explains());
     let others: Vec<Cause<'_>> = others.into_iter().map(cause).collect();
+    let readings = judged.readings.iter().filter(|read| !read.set.is_empty());
+    let readings = readings.map(|read| as_read(read, format!("By {}", read.name)));
+    let phases = judged.phases.iter().filter(|_| judged.hangs_on_order());
+    let phases = phases.map(|late| as_read(late, "Hangs on the order of events".to_owned()));
     Card {
         id: &judged.id,
         anchor: judged.id.replace('/', "-"),
@@ -221,12 +229,25 @@ fn card<'a>(judged: &'a Judged) -> Card<'a> {
             Standing::Counted => String::new(),
             standing => units::capital(&standing.to_string()),
         },
+        readings: readings.chain(phases).collect(),
         causes: causes.into_iter().map(cause).collect(),
         others_tried: match others.len() {
             1 => "1 explanation tried that is not the cause".to_owned(),
             count => format!("{count} explanations tried that are not the cause"),
         },
         others,
+    }
+}
+
+/// The verdict on a claim by another reading, under this word.
+fn as_read(read: &Reading, word: String) -> Cause<'_> {
+    Cause {
+        word,
+        says: &read.says,
+        set: &read.set,
+        ours: ours(&read.finding),
+        effect: String::new(),
+        mark: mark(read.finding.verdict),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use claims::judge::{Bench, Bias, Effect, Figure, Finding, Judged, Tried, Verdict};
+use claims::judge::{Bench, Bias, Effect, Figure, Finding, Judged, Reading, Tried, Verdict};
 use claims::{Measured, Paper, catalogue};
 use report::Reproduction;
 
@@ -58,6 +58,8 @@ impl Judgement {
                 let mut judged = judged.expect("a claim of a test can be judged");
                 if judged.finding.verdict == Verdict::NotReproduced {
                     judged.causes = tried(&judged.finding);
+                    judged.readings = vec![read("code", &judged.finding)];
+                    judged.phases = vec![read("100ns", &judged.finding)];
                 }
                 judged
             });
@@ -81,6 +83,20 @@ impl Judgement {
     }
 }
 
+fn read(name: &str, finding: &Finding) -> Reading {
+    Reading {
+        name: name.into(),
+        says: format!("as {name} has it"),
+        set: "tcp.sack = false".into(),
+        finding: Finding {
+            verdict: Verdict::Reproduced,
+            ours: "47 %".into(),
+            interval: None,
+            ..finding.clone()
+        },
+    }
+}
+
 fn tried(finding: &Finding) -> Vec<Tried> {
     let tried = |set: &str, verdict| Tried {
         id: "cause".into(),
@@ -96,6 +112,7 @@ fn tried(finding: &Finding) -> Vec<Tried> {
             explains: 2,
             breaks: 1,
         },
+        over: vec!["fig1".into(), "fig2".into()],
     };
     vec![
         tried("switch.ecn_threshold = 20pkt", Verdict::NotReproduced),

@@ -26,6 +26,7 @@ fn experiment(plot: Plot) -> Experiment {
         full: Full::default(),
         plots: vec![plot],
         claims: Vec::new(),
+        readings: Vec::new(),
         causes: Vec::new(),
         source: Source::new("fig1.toml", ""),
     }
@@ -52,6 +53,7 @@ fn drawn(name: &str, plot: Plot) -> (Figure, Measured, Temporary) {
         url: None,
         notes: None,
         sections: Vec::new(),
+        contents: Vec::new(),
         experiments: vec![experiment.clone()],
     };
     let figures = [judge::Figure {

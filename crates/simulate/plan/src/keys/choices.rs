@@ -75,6 +75,8 @@ base::choices! {
     pub enum LossPattern {
         /// Each with the same probability, independently of all others, drawn from the seed.
         Random = "random",
+        /// Runs of packets, drawn from the seed, with bottleneck.loss_burst in a row on average (Gilbert's model).
+        Bursts = "bursts",
         /// Every n-th, where n is 1 / loss rounded to a whole number.
         Periodic = "periodic",
     }

@@ -36,14 +36,22 @@ pub enum TracedSeries {
     Named(Vec<&'static str>),
 }
 
+/// How large the sweep of a point is.
+#[derive(Clone, Copy, Debug)]
+pub struct SweepSize {
+    /// Combinations of values.
+    pub combinations: u64,
+    /// Combinations of values and schemes.
+    pub rows: u64,
+}
+
 impl TracedSeries {
     /// What "auto" means for a point: the word of each quantity, or "off".
     ///
-    /// `rows` are the combinations of values and schemes, `combinations` those of values alone, and `seed` is the
-    /// place of the point's seed among those of its row.
-    pub fn automatic((combinations, rows): (u64, u64), seed: u64, flows: u64) -> &'static str {
-        match (seed, rows) {
-            (0, ..=MOST_ROWS) if combinations == 1 && flows <= MOST_FLOWS => {
+    /// `seed` is the place of the point's seed among those of its row.
+    pub fn automatic(sweep: SweepSize, seed: u64, flows: u64) -> &'static str {
+        match (seed, sweep.rows) {
+            (0, ..=MOST_ROWS) if sweep.combinations == 1 && flows <= MOST_FLOWS => {
                 "queue, cwnd, rwnd, events"
             }
             (0, ..=MOST_ROWS) => "queue, events",
@@ -280,7 +288,9 @@ mod tests {
 
     #[test]
     fn auto_records_less_the_larger_the_sweep_is() {
-        let automatic = TracedSeries::automatic;
+        let automatic = |(combinations, rows), seed, flows| {
+            TracedSeries::automatic(SweepSize { combinations, rows }, seed, flows)
+        };
         assert_eq!(automatic((1, 3), 0, 200), "queue, cwnd, rwnd, events");
         assert_eq!(automatic((1, 3), 0, 201), "queue, events");
         assert_eq!(automatic((2, 6), 0, 40), "queue, events");

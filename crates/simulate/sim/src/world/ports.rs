@@ -283,6 +283,11 @@ fn loss_law(keys: &Keys, seed: u64, bottleneck: PortId) -> Option<LossLaw> {
             probability,
             stream: Stream::new(seed, "loss", u64::from(bottleneck.0)),
         },
+        LossPattern::Bursts => LossLaw::Bursts {
+            share: probability,
+            mean: f64::from(keys.bottleneck.loss_burst.0),
+            stream: Stream::new(seed, "loss", u64::from(bottleneck.0)),
+        },
         // A period beyond 2^64 loses nothing.
         LossPattern::Periodic => LossLaw::Periodic {
             period: whole((1.0 / probability).round()),

@@ -100,7 +100,7 @@ fn ninety_flows_end_in_two_groups_of_forty_and_fifty() {
 
 const LONG: &[&str] = &["workload.size=unlimited", "run.duration=200ms"];
 
-// Clauses: RCC-alg2-13
+// Clauses: RCC-alg2-flight
 #[test]
 fn long_flows_keep_a_steady_queue_of_the_budget_less_the_pipe() {
     // Equation 4: 40 packets in flight, C * RTT = 13.3 of them on the wires and in transmission.
@@ -120,7 +120,7 @@ fn long_flows_keep_a_steady_queue_of_the_budget_less_the_pipe() {
     }
 }
 
-// Clauses: RCC-alg2-12
+// Clauses: RCC-alg2-3
 #[test]
 fn a_release_test_that_includes_equality_lets_one_grant_more_go() {
     let sets = ["workload.senders=90", "rcc.release=at"];
@@ -133,7 +133,7 @@ fn a_release_test_that_includes_equality_lets_one_grant_more_go() {
     assert_eq!(run.metrics.queue_max_bytes, 58_500 + 12 * 54);
 }
 
-// Clauses: RCC-alg2-12
+// Clauses: RCC-alg2-3
 #[test]
 fn an_ack_leaves_only_while_less_than_the_budget_is_in_flight() {
     // So the flight never exceeds the budget by more than the grant released last.

@@ -38,14 +38,14 @@ impl Flow {
     }
 
     /// Data in the network: allowed, not received, and not more than there is (a formulation of
-    /// RCC §4.3 that cannot leak: every term is known exactly).
+    /// RCC §4.2 that cannot leak: every term is known exactly).
     pub(super) fn data_in_flight(&self) -> u64 {
         let outstanding = self.upper.saturating_sub(self.expected + self.held);
         outstanding.min(self.remaining().unwrap_or(u64::MAX))
     }
 
     /// What was granted and has not come is not in the network any more; the next ACK grants again.
-    // UNSPECIFIED(RCC §4.3): a grant whose ACK or data was lost would be in flight for ever. Once lost
+    // UNSPECIFIED(RCC §4.2): a grant whose ACK or data was lost would be in flight for ever. Once lost
     // grants use up the budget, the very ACK that repeats them could never leave.
     pub(super) fn expire_grant(&mut self) {
         self.upper = self.expected + self.held;

@@ -1,0 +1,28 @@
+//! Linux beside its simulation: a table, a page, and the same for programs.
+//!
+//! The privileged program writes a line for each run as it ends ([`protocol`]). An [`Emulation`] holds all of them.
+//!
+//! ```
+//! use protocol::Line;
+//!
+//! let line = r#"{ "type": "emulation", "scenario": "incast", "runs": 5, "version": "0.1.0" }"#;
+//! let emulated = answer::emulation::Emulation::of(vec![Line::read(line)?])?;
+//! assert_eq!(answer::emulation::page(&emulated).name, "incast");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod claims;
+mod export;
+pub mod judged;
+mod measured;
+mod page;
+mod runs;
+mod table;
+
+pub use export::{csv, json};
+pub use page::page;
+pub use runs::Emulation;
+pub use table::table;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! Plain text in lines and columns.
+
+use std::fmt::Write;
+
+use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
+
+/// Appends `text`, wrapped at words, each line indented by `indent` columns.
+pub fn paragraph(out: &mut String, indent: usize, text: &str) {
+    wrap(out, indent, WIDTH, text);
+}
+
+/// Appends `text`, wrapped at words to `width` columns, each line indented by `indent` columns.
+pub fn wrap(out: &mut String, indent: usize, width: usize, text: &str) {
+    let mut column = 0;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column > 0 && column + 1 + length > width {
+            out.push('\n');
+            column = 0;
+        }
+        if column == 0 {
+            out.push_str(&" ".repeat(indent));
+            column = indent;
+        } else {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += length;
+    }
+    out.push('\n');
+}
+
+/// Lines of a name and what it is, aligned.
+pub fn pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let pairs: Vec<_> = pairs.into_iter().collect();
+    let width = pairs
+        .iter()
+        .map(|(name, _)| name.chars().count())
+        .max()
+        .unwrap_or(0);
+    let mut out = String::new();
+    for (name, meaning) in pairs {
+        writeln!(out, "{name:width$}  {meaning}").expect("writing to a string succeeds");
+    }
+    out
+}
+
+/// Lines of cells in columns behind an indent, words to the left and numbers to the right.
+pub(crate) fn aligned(
+    lines: &[Vec<String>],
+    indent: &str,
+    is_number: impl Fn(usize) -> bool,
+) -> String {
+    let width = |column: usize| {
+        let widths = lines.iter().map(|line| line[column].chars().count());
+        widths.max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..lines.first().map_or(0, Vec::len)).map(width).collect();
+    let mut out = String::new();
+    for line in lines {
+        let cells = line.iter().zip(&widths).enumerate();
+        let cells = cells.map(|(column, (cell, width))| {
+            if is_number(column) {
+                format!("{cell:>width$}")
+            } else {
+                format!("{cell:width$}")
+            }
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
+        writeln!(out, "{indent}{}", line.trim_end()).expect("writing to a string succeeds");
+    }
+    out
+}
+
+/// A table whose header stands above a line.
+pub(crate) fn ruled(styled: bool) -> Table {
+    let mut table = Table::new();
+    let rule = LineStyle::none().fill('-');
+    table.load_style(TableStyle::new().header_separator(rule));
+    if styled {
+        table.enforce_styling();
+    } else {
+        table.force_no_tty();
+    }
+    table
+}
+
+/// Gives the columns of a table these widths.
+pub(crate) fn fix<const N: usize>(table: &mut Table, widths: [usize; N]) {
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(u16::try_from(WIDTH).unwrap_or(u16::MAX));
+    table.set_constraints(widths.map(|width| {
+        // A column of padding stands behind each.
+        let width = u16::try_from(width + 1).unwrap_or(u16::MAX);
+        ColumnConstraint::Absolute(Width::Fixed(width))
+    }));
+    pad(table);
+}
+
+/// Leaves a column between the columns of a table.
+pub(crate) fn pad(table: &mut Table) {
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
+    }
+}
+
+/// Columns of help and errors.
+pub const WIDTH: usize = 100;

@@ -1,0 +1,34 @@
+//! Sentences and tables for people, and the same numbers for programs.
+//!
+//! Other crates find out: [`results`] ranks rows and judges goals, `claims` judges figures, `observed` judges a network.
+//! This one says it. So texts that name flags of the command stand here and above, and one number looks alike in every
+//! text ([`words`]).
+//!
+//! ```
+//! assert_eq!(answer::words::counted(3, "claim"), "3 claims");
+//! assert_eq!(answer::pairs([("rcc", "a scheme"), ("cubic", "another")]), "rcc    a scheme\ncubic  another\n");
+//! ```
+
+pub mod against;
+pub mod claims;
+pub mod deployment;
+pub mod emulation;
+mod layout;
+mod observation;
+mod prediction;
+pub mod run;
+mod sentences;
+pub mod words;
+
+pub use against::of_change;
+pub use layout::{WIDTH, pairs, paragraph, wrap};
+pub use observation::observed;
+pub use prediction::predicted;
+pub use sentences::{cost, drops, of_run};
+
+/// The sentences of a report.
+pub const SENTENCES: report::Sentences = report::Sentences {
+    of_run,
+    drops,
+    of_change,
+};

@@ -1,0 +1,160 @@
+//! How long simulations, and what is made from their results, are expected to take, and how much of it is left.
+//!
+//! A simulation of two packets and one of two millions are both one simulation, so that their number foretells
+//! nothing. Everything that takes time has an expected time here, from what the settings say of its work; what is
+//! done so far, beside the time that passed, corrects the rest.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use plan::PointSpec;
+use plan::work::Work;
+use plan::workload::Layout;
+
+/// Seconds that a simulation is expected to take on one core, with what is written of it.
+pub(crate) fn simulation(point: &PointSpec) -> f64 {
+    let steps = Work::of(point, true).steps();
+    PER_SIMULATION + steps / STEPS_PER_SECOND
+}
+
+/// Seconds that it takes to make tables and a summary of these points.
+pub(crate) fn tables(points: &[PointSpec]) -> f64 {
+    PER_FOLDER + flows(points) * PER_FLOW_IN_TABLES
+}
+
+/// Seconds that the report of a run folder with these points takes.
+pub(crate) fn report(points: &[PointSpec]) -> f64 {
+    PER_REPORT + flows(points) * PER_FLOW_DRAWN
+}
+
+/// Seconds to open a folder with these points and to judge this number of claims.
+pub(crate) fn judging(points: &[PointSpec], claims: usize) -> f64 {
+    let claims = f64::from(u32::try_from(claims).unwrap_or(u32::MAX));
+    PER_FOLDER + flows(points) * (PER_FLOW_OPENED + claims * PER_FLOW_JUDGED)
+}
+
+fn flows(points: &[PointSpec]) -> f64 {
+    points.iter().map(flows_of).sum()
+}
+
+fn flows_of(point: &PointSpec) -> f64 {
+    let layout = Layout::of(&point.keys, &point.groups);
+    let groups = point.groups.iter();
+    groups.map(|group| layout.expected_flows(group)).sum()
+}
+
+/// Work that is foretold, and how far it has come.
+pub struct Forecast {
+    /// Seconds that all of it is expected to take, with as many simulations at a time as there are.
+    all: f64,
+    done: Mutex<Done>,
+}
+
+/// The finished parts of the work.
+#[derive(Clone, Copy, Default)]
+struct Done {
+    /// Seconds that they were expected to take.
+    expected: f64,
+    /// When the last of them ended.
+    at: Duration,
+}
+
+impl Forecast {
+    /// Of work that is expected to take this many seconds.
+    pub const fn of(all: f64) -> Self {
+        let nothing = Done {
+            expected: 0.0,
+            at: Duration::ZERO,
+        };
+        Self {
+            all,
+            done: Mutex::new(nothing),
+        }
+    }
+
+    /// Counts a part that ended at `elapsed` and was expected to take `expected` seconds.
+    pub fn done(&self, expected: f64, elapsed: Duration) {
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        done.expected += expected;
+        done.at = done.at.max(elapsed);
+    }
+
+    /// The time from the start to the end, as it looks after `elapsed`: what is left is as much slower than expected
+    /// as what is done was. Little says little, so that the expectation counts for as much as a tenth of the work.
+    pub fn end(&self, elapsed: Duration) -> Option<Duration> {
+        if !self.all.is_finite() || self.all == 0.0 {
+            return None;
+        }
+        let done = *self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = (self.all - done.expected).max(0.0);
+        let believed = (self.all * BELIEVED).min(MOST_BELIEVED);
+        let slower = (done.at.as_secs_f64() + believed) / (done.expected + believed);
+        let end = done.at.as_secs_f64() + left * slower;
+        Duration::try_from_secs_f64(end)
+            .ok()
+            .map(|end| end.max(elapsed))
+    }
+}
+
+/// The share of the work by whose expected time the first measurements are outweighed, and the most of it in seconds.
+const BELIEVED: f64 = 0.1;
+const MOST_BELIEVED: f64 = 10.0;
+
+/// Packets cross this many links a second in a simulation on one core: 154 million in 13.5 s in Fig. 3 of
+/// RWNDQ (`tailwater reproduce rwndq/fig3 --seeds 4`).
+pub(crate) const STEPS_PER_SECOND: f64 = 10e6;
+/// What a simulation takes beside its packets, most of it until its file is on the disk itself.
+const PER_SIMULATION: f64 = 0.01;
+/// Seconds of a release build for each flow, from Fig. 7 of HSCC with its 4.5 million flows and 20 claims
+/// (`tailwater reproduce hscc/fig7 --seeds 1 --causes none`): until it is a row of the tables,
+const PER_FLOW_IN_TABLES: f64 = 6e-6;
+/// until it is part of a report,
+const PER_FLOW_DRAWN: f64 = 2e-6;
+/// until the folder is open to be measured,
+const PER_FLOW_OPENED: f64 = 1e-6;
+/// and for each claim that is judged.
+const PER_FLOW_JUDGED: f64 = 0.25e-6;
+/// Until the tables of a folder without flows are on the disk.
+const PER_FOLDER: f64 = 0.1;
+/// A page without flows.
+const PER_REPORT: f64 = 0.3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(forecast: &Forecast, elapsed: u64) -> f64 {
+        let end = forecast.end(Duration::from_secs(elapsed));
+        end.expect("a time").as_secs_f64()
+    }
+
+    #[test]
+    fn what_is_left_is_foretold_by_work_and_not_by_number() {
+        let forecast = Forecast::of(100.0);
+        assert!((seconds(&forecast, 0) - 100.0).abs() < 1e-9);
+        // Many small simulations end first, all as slow as expected: the large one is still to come.
+        for number in 1..=9 {
+            forecast.done(1.0, Duration::from_secs(number));
+        }
+        assert!((seconds(&forecast, 9) - 100.0).abs() < 1e-9);
+        // While it runs, the end stays where it was until that is past.
+        assert!((seconds(&forecast, 60) - 100.0).abs() < 1e-9);
+        assert!((seconds(&forecast, 130) - 130.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_turned_out_slower_makes_the_rest_slower() {
+        let forecast = Forecast::of(90.0);
+        // A third of the work took twice its time. The expectation still counts for 9 s of it.
+        forecast.done(30.0, Duration::from_mins(1));
+        let expected = 60.0 + 60.0 * 69.0 / 39.0;
+        assert!((seconds(&forecast, 60) - expected).abs() < 1e-9);
+        assert!((expected / 180.0 - 1.0).abs() < 0.2, "of the true 180 s");
+    }
+
+    #[test]
+    fn nothing_to_do_takes_no_time_and_the_impossible_no_number() {
+        assert_eq!(Forecast::of(0.0).end(Duration::ZERO), None);
+        assert_eq!(Forecast::of(f64::NAN).end(Duration::ZERO), None);
+    }
+}

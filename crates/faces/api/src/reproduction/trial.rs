@@ -1,0 +1,158 @@
+//! Changes under which the claims of a reproduction are judged again: other readings of the paper, random lateness of
+//! links, and causes of what is missed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use claims::catalogue::Selection;
+use claims::judge::Effect;
+use claims::{Change, Experiment, Measured, Paper};
+use plan::PointSpec;
+use scenario::Problems;
+
+use super::{Commission, Job, asked_jobs, find, tries};
+use crate::request::Figures;
+use crate::{forecast, simulate};
+
+/// Why claims are judged again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Role {
+    /// Another reading of the paper, for every claim.
+    Reading,
+    /// Random lateness of links, for every claim.
+    Phase,
+    /// A supposed cause of what is missed.
+    Cause,
+}
+
+/// A change that is tried.
+pub(super) struct Trial<'a> {
+    /// The figure whose runs it changes.
+    pub(super) figure: &'a Experiment,
+    pub(super) role: Role,
+    pub(super) change: &'a Change,
+    /// What it runs; none if it only measures otherwise.
+    pub(super) job: Option<Job>,
+    pub(super) runs: Option<Measured>,
+    /// Its effect on all claims of the figures in `over`.
+    pub(super) effect: Effect,
+    /// Figures of the paper by whose runs the same cause was tried.
+    pub(super) over: Vec<&'a str>,
+    /// Our numbers with it, by the figure and the name of the claim.
+    pub(super) moved: BTreeMap<(&'a str, &'a str), f64>,
+}
+
+impl Role {
+    /// The folder of its runs, below that of a paper.
+    pub(super) const fn folder(self) -> &'static str {
+        match self {
+            Self::Reading => "readings",
+            Self::Phase => "phase",
+            Self::Cause => "causes",
+        }
+    }
+}
+
+impl<'a> Trial<'a> {
+    /// A change of the runs of `figure`, which are those of `base`.
+    pub(super) fn new(
+        (paper, figure): (&'a Paper, &'a Experiment),
+        (role, change): (Role, &'a Change),
+        base: &Job,
+        out: &Path,
+    ) -> Self {
+        let records = paper.experiments.iter().any(Experiment::measures_parts);
+        let all = paper.experiments.iter();
+        let sharing = all.filter(|other| other.shares_runs(figure));
+        let schemes = change.runs(sharing.flat_map(|figure| &figure.claims));
+        let folder = out.join(&paper.name).join(role.folder());
+        Self {
+            figure,
+            role,
+            change,
+            job: base.with(change, (&schemes, records), &folder),
+            runs: None,
+            effect: Effect::default(),
+            over: Vec::new(),
+            moved: BTreeMap::new(),
+        }
+    }
+
+    /// Whether it is the same change as another.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let set = |trial: &Self| trial.change.change();
+        self.role == other.role && self.change.id == other.change.id && set(self) == set(other)
+    }
+
+    /// Whether it is run into this folder.
+    pub(super) fn is_about(&self, folder: &Path) -> bool {
+        self.job.as_ref().is_some_and(|job| job.folder == folder)
+    }
+
+    /// Opens what was run for it.
+    pub(super) fn open(&mut self) -> Result<(), Problems> {
+        let runs = self.job.as_ref().map(|job| Measured::open(&job.folder));
+        self.runs = runs.transpose()?;
+        Ok(())
+    }
+}
+
+/// The changes of a figure by which every claim about its runs is judged, and its causes.
+pub(super) fn changes<'a>(
+    figure: &'a Experiment,
+    phases: &'a [Change],
+) -> impl Iterator<Item = (Role, &'a Change)> {
+    let of = |role| move |change| (role, change);
+    let readings = figure.readings.iter().filter(|reading| !reading.is_base());
+    let always = readings.map(of(Role::Reading));
+    let always = always.chain(phases.iter().map(of(Role::Phase)));
+    always.chain(figure.causes.iter().map(of(Role::Cause)))
+}
+
+/// Bounds of the lateness of links by which the order of events at equal times is told from a result: both are small
+/// against the time of a packet at 1 Gbit/s, 12 us, and the second is most of one at 10 Gbit/s.
+pub(super) fn phases(asked: &Figures) -> Vec<Change> {
+    let bounds = ["100ns", "1us"].iter().filter(|_| asked.phase);
+    let changes = bounds.map(|bound| Change {
+        id: (*bound).to_owned(),
+        says: format!("links are late at random, by up to {bound}"),
+        set: vec![("link.jitter".to_owned(), (*bound).to_owned())],
+        at: Vec::new(),
+        weight: None,
+        clock: None,
+        of_averages: None,
+        schemes: Vec::new(),
+    });
+    changes.collect()
+}
+
+/// Seconds that changes may take: causes of all figures as if a claim of each were missed.
+pub(super) fn changes_at_most(
+    selections: &[Selection],
+    jobs: &[Job],
+    Commission { asked, options, .. }: Commission<'_>,
+) -> Result<f64, Problems> {
+    let at_a_time = asked_jobs(options);
+    let phases = phases(asked);
+    let mut seconds = 0.0;
+    for Selection { paper, figures } in selections {
+        let all = paper.experiments.iter();
+        let chosen = all.filter(|figure| figures.contains(&figure.name));
+        let shown: BTreeSet<&str> = chosen.map(Experiment::runs).collect();
+        let is_shown = |job: &&Job| job.paper == paper.name && shown.contains(job.figure.as_str());
+        for base in jobs.iter().filter(is_shown) {
+            let figure = find(paper, &base.figure)?;
+            let wanted = changes(figure, &phases)
+                .filter(|(role, _)| *role != Role::Cause || tries(asked, true));
+            let trials = wanted.map(|change| Trial::new((paper, figure), change, base, &asked.out));
+            for job in trials.filter_map(|trial| trial.job) {
+                let scenario = job.scenario()?;
+                let points: Vec<&PointSpec> = scenario.points().iter().collect();
+                seconds += simulate::expected(&points, false, at_a_time)
+                    + forecast::tables(scenario.points())
+                    + forecast::judging(scenario.points(), job.claims);
+            }
+        }
+    }
+    Ok(seconds)
+}

@@ -1,0 +1,312 @@
+//! Running the points of a scenario: what runs and reproductions have in common.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use plan::PointSpec;
+use plan::work::Work;
+use results::{Folder, Keep, Store};
+use scenario::{Problems, Scenario, limits};
+use sim::error::RunError;
+use sim::memory;
+use sim::run::Limits;
+use sim::sweep::{self, Failure};
+
+use crate::executor::{Executor, Job, Order};
+use crate::forecast;
+use crate::monitor::Monitor;
+use crate::point::Point;
+use crate::request::{Allowance, cores};
+
+/// Points of a scenario that are to be simulated.
+pub(crate) struct Simulations<'a> {
+    pub(crate) kept: &'a dyn Keep,
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) points: &'a [&'a PointSpec],
+    pub(crate) room: Room,
+    /// Ends them, and is set once nothing can be kept.
+    pub(crate) stop: &'a AtomicBool,
+    /// Who simulates them, if not this process.
+    pub(crate) executor: Option<&'a dyn Executor>,
+}
+
+/// What simulations may take.
+#[derive(Clone, Copy)]
+pub(crate) struct Room {
+    /// Threads.
+    pub(crate) jobs: NonZeroUsize,
+    /// Bytes of memory that packets of one simulation may take.
+    memory: u64,
+    /// Steps of one simulation.
+    steps: u64,
+}
+
+impl Room {
+    /// Room for `points`, or why there is none. What is recorded goes into `folder`, if there is one.
+    pub(crate) fn for_points(
+        points: &[&PointSpec],
+        folder: Option<&Path>,
+        allowed: &Allowance,
+    ) -> Result<Self, Problems> {
+        let steps = allowed.work.unwrap_or(limits::MOST_STEPS);
+        limits::check_steps(points, folder.is_some(), steps)?;
+        if let Some(folder) = folder {
+            limits::check_series(points, allowed.disk.unwrap_or_else(|| free_space(folder)))?;
+        }
+        let memory = allowed.memory.unwrap_or_else(results::available_memory);
+        let jobs = memory::fit(points, allowed.jobs.unwrap_or_else(cores), memory);
+        let jobs = jobs.map_err(|large| {
+            limits::too_large(points[large.index], large.needed, large.available)
+        })?;
+        let memory = memory / jobs.get() as u64;
+        Ok(Self {
+            jobs,
+            memory,
+            steps,
+        })
+    }
+
+    /// Seconds that a simulation is expected to add to the whole, of which several run at a time.
+    pub(crate) fn share(self, point: &PointSpec) -> f64 {
+        forecast::simulation(point) / real(self.jobs)
+    }
+
+    /// Steps of one simulation.
+    pub(crate) const fn steps(self) -> u64 {
+        self.steps
+    }
+
+    /// What one simulation may take, until `stop` becomes true.
+    pub(crate) const fn limits(self, stop: &AtomicBool) -> Limits<'_> {
+        Limits {
+            steps: self.steps,
+            memory: self.memory,
+            stop: Some(stop),
+            ..Limits::NONE
+        }
+    }
+}
+
+impl Simulations<'_> {
+    /// Simulates them and keeps what becomes of each, or says why that cannot be kept, in which case no
+    /// other begins.
+    pub(crate) fn run(&self, monitor: &dyn Monitor) -> Result<(), String> {
+        let limits = self.room.limits(self.stop);
+        let lost = Mutex::new(None);
+        let twins = twins(self.points, self.kept.store().is_some_and(Store::captures));
+        let of = |point: &PointSpec| twins.get(&point.index).map_or(&[][..], Vec::as_slice);
+        let run = |point: &PointSpec| {
+            results::simulate_with(self.kept, point, of(point), self.scenario, limits)
+        };
+        let done = |point: &PointSpec, result: &Result<(), Failure>| {
+            let share = self.room.share(point);
+            let twins = of(point).iter().map(|twin| (*twin, 0.0));
+            let mut settled = [(point, share)].into_iter().chain(twins);
+            let settled =
+                settled.try_for_each(|(point, share)| self.settle((point, share), result, monitor));
+            let Err(error) = settled else { return };
+            self.stop.store(true, Ordering::Relaxed);
+            if let Ok(mut lost) = lost.lock() {
+                // What follows is most likely the same.
+                lost.get_or_insert(error);
+            }
+        };
+        let others: BTreeSet<usize> = twins.values().flatten().map(|twin| twin.index).collect();
+        let points = self.points.iter().copied();
+        let points: Vec<_> = points
+            .filter(|point| !others.contains(&point.index))
+            .collect();
+        if let Some(executor) = self.executor {
+            return self.execute(executor, &twins, (&points, monitor));
+        }
+        sweep::run_all(&points, self.room.jobs, self.stop, run, done);
+        match lost.into_inner() {
+            Ok(Some(error)) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Has an executor simulate them and keeps what becomes of each.
+    fn execute(
+        &self,
+        executor: &dyn Executor,
+        twins: &BTreeMap<usize, Vec<&PointSpec>>,
+        (points, monitor): (&[&PointSpec], &dyn Monitor),
+    ) -> Result<(), String> {
+        let Some(store) = self.kept.store() else {
+            return Err(
+                "simulations in other processes need a folder for their results".to_owned(),
+            );
+        };
+        let job = |point: &&PointSpec| {
+            let others = twins.get(&point.index).into_iter().flatten();
+            let others = others.map(|twin| twin.index);
+            Job {
+                points: [point.index].into_iter().chain(others).collect(),
+                steps: Work::of(point, true).steps(),
+            }
+        };
+        let order = Order {
+            toml: self.scenario.resolved(),
+            jobs: points.iter().map(job).collect(),
+            steps: self.room.steps(),
+            stop: self.stop,
+        };
+        let all = self.scenario.points();
+        executor.execute(&order, &mut |number, answers| {
+            let job = &order.jobs[number];
+            if answers.len() != job.points.len() {
+                return Err("a worker did not answer for every point".to_owned());
+            }
+            for (place, (index, answer)) in job.points.iter().zip(answers).enumerate() {
+                let point = &all[*index];
+                let kept = store.unpack(point, self.scenario, answer);
+                kept.map_err(|error| error.to_string())?;
+                monitor.on_simulation(if place == 0 {
+                    self.room.share(point)
+                } else {
+                    0.0
+                });
+            }
+            Ok(())
+        })
+    }
+
+    /// Keeps a failure and says so, unless it is that nothing can be kept.
+    fn settle(
+        &self,
+        (point, expected): (&PointSpec, f64),
+        result: &Result<(), Failure>,
+        monitor: &dyn Monitor,
+    ) -> Result<(), String> {
+        match result {
+            Ok(()) => {}
+            Err(Failure::NotRun | Failure::Run(RunError::Stopped)) => return Ok(()),
+            Err(Failure::Run(RunError::Storage(error))) => return Err(error.clone()),
+            Err(failure) => {
+                monitor.on_failure(&Point::of(point), failure);
+                let kept = self
+                    .kept
+                    .keep(point, self.scenario, Err(failure.to_string()));
+                kept.map_err(|error| error.to_string())?;
+            }
+        }
+        monitor.on_simulation(expected);
+        Ok(())
+    }
+}
+
+/// Points whose outcome is that of an earlier one, by the index of that one. Captures have the names of their points,
+/// so that each needs its own.
+pub(crate) fn twins<'a>(
+    points: &[&'a PointSpec],
+    captures: bool,
+) -> BTreeMap<usize, Vec<&'a PointSpec>> {
+    let mut first: BTreeMap<String, usize> = BTreeMap::new();
+    let mut twins: BTreeMap<usize, Vec<&PointSpec>> = BTreeMap::new();
+    for point in points.iter().filter(|_| !captures) {
+        match first.entry(point.essence()) {
+            Entry::Vacant(entry) => drop(entry.insert(point.index)),
+            Entry::Occupied(entry) => twins.entry(*entry.get()).or_default().push(point),
+        }
+    }
+    twins
+}
+
+/// Seconds that these simulations are expected to take with `jobs` at a time.
+pub(crate) fn expected(points: &[&PointSpec], captures: bool, jobs: NonZeroUsize) -> f64 {
+    let twins = twins(points, captures);
+    let others: BTreeSet<usize> = twins.values().flatten().map(|twin| twin.index).collect();
+    let own = points.iter().filter(|point| !others.contains(&point.index));
+    let all: f64 = own.map(|point| forecast::simulation(point)).sum();
+    all / real(jobs)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "machines have few cores")]
+const fn real(jobs: NonZeroUsize) -> f64 {
+    jobs.get() as f64
+}
+
+/// Writes the report and removes what the folder no longer needs.
+///
+/// # Errors
+/// If the report cannot be written.
+pub fn finish(store: &Store) -> Result<Folder, Problems> {
+    let folder = store.read()?;
+    let out = folder.path().join(REPORT);
+    report::write(&[&folder], &answer::SENTENCES, &out).map_err(Problems::from)?;
+    tidy(store, &folder)?;
+    Ok(folder)
+}
+
+/// Removes what the folder no longer needs.
+pub(crate) fn tidy(store: &Store, folder: &Folder) -> Result<(), Problems> {
+    // Where a point failed, --resume runs it again and needs the others.
+    if folder.summary().failures.is_empty() {
+        store.complete()?;
+    }
+    Ok(())
+}
+
+/// The name of the report in a run folder, unless another was chosen.
+pub const REPORT: &str = "report.html";
+
+/// Bytes that may still be written to the disk of a folder that may not exist yet.
+#[cfg(unix)]
+fn free_space(folder: &Path) -> u64 {
+    let here = std::path::absolute(folder).unwrap_or_default();
+    let found = here
+        .ancestors()
+        .find_map(|path| rustix::fs::statvfs(path).ok());
+    found.map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+/// Unknown; a full disk is noticed by the first write that fails.
+#[cfg(not(unix))]
+fn free_space(_folder: &Path) -> u64 {
+    u64::MAX
+}
+
+#[cfg(test)]
+mod tests {
+    use results::Transient;
+    use scenario::{Overrides, Source};
+
+    use super::*;
+    use crate::monitor::Silent;
+
+    #[test]
+    fn of_points_that_cannot_differ_one_is_simulated() {
+        let overrides = Overrides {
+            schemes: Some("newreno,dctcp".to_owned()),
+            sets: vec!["dctcp.g=0.0625,0.125,0.25".to_owned()],
+            ..Overrides::default()
+        };
+        let source = Source::new("test.toml", "seeds = 1\n");
+        let scenario = Scenario::load(source, &overrides).unwrap();
+        let kept = Transient::new(false);
+        let points: Vec<_> = scenario.points().iter().collect();
+        let room = Room::for_points(&points, None, &Allowance::default()).unwrap();
+        let simulations = Simulations {
+            kept: &kept,
+            scenario: &scenario,
+            points: &points,
+            room,
+            stop: &AtomicBool::new(false),
+            executor: None,
+        };
+        let twins = twins(&points, false);
+        let (first, others) = twins.first_key_value().unwrap();
+        let scheme = |index: usize| scenario.points()[index].scheme.as_str();
+        assert_eq!(
+            (twins.len(), scheme(*first), others.len()),
+            (1, "newreno", 2)
+        );
+        simulations.run(&Silent).unwrap();
+        assert_eq!(kept.missing(&scenario, None).unwrap().len(), 0);
+    }
+}

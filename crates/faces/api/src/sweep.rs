@@ -1,0 +1,342 @@
+//! From a request to results: simulates what is missing, then more seeds or more values, then the files.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use plan::PointSpec;
+use results::{
+    Access, Finished, Host, Keep, PointResults, RunInfo, Store, Summary, Ties, Transient, Until,
+};
+use scenario::search::Searched;
+use scenario::{Argument, Help, Problem, Problems, Scenario};
+
+use crate::clock::{now, unix_seconds};
+use crate::error::{Error, not_kept};
+use crate::monitor::{Content, Flows, Progress, Stage};
+use crate::options::RunOptions;
+use crate::request::Request;
+use crate::search;
+use crate::simulate::{Room, Simulations, expected};
+
+/// A sweep that is being run, in phases: a caller may print or write files between them.
+pub struct Sweep<'a> {
+    request: &'a Request,
+    kept: &'a dyn Keep,
+    options: RunOptions<'a>,
+    /// Ends it.
+    stop: &'a AtomicBool,
+    start: Instant,
+    started_unix_s: u64,
+}
+
+impl<'a> Sweep<'a> {
+    /// Of `request`, kept in `kept`. Its cost counts from now on.
+    pub fn new(
+        request: &'a Request,
+        kept: &'a dyn Keep,
+        options: &RunOptions<'a>,
+        stop: &'a AtomicBool,
+    ) -> Self {
+        Self {
+            request,
+            kept,
+            options: *options,
+            stop,
+            start: now(),
+            started_unix_s: unix_seconds(),
+        }
+    }
+
+    /// The same, begun at `start`.
+    #[must_use]
+    pub const fn since(self, start: Instant) -> Self {
+        Self { start, ..self }
+    }
+
+    /// Simulates what is missing, and if asked for more seeds and other orders of simultaneous events.
+    ///
+    /// # Errors
+    /// If it was stopped, or something cannot be kept. Finished points are kept.
+    pub fn complete(&self, scenario: &mut Scenario) -> Result<Finished, Error> {
+        let before = scenario.points().len() - self.missing(scenario)?.len();
+        let jobs = self.simulate(scenario)?;
+        self.search(scenario)?;
+        let until = self.more_seeds(scenario)?;
+        let results = self.kept.results(scenario)?;
+        let mut summary = Summary::new(scenario, &results);
+        summary.until = until;
+        summary.ties = self.ties(&summary)?;
+        Ok(self.finished(summary, results, (before, jobs)))
+    }
+
+    /// Simulates every row under several orders of simultaneous events, without jitter, and keeps no files of that.
+    fn ties(&self, summary: &Summary) -> Result<Option<Ties>, Error> {
+        let Some(scenario) = self.request.under_orders()? else {
+            return Ok(None);
+        };
+        let kept = Transient::new(false);
+        let sweep = Sweep {
+            kept: &kept,
+            ..*self
+        };
+        sweep.simulate(&scenario)?;
+        let results = kept.results(&scenario)?;
+        let under_orders = Summary::new(&scenario, &results);
+        Ok(Some(Ties::new(&summary.rows, &under_orders.rows)))
+    }
+
+    /// Numbers of the points, of which this many were there before, on this many threads.
+    fn finished(
+        &self,
+        summary: Summary,
+        results: PointResults,
+        (runs_before, jobs): (usize, usize),
+    ) -> Finished {
+        let mut info = RunInfo {
+            command: self.request.command.clone(),
+            started_unix_s: self.started_unix_s,
+            host: Host::this(),
+            jobs,
+            runs_before,
+            wall_us: self.start.elapsed().as_secs_f64() * 1e6,
+            ..RunInfo::default()
+        };
+        info.add_costs(&results);
+        Finished {
+            summary,
+            results,
+            info,
+            of: None,
+        }
+    }
+
+    /// Simulates every point that is missing, and says on how many threads.
+    ///
+    /// # Errors
+    /// See [`complete`](Self::complete).
+    pub fn simulate(&self, scenario: &Scenario) -> Result<usize, Error> {
+        let missing = self.missing(scenario)?;
+        let store = self.kept.store();
+        let folder = store.map(Store::folder);
+        let room = Room::for_points(&missing, folder, &self.options.allowance)?;
+        if let Some(store) = store {
+            store.begin(scenario)?;
+        }
+        let run = Simulations {
+            kept: self.kept,
+            scenario,
+            points: &missing,
+            room,
+            stop: self.stop,
+            executor: self.options.executor,
+        };
+        let stage = Stage {
+            simulations: missing.len(),
+            expected_s: expected(&missing, store.is_some_and(Store::captures), room.jobs),
+            causes_s: 0.0,
+            jobs: room.jobs,
+            content: &Points {
+                sweep: self,
+                scenario,
+                jobs: room.jobs.get(),
+            },
+        };
+        let monitor = self.options.monitor;
+        monitor.during(&stage, &mut || run.run(monitor).map_err(not_kept))?;
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Error::Stopped);
+        }
+        Ok(room.jobs.get())
+    }
+
+    /// Flows of every point, by its index.
+    ///
+    /// # Errors
+    /// If a point cannot be read.
+    pub fn flows(&self, scenario: &Scenario) -> Result<Flows, Problems> {
+        let points = (0..).zip(scenario.points());
+        let flows = points.map(|(index, point)| Ok((index, self.kept.flows(point, scenario)?)));
+        flows.collect()
+    }
+
+    /// Points that this process is to run.
+    ///
+    /// # Errors
+    /// If a point cannot be read.
+    pub fn missing<'b>(&self, scenario: &'b Scenario) -> Result<Vec<&'b PointSpec>, Problems> {
+        self.kept.missing(scenario, self.request.shard)
+    }
+
+    /// Simulates the values that a search asks for, one per scheme at a time, until it has ended.
+    fn search(&self, scenario: &mut Scenario) -> Result<(), Error> {
+        let Some(mut searched) = self.request.search.clone().map(Searched::begin) else {
+            return Ok(());
+        };
+        loop {
+            let results = self.kept.results(scenario)?;
+            let next = search::next(&Summary::new(scenario, &results), &searched);
+            if next.is_empty() {
+                return Ok(());
+            }
+            let before = searched.chosen.len();
+            searched.chosen.extend(next);
+            let key = searched.range.key();
+            for (number, at) in searched.chosen.iter().enumerate().skip(before) {
+                let (number, value) = (number + 1, searched.range.value(*at));
+                self.options
+                    .monitor
+                    .on_hint(&format!("value {number}: {key} = {value}"));
+            }
+            *scenario = self.request.with(None, Some(searched.clone()))?;
+            self.simulate(scenario)?;
+        }
+    }
+
+    /// Runs more seeds until the wanted precision is reached, if there is one.
+    fn more_seeds(&self, scenario: &mut Scenario) -> Result<Option<Until>, Error> {
+        let Some(target) = self.request.until else {
+            return Ok(None);
+        };
+        loop {
+            let results = self.kept.results(scenario)?;
+            let summary = Summary::new(scenario, &results);
+            let until = summary.precision(target.width, target.max_seeds.get());
+            let seeds = scenario.seeds();
+            if until.reached || seeds >= until.bound || !scenario.is_random() {
+                return Ok(Some(until));
+            }
+            // The width falls with the root of the number of seeds: half as many again is a step of
+            // a fifth.
+            let more = (seeds + seeds.div_ceil(2)).min(until.bound);
+            let widest = until.widest.map_or(f64::NAN, |widest| widest * 100.0);
+            self.options.monitor.on_hint(&format!(
+                "{seeds} seeds: the widest 95 % interval is ±{widest:.1} %; going on to {more}"
+            ));
+            *scenario = self.request.with(Some(more), None)?;
+            self.simulate(scenario)?;
+        }
+    }
+}
+
+/// The points of a sweep while they are simulated.
+struct Points<'a> {
+    sweep: &'a Sweep<'a>,
+    scenario: &'a Scenario,
+    jobs: usize,
+}
+
+impl Content for Points<'_> {
+    fn progress(&self) -> Vec<Progress> {
+        let Self {
+            sweep, scenario, ..
+        } = *self;
+        let points = scenario.points().iter();
+        let known = |point| sweep.kept.outcome(point, scenario).ok().flatten();
+        let known: Vec<_> = points.map(known).collect();
+        let (done, points) = (known.iter().flatten().count(), known.len());
+        let results = Summary::so_far(scenario, known).map(|(summary, results)| Finished {
+            of: Some(points),
+            ..sweep.finished(summary, results, (0, self.jobs))
+        });
+        let folder = sweep.kept.store().map(|store| store.folder().to_owned());
+        vec![Progress {
+            folder,
+            done,
+            points,
+            results,
+        }]
+    }
+
+    fn flows(&self) -> Result<Flows, Problems> {
+        self.sweep.flows(self.scenario)
+    }
+}
+
+/// Makes the files of a complete run, all but its report.
+///
+/// # Errors
+/// If they cannot be written.
+pub fn write(store: &Store, scenario: &Scenario, finished: &Finished) -> Result<(), Problems> {
+    let done = &finished.summary;
+    store.assemble(scenario, |summary| {
+        summary.until.clone_from(&done.until);
+        summary.ties.clone_from(&done.ties);
+    })?;
+    store.write_info(&finished.info)
+}
+
+/// A folder for the run of a request, whose points may be there already.
+///
+/// # Errors
+/// If it holds something else.
+pub fn open(
+    folder: &Path,
+    request: &Request,
+    scenario: &Scenario,
+    access: Access,
+) -> Result<Store, Problems> {
+    let access = request.shard.map_or(access, |_| Access::Shard);
+    Store::open(folder, scenario, request.captures.as_ref(), access)
+}
+
+/// The results of an earlier run if there is nothing to add: only the last of its points and its report
+/// may be left to do.
+///
+/// # Errors
+/// If the folder cannot be read, or is of another number of seeds.
+pub fn finished_before(
+    request: &Request,
+    store: &Store,
+    scenario: &Scenario,
+) -> Result<Option<Finished>, Problems> {
+    if !store.is_assembled() {
+        return Ok(None);
+    }
+    let folder = store.read()?;
+    if !folder.summary().failures.is_empty() {
+        return Ok(None);
+    }
+    folder.check_all()?;
+    let mut finished = Finished::of(folder);
+    let summary = &finished.summary;
+    let asked = request
+        .until
+        .map(|until| (until.width, until.max_seeds.get()));
+    let done = summary
+        .until
+        .as_ref()
+        .map(|until| (until.target, until.bound));
+    let same = match asked {
+        None => summary.seeds == scenario.seeds(),
+        Some(_) => asked == done,
+    };
+    let orders = summary.ties.as_ref().map(|ties| ties.orders);
+    if same
+        && request
+            .ties
+            .is_some_and(|asked| orders != Some(asked.get()))
+    {
+        // A finished run keeps no points, so that all of it is simulated again.
+        return Ok(None);
+    }
+    if same {
+        if store.judge_again(scenario)? {
+            finished.summary.judge(scenario.goals());
+        }
+        return Ok(Some(finished));
+    }
+    let folder = store.folder().display();
+    let there = summary.seeds;
+    let problem = Problem::new(match asked {
+        None => format!(
+            "{folder} holds a finished run of {there} seeds, and {} are asked for",
+            scenario.seeds()
+        ),
+        Some(_) => {
+            format!("{folder} holds a finished run of {there} seeds, of another precision")
+        }
+    });
+    let help = Help::from("choose another ").argument(Argument::Folder);
+    Err(problem.help(help).into())
+}

@@ -1,0 +1,113 @@
+//! Texts that the command prints, for the Python package: it shows the same, and runs the command for a user who installed
+//! it with the package.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use api::{Error, Judgement};
+use clap::ValueEnum;
+use results::{Finished, Folder};
+use scenario::{Problem, Problems};
+
+use crate::args::{ImportArgs, Listed, commands};
+use answer::run::View;
+
+/// The table of a run in this many columns of text.
+pub fn table(folder: &Folder, width: usize) -> String {
+    let view = View {
+        columns: None,
+        rows: None,
+        width,
+        styled: false,
+    };
+    answer::run::table(&finished(folder), &view)
+}
+
+/// Every number of a run but those of single flows and ports, as JSON. The cost of single points is not known of a run
+/// that ended earlier.
+pub fn json(folder: &Folder) -> String {
+    answer::run::json(&finished(folder), None)
+}
+
+fn finished(folder: &Folder) -> Finished {
+    Finished::new(folder.summary().clone(), folder.info().clone())
+}
+
+/// Claims as a table.
+pub fn claims_table(judged: &Judgement<'_>) -> String {
+    answer::claims::table(judged, false)
+}
+
+/// Claims as JSON.
+pub fn claims_json(judged: &Judgement<'_>) -> String {
+    answer::claims::json(judged)
+}
+
+/// The meaning of a word.
+///
+/// # Errors
+/// The nearest names, if nothing is called so.
+pub fn explain(word: &str) -> Result<String, Error> {
+    Ok(explain::explain(word, &commands())?)
+}
+
+/// The list called `what`, as in `"schemes"`, or the list of lists.
+///
+/// # Errors
+/// The names of the lists, if none is called so.
+pub fn list(what: Option<&str>) -> Result<String, Error> {
+    let what = what.map(|name| {
+        let named = Listed::from_str(name, false);
+        named.map_err(|_| {
+            let lists = Listed::value_variants().iter();
+            let lists = lists.filter_map(ValueEnum::to_possible_value);
+            let names: Vec<_> = lists.map(|list| format!("{:?}", list.get_name())).collect();
+            let problem = Problem::new(format!("there is no list {name:?}"));
+            Problems::from(problem.help(format!("choose among {}", names.join(", "))))
+        })
+    });
+    Ok(crate::list::list(what.transpose()?)?)
+}
+
+/// A file of another program whose flows become a trace.
+pub struct Import<'a> {
+    /// The file.
+    pub file: &'a Path,
+    /// The trace, if not named after the file.
+    pub output: Option<&'a Path>,
+    /// Its kind, as in `"hpcc"`, if its content does not tell.
+    pub kind: Option<&'a str>,
+    /// Bytes of flows without an end.
+    pub size: Option<u64>,
+}
+
+/// Writes a trace of the flows in a file of another program, and says what was read, what was skipped and why.
+///
+/// # Errors
+/// If there is no such kind, the file has no flow, or the trace cannot be written.
+pub fn import_flows(import: &Import<'_>) -> Result<String, Error> {
+    let names = import::Kind::ALL.map(|(_, name, _)| name);
+    if let Some(kind) = import.kind.filter(|kind| !names.contains(kind)) {
+        let problem = Problem::new(format!("there is no kind of file {kind:?}"));
+        let help = format!("choose among {}", names.join(", "));
+        return Err(problem.help(help).into());
+    }
+    let args = ImportArgs {
+        file: import.file.to_owned(),
+        output: import.output.map(Path::to_owned),
+        from: import.kind.map(str::to_owned),
+        size: import.size,
+    };
+    Ok(crate::import_flows::made(&args)?)
+}
+
+/// The command in a process that is not its own program: prints, and ends the process where a signal asks
+/// for it. The exit status of [`run_args`](crate::run_args).
+pub fn command<I, T>(args: I) -> u8
+where
+    I: IntoIterator<Item = T>,
+    T: Into<OsString>,
+{
+    crate::tell_panics();
+    crate::status(args)
+}

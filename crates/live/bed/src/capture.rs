@@ -1,0 +1,227 @@
+//! Everything that passes a switch, in a file that Wireshark reads.
+//!
+//! A packet shows where it comes in and where it leaves, so that each side of a queue and of a program is seen:
+//! data in front of the queue at the port of their sender and behind it at the bottleneck, ACKs before they are
+//! rewritten at the bottleneck and afterwards at the port of the sender.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufWriter, IoSliceMut, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use fabric::PortId;
+use machine::priority::Priority;
+use nix::cmsg_space;
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, ControlMessageOwned, LinkAddr, MsgFlags, SockFlag, SockProtocol, SockType,
+    recvmsg, setsockopt, socket, sockopt,
+};
+use nix::sys::time::{TimeSpec, TimeVal};
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
+use pcap_file::pcapng::blocks::section_header::SectionHeaderBlock;
+use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
+use pcap_file::{DataLink, Endianness, PcapError};
+
+use crate::lan::Lan;
+use crate::testbed::Testbed;
+
+/// A capture that is under way.
+pub(crate) struct Tap {
+    socket: OwnedFd,
+    writer: PcapNgWriter<BufWriter<File>>,
+    /// Numbers of interfaces in the kernel, in the order of the file.
+    interfaces: Vec<u32>,
+    captured: Captured,
+    bytes: usize,
+}
+
+/// What a capture holds.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Captured {
+    pub(crate) packets: u64,
+    /// Packets that the kernel could not keep until they were read.
+    pub(crate) lost: u32,
+    /// Packets behind the end of a full file.
+    pub(crate) left_out: u64,
+}
+
+impl Tap {
+    /// Begins to capture in front of the bottleneck and behind it.
+    pub(crate) fn open(bed: &Testbed, lan: &Lan, file: &Path) -> io::Result<Self> {
+        let socket = lan.owner(bed.bottleneck).within(listen)?;
+        let section = SectionHeaderBlock {
+            endianness: Endianness::Little,
+            ..SectionHeaderBlock::default()
+        };
+        let file = BufWriter::with_capacity(1 << 20, File::create(file)?);
+        let mut writer = PcapNgWriter::with_section_header(file, section).map_err(error)?;
+        let (node, _) = bed.topology.ends(bed.bottleneck);
+        let ports: Vec<PortId> = lan.ports_of(node).collect();
+        for port in &ports {
+            writer
+                .write_pcapng_block(described(bed, *port))
+                .map_err(error)?;
+        }
+        let interfaces = ports.iter().map(|port| lan.interfaces[port.0 as usize]);
+        Ok(Self {
+            socket,
+            writer,
+            interfaces: interfaces.collect(),
+            captured: Captured::default(),
+            bytes: 0,
+        })
+    }
+
+    /// Writes packets until `stop`, and those that wait then.
+    pub(crate) fn run(mut self, stop: &AtomicBool) -> io::Result<Captured> {
+        // Its buffer waits, the network does not.
+        let _last = Priority::lowered();
+        loop {
+            let last = stop.load(Ordering::Relaxed);
+            if !self.next()? && last {
+                break;
+            }
+        }
+        self.writer.into_inner().flush()?;
+        Ok(self.captured)
+    }
+
+    /// Writes the next packet. Returns whether there was one.
+    fn next(&mut self) -> io::Result<bool> {
+        let mut frame = [0; SNAP];
+        let mut control = cmsg_space!(TimeSpec, u32);
+        let mut parts = [IoSliceMut::new(&mut frame)];
+        let descriptor = self.socket.as_raw_fd();
+        // The length that is returned is that of the packet, however much of it is kept.
+        let received = recvmsg::<LinkAddr>(
+            descriptor,
+            &mut parts,
+            Some(&mut control),
+            MsgFlags::MSG_TRUNC,
+        );
+        let received = match received {
+            Err(Errno::EAGAIN | Errno::EINTR) => return Ok(false),
+            received => received?,
+        };
+        let mut at = Duration::ZERO;
+        for message in received.cmsgs()? {
+            match message {
+                ControlMessageOwned::ScmTimestampns(time) => at = Duration::from(time),
+                ControlMessageOwned::RxqOvfl(lost) => self.captured.lost = lost,
+                _ => {}
+            }
+        }
+        let (length, from) = (received.bytes, received.address);
+        if let Some(from) = from {
+            self.write(&frame[..length.min(SNAP)], length, from, at)?;
+        }
+        Ok(true)
+    }
+
+    fn write(
+        &mut self,
+        frame: &[u8],
+        length: usize,
+        from: LinkAddr,
+        at: Duration,
+    ) -> io::Result<()> {
+        let is_from = |index: &u32| usize::try_from(*index) == Ok(from.ifindex());
+        let Some(place) = self.interfaces.iter().position(is_from) else {
+            // The loopback device.
+            return Ok(());
+        };
+        if self.bytes > MOST {
+            self.captured.left_out += 1;
+            return Ok(());
+        }
+        let direction = if from.pkttype() == OUTGOING { OUT } else { IN };
+        let block = EnhancedPacketBlock {
+            interface_id: u32::try_from(place).map_err(io::Error::other)?,
+            timestamp: at,
+            original_len: u32::try_from(length).unwrap_or(u32::MAX),
+            data: Cow::Borrowed(frame),
+            options: vec![EnhancedPacketOption::Flags(direction)],
+        };
+        self.captured.packets += 1;
+        self.bytes += self
+            .writer
+            .write_block(&block.into_block())
+            .map_err(error)?;
+        Ok(())
+    }
+}
+
+/// A socket that sees every packet of its namespace.
+fn listen() -> io::Result<OwnedFd> {
+    let socket = socket(
+        AddressFamily::Packet,
+        SockType::Raw,
+        SockFlag::SOCK_CLOEXEC,
+        SockProtocol::EthAll,
+    )?;
+    setsockopt(&socket, sockopt::RcvBufForce, &ROOM)?;
+    setsockopt(&socket, sockopt::RxqOvfl, &1)?;
+    setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
+    setsockopt(&socket, sockopt::ReceiveTimeout, &PATIENCE)?;
+    Ok(socket)
+}
+
+fn described(bed: &Testbed, port: PortId) -> InterfaceDescriptionBlock<'static> {
+    let names = bed.topology.names();
+    let (from, to) = bed.topology.ends(port);
+    let bottleneck = if port == bed.bottleneck {
+        ", the bottleneck"
+    } else {
+        ""
+    };
+    let ends = format!(
+        "{} to {}{bottleneck}",
+        names[from.0 as usize], names[to.0 as usize]
+    );
+    InterfaceDescriptionBlock {
+        linktype: DataLink::ETHERNET,
+        snaplen: u32::try_from(SNAP).unwrap_or(0),
+        options: vec![
+            InterfaceDescriptionOption::IfName(Cow::Owned(format!("p{}", port.0))),
+            InterfaceDescriptionOption::IfDescription(Cow::Owned(ends)),
+            InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+        ],
+    }
+}
+
+fn error(error: PcapError) -> io::Error {
+    match error {
+        PcapError::IoError(error) => error,
+        other => io::Error::other(other),
+    }
+}
+
+/// Bytes of a packet that are kept: all headers.
+const SNAP: usize = 128;
+
+/// Bytes of a file, some 400,000 packets.
+const MOST: usize = 64 << 20;
+
+/// Bytes that may wait to be read: a quarter of a second of full packets at 200 Mbit/s, which the kernel counts
+/// with their bookkeeping and on each side of the switch.
+const ROOM: usize = 64 << 20;
+
+/// How long the end of a run waits for the end of its capture.
+const PATIENCE: TimeVal = TimeVal::new(0, 20_000);
+
+/// `PACKET_OUTGOING` of `linux/if_packet.h`.
+const OUTGOING: u8 = 4;
+
+// Of the option `epb_flags` of pcapng.
+const IN: u32 = 1;
+const OUT: u32 = 2;
+
+/// Negative power of ten: the option `if_tsresol` of pcapng.
+const NANOSECONDS: u8 = 9;

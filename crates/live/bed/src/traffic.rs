@@ -1,0 +1,460 @@
+//! The plan of the simulator on real sockets: one thread, one clock for both ends.
+//!
+//! A flow starts at its time with `connect`, or with its write where its connection is open. It is
+//! complete when its last byte has been read at the receiver.
+
+mod connection;
+mod counts;
+mod receive;
+mod sockets;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::io;
+use std::net::{SocketAddr, SocketAddrV4};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use base::{HostId, Time};
+use machine::clock::{self, duration};
+use machine::interrupt;
+use machine::payload::Payload;
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use plan::workload::{Barrier, PlannedConnection, PlannedFlow};
+use socket2::Socket;
+
+use crate::lan::{self, Lan};
+use crate::series::Arrivals;
+use crate::stack::Law;
+use crate::testbed::Testbed;
+use connection::{Incoming, Outgoing};
+pub(crate) use counts::Counts;
+
+/// What is sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work<'a> {
+    pub(crate) connections: &'a [PlannedConnection],
+    pub(crate) flows: &'a [PlannedFlow],
+    pub(crate) barriers: &'a [Barrier],
+    /// The congestion control of every host, as the kernel calls it.
+    pub(crate) control: &'a str,
+    /// Whether sockets of both ends set `TCP_NODELAY`.
+    pub(crate) nodelay: bool,
+    /// What every port of a switch does meanwhile.
+    pub(crate) laws: &'a [Law],
+    /// By place of a group, what its packets say of their priority. Empty where ports have no bands.
+    pub(crate) tos: &'a [u8],
+    /// When what is unfinished is given up.
+    pub(crate) limit: Duration,
+    /// Where the packets of the bottleneck's switch go, if anywhere.
+    pub(crate) capture: Option<&'a Path>,
+    /// Whether it matters what happens when.
+    pub(crate) over_time: bool,
+}
+
+/// A flow that was sent.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Sent {
+    /// When it started, if it did.
+    pub(crate) start: Option<Duration>,
+    /// When it wrote its first bytes, if it did.
+    pub(crate) wrote: Option<Duration>,
+    /// When its last byte was read.
+    pub(crate) completion: Option<Duration>,
+    /// By how much its start came after its time.
+    pub(crate) late: Duration,
+    /// By how much its first bytes were written after its connection was open.
+    pub(crate) waited: Duration,
+    pub(crate) size: u64,
+    pub(crate) received: u64,
+    pub(crate) failed: bool,
+    /// What the kernel counted from the end of the flow before on, of the same connection, to the end of this one.
+    pub(crate) counts: Counts,
+}
+
+impl Work<'_> {
+    /// What packets of a connection say of their priority, if ports have bands.
+    fn tos(&self, connection: usize) -> Option<u8> {
+        let group = self.connections[connection].group as usize;
+        self.tos.get(group).copied()
+    }
+}
+
+impl Sent {
+    /// Whether it lasts as long as the run.
+    pub(crate) fn is_endless(&self) -> bool {
+        self.size == ENDLESS
+    }
+}
+
+/// What has been sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Traffic {
+    pub(crate) flows: Vec<Sent>,
+    /// The zero of all its times.
+    pub(crate) zero: Instant,
+    /// When the run was over.
+    pub(crate) ended: Duration,
+    /// Reads whose bytes were not those that had been written.
+    pub(crate) corrupted: u64,
+    /// Segment sizes and congestion controls that sockets had, if other than asked.
+    pub(crate) strange: BTreeSet<String>,
+    /// What was read when, if that matters.
+    pub(crate) arrivals: Arrivals,
+    /// Connections by the addresses of their sender and receiver: a sender has the same port towards several receivers.
+    pub(crate) by_ends: BTreeMap<(SocketAddr, SocketAddr), usize>,
+}
+
+/// Sends everything and waits until it has arrived and every connection is closed, or the time is over.
+pub(crate) fn send(bed: &Testbed, lan: &Lan, work: &Work<'_>) -> io::Result<Traffic> {
+    let mut sender = Generator::new(bed, lan, work)?;
+    sender.run()?;
+    sender.traffic.ended = sender.now();
+    for connection in 0..sender.outgoing.len() {
+        sender.book(connection)?;
+        let outgoing = &sender.outgoing[connection];
+        (sender.traffic.strange).extend(outgoing.segments_but(bed.mss));
+        outgoing.abort()?;
+    }
+    let Generator { traffic, .. } = sender;
+    Ok(traffic)
+}
+
+struct Generator<'a> {
+    work: &'a Work<'a>,
+    /// The largest window that receivers offer.
+    window: u32,
+    epoll: Epoll,
+    payload: Payload,
+    listeners: Vec<(HostId, Socket)>,
+    outgoing: Vec<Outgoing>,
+    /// By number of acceptance.
+    incoming: Vec<Option<Incoming>>,
+    /// By connection: its number of acceptance, and bytes of requests that it has not taken.
+    asking: Vec<(Option<usize>, u64)>,
+    /// Flows of each barrier that are not complete.
+    waiting: Vec<u32>,
+    /// What is done next, and when.
+    agenda: BinaryHeap<Reverse<(Duration, Act)>>,
+    /// Flows and connections that are not over.
+    open: usize,
+    /// Nothing that is handled now happened earlier.
+    since: Duration,
+    traffic: Traffic,
+    buffer: Vec<u8>,
+}
+
+/// Something that is done by the clock.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Act {
+    /// Opens a connection.
+    Open(usize),
+    /// Starts a flow.
+    Start(usize),
+    /// Ends a flow that has no end of its own.
+    Stop(usize),
+}
+
+impl<'a> Generator<'a> {
+    fn new(bed: &Testbed, lan: &Lan, work: &'a Work<'a>) -> io::Result<Self> {
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        let receivers: BTreeSet<HostId> = (work.connections.iter())
+            .map(|connection| connection.receiver)
+            .collect();
+        let mut listeners = Vec::new();
+        for host in receivers {
+            let listener = (lan.host(bed, host)).within(|| sockets::listen(host, work))?;
+            let event = EpollEvent::new(EpollFlags::EPOLLIN, LISTENER | listeners.len() as u64);
+            epoll.add(&listener, event)?;
+            listeners.push((host, listener));
+        }
+        let outgoing = sockets::outgoing(bed, lan, work)?;
+        let mut generator = Self {
+            work,
+            window: bed.route.window,
+            epoll,
+            payload: Payload::new(),
+            listeners,
+            open: work.flows.len() + outgoing.len(),
+            outgoing,
+            incoming: Vec::new(),
+            asking: vec![(None, 0); work.connections.len()],
+            waiting: work.barriers.iter().map(|one| one.waits_for).collect(),
+            agenda: BinaryHeap::new(),
+            since: Duration::ZERO,
+            traffic: Traffic {
+                flows: vec![Sent::default(); work.flows.len()],
+                zero: clock::now(),
+                ended: Duration::ZERO,
+                corrupted: 0,
+                strange: BTreeSet::new(),
+                arrivals: Arrivals::default(),
+                by_ends: BTreeMap::new(),
+            },
+            buffer: vec![0; BUFFER],
+        };
+        generator.plan();
+        Ok(generator)
+    }
+
+    /// Everything that is done by the clock and not at the end of a round.
+    fn plan(&mut self) {
+        let mut behind = vec![false; self.work.flows.len()];
+        for barrier in self.work.barriers {
+            for flow in barrier.next.clone() {
+                behind[flow as usize] = true;
+            }
+        }
+        for (number, connection) in self.work.connections.iter().enumerate() {
+            if connection.open != Time::NEVER {
+                let at = duration(connection.open.since(Time::ZERO));
+                self.agenda.push(Reverse((at, Act::Open(number))));
+            }
+        }
+        for (number, flow) in self.work.flows.iter().enumerate() {
+            if !behind[number] {
+                let at = duration(flow.start.since(Time::ZERO));
+                self.agenda.push(Reverse((at, Act::Start(number))));
+            }
+            if flow.stop != Time::NEVER {
+                let at = duration(flow.stop.since(Time::ZERO));
+                self.agenda.push(Reverse((at, Act::Stop(number))));
+            }
+        }
+    }
+
+    fn run(&mut self) -> io::Result<()> {
+        let mut events = vec![EpollEvent::empty(); 256];
+        self.traffic.zero = clock::now();
+        let mut last = Duration::ZERO;
+        loop {
+            interrupt::check()?;
+            let now = self.now();
+            while let Some(Reverse((at, act))) = self.agenda.peek().copied() {
+                if at > self.now() {
+                    break;
+                }
+                self.agenda.pop();
+                match act {
+                    Act::Open(connection) => self.connect(connection)?,
+                    Act::Start(flow) => self.start(flow, at)?,
+                    Act::Stop(flow) => self.stop(flow)?,
+                }
+            }
+            if self.open == 0 || now > self.work.limit {
+                return Ok(());
+            }
+            let next = self.agenda.peek().map(|Reverse((at, _))| *at);
+            let rest = next.map_or(PATIENCE, |at| at.saturating_sub(self.now()).min(PATIENCE));
+            // Whole milliseconds; the last one is waited for without sleeping.
+            let timeout = EpollTimeout::try_from(rest.as_millis()).unwrap_or(EpollTimeout::ZERO);
+            let asked = self.now();
+            let ready = match self.epoll.wait(&mut events, timeout) {
+                Err(nix::errno::Errno::EINTR) => 0,
+                ready => ready?,
+            };
+            // An answer at once tells what has come since the last one; what is waited for is told when it comes.
+            let told = self.now();
+            let waited = timeout != EpollTimeout::ZERO && told.saturating_sub(asked) > MOMENT;
+            self.since = if waited { told } else { last };
+            last = told;
+            for event in &events[..ready] {
+                self.handle(*event)?;
+            }
+        }
+    }
+
+    fn handle(&mut self, event: EpollEvent) -> io::Result<()> {
+        let place = usize::try_from(event.data() & !KIND).expect("a place in memory");
+        match event.data() & KIND {
+            LISTENER => self.accept(place),
+            OUTGOING => self.on_sender(place, event.events()),
+            _ => self.read(place),
+        }
+    }
+
+    fn now(&self) -> Duration {
+        clock::now().saturating_duration_since(self.traffic.zero)
+    }
+
+    /// Starts a flow that was to start at `at`.
+    fn start(&mut self, number: usize, at: Duration) -> io::Result<()> {
+        let flow = &self.work.flows[number];
+        let connection = flow.connection as usize;
+        let now = self.now();
+        let sent = &mut self.traffic.flows[number];
+        sent.start = Some(now);
+        sent.late = now.saturating_sub(at);
+        sent.size = flow.size.unwrap_or(ENDLESS);
+        let request = self.work.connections[connection].request;
+        if request > 0 {
+            self.outgoing[connection].expect(number, sent.size);
+            self.asking[connection].1 += request;
+            return self.ask(connection);
+        }
+        sent.wrote = Some(now);
+        if sent.is_endless() {
+            let stops = self.work.flows[number].stop != Time::NEVER;
+            self.outgoing[connection].hold_back(stops)?;
+        }
+        let size = self.traffic.flows[number].size;
+        self.outgoing[connection].add(number, size);
+        if self.outgoing[connection].is_new() {
+            self.connect(connection)
+        } else {
+            self.write(connection)
+        }
+    }
+
+    /// Writes no more of a flow without end, which ends with what has been written.
+    fn stop(&mut self, number: usize) -> io::Result<()> {
+        let connection = self.work.flows[number].connection as usize;
+        self.outgoing[connection].stop(number);
+        self.write(connection)
+    }
+
+    /// The receiver asks for what it has not asked for, once the connection is open.
+    fn ask(&mut self, connection: usize) -> io::Result<()> {
+        let (place, bytes) = self.asking[connection];
+        let incoming = place.and_then(|place| self.incoming[place].as_mut());
+        if let Some(incoming) = incoming {
+            incoming.ask(bytes)?;
+            self.asking[connection].1 = 0;
+        }
+        Ok(())
+    }
+
+    fn connect(&mut self, connection: usize) -> io::Result<()> {
+        let to = listening(self.work.connections[connection].receiver);
+        let outgoing = &mut self.outgoing[connection];
+        let from = outgoing.connect(to)?;
+        let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
+        let event = EpollEvent::new(flags, OUTGOING | connection as u64);
+        self.epoll.add(outgoing.socket()?, event)?;
+        self.traffic.by_ends.insert((from, to), connection);
+        Ok(())
+    }
+
+    fn on_sender(&mut self, connection: usize, flags: EpollFlags) -> io::Result<()> {
+        let outgoing = &mut self.outgoing[connection];
+        if flags.intersects(EpollFlags::EPOLLERR) {
+            self.book(connection)?;
+            if let Some(flows) = self.outgoing[connection].fail() {
+                self.open -= 1;
+                for flow in flows {
+                    self.end(flow, None);
+                }
+            }
+            return Ok(());
+        }
+        if flags.contains(EpollFlags::EPOLLOUT) {
+            if outgoing.is_opening() {
+                let now = clock::now().saturating_duration_since(self.traffic.zero);
+                for flow in outgoing.underway() {
+                    let sent = &mut self.traffic.flows[flow];
+                    let open = self.since.max(sent.start.unwrap_or(now));
+                    sent.waited = now.saturating_sub(open);
+                    sent.wrote = Some(now);
+                }
+                let strange = outgoing.opened(self.work.control)?;
+                self.traffic.strange.extend(strange);
+            }
+            self.write(connection)?;
+        }
+        if flags.contains(EpollFlags::EPOLLIN) {
+            let (heard, is_closed) = self.outgoing[connection].hear()?;
+            if is_closed {
+                self.open -= 1;
+                self.book(connection)?;
+            }
+            if heard > 0 {
+                return self.answer(connection, heard);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the flows whose requests are whole now that this many bytes more of them have come.
+    fn answer(&mut self, connection: usize, heard: u64) -> io::Result<()> {
+        let request = self.work.connections[connection].request;
+        if request == 0 {
+            return Err(io::Error::other("a receiver that sends"));
+        }
+        for flow in self.outgoing[connection].answer(heard, request) {
+            let now = self.now();
+            let sent = &mut self.traffic.flows[flow];
+            let asked = self.since.max(sent.start.unwrap_or(now));
+            sent.waited = now.saturating_sub(asked);
+            sent.wrote = Some(now);
+        }
+        self.write(connection)
+    }
+
+    fn write(&mut self, connection: usize) -> io::Result<()> {
+        let all = self.work.connections[connection].messages;
+        self.outgoing[connection].write(&self.payload, connection, all)
+    }
+
+    /// What the kernel has counted of a connection since its last flow arrived belongs to the flow under way, or to that
+    /// last one.
+    fn book(&mut self, connection: usize) -> io::Result<()> {
+        if let Some(flow) = self.outgoing[connection].latest() {
+            let counts = self.outgoing[connection].book()?;
+            self.add(flow, counts);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, flow: usize, counts: Counts) {
+        let sent = &mut self.traffic.flows[flow];
+        sent.counts = sent.counts.and(counts);
+    }
+
+    /// A flow is complete, or has failed.
+    fn end(&mut self, flow: usize, completion: Option<Duration>) {
+        self.open -= 1;
+        self.traffic.flows[flow].completion = completion;
+        self.traffic.flows[flow].failed = completion.is_none();
+        let Some(barrier) = self.work.flows[flow].awaited_by else {
+            return;
+        };
+        let waiting = &mut self.waiting[barrier as usize];
+        *waiting -= 1;
+        if *waiting > 0 {
+            return;
+        }
+        let barrier = &self.work.barriers[barrier as usize];
+        let base = self.now() + duration(barrier.think);
+        for flow in barrier.next.clone() {
+            let own = duration(self.work.flows[flow as usize].start.since(Time::ZERO));
+            self.agenda
+                .push(Reverse((base + own, Act::Start(flow as usize))));
+        }
+    }
+}
+
+/// Where a receiver listens.
+fn listening(host: HostId) -> SocketAddr {
+    SocketAddr::V4(SocketAddrV4::new(lan::host_address(host), PORT))
+}
+
+/// Bytes of a flow without end: more than any run sends.
+const ENDLESS: u64 = u64::MAX >> 2;
+
+/// Where every receiver listens.
+pub(crate) const PORT: u16 = 7000;
+
+/// Bytes that are read at once.
+const BUFFER: usize = 1 << 16;
+
+/// An answer that takes longer was waited for.
+const MOMENT: Duration = Duration::from_micros(20);
+
+/// How long a signal may wait to be heard.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// What an event is about, in the highest bits of its data.
+const KIND: u64 = 3 << 62;
+const LISTENER: u64 = 1 << 62;
+const OUTGOING: u64 = 2 << 62;
+const INCOMING: u64 = 3 << 62;

@@ -1,0 +1,50 @@
+//! Laws at ports of a machine that forwards: a device observed, a law attached, its state read, the law detached.
+//!
+//! What stands is pinned in a BPF file system of our own and written down beside it before it is made, so that any
+//! later command finds it, whatever ended the one before. [`doctor`] tries out what of all this the machine has; it is
+//! there without the feature `kernel`, too. Programs at ports are Linux's: elsewhere the crate is empty.
+
+#![cfg(target_os = "linux")]
+
+#[cfg(feature = "kernel")]
+mod attach;
+#[cfg(feature = "kernel")]
+mod detach;
+#[cfg(feature = "kernel")]
+mod device;
+mod doctor;
+#[cfg(feature = "kernel")]
+mod error;
+#[cfg(feature = "kernel")]
+mod metrics;
+#[cfg(feature = "kernel")]
+mod namespace;
+#[cfg(feature = "kernel")]
+mod observe;
+#[cfg(feature = "kernel")]
+mod record;
+#[cfg(feature = "kernel")]
+mod settings;
+#[cfg(feature = "kernel")]
+mod status;
+#[cfg(feature = "kernel")]
+mod watch;
+
+pub use doctor::doctor;
+
+#[cfg(feature = "kernel")]
+pub use attach::{Attach, attach};
+#[cfg(feature = "kernel")]
+pub use detach::{Which, detach};
+#[cfg(feature = "kernel")]
+pub use error::DeployError;
+#[cfg(feature = "kernel")]
+pub use metrics::serve;
+#[cfg(feature = "kernel")]
+pub use observe::{Observe, observe};
+#[cfg(feature = "kernel")]
+pub use settings::Scheme;
+#[cfg(feature = "kernel")]
+pub use status::{Attachment, attachments};
+#[cfg(feature = "kernel")]
+pub use watch::watch;

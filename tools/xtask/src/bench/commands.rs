@@ -1,0 +1,114 @@
+//! `cargo xtask bench --commands`: what a user waits for, beside the event loop alone.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::repository::{Failure, Repository, run, stdout};
+
+/// Prints the processor time of whole commands for each packet-hop: reading the scenario, simulating, tables, the folder
+/// and the page included.
+pub(crate) fn commands(repository: &Repository) -> Result<(), Failure> {
+    run(&mut repository.cargo(&["build", "--release", "-p", "tailwater"]))?;
+    let tailwater = repository.path("target/release/tailwater");
+    let folder = repository.path("target/bench-commands");
+    // An earlier measurement that failed has left one.
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(|error| Failure::file("remove", &folder, &error))?;
+    }
+    fs::create_dir_all(&folder).map_err(|error| Failure::file("make", &folder, &error))?;
+    let trace = folder.join("trace.csv");
+    fs::write(&trace, flows(20_000)).map_err(|error| Failure::file("write", &trace, &error))?;
+    let trace = format!("workload.trace={}", trace.display());
+    println!(
+        "{:<22}{:>14}{:>10}{:>12}",
+        "", "packet-hops", "CPU s", "ns per hop"
+    );
+    for (name, arguments) in COMMANDS {
+        let out = folder.join(name);
+        let mut words: Vec<&str> = arguments.split_whitespace().collect();
+        if words[1] == "trace" {
+            words.extend(["--set", &trace]);
+        }
+        let (hops, seconds) = measure(&tailwater, &words, &out)?;
+        println!(
+            "{name:<22}{hops:>14.0}{seconds:>10.2}{:>12.1}",
+            seconds / hops * 1e9
+        );
+    }
+    fs::remove_dir_all(&folder).map_err(|error| Failure::file("remove", &folder, &error))
+}
+
+/// The packet-hops of a command and the seconds of processor time of its process, by the shell's `times`.
+fn measure(tailwater: &Path, words: &[&str], out: &Path) -> Result<(f64, f64), Failure> {
+    let mut command = Command::new("sh");
+    command.args(["-c", "\"$@\" && times", "sh"]).arg(tailwater);
+    command
+        .args(words)
+        .args(["--quiet", "--format", "json", "--out"]);
+    let text = stdout(command.arg(out))?;
+    let (json, times) = text
+        .rsplit_once('}')
+        .ok_or_else(|| Failure("the command printed no JSON".to_owned()))?;
+    let result: Value = serde_json::from_str(&format!("{json}}}"))
+        .map_err(|error| Failure(format!("the command printed no JSON: {error}")))?;
+    let hops = result["cost"]["packet_hops"].as_f64();
+    // The second line is of the children.
+    let seconds = times.trim().lines().last().and_then(seconds);
+    hops.zip(seconds)
+        .ok_or_else(|| Failure(format!("no cost in what the command printed: {times}")))
+}
+
+/// The sum of a line such as `0m1.500s 0m0.250s`.
+fn seconds(line: &str) -> Option<f64> {
+    line.split_whitespace()
+        .map(|time| {
+            let (minutes, rest) = time.strip_suffix('s')?.split_once('m')?;
+            // Some shells write the comma of the language.
+            let rest: f64 = rest.replace(',', ".").parse().ok()?;
+            Some(minutes.parse::<f64>().ok()? * 60.0 + rest)
+        })
+        .sum()
+}
+
+/// A trace of flows of 20 KB between 40 hosts, one every 20 us.
+fn flows(count: u32) -> String {
+    let mut text = "start_us,size_bytes,sender,receiver\n".to_owned();
+    for flow in 0..count {
+        let (sender, receiver) = (flow % 20, 20 + flow * 7 % 20);
+        writeln!(text, "{},20000,{sender},{receiver}", flow * 20).expect("a string takes all");
+    }
+    text
+}
+
+/// An incast of rounds, a sweep of 300 points, the search for the smallest buffer that meets a goal, and a trace.
+const COMMANDS: [(&str, &str); 4] = [
+    (
+        "incast",
+        "run incast --set workload.senders=100 --set workload.rounds=200 --seeds 3",
+    ),
+    (
+        "sweep",
+        "run incast --scheme newreno,dctcp,rcc --set workload.senders=10..100:10 --seeds 10",
+    ),
+    (
+        "question",
+        "run incast --goal p99<15ms --scheme dctcp --set workload.senders=40 --search switch.buffer=60KB..400KB",
+    ),
+    ("trace", "run trace --scheme newreno,dctcp --seeds 1"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shell_tells_user_and_system_time_in_minutes_and_seconds() {
+        assert_eq!(seconds("0m1.500s 0m0.250s"), Some(1.75));
+        assert_eq!(seconds("2m0,500s 0m0,000s"), Some(120.5));
+        assert_eq!(seconds("real"), None);
+    }
+}
