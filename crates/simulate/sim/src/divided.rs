@@ -148,8 +148,6 @@ fn undividable(point: &PointSpec, plan: &Plan, cast: &Cast) -> Option<&'static s
         Some("applications write flows piece by piece")
     } else if !cast.is_plain() || cast.roles.iter().any(|roles| roles.hold.is_some()) {
         Some("roles of its own have to be on one thread")
-    } else if cast.roles.iter().any(|roles| roles.priorities.is_some()) {
-        Some(PRIORITIES)
     } else if point.keys.bottleneck.duplication.0 > 0.0 {
         Some("a link delivers packets twice")
     } else {
@@ -157,8 +155,6 @@ fn undividable(point: &PointSpec, plan: &Plan, cast: &Cast) -> Option<&'static s
     }
 }
 
-/// Mean queues at ports to other parts have been seen to differ with priorities.
-const PRIORITIES: &str = "switches serve packets by priority";
 /// What is in the way where a network has one part.
 const ONE_SWITCH: &str = "its network is one switch, or has no delay between switches";
 

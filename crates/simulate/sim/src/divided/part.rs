@@ -69,12 +69,13 @@ impl Part {
     /// Hands over the packets that arrive at other parts in the next window, and tells what all need to know.
     pub(super) fn tell(&mut self, board: &Board, bounds: &Bounds<'_>) {
         let until = self.until(bounds);
+        // Queues are measured up to the end of the run and no further.
+        let settled = self.done.before(INSTANT).min(bounds.latest());
         let mut next = self.sched.next_time();
         let mut place = 0;
         while let Some(port) = self.world.part().1.busy().get(place).copied() {
             // What arrives in the next window has been sent by now.
-            self.world
-                .settle_switch_port(port, self.done.before(INSTANT));
+            self.world.settle_switch_port(port, settled);
             let (network, border) = self.world.part();
             let to = border.behind(port);
             while let Some((arrival, packet)) = network.export(port, until) {
