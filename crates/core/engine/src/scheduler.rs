@@ -70,6 +70,9 @@ impl Scheduler {
     }
 
     /// As [`Scheduler::at`], in the order of equal times as if it were scheduled at `since`.
+    ///
+    /// # Panics
+    /// If the event lies in the past.
     pub fn at_since(&mut self, since: Time, time: Time, token: Token) {
         assert!(time >= self.now, "an event cannot be scheduled in the past");
         let ahead = time.since(since).as_ps();

@@ -13,12 +13,14 @@
 mod barrier;
 mod board;
 mod border;
+mod gain;
+mod pace;
 mod part;
 mod partition;
 
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -26,10 +28,12 @@ use plan::PointSpec;
 use plan::workload::Plan;
 
 use crate::error::RunError;
+use crate::memory;
 use crate::metrics::Outcome;
 use crate::run::{self, Bounds, Limits, Watching};
+use crate::threads::Taken;
 use crate::world::{Cast, World};
-use barrier::{Alarm, Barrier};
+use barrier::{Alarm, Barrier, Turn};
 use board::Board;
 use border::Border;
 use part::Part;
@@ -66,8 +70,44 @@ pub struct Divided {
     pub threads: usize,
     /// Windows in which something happened.
     pub windows: u64,
+    /// How long threads waited for each other, all together, by [`Limits::wall`].
+    pub waited: Duration,
+    /// How long the simulation took by that clock.
+    pub took: Duration,
     /// Why there is one part, if more were asked for.
     pub obstacle: Option<&'static str>,
+}
+
+impl Divided {
+    /// One thread, because of this.
+    const fn not(obstacle: &'static str) -> Self {
+        Self {
+            parts: 1,
+            threads: 1,
+            windows: 0,
+            waited: Duration::ZERO,
+            took: Duration::ZERO,
+            obstacle: Some(obstacle),
+        }
+    }
+
+    fn taken(&self) -> Taken {
+        let threads = u32::try_from(self.threads).unwrap_or(u32::MAX);
+        match self.obstacle {
+            Some(_) => Taken {
+                obstacle: self.obstacle,
+                ..Taken::default()
+            },
+            None => Taken {
+                runs: 1,
+                threads: self.threads,
+                windows: self.windows,
+                waited: self.waited,
+                ran: self.took.saturating_mul(threads),
+                obstacle: None,
+            },
+        }
+    }
 }
 
 /// Simulates a point in parts and says how; as a whole where something is in the way. Its cost is the time of all
@@ -80,32 +120,10 @@ pub fn within(
     point: &PointSpec,
     division: Division,
 ) -> Result<(Outcome, Divided), RunError> {
-    let (plan, cast) = (Plan::of(point), Cast::of(point));
-    let partition = Partition::of(&plan, division.parts.get(), disturbed(point, &plan));
-    let parts = partition.parts();
-    let single = parts < division.parts.get().min(2);
-    let obstacle = undividable(point, &plan, &cast).or(single.then_some(ONE_SWITCH));
-    let flows = plan.flows.len();
-    drop(plan);
-    if obstacle.is_some() {
-        let divided = Divided {
-            parts: 1,
-            threads: 1,
-            windows: 0,
-            obstacle,
-        };
-        return Ok((run::within(limits, point)?, divided));
+    match divide(point, division, |_, _| true) {
+        Ok(parted) => simulate((limits, point), parted, division),
+        Err(obstacle) => Ok((run::within(limits, point)?, Divided::not(obstacle))),
     }
-    let simulation = Simulation {
-        limits,
-        point,
-        cast: &cast,
-        partition: Arc::new(partition),
-        board: Board::new(parts, flows),
-        barrier: Barrier::new(division.threads.get().min(parts)),
-        division,
-    };
-    simulation.simulate()
 }
 
 /// [`run::watch`], on as many threads as the limits allow where nothing is in the way.
@@ -117,19 +135,92 @@ pub fn watch(
     point: &PointSpec,
     watching: Watching<'_>,
 ) -> Result<Outcome, RunError> {
-    let Some(threads) = limits.threads.filter(|threads| threads.most().get() > 1) else {
+    let Some(threads) = limits.threads.filter(|threads| threads.most.get() > 1) else {
         return run::watch(limits, point, watching);
     };
-    if watching.probe.is_some() || watching.breakdown {
-        threads.note_obstacle("it is recorded while it runs");
-        return run::watch(limits, point, watching);
+    let (division, auto) = (
+        Division::of_threads(threads.most),
+        threads.only_where_it_gains,
+    );
+    let divisible = if watching.probe.is_some() || watching.breakdown {
+        Err(RECORDED)
+    } else if !fits(limits, point, threads.most) {
+        Err(NO_ROOM)
+    } else if auto && !gain::has_enough_to_do(point) {
+        Err(TOO_SMALL)
+    } else {
+        divide(point, division, |plan, partition| {
+            !auto || gain::is_likely(point, plan, partition, threads.most)
+        })
+    };
+    match divisible {
+        Ok(parted) => {
+            let (outcome, divided) = simulate((limits, point), parted, division)?;
+            threads.taken.note(divided.taken());
+            Ok(outcome)
+        }
+        Err(obstacle) => {
+            if !auto {
+                threads.taken.note(Divided::not(obstacle).taken());
+            }
+            run::watch(limits, point, watching)
+        }
     }
-    let (outcome, divided) = within(limits, point, Division::of_threads(threads.most()))?;
-    match divided.obstacle {
-        Some(obstacle) => threads.note_obstacle(obstacle),
-        None => threads.note(divided.threads, divided.windows),
+}
+
+/// Whether there is memory for a world for each thread.
+fn fits(limits: Limits<'_>, point: &PointSpec, threads: NonZeroUsize) -> bool {
+    memory::estimate(point).saturating_mul(threads.get() as u64) <= limits.memory
+}
+
+/// What a point is divided into, or why it is not: also if it is not `worth_while`.
+fn divide(
+    point: &PointSpec,
+    division: Division,
+    worth_while: impl FnOnce(&Plan, &Partition) -> bool,
+) -> Result<Parted, &'static str> {
+    let (plan, cast) = (Plan::of(point), Cast::of(point));
+    let partition = Partition::of(&plan, division.parts.get(), disturbed(point, &plan));
+    let single = partition.parts() < division.parts.get().min(2);
+    if let Some(obstacle) = undividable(point, &plan, &cast) {
+        Err(obstacle)
+    } else if single {
+        Err(ONE_SWITCH)
+    } else if !worth_while(&plan, &partition) {
+        Err(TOO_SMALL)
+    } else {
+        Ok(Parted {
+            cast,
+            partition,
+            flows: plan.flows.len(),
+        })
     }
-    Ok(outcome)
+}
+
+/// What a point is divided into.
+struct Parted {
+    cast: Cast,
+    partition: Partition,
+    flows: usize,
+}
+
+fn simulate(
+    (limits, point): (Limits<'_>, &PointSpec),
+    parted: Parted,
+    division: Division,
+) -> Result<(Outcome, Divided), RunError> {
+    let parts = parted.partition.parts();
+    let simulation = Simulation {
+        limits,
+        point,
+        cast: parted.cast,
+        partition: Arc::new(parted.partition),
+        parts: (0..parts).map(|_| Mutex::new(None)).collect(),
+        board: Board::new(parts, parted.flows),
+        barrier: Barrier::new(division.threads.get().min(parts), limits.wall),
+        division,
+    };
+    simulation.simulate()
 }
 
 /// What a simulation does that parts cannot do by themselves.
@@ -155,6 +246,9 @@ fn undividable(point: &PointSpec, plan: &Plan, cast: &Cast) -> Option<&'static s
     }
 }
 
+const NO_ROOM: &str = "memory has no room for a world for each thread";
+const RECORDED: &str = "it is recorded while it runs";
+const TOO_SMALL: &str = "there is too little to do in each link delay";
 /// What is in the way where a network has one part.
 const ONE_SWITCH: &str = "its network is one switch, or has no delay between switches";
 
@@ -167,69 +261,87 @@ fn disturbed(point: &PointSpec, plan: &Plan) -> Option<fabric::PortId> {
 struct Simulation<'a> {
     limits: Limits<'a>,
     point: &'a PointSpec,
-    cast: &'a Cast,
+    cast: Cast,
     partition: Arc<Partition>,
+    /// Each belongs to one thread for one window.
+    parts: Vec<Mutex<Option<Part>>>,
     board: Board,
     barrier: Barrier,
     division: Division,
 }
 
 impl Simulation<'_> {
-    fn simulate(&self) -> Result<(Outcome, Divided), RunError> {
+    fn simulate(mut self) -> Result<(Outcome, Divided), RunError> {
         let bounds = Bounds::of(self.limits, self.point);
-        let threads = self.barrier.threads();
-        let all = thread::scope(|scope| {
-            let work = |first| self.work(first, &bounds);
-            let others: Vec<_> = (1..threads)
-                .map(|first| scope.spawn(move || work(first)))
+        let start = (self.limits.wall)();
+        let all: Result<Vec<Duration>, RunError> = thread::scope(|scope| {
+            let (simulation, bounds) = (&self, &bounds);
+            let work = move |number| simulation.work(number, bounds);
+            let others: Vec<_> = (1..self.barrier.threads())
+                .map(|number| scope.spawn(move || work(number)))
                 .collect();
-            let mut all = vec![work(0)];
-            all.extend(others.into_iter().map(|other| match other.join() {
-                Ok(done) => done,
-                Err(panic) => resume_unwind(panic),
-            }));
-            all
+            let first = work(0);
+            let others = others
+                .into_iter()
+                .map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            [first].into_iter().chain(others).collect()
         });
-        let all: Result<Vec<_>, RunError> = all.into_iter().collect();
-        let mut cpu = Duration::ZERO;
-        let mut parts = Vec::new();
-        for (of_thread, took) in all? {
-            cpu += took;
-            parts.extend(of_thread);
-        }
-        parts.sort_by_key(Part::number);
-        self.finish(parts, &bounds, cpu)
+        let cpu = all?.into_iter().sum();
+        let took = (self.limits.wall)().saturating_sub(start);
+        let parts = self.parts.drain(..).filter_map(|place| {
+            let part = place.into_inner();
+            part.unwrap_or_else(PoisonError::into_inner)
+        });
+        let parts = parts.collect();
+        self.finish(parts, &bounds, (cpu, took))
     }
 
-    /// Simulates the parts from `first` on, one for all threads each, and says how long it took.
-    fn work(&self, first: usize, bounds: &Bounds<'_>) -> Result<(Vec<Part>, Duration), RunError> {
+    /// Does the work of the thread with this number, and says how long it took.
+    fn work(&self, number: usize, bounds: &Bounds<'_>) -> Result<Duration, RunError> {
         let _alarm = Alarm(&self.barrier);
-        let numbers = (first..self.partition.parts()).step_by(self.barrier.threads());
-        let parts: Result<Vec<Part>, RunError> = numbers.map(|number| self.part(number)).collect();
-        let mut parts = parts.inspect_err(|_| self.barrier.shatter())?;
+        let mut share = self.share(number);
+        let built: Result<(), RunError> = share.try_for_each(|number| {
+            *self.place(number) = Some(self.part(number)?);
+            Ok(())
+        });
+        built.inspect_err(|_| self.barrier.shatter())?;
         let start = (self.limits.clock)();
         loop {
-            parts
-                .iter_mut()
-                .for_each(|part| part.tell(&self.board, bounds));
-            if !self.barrier.wait() {
-                return Err(RunError::Stopped);
+            self.each(number, |part| part.tell(&self.board, bounds));
+            match self.barrier.wait(number) {
+                Turn::Work => {}
+                Turn::Over => break,
+                Turn::Broken => return Err(RunError::Stopped),
             }
-            let go_on = |part: &mut Part| part.go_on(&self.board, bounds);
-            if !parts
-                .iter_mut()
-                .map(go_on)
-                .fold(true, |all, one| all && one)
-            {
+            let mut goes_on = true;
+            self.each(number, |part| goes_on &= part.go_on(&self.board, bounds));
+            if !goes_on {
+                self.barrier.end();
                 break;
             }
         }
-        Ok((parts, (self.limits.clock)().saturating_sub(start)))
+        Ok((self.limits.clock)().saturating_sub(start))
+    }
+
+    /// The parts that the thread with this number simulates in this window.
+    fn share(&self, number: usize) -> impl Iterator<Item = usize> + use<> {
+        (number..self.partition.parts()).step_by(self.barrier.active())
+    }
+
+    fn each(&self, number: usize, mut work: impl FnMut(&mut Part)) {
+        for number in self.share(number) {
+            self.place(number).iter_mut().for_each(&mut work);
+        }
+    }
+
+    fn place(&self, number: usize) -> MutexGuard<'_, Option<Part>> {
+        let place = self.parts[number].lock();
+        place.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn part(&self, number: usize) -> Result<Part, RunError> {
         let border = Border::new(&self.partition, number);
-        let begun = run::begin(self.point, (self.cast, &run::receiver), border)?;
+        let begun = run::begin(self.point, (&self.cast, &run::receiver), border)?;
         let window = self.partition.window_of(self.division.shortened);
         Ok(Part::new(begun, (number, self.partition.parts()), window))
     }
@@ -239,10 +351,10 @@ impl Simulation<'_> {
         &self,
         mut parts: Vec<Part>,
         bounds: &Bounds<'_>,
-        cpu: Duration,
+        (cpu, took): (Duration, Duration),
     ) -> Result<(Outcome, Divided), RunError> {
         let errors = parts.iter_mut().filter_map(|part| part.error.take());
-        let first = errors.min_by_key(|error| error.simulated());
+        let first = errors.min_by_key(RunError::simulated);
         if let Some(error) = first {
             return Err(error);
         }
@@ -254,6 +366,8 @@ impl Simulation<'_> {
             parts: parts.len(),
             threads: self.barrier.threads(),
             windows: parts[0].windows,
+            waited: self.barrier.waited(),
+            took,
             obstacle: None,
         };
         let end = handled.now.max(run::last_of(self.point));

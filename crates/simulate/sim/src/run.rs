@@ -36,13 +36,15 @@ pub struct Limits<'a> {
     /// Becomes true when the result is not wanted any more.
     pub stop: Option<&'a AtomicBool>,
     /// Threads that the simulation may take; `None`: this one. Heeded by [`divided::watch`](crate::divided::watch).
-    pub threads: Option<&'a Threads>,
+    pub threads: Option<Threads<'a>>,
     /// The processor time of this thread, from some beginning on.
     pub clock: fn() -> Duration,
+    /// Time on the wall, by which threads judge whether they wait too long for each other. Results do not depend on it.
+    pub wall: fn() -> Duration,
 }
 
 impl Limits<'_> {
-    /// None at all, and no clock: the simulation costs nothing.
+    /// None at all, and no clocks: the simulation costs nothing.
     pub const NONE: Self = Self {
         steps: u64::MAX,
         memory: u64::MAX,
@@ -50,6 +52,7 @@ impl Limits<'_> {
         stop: None,
         threads: None,
         clock: || Duration::ZERO,
+        wall: || Duration::ZERO,
     };
 
     /// Whether the result is not wanted any more.

@@ -2,13 +2,22 @@
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-/// How many threads each simulation may take. What has been made of it is told to all who ask.
-#[derive(Debug)]
-pub struct Threads {
-    most: NonZeroUsize,
-    taken: Mutex<Taken>,
+/// How many threads a simulation may take, and where it notes what it has made of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Threads<'a> {
+    /// At most this many.
+    pub most: NonZeroUsize,
+    /// Whether it takes them only if it is large enough to end sooner; else whenever it can be divided.
+    pub only_where_it_gains: bool,
+    /// Where it notes what it took.
+    pub taken: &'a Ledger,
 }
+
+/// What simulations that may run at the same time have made of their threads.
+#[derive(Debug, Default)]
+pub struct Ledger(Mutex<Taken>);
 
 /// What simulations have made of their threads.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -19,40 +28,28 @@ pub struct Taken {
     pub threads: usize,
     /// Windows of all of them, after each of which threads wait for each other.
     pub windows: u64,
-    /// Why another one took a single thread, if one did.
+    /// How long all threads waited for each other together, of how long all of them ran.
+    pub waited: Duration,
+    /// Time on the wall of every simulation, times its threads.
+    pub ran: Duration,
+    /// Why another one took a single thread, if one did that was to be divided.
     pub obstacle: Option<&'static str>,
 }
 
-impl Threads {
-    /// At most this many for each simulation.
-    pub fn new(most: NonZeroUsize) -> Self {
-        Self {
-            most,
-            taken: Mutex::default(),
-        }
-    }
-
-    /// How many a simulation may take.
-    pub const fn most(&self) -> NonZeroUsize {
-        self.most
-    }
-
-    /// What has been made of them.
+impl Ledger {
+    /// What has been noted so far.
     pub fn taken(&self) -> Taken {
-        *self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A simulation took this many, for this many windows.
-    pub(crate) fn note(&self, threads: usize, windows: u64) {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        taken.runs += 1;
-        taken.threads = taken.threads.max(threads);
-        taken.windows += windows;
-    }
-
-    /// A simulation took one, because of this.
-    pub(crate) fn note_obstacle(&self, obstacle: &'static str) {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        taken.obstacle.get_or_insert(obstacle);
+    /// Simulations took this, too.
+    pub(crate) fn note(&self, more: Taken) {
+        let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.runs += more.runs;
+        taken.threads = taken.threads.max(more.threads);
+        taken.windows += more.windows;
+        taken.waited += more.waited;
+        taken.ran += more.ran;
+        taken.obstacle = taken.obstacle.or(more.obstacle);
     }
 }

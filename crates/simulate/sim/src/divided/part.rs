@@ -62,10 +62,6 @@ impl Part {
         }
     }
 
-    pub(super) const fn number(&self) -> usize {
-        self.number
-    }
-
     /// Hands over the packets that arrive at other parts in the next window, and tells what all need to know.
     pub(super) fn tell(&mut self, board: &Board, bounds: &Bounds<'_>) {
         let until = self.until(bounds);
@@ -148,7 +144,7 @@ impl Part {
         let until = self.until(bounds);
         self.windows += 1;
         self.error = self.handle(until).err();
-        self.done = self.done + self.window;
+        self.done += self.window;
         true
     }
 

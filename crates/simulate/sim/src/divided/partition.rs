@@ -63,7 +63,7 @@ impl Partition {
         self.parts
     }
 
-    #[cfg(test)]
+    /// The least time that a packet takes from one part to another.
     pub(super) const fn window(&self) -> Span {
         self.window
     }

@@ -128,9 +128,9 @@ fn join_flows<R, P>(parts: &mut [World<R, P>], owners: &[usize], over: &[Time]) 
         if flow.failed && flow.completion != Time::NEVER {
             flow.completion = Time::NEVER;
             let messages = &mut parts[0].connections[connection].messages;
-            messages
-                .iter_mut()
-                .for_each(|messages| messages.uncomplete());
+            if let Some(messages) = messages {
+                messages.uncomplete();
+            }
         }
         let flow = &mut parts[0].flows[number];
         if flow.failed && flow.first_byte > *over {
