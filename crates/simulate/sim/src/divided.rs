@@ -142,7 +142,9 @@ pub fn watch(
         Division::of_threads(threads.most),
         threads.only_where_it_gains,
     );
-    let divisible = if watching.probe.is_some() || watching.breakdown {
+    let divisible = if watching.breakdown {
+        Err(BROKEN_DOWN)
+    } else if watching.probe.is_some() {
         Err(RECORDED)
     } else if !fits(limits, point, threads.most) {
         Err(NO_ROOM)
@@ -247,10 +249,12 @@ fn undividable(point: &PointSpec, plan: &Plan, cast: &Cast) -> Option<&'static s
 }
 
 const NO_ROOM: &str = "memory has no room for a world for each thread";
-const RECORDED: &str = "it is recorded while it runs";
+const BROKEN_DOWN: &str =
+    "completion times are broken down (trace.breakdown = false leaves that out)";
+const RECORDED: &str = "series or packets are recorded (trace.series = off leaves series out)";
 const TOO_SMALL: &str = "there is too little to do in each link delay";
 /// What is in the way where a network has one part.
-const ONE_SWITCH: &str = "its network is one switch, or has no delay between switches";
+const ONE_SWITCH: &str = "a network is one switch, or has no delay between switches";
 
 /// A link whose both ends are to be in one part.
 fn disturbed(point: &PointSpec, plan: &Plan) -> Option<fabric::PortId> {

@@ -285,7 +285,7 @@ fn what_parts_cannot_do_by_themselves_is_said() {
 
 #[test]
 fn a_simulation_says_what_it_made_of_its_threads() {
-    let noted = |sets: &[&str], only_where_it_gains| {
+    let noted_while = |sets: &[&str], only_where_it_gains, breakdown| {
         let sets: Vec<_> = sets.iter().map(|set| (*set).to_owned()).collect();
         let taken = Ledger::default();
         let limits = Limits {
@@ -297,15 +297,22 @@ fn a_simulation_says_what_it_made_of_its_threads() {
             wall: jumping,
             ..Limits::NONE
         };
-        watch(limits, &points("newreno", &sets)[0], Watching::default()).unwrap();
+        let watching = Watching {
+            probe: None,
+            breakdown,
+        };
+        watch(limits, &points("newreno", &sets)[0], watching).unwrap();
         taken.taken()
     };
+    let noted = |sets: &[&str], only| noted_while(sets, only, false);
     let divided = noted(&[], false);
     assert_eq!((divided.runs, divided.threads), (1, 2));
     assert!(
         divided.windows > 10 && divided.waited < divided.ran,
         "{divided:?}"
     );
+    let followed = noted_while(&[], false, true);
+    assert_eq!((followed.runs, followed.obstacle), (0, Some(BROKEN_DOWN)));
     let star = noted(&["topology.kind=star"], false);
     assert_eq!((star.runs, star.obstacle), (0, Some(ONE_SWITCH)));
     // Nobody has asked for it, and it is over in an instant.
