@@ -96,7 +96,7 @@ impl Room {
         self.steps
     }
 
-    /// How many threads may share each of so many simulations.
+    /// How many threads may share each simulation, if there are this many.
     fn threads(self, simulations: usize, taken: &Ledger) -> Threads<'_> {
         let points = NonZeroUsize::new(simulations);
         Threads {
@@ -229,7 +229,7 @@ impl Simulations<'_> {
     }
 }
 
-/// Of `all` threads what each of `among` gets, at least one.
+/// `all` threads divided by `among`, but at least one.
 fn share_of(all: NonZeroUsize, among: Option<NonZeroUsize>) -> NonZeroUsize {
     let share = among.map_or(all.get(), |among| all.get() / among);
     NonZeroUsize::new(share).unwrap_or(NonZeroUsize::MIN)

@@ -28,7 +28,7 @@ pub struct Taken {
     pub threads: usize,
     /// Windows of all of them, after each of which threads wait for each other.
     pub windows: u64,
-    /// How long all threads waited for each other together, of how long all of them ran.
+    /// How long all threads waited for each other, added up.
     pub waited: Duration,
     /// Time on the wall of every simulation, times its threads.
     pub ran: Duration,

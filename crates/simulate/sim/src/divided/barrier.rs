@@ -71,8 +71,8 @@ impl Barrier {
         Duration::from_nanos(self.waited.load(Ordering::Relaxed))
     }
 
-    /// Waits for all threads that do not rest, and then for as long as the one with this number is to rest. What each has
-    /// written before, all read afterwards.
+    /// Waits for all threads that do not rest; the thread with this number then rests if it is to. All read afterwards
+    /// what each has written before.
     pub(super) fn wait(&self, number: usize) -> Turn {
         let turn = self.turn.load(Ordering::SeqCst);
         if self.come.fetch_add(1, Ordering::SeqCst) + 1 == self.active() {
@@ -175,7 +175,7 @@ pub(super) enum Turn {
     Broken,
 }
 
-/// Whether the condition became true within so many looks at it.
+/// Looks at the condition this many times at most. Returns whether it became true.
 fn spins(most: u32, goes_on: impl Fn() -> bool) -> bool {
     (0..most).any(|_| {
         spin_loop();

@@ -51,5 +51,6 @@ fn seconds(point: &PointSpec, plan: &Plan) -> f64 {
 
 /// Steps below which a simulation is over before threads gain anything: half a second.
 const LEAST_STEPS: f64 = 5e6;
-/// Steps of each thread in each window below which it mostly waits: measured, see `cargo xtask bench --threads`.
+/// Steps of each thread in each window below which it mostly waits. With 170 in a window for two threads together, two
+/// were slower than one by a tenth; with 300, half as fast again.
 const LEAST_PER_WINDOW: f64 = 100.0;

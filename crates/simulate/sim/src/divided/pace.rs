@@ -4,9 +4,9 @@ use std::time::Duration;
 
 /// Decides how many threads share the work, by how long they wait for each other.
 ///
-/// With `n` threads of which together `w` of the time wait, work goes on `n - w` times as fast as on one thread. Where other
-/// programs want the cores, that comes to less than one thread. So half of the threads rest where most of the others'
-/// time is lost, and all are tried again later: a neighbour may have gone. Results do not depend on it.
+/// If on average `w` of `n` threads wait, work goes on `n - w` times as fast as on one thread. Where other programs want
+/// the cores, one thread would be as fast. Then half of the threads rest, and all are tried again later, because the other
+/// programs may have ended. Results do not depend on it.
 pub(super) struct Pace {
     threads: usize,
     active: usize,
