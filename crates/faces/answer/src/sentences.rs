@@ -178,20 +178,20 @@ pub fn cost(info: &RunInfo) -> String {
 
 /// What simulations made of several threads each.
 fn shared(shared: &Shared) -> String {
-    let mut said = String::new();
+    let mut said = Vec::new();
     if shared.runs > 0 {
         let runs = averaged(real(shared.runs), "run");
         let windows = averaged(real(shared.windows), "window");
         let waited = 100.0 * shared.waited_us / shared.threads_us.max(1.0);
-        said += &format!(
+        said.push(format!(
             " {} threads shared {runs}: they waited for each other after {windows}, {waited:.0} % of their time.",
             shared.threads
-        );
+        ));
     }
     if let Some(obstacle) = &shared.obstacle {
-        said += &format!(" --threads had no effect where {obstacle}.");
+        said.push(format!(" --threads had no effect where {obstacle}."));
     }
-    said
+    said.concat()
 }
 
 #[cfg(test)]
