@@ -168,6 +168,7 @@ def run(
     trace: str | Sequence[str] | None = None,
     pcap: str | Sequence[str] | None = None,
     jobs: int | None = None,
+    threads: int | None = None,
     memory: int | str | None = None,
     work: float | None = None,
     disk: int | str | None = None,
@@ -189,6 +190,7 @@ def run(
     trace: str | Sequence[str] | None = None,
     pcap: str | Sequence[str] | None = None,
     jobs: int | None = None,
+    threads: int | None = None,
     memory: int | str | None = None,
     work: float | None = None,
     disk: int | str | None = None,
@@ -212,6 +214,7 @@ def run(
     trace: str | Sequence[str] | None = None,
     pcap: str | Sequence[str] | None = None,
     jobs: int | None = None,
+    threads: int | None = None,
     memory: int | str | None = None,
     work: float | None = None,
     disk: int | str | None = None,
@@ -228,6 +231,8 @@ def run(
     Args:
         scenario: As for :class:`Scenario`, with the arguments up to ``pcap``; or a ``Scenario``.
         jobs: Threads to run on, all cores by default; results do not depend on it.
+        threads: How many of these share each simulation; results do not depend on it. By default those that other
+            simulations leave idle, if a large network ends sooner with them.
         memory: Memory that simulations may take together: bytes, or a text such as ``"8GB"``.
         work: Steps that one simulation may take.
         disk: Room on disk that series may take together.
@@ -266,7 +271,7 @@ def run(
             trace=trace,
             pcap=pcap,
         )
-    limits = _limits(jobs, memory, work, disk)
+    limits = _limits(jobs, memory, work, disk, threads)
     part = _shard(shard, until, ties, out)
     if resume and out is None:
         raise _values.wrong("resume", resume, "name the folder to go on with: out='results/incast'")
@@ -467,12 +472,17 @@ def _shard(
 
 
 def _limits(
-    jobs: int | None, memory: int | str | None, work: float | None, disk: int | str | None
+    jobs: int | None,
+    memory: int | str | None,
+    work: float | None,
+    disk: int | str | None,
+    threads: int | None = None,
 ) -> dict[str, int | None]:
     if isinstance(work, float) and work.is_integer():
         work = int(work)
     return {
         "jobs": _values.whole("jobs", jobs, 1, 4096),
+        "threads": _values.whole("threads", threads, 1, 4096),
         "memory": _values.size("memory", memory),
         "work": _values.whole("work", work, 1),
         "disk": _values.size("disk", disk),

@@ -18,6 +18,17 @@ pub(crate) fn bench(repository: &Repository) -> Result<(), Failure> {
     run(&mut repository.cargo(&["bench", "-p", "results", "--bench", "keeping"]))
 }
 
+/// Measures how much faster one simulation is on several threads.
+pub(crate) fn threads(repository: &Repository) -> Result<(), Failure> {
+    run(&mut repository.cargo(&["bench", "-p", "sim", "--bench", "hops", "--", "--threads"]))
+}
+
+/// Divides 1,000 random networks, all built-in scenarios, and a network 100 times beside threads that take all cores.
+pub(crate) fn divided(repository: &Repository) -> Result<(), Failure> {
+    let mut command = repository.cargo(&["test", "--release", "-p", "sim", "--lib"]);
+    run(command.args(["--", "--ignored", "divided::", "--nocapture"]))
+}
+
 /// Counts the instructions of a packet-hop, which a noisy machine does not change, and compares them with
 /// the committed counts, or replaces these with `bless`.
 pub(crate) fn instructions(repository: &Repository, bless: bool) -> Result<(), Failure> {

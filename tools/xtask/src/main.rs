@@ -71,6 +71,9 @@ enum Chore {
         /// instructions of small ones
         #[arg(long, conflicts_with = "live")]
         commands: bool,
+        /// Measure instead how much faster one simulation is on several threads of this machine
+        #[arg(long, conflicts_with_all = ["instructions", "live", "commands"])]
+        threads: bool,
     },
     /// Write the generated pages of docs/reference and the sample in README.md
     Docs,
@@ -116,7 +119,7 @@ enum Chore {
     /// Run the checks that are too long for every day: more of the same, with more chance
     Trust {
         /// Those of the Python package: random scenarios, killed workers, Ctrl-C at random moments, rates
-        #[arg(long, required_unless_present_any = ["grants", "tun", "relations"])]
+        #[arg(long, required_unless_present_any = ["grants", "tun", "relations", "threads"])]
         python: bool,
         /// 200 rounds of an incast on this machine's kernel with grants at the receiver, as root
         #[arg(long, conflicts_with = "python")]
@@ -128,6 +131,9 @@ enum Chore {
         /// Over 200 seeds, that the results of no scheme depend on when a simulation begins or on the unit of time
         #[arg(long, conflicts_with_all = ["python", "grants", "tun"])]
         relations: bool,
+        /// That no result depends on the threads: 1,000 random networks, the built-in scenarios, 100 runs under load
+        #[arg(long, conflicts_with_all = ["python", "grants", "tun", "relations"])]
+        threads: bool,
     },
     /// List which clause of which document is cited where; fails for a clause without a test or a reason
     Cites,
@@ -194,6 +200,7 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
         } => bench::instructions(repository, bless),
         Chore::Bench { live: true, .. } => return bench::live(repository),
         Chore::Bench { commands: true, .. } => bench::commands(repository),
+        Chore::Bench { threads: true, .. } => bench::threads(repository),
         Chore::Bench { .. } => bench::bench(repository),
         Chore::Docs => docs::write(repository),
         Chore::Claims {
@@ -223,6 +230,7 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
         Chore::Trust {
             relations: true, ..
         } => bench::relations(repository),
+        Chore::Trust { threads: true, .. } => bench::divided(repository),
         Chore::Trust { .. } => python::trust(repository),
         Chore::Cites => cites::print(repository),
         Chore::Oracle(oracle) => return compare(repository, oracle),

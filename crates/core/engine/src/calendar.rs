@@ -135,6 +135,14 @@ impl Calendar {
         Some(key)
     }
 
+    /// The time of the smallest key; `u64::MAX` if there is none.
+    pub(crate) fn next_time(&mut self) -> u64 {
+        if self.near == EMPTY {
+            self.turn();
+        }
+        time_of(self.near).min(time_of(self.far_min))
+    }
+
     /// The key that leaves next, if it is known and nothing comes in between.
     #[inline(always)]
     pub(crate) const fn soon(&self) -> u128 {

@@ -69,6 +69,21 @@ impl Scheduler {
         self.calendar.push(key::new(time.as_ps(), ahead, token.0));
     }
 
+    /// As [`Scheduler::at`], in the order of equal times as if it were scheduled at `since`.
+    ///
+    /// # Panics
+    /// If the event lies in the past.
+    pub fn at_since(&mut self, since: Time, time: Time, token: Token) {
+        assert!(time >= self.now, "an event cannot be scheduled in the past");
+        let ahead = time.since(since).as_ps();
+        self.calendar.push(key::new(time.as_ps(), ahead, token.0));
+    }
+
+    /// When the next token is due; [`Time::NEVER`] if none is.
+    pub fn next_time(&mut self) -> Time {
+        Time::from_ps(self.calendar.next_time())
+    }
+
     /// Forgets what is scheduled beyond the horizon and `keep` does not want any more: O(n log n) for n such
     /// tokens. A world to which nothing happens at these times need not do this, but for their memory.
     pub fn retain_later(&mut self, mut keep: impl FnMut(Time, Token) -> bool) {
@@ -218,6 +233,21 @@ mod tests {
         assert_eq!(left.iter().filter(|token| **token >= 10).count(), 13);
         assert!(left.is_sorted(), "{left:?}");
         assert_eq!(sched.pending(), 0);
+    }
+
+    #[test]
+    fn what_another_scheduled_is_as_early_as_it_was_there() {
+        let mut sched = Scheduler::new(1);
+        sched.at(NOON, Token(5));
+        assert_eq!(sched.next_time(), NOON);
+        let later = NOON + Span::from_micros(10);
+        assert_eq!(sched.next_before(NOON), Some(Token(5)));
+        assert_eq!(sched.next_time(), Time::NEVER);
+        sched.at(later, Token(1));
+        sched.at_since(NOON + Span::from_micros(1), later, Token(2));
+        sched.at_since(Time::ZERO, later, Token(3));
+        assert_eq!(sched.next_time(), later);
+        assert_eq!(order(&mut sched), [3, 1, 2]);
     }
 
     #[test]

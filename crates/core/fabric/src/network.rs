@@ -1,5 +1,6 @@
 //! A topology in motion.
 
+mod parts;
 mod path;
 
 use base::cast::{id, low_64};
@@ -377,9 +378,12 @@ impl Network {
     }
 
     /// Packets at ports or kept behind links, as the books have it: O(1). Of those that hosts withdraw,
-    /// some may be gone already.
+    /// some may be gone already. A part of a network may have delivered what another one has sent: then only the
+    /// sum over all parts is this number.
     pub fn inside(&self) -> u64 {
-        self.sent - self.delivered - self.lost
+        self.sent
+            .wrapping_sub(self.delivered)
+            .wrapping_sub(self.lost)
     }
 
     /// Packets that hosts have sent, copies that links have made included, and packets that hosts have received.
@@ -399,7 +403,11 @@ impl Network {
         match out.offer_watched(packet, sched.now(), port, watch) {
             Offer::Dropped => self.lost += 1,
             Offer::Queued => {}
-            Offer::First(arrival) => sched.at(arrival, Token(port.0)),
+            Offer::First(arrival) => {
+                if watch.schedules_first(port, sched.now()) {
+                    sched.at(arrival, Token(port.0));
+                }
+            }
         }
         if self.prioritised {
             self.lost += self.ports[port.0 as usize].take_gone();

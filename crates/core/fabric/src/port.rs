@@ -6,6 +6,7 @@ mod facts;
 mod hooks;
 mod jitter;
 mod room;
+mod wire;
 
 use std::slice::from_ref;
 

@@ -157,6 +157,13 @@ impl Routes {
         Ok((routes, rows))
     }
 
+    /// Takes over how often packets chose a path at the switches of another part of the network.
+    pub(crate) fn join(&mut self, other: &Self) {
+        for (own, others) in self.sprayed.iter_mut().zip(&other.sprayed) {
+            *own += others;
+        }
+    }
+
     /// Tells of a flow between which hosts it is, and a number that stands for it in the choice of its
     /// path. Flows are numbered densely from 0.
     ///

@@ -40,6 +40,14 @@ pub trait Watch {
         let _ = packet;
     }
 
+    /// A packet is on the way behind `port`, the only one there, since `now`. Returns whether its arrival is to be
+    /// scheduled here: not if somebody else takes it with [`Network::export`](crate::Network::export).
+    #[inline(always)]
+    fn schedules_first(&mut self, port: PortId, now: Time) -> bool {
+        let _ = (port, now);
+        true
+    }
+
     /// Something has happened at `at` that `hook`, which is at `port`, has seen.
     #[inline(always)]
     fn on_hook(&mut self, port: PortId, hook: &dyn SwitchHook, at: Time) {

@@ -17,7 +17,7 @@ mod unchanged;
 pub use parts::drops;
 
 use base::cast::real;
-use results::{Measure, Ranking, Row, RunInfo, Summary};
+use results::{Measure, Ranking, Row, RunInfo, Shared, Summary};
 
 use crate::words::{SHOWN, amount, averaged, place, rounded, time};
 
@@ -165,14 +165,33 @@ pub fn cost(info: &RunInfo) -> String {
         0 => String::new(),
         before => format!(" ({before} of them before)"),
     };
+    let shared = shared(&info.shared);
     format!(
-        "Cost: {} simulated in {}{before}; {} of wall time on {}; {} packet-hops at {per_hop} ns each.",
+        "Cost: {} simulated in {}{before}; {} of wall time on {}; {} packet-hops at {per_hop} ns each.{shared}",
         time(info.simulated_us),
         averaged(real(info.runs as u64), "run"),
         time(info.wall_us),
         averaged(real(info.jobs as u64), "thread"),
         amount(hops),
     )
+}
+
+/// What simulations made of several threads each.
+fn shared(shared: &Shared) -> String {
+    let mut said = Vec::new();
+    if shared.runs > 0 {
+        let runs = averaged(real(shared.runs), "run");
+        let windows = averaged(real(shared.windows), "window");
+        let waited = 100.0 * shared.waited_us / shared.threads_us.max(1.0);
+        said.push(format!(
+            " {} threads shared {runs}: they waited for each other after {windows}, {waited:.0} % of their time.",
+            shared.threads
+        ));
+    }
+    if let Some(obstacle) = &shared.obstacle {
+        said.push(format!(" --threads had no effect where {obstacle}."));
+    }
+    said.concat()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use claims::{Change, Experiment, Paper};
 use plan::PointSpec;
 use results::{Access, Host, RunInfo, Store};
 use scenario::{Overrides, Problem, Problems, Scenario};
+use sim::threads::Ledger;
 
 use crate::clock;
 use crate::error::{Error, not_kept};
@@ -373,6 +374,7 @@ fn run_one(
     let room = Room::for_points(&missing, Some(store.folder()), &options.allowance)?;
     options.monitor.on_start(room.jobs, options.allowance.jobs);
     store.begin(scenario)?;
+    let ledger = Ledger::default();
     let simulations = Simulations {
         kept: store,
         scenario,
@@ -380,6 +382,7 @@ fn run_one(
         room,
         stop,
         executor: options.executor,
+        ledger: &ledger,
     };
     simulations.run(options.monitor).map_err(not_kept)?;
     if stop.load(Ordering::Relaxed) {
@@ -389,13 +392,14 @@ fn run_one(
     let mut info = RunInfo {
         command: asked.command.clone(),
         started_unix_s,
-        jobs: room.jobs.get(),
+        jobs: room.used().get(),
         runs_before: scenario.points().len() - missing.len(),
         host: Host::this(),
         wall_us: start.elapsed().as_secs_f64() * 1e6,
         ..RunInfo::default()
     };
     info.add_costs(&results);
+    info.shared = ledger.taken().into();
     store.write_info(&info)?;
     if run.report {
         simulate::finish(store)?;

@@ -64,6 +64,9 @@ pub struct Allowance {
     pub disk: Option<u64>,
     /// Threads.
     pub jobs: Option<NonZeroUsize>,
+    /// How many of them share each simulation that can be divided. Left out: those that other simulations leave idle,
+    /// where one ends sooner with them.
+    pub threads: Option<NonZeroUsize>,
 }
 
 /// Figures of papers and how to run them: the arguments of `tailwater reproduce`.

@@ -16,6 +16,7 @@ use sim::error::RunError;
 use sim::memory;
 use sim::run::Limits;
 use sim::sweep::{self, Failure};
+use sim::threads::{Ledger, Threads};
 
 use crate::executor::{Executor, Job, Order};
 use crate::forecast;
@@ -33,13 +34,19 @@ pub(crate) struct Simulations<'a> {
     pub(crate) stop: &'a AtomicBool,
     /// Who simulates them, if not this process.
     pub(crate) executor: Option<&'a dyn Executor>,
+    /// Where they note how many threads each took.
+    pub(crate) ledger: &'a Ledger,
 }
 
 /// What simulations may take.
 #[derive(Clone, Copy)]
 pub(crate) struct Room {
-    /// Threads.
+    /// Simulations that run at a time.
     pub(crate) jobs: NonZeroUsize,
+    /// Threads.
+    all: NonZeroUsize,
+    /// How many of these share each simulation, if not as many as are idle.
+    threads: Option<NonZeroUsize>,
     /// Bytes of memory that packets of one simulation may take.
     memory: u64,
     /// Steps of one simulation.
@@ -59,13 +66,16 @@ impl Room {
             limits::check_series(points, allowed.disk.unwrap_or_else(|| free_space(folder)))?;
         }
         let memory = allowed.memory.unwrap_or_else(results::available_memory);
-        let jobs = memory::fit(points, allowed.jobs.unwrap_or_else(cores), memory);
+        let all = allowed.jobs.unwrap_or_else(cores);
+        let jobs = memory::fit(points, share_of(all, allowed.threads), memory);
         let jobs = jobs.map_err(|large| {
             limits::too_large(points[large.index], large.needed, large.available)
         })?;
         let memory = memory / jobs.get() as u64;
         Ok(Self {
             jobs,
+            all,
+            threads: allowed.threads,
             memory,
             steps,
         })
@@ -76,9 +86,25 @@ impl Room {
         forecast::simulation(point) / count(self.jobs.get())
     }
 
+    /// Threads that simulations run on together.
+    pub(crate) fn used(self) -> NonZeroUsize {
+        let each = self.threads.unwrap_or(NonZeroUsize::MIN);
+        self.jobs.saturating_mul(each).min(self.all)
+    }
+
     /// Steps of one simulation.
     pub(crate) const fn steps(self) -> u64 {
         self.steps
+    }
+
+    /// How many threads may share each simulation, if there are this many.
+    fn threads(self, simulations: usize, taken: &Ledger) -> Threads<'_> {
+        let points = NonZeroUsize::new(simulations);
+        Threads {
+            most: (self.threads).unwrap_or_else(|| share_of(self.all, points)),
+            only_where_it_gains: self.threads.is_none(),
+            taken,
+        }
     }
 
     /// What one simulation may take, until `stop` becomes true.
@@ -96,13 +122,9 @@ impl Simulations<'_> {
     /// Simulates them and keeps what becomes of each, or says why that cannot be kept, in which case no
     /// other begins.
     pub(crate) fn run(&self, monitor: &dyn Monitor) -> Result<(), String> {
-        let limits = self.room.limits(self.stop);
         let lost = Mutex::new(None);
         let twins = twins(self.points, self.kept.store().is_some_and(Store::captures));
         let of = |point: &PointSpec| twins.get(&point.index).map_or(&[][..], Vec::as_slice);
-        let run = |point: &PointSpec| {
-            results::simulate_with(self.kept, point, of(point), self.scenario, limits)
-        };
         let done = |point: &PointSpec, result: &Result<(), Failure>| {
             let share = self.room.share(point);
             let twins = of(point).iter().map(|twin| (*twin, 0.0));
@@ -124,6 +146,13 @@ impl Simulations<'_> {
         if let Some(executor) = self.executor {
             return self.execute(executor, &twins, (&points, monitor));
         }
+        let limits = Limits {
+            threads: Some(self.room.threads(points.len(), self.ledger)),
+            ..self.room.limits(self.stop)
+        };
+        let run = |point: &PointSpec| {
+            results::simulate_with(self.kept, point, of(point), self.scenario, limits)
+        };
         sweep::run_all(&points, self.room.jobs, self.stop, run, done);
         match lost.into_inner() {
             Ok(Some(error)) => Err(error),
@@ -199,6 +228,12 @@ impl Simulations<'_> {
         monitor.on_simulation(expected);
         Ok(())
     }
+}
+
+/// `all` threads divided by `among`, but at least one.
+fn share_of(all: NonZeroUsize, among: Option<NonZeroUsize>) -> NonZeroUsize {
+    let share = among.map_or(all.get(), |among| all.get() / among);
+    NonZeroUsize::new(share).unwrap_or(NonZeroUsize::MIN)
 }
 
 /// Points whose outcome is that of an earlier one, by the index of that one. Captures have the names of their points,
@@ -294,6 +329,7 @@ mod tests {
             room,
             stop: &AtomicBool::new(false),
             executor: None,
+            ledger: &Ledger::default(),
         };
         let twins = twins(&points, false);
         let (first, others) = twins.first_key_value().unwrap();

@@ -1,6 +1,7 @@
 //! From a request to results: simulates what is missing, then more seeds or more values, then the files.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -10,6 +11,7 @@ use results::{
 };
 use scenario::search::Searched;
 use scenario::{Argument, Help, Problem, Problems, Scenario};
+use sim::threads::Ledger;
 
 use crate::clock::{now, unix_seconds};
 use crate::error::{Error, not_kept};
@@ -28,6 +30,8 @@ pub struct Sweep<'a> {
     stop: &'a AtomicBool,
     start: Instant,
     started_unix_s: u64,
+    /// How many threads its simulations took.
+    ledger: Arc<Ledger>,
 }
 
 impl<'a> Sweep<'a> {
@@ -45,12 +49,13 @@ impl<'a> Sweep<'a> {
             stop,
             start: now(),
             started_unix_s: unix_seconds(),
+            ledger: Arc::default(),
         }
     }
 
     /// The same, begun at `start`.
     #[must_use]
-    pub const fn since(self, start: Instant) -> Self {
+    pub fn since(self, start: Instant) -> Self {
         Self { start, ..self }
     }
 
@@ -78,6 +83,7 @@ impl<'a> Sweep<'a> {
         let kept = Transient::new(false);
         let sweep = Sweep {
             kept: &kept,
+            ledger: Arc::clone(&self.ledger),
             ..*self
         };
         sweep.simulate(&scenario)?;
@@ -103,6 +109,7 @@ impl<'a> Sweep<'a> {
             ..RunInfo::default()
         };
         info.add_costs(&results);
+        info.shared = self.ledger.taken().into();
         Finished {
             summary,
             results,
@@ -130,16 +137,17 @@ impl<'a> Sweep<'a> {
             room,
             stop: self.stop,
             executor: self.options.executor,
+            ledger: &self.ledger,
         };
         let stage = Stage {
             simulations: missing.len(),
             expected_s: expected(&missing, store.is_some_and(Store::captures), room.jobs),
             causes_s: 0.0,
-            jobs: room.jobs,
+            jobs: room.used(),
             content: &Points {
                 sweep: self,
                 scenario,
-                jobs: room.jobs.get(),
+                jobs: room.used().get(),
             },
         };
         let monitor = self.options.monitor;
@@ -147,7 +155,7 @@ impl<'a> Sweep<'a> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Error::Stopped);
         }
-        Ok(room.jobs.get())
+        Ok(room.used().get())
     }
 
     /// Flows of every point, by its index.

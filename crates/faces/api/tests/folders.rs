@@ -6,7 +6,9 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use api::{Access, Destination, Error, Folder, Monitor, Point, Request, RunOptions, Scenario};
+use api::{
+    Access, Allowance, Destination, Error, Folder, Monitor, Point, Request, RunOptions, Scenario,
+};
 use base::Time;
 use miette::GraphicalTheme;
 use scenario::{Argument, Overrides, Source};
@@ -144,6 +146,30 @@ fn points_that_cannot_differ_are_simulated_once_and_answered_each() {
     );
     assert_eq!(digests[0].1, digests[1].1);
     assert_ne!(digests[0].1, digests[2].1);
+}
+
+#[test]
+fn simulations_that_threads_share_make_the_same_files() {
+    let scratch = Scratch::new("shared");
+    let racks = "schemes = [\"newreno\", \"dctcp\"]\nseeds = 2\n[topology]\nkind = \"leaf-spine\"\n\
+                 [workload]\nkind = \"poisson\"\nflows = 40\n[trace]\nbreakdown = false\nseries = \"off\"\n";
+    let shared = |name: &str, threads, sets: &[&str]| {
+        let allowance = Allowance {
+            threads: NonZeroUsize::new(threads),
+            ..Allowance::default()
+        };
+        let options = RunOptions::default().allowance(allowance);
+        run(&request(racks, sets), &scratch.0.join(name), options).expect("a whole run")
+    };
+    let (alone, both) = (shared("alone", 1, &[]), shared("both", 2, &[]));
+    assert_eq!(files(alone.path()), files(both.path()));
+    assert_eq!((alone.info().shared.runs, both.info().shared.runs), (0, 4));
+    let star = shared("star", 2, &["topology.kind=star"]);
+    let obstacle = star.info().shared.obstacle.as_deref();
+    assert!(
+        obstacle.is_some_and(|why| why.contains("one switch")),
+        "{obstacle:?}"
+    );
 }
 
 fn request(text: &str, sets: &[&str]) -> Request {

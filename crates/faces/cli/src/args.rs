@@ -156,6 +156,10 @@ pub(crate) struct RunArgs {
     /// Threads to run on; the results do not depend on it [default: all cores]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
+    /// Threads that share each simulation, as in 2; the results do not depend on it. Networks of one switch and flows
+    /// that wait for others take one [default: those that other simulations leave idle, if a large network ends sooner]
+    #[arg(long, value_name = "N", value_parser = jobs)]
+    pub(crate) threads: Option<NonZeroUsize>,
     /// How to print the results
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(crate) format: Format,
@@ -197,13 +201,18 @@ pub(crate) struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// The limits, and the number of threads.
-    pub(crate) fn allowance(&self, jobs: Option<NonZeroUsize>) -> Allowance {
+    /// The limits, the number of threads, and how many of them share each simulation.
+    pub(crate) fn allowance(
+        &self,
+        jobs: Option<NonZeroUsize>,
+        threads: Option<NonZeroUsize>,
+    ) -> Allowance {
         Allowance {
             memory: self.memory,
             work: self.work,
             disk: self.disk,
             jobs,
+            threads,
         }
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     };
     let options = RunOptions::default()
         .monitor(&terminal)
-        .allowance(args.limits.allowance(args.jobs));
+        .allowance(args.limits.allowance(args.jobs, None));
     let reproduced = api::reproduce(&asked, &options, |judged| {
         answer(args, judged)?;
         Ok::<_, Stop>(misses_any(judged))

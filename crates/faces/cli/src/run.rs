@@ -43,7 +43,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
     };
     let options = RunOptions::default()
         .monitor(&terminal)
-        .allowance(args.limits.allowance(args.jobs));
+        .allowance(args.limits.allowance(args.jobs, args.threads));
     // Signals end the process, so this stays false unless nothing can be kept.
     let stop = AtomicBool::new(false);
     if args.keep.no_save {

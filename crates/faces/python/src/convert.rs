@@ -41,6 +41,7 @@ pub(crate) struct Given {
 #[pyo3(from_item_all)]
 pub(crate) struct Limits {
     jobs: Option<NonZeroUsize>,
+    threads: Option<NonZeroUsize>,
     memory: Option<u64>,
     work: Option<u64>,
     disk: Option<u64>,
@@ -53,6 +54,7 @@ impl From<Limits> for Allowance {
             work: limits.work,
             disk: limits.disk,
             jobs: limits.jobs,
+            threads: limits.threads,
         }
     }
 }

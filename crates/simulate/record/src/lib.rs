@@ -41,10 +41,11 @@ pub mod trace;
 use std::io;
 
 use plan::PointSpec;
+use sim::divided;
 use sim::error::RunError;
 use sim::metrics::Outcome;
 use sim::probe::Probe;
-use sim::run::{self, Limits, Watching};
+use sim::run::{Limits, Watching};
 
 use pcap::Capture;
 use trace::Recorder;
@@ -66,7 +67,7 @@ impl Recording {
     /// The result of the files comes first, since one that failed is why a simulation was stopped.
     ///
     /// # Panics
-    /// As [`run::run`] does.
+    /// As [`sim::run::run`] does.
     pub fn simulate(
         self,
         limits: Limits<'_>,
@@ -81,7 +82,7 @@ impl Recording {
             probe,
             breakdown: self.breakdown,
         };
-        let outcome = run::watch(limits, point, watching);
+        let outcome = divided::watch(limits, point, watching);
         let (series, packets) = probes;
         packets.map_or(Ok(()), Capture::finish)?;
         series.map_or(Ok(()), Recorder::finish)?;

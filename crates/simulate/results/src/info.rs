@@ -1,6 +1,7 @@
 //! `run.json`: what differs between equal runs.
 
 use serde::{Deserialize, Serialize};
+use sim::threads::Taken;
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 use super::point_result::PointResults;
@@ -28,8 +29,41 @@ pub struct RunInfo {
     pub packet_hops: u64,
     /// Events of all simulations.
     pub events: u64,
+    /// Simulations that several threads shared.
+    #[serde(default)]
+    pub shared: Shared,
     /// The machine.
     pub host: Host,
+}
+
+/// Simulations that several threads shared.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Shared {
+    /// How many.
+    pub runs: u64,
+    /// Most threads of one of them; 0 if there is none.
+    pub threads: usize,
+    /// Windows of all of them, after each of which threads wait for each other.
+    pub windows: u64,
+    /// Time on the wall of each, times its threads.
+    pub threads_us: f64,
+    /// How much of that threads spent waiting for each other.
+    pub waited_us: f64,
+    /// Why a simulation that was to be shared took one thread, if one did.
+    pub obstacle: Option<String>,
+}
+
+impl From<Taken> for Shared {
+    fn from(taken: Taken) -> Self {
+        Self {
+            runs: taken.runs,
+            threads: taken.threads,
+            windows: taken.windows,
+            threads_us: taken.ran.as_secs_f64() * 1e6,
+            waited_us: taken.waited.as_secs_f64() * 1e6,
+            obstacle: taken.obstacle.map(str::to_owned),
+        }
+    }
 }
 
 /// The machine of a run.

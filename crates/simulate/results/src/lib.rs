@@ -90,7 +90,7 @@ pub use finished::Finished;
 pub use folder::Folder;
 pub use frame::{Frame, points, rows};
 pub use goals::{Demand, GoalState, GoalVerdict, Goals, JudgedRow, Region, Smallest, magnitude};
-pub use info::{Host, RunInfo, available_memory};
+pub use info::{Host, RunInfo, Shared, available_memory};
 pub use keep::{Keep, Transient};
 pub use point_result::{PointResult, PointResults};
 pub use ranking::{

@@ -2,16 +2,18 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::time::Duration;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use plan::PointSpec;
 use record::Recording;
 use record::pcap::Capture;
 use record::trace::{Plan, Recorder};
 use scenario::Scenario;
+use sim::divided;
 use sim::error::RunError;
 use sim::metrics::Outcome;
-use sim::run::{self, Limits, Watching};
+use sim::run::{Limits, Watching};
 
 use super::Keep;
 use super::store::{Store, Unfinished};
@@ -21,10 +23,10 @@ use super::store::{Store, Unfinished};
 /// [essence](PointSpec::essence), without simulating them.
 ///
 /// It ends without a result where the simulation exceeds `limits` or a file cannot be written. Its cost is
-/// told by the clock of this thread, whatever clock `limits` has.
+/// told by the clocks of its threads, whatever clocks `limits` has.
 ///
 /// # Panics
-/// As [`run::run`] does.
+/// As [`sim::run::run`] does.
 pub fn simulate_with(
     kept: &dyn Keep,
     point: &PointSpec,
@@ -34,6 +36,7 @@ pub fn simulate_with(
 ) -> Result<(), RunError> {
     let limits = Limits {
         clock: processor_time,
+        wall: wall_time,
         ..limits
     };
     if let Some(store) = kept.store() {
@@ -58,7 +61,7 @@ pub fn simulate_with(
         probe: None,
         breakdown: point.keys.trace.breakdown,
     };
-    let outcome = run::watch(limits, point, watching)?;
+    let outcome = divided::watch(limits, point, watching)?;
     for twin in twins {
         kept.keep(twin, scenario, Ok(outcome.clone()))?;
     }
@@ -68,7 +71,7 @@ pub fn simulate_with(
 /// As [`simulate_with`] does for a point that has no twins.
 ///
 /// # Panics
-/// As [`run::run`] does.
+/// As [`sim::run::run`] does.
 pub fn simulate(
     kept: &dyn Keep,
     point: &PointSpec,
@@ -110,10 +113,18 @@ fn processor_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
 
-/// Time on the wall, where the system has no clock of a thread that a safe function reads.
+/// The system has no clock of a thread that a safe function reads.
 #[cfg(not(unix))]
-#[expect(clippy::disallowed_methods, reason = "only the cost of a run follows")]
 fn processor_time() -> Duration {
-    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-    START.get_or_init(std::time::Instant::now).elapsed()
+    wall_time()
+}
+
+/// Time on the wall.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "only the cost of a run and the number of its threads follow"
+)]
+fn wall_time() -> Duration {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed()
 }

@@ -5,6 +5,8 @@
 //! other at once, and rounds repeat, so that a noisy neighbour disturbs the yardstick as much as what
 //! it measures. Times are CPU time of this thread where the system tells it.
 //!
+//! `hops --threads` measures instead how much faster one simulation is on several threads, by time on the wall.
+//!
 //! What traces and run folders cost is measured by `keeping`, of `results`.
 //!
 //! `hops --rounds N` measures N rounds, `hops --only w1b,w2` measures these workloads and nothing else
@@ -20,6 +22,8 @@
 
 #[path = "../../../core/engine/benches/workload/hold.rs"]
 mod hold;
+#[path = "support/threads.rs"]
+mod threads;
 #[path = "support/timing.rs"]
 mod timing;
 
@@ -52,10 +56,19 @@ fn main() -> ExitCode {
         (Some("--only"), Some(names), []) if names.split(',').all(|name| known(name).is_some()) => {
             measure_only(names);
         }
+        (Some("--threads"), None, []) => {
+            let workloads = THREADED.iter().filter_map(|name| known(name));
+            let points: Vec<_> = workloads.map(|one| (one.name, point(one))).collect();
+            threads::print(&points, FEW_ROUNDS);
+        }
+        (Some("--threads"), Some(name), settings) if known(name).is_some() => {
+            let point = point_with(known(name).expect("known"), settings);
+            threads::print(&[(name, point)], FEW_ROUNDS);
+        }
         (Some("--once"), Some(name), settings) if known(name).is_some() => once(name, settings),
         _ => {
             eprintln!(
-                "usage: hops [--rounds N | --only NAME,... | --once NAME [KEY=VALUE]...], of {}",
+                "usage: hops [--rounds N | --only NAME,... | --threads [NAME [KEY=VALUE]...] | --once NAME [KEY=VALUE]...], of {}",
                 all()
                     .map(|workload| workload.name)
                     .collect::<Vec<_>>()
@@ -279,9 +292,15 @@ static WORKLOADS: [Workload; 7] = [
         sets: &[],
     },
 ];
-/// Not measured in every round. The first four are too large: they are measured with `--only`, and for their memory.
+/// Not measured in every round. The first five are too large: they are measured with `--only`, and for their memory.
 /// Instructions are counted in the others.
-static APART: [Workload; 9] = [
+static APART: [Workload; 10] = [
+    Workload {
+        name: "w2-linux",
+        text: W2,
+        scheme: None,
+        sets: LINUX,
+    },
     Workload {
         name: "w2-1024-hosts",
         text: W2,
@@ -349,6 +368,8 @@ const W2: &str = include_str!("scenarios/w2.toml");
 const B7: &str = include_str!("scenarios/b7.toml");
 /// Events in the list.
 const PENDING: [u32; 3] = [100, 1_000, 10_000];
+/// Workloads that are measured on several threads.
+const THREADED: [&str; 4] = ["w2", "w2-linux", "w2-20000", "w2-1024-hosts"];
 /// Odd, so that the median is a measurement.
 const ROUNDS: usize = 9;
 const FEW_ROUNDS: usize = 3;

@@ -85,6 +85,19 @@ pub enum RunError {
     TooLarge(#[from] TooLarge),
 }
 
+impl RunError {
+    /// How far a simulation came that ended with it; none if it says nothing about that.
+    pub(crate) const fn simulated(&self) -> Option<Span> {
+        match self {
+            Self::Work { simulated, .. }
+            | Self::Memory { simulated, .. }
+            | Self::Standstill { simulated, .. }
+            | Self::Role { simulated, .. } => Some(*simulated),
+            _ => None,
+        }
+    }
+}
+
 /// Ends the message of [`RunError::Work`]; whoever knows how to allow them says so behind it.
 pub const MORE_STEPS: &str = "allow more steps";
 /// Ends the message of [`RunError::Memory`].

@@ -16,6 +16,7 @@
 mod alone;
 pub mod breakdown;
 pub mod columns;
+pub mod divided;
 pub mod error;
 mod measure;
 pub mod memory;
@@ -29,6 +30,7 @@ pub mod run;
 mod standstill;
 pub mod stepper;
 pub mod sweep;
+pub mod threads;
 mod watched;
 mod world;
 

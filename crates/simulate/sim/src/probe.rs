@@ -165,7 +165,7 @@ forward! {
 /// A probe in a world whose hosts have receivers of this kind.
 ///
 /// Nothing sees them where no host has a receiver role: there is one kind of world that is watched.
-pub(crate) trait Sees<R>: Probe + Follow {
+pub(crate) trait Sees<R>: Probe + Follow + Divide {
     /// Whether it wants to see endpoints and hosts.
     const SEES_ENDS: bool = true;
 
@@ -228,7 +228,46 @@ pub(crate) trait Follow {
     }
 }
 
+/// Which part of a network a world simulates, and what it tells those who simulate the others. By default it
+/// simulates all of it.
+pub(crate) trait Divide {
+    /// Whether what happens at this host happens here.
+    #[inline(always)]
+    fn has_host(&self, host: HostId) -> bool {
+        let _ = host;
+        true
+    }
+
+    /// Whether packets leave this port here.
+    #[inline(always)]
+    fn has_port(&self, port: PortId) -> bool {
+        let _ = port;
+        true
+    }
+
+    /// From when on ports measure their queues, of a world that is to measure them from `first_start` on.
+    #[inline(always)]
+    fn ports_measure_from(&self, first_start: Time) -> Time {
+        first_start
+    }
+
+    /// As [`Watch::schedules_first`].
+    #[inline(always)]
+    fn schedules_first(&mut self, port: PortId, now: Time) -> bool {
+        let _ = (port, now);
+        true
+    }
+
+    /// Flow `id` is complete here, or has failed.
+    #[inline(always)]
+    fn on_over(&mut self, id: u32, now: Time) {
+        let _ = (id, now);
+    }
+}
+
 impl Follow for () {}
+
+impl Divide for () {}
 
 impl<R> Sees<R> for () {
     const SEES_ENDS: bool = false;
@@ -259,9 +298,28 @@ pub(crate) struct Packets {
     pub(crate) inside: u32,
 }
 
-impl<P: Probe> Watch for AtQueues<P> {
+impl Packets {
+    /// One is neither on its way nor at a port any more, or only here: another part of the network has sent it.
+    #[inline(always)]
+    pub(crate) const fn leave(&mut self) {
+        self.inside = self.inside.wrapping_sub(1);
+    }
+
+    /// One has been sent.
+    #[inline(always)]
+    pub(crate) const fn enter(&mut self) {
+        self.inside = self.inside.wrapping_add(1);
+    }
+}
+
+impl<P: Probe + Divide> Watch for AtQueues<P> {
     fn on_copy(&mut self, packet: &Packet) {
-        self.packets[packet.flow.0 as usize].inside += 1;
+        self.packets[packet.flow.0 as usize].enter();
+    }
+
+    #[inline(always)]
+    fn schedules_first(&mut self, port: PortId, now: Time) -> bool {
+        self.probe.schedules_first(port, now)
     }
 
     #[inline(always)]
@@ -283,7 +341,7 @@ impl<P: Probe> Watch for AtQueues<P> {
     fn on_drop(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
         let packets = &mut self.packets[packet.flow.0 as usize];
         packets.dropped += 1;
-        packets.inside -= 1;
+        packets.leave();
         self.probe.on_drop(port, packet, reason, now);
     }
 

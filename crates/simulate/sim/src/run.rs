@@ -1,5 +1,6 @@
 //! One point: build the world, run it, check it.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -19,6 +20,7 @@ use crate::measure;
 use crate::metrics::Outcome;
 use crate::probe::{Probe, Sees};
 use crate::standstill::Standstill;
+use crate::threads::Threads;
 use crate::watched::Watched;
 use crate::world::{Cast, MakeReceiver, World};
 
@@ -33,18 +35,24 @@ pub struct Limits<'a> {
     pub recorded: bool,
     /// Becomes true when the result is not wanted any more.
     pub stop: Option<&'a AtomicBool>,
+    /// Threads that the simulation may take; `None`: this one. Heeded by [`divided::watch`](crate::divided::watch).
+    pub threads: Option<Threads<'a>>,
     /// The processor time of this thread, from some beginning on.
     pub clock: fn() -> Duration,
+    /// Time on the wall, by which threads judge whether they wait too long for each other. Results do not depend on it.
+    pub wall: fn() -> Duration,
 }
 
 impl Limits<'_> {
-    /// None at all, and no clock: the simulation costs nothing.
+    /// None at all, and no clocks: the simulation costs nothing.
     pub const NONE: Self = Self {
         steps: u64::MAX,
         memory: u64::MAX,
         recorded: true,
         stop: None,
+        threads: None,
         clock: || Duration::ZERO,
+        wall: || Duration::ZERO,
     };
 
     /// Whether the result is not wanted any more.
@@ -158,15 +166,34 @@ fn simulate<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
 ) -> Result<Outcome, RunError> {
     let (mut world, mut sched) = begin(point, (cast, receiver), probe)?;
     let bounds = Bounds {
-        limits,
-        work: Work::of(point, limits.recorded),
-        end: end_of(point),
         hold,
+        ..Bounds::of(limits, point)
     };
     let start = (limits.clock)();
     attempt(&mut sched, |sched| bounds.simulate(&mut world, sched))?;
     let cpu = (limits.clock)().saturating_sub(start);
-    finish(world, sched, point, cpu)
+    let handled = Handled::by(&sched);
+    drop(sched);
+    finish(world, handled, point, cpu)
+}
+
+/// How far the events of a world have been handled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Handled {
+    /// The time of the last event.
+    pub(crate) now: Time,
+    /// How many there were.
+    pub(crate) events: u64,
+}
+
+impl Handled {
+    /// Those that have been handed out.
+    pub(crate) fn by(sched: &Scheduler) -> Self {
+        Self {
+            now: sched.now(),
+            events: sched.handled(),
+        }
+    }
 }
 
 /// The world of a point and its events, before the first of them.
@@ -197,28 +224,29 @@ pub(crate) fn end_of(point: &PointSpec) -> Time {
     duration.map_or(Time::NEVER, |duration| Time::ZERO + duration)
 }
 
+/// When a simulation ends at the earliest.
+pub(crate) fn last_of(point: &PointSpec) -> Time {
+    let duration = point.keys.run.duration.0;
+    duration.map_or(Time::ZERO, |duration| Time::ZERO + duration)
+}
+
 /// What a world comes to whose events have been handled, with this processor time.
 pub(crate) fn finish<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
     mut world: World<R, P>,
-    mut sched: Scheduler,
+    handled: Handled,
     point: &PointSpec,
     cpu: Duration,
 ) -> Result<Outcome, RunError> {
-    let limit = end_of(point);
-    let end = sched.now().max(if limit == Time::NEVER {
-        Time::ZERO
-    } else {
-        limit
-    });
+    let end = handled.now.max(last_of(point));
     world.check_conservation()?;
     // What hooks do between the last packet of their ports and the end is done now.
-    let queues = attempt(&mut sched, |_| Ok(world.close_statistics(end)))?;
+    let closed = catch_unwind(AssertUnwindSafe(|| world.close_statistics(end)));
+    let queues = closed.map_err(|panic| gave_up(panic, handled.now))?;
     if !world.has_started() {
         return Err(RunError::NoFlow);
     }
     let ended = world.end(end);
-    let events = sched.handled();
-    drop(sched);
+    let events = handled.events;
     Ok(measure::outcome(ended, point, &queues, events, (end, cpu)))
 }
 
@@ -228,12 +256,15 @@ pub(crate) fn attempt<T>(
     part: impl FnOnce(&mut Scheduler) -> Result<T, RunError>,
 ) -> Result<T, RunError> {
     let done = catch_unwind(AssertUnwindSafe(|| part(sched)));
-    done.unwrap_or_else(|panic| {
-        Err(RunError::Role {
-            cause: schemes::given_up(panic),
-            simulated: sched.now().since(Time::ZERO),
-        })
-    })
+    done.unwrap_or_else(|panic| Err(gave_up(panic, sched.now())))
+}
+
+/// The error of a role that has given up. Other panics go on.
+fn gave_up(panic: Box<dyn Any + Send>, now: Time) -> RunError {
+    RunError::Role {
+        cause: schemes::given_up(panic),
+        simulated: now.since(Time::ZERO),
+    }
 }
 
 /// The mean time between packet-hops if every port of `topology` sends all the time.
@@ -247,7 +278,7 @@ fn least_gap(topology: &Topology, packet_bytes: u64) -> Span {
 }
 
 /// How far a simulation goes.
-struct Bounds<'a> {
+pub(crate) struct Bounds<'a> {
     limits: Limits<'a>,
     work: Work,
     /// Its end, if the settings have one.
@@ -256,59 +287,76 @@ struct Bounds<'a> {
     hold: Option<&'a dyn Hold>,
 }
 
-impl Bounds<'_> {
+impl<'a> Bounds<'a> {
+    pub(crate) fn of(limits: Limits<'a>, point: &PointSpec) -> Self {
+        Self {
+            limits,
+            work: Work::of(point, limits.recorded),
+            end: end_of(point),
+            hold: None,
+        }
+    }
+
+    /// When it ends at the latest. Timers of switches and samples of series are no events: the time bounds their
+    /// number.
+    pub(crate) fn latest(&self) -> Time {
+        self.end.min(self.work.horizon(self.limits.steps))
+    }
+
     /// Runs the events up to the end, or says which limit is exceeded before.
     fn simulate<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
         &self,
         world: &mut World<R, P>,
         sched: &mut Scheduler,
     ) -> Result<(), RunError> {
-        // Timers of switches and samples of series are no events: the time bounds their number.
-        let horizon = self.work.horizon(self.limits.steps);
+        let latest = self.latest();
         let batch = self.hold.map_or(BATCH, |_| HELD_BATCH);
         let mut standstill = Standstill::new();
-        while engine::run_some(world, sched, self.end.min(horizon), batch) {
-            self.check(world, sched)?;
+        while engine::run_some(world, sched, latest, batch) {
+            if world.has_failed() {
+                return Err(RunError::Stopped);
+            }
+            self.check(Handled::by(sched), world.network().inside())?;
             standstill.check(world, sched)?;
             if world.finished() {
                 break;
             }
             self.hold.inspect(|hold| hold.pause());
         }
-        let is_over = self.end <= horizon || world.finished() || sched.pending() == 0;
-        if is_over {
+        self.conclude(sched.now(), world.finished() || sched.pending() == 0)
+    }
+
+    /// Says whether a simulation that has come to `now` is over: nothing is `left` to do, or its time is over.
+    pub(crate) fn conclude(&self, now: Time, nothing_left: bool) -> Result<(), RunError> {
+        if nothing_left || self.end <= self.latest() {
             Ok(())
         } else {
-            Err(self.too_long(sched))
+            Err(self.too_long(now))
         }
     }
 
-    fn check<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
-        &self,
-        world: &World<R, P>,
-        sched: &Scheduler,
-    ) -> Result<(), RunError> {
-        if self.limits.are_over() || world.has_failed() {
+    /// Says which limit is exceeded after these events, with this many packets on the way.
+    pub(crate) fn check(&self, handled: Handled, packets: u64) -> Result<(), RunError> {
+        if self.limits.are_over() {
             return Err(RunError::Stopped);
         }
-        if sched.handled() > self.limits.steps {
-            return Err(self.too_long(sched));
+        if handled.events > self.limits.steps {
+            return Err(self.too_long(handled.now));
         }
-        let packets = world.network().inside();
         if fabric::PLACE_BYTES.saturating_mul(packets) > self.limits.memory {
             return Err(RunError::Memory {
-                simulated: sched.now().since(Time::ZERO),
+                simulated: handled.now.since(Time::ZERO),
                 packets,
             });
         }
         Ok(())
     }
 
-    fn too_long(&self, sched: &Scheduler) -> RunError {
+    fn too_long(&self, now: Time) -> RunError {
         let (what, key) = self.work.largest();
         RunError::Work {
             steps: self.limits.steps,
-            simulated: sched.now().since(Time::ZERO),
+            simulated: now.since(Time::ZERO),
             what,
             key: key.to_owned(),
         }

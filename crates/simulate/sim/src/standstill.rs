@@ -40,7 +40,9 @@ impl Standstill {
     ) -> Result<(), RunError> {
         let now = sched.now();
         if now != self.instant {
-            let busy = sched.pending() as u64 + world.network().inside();
+            // A part of a network may receive more than it sends.
+            let inside = world.network().inside().cast_signed().max(0);
+            let busy = sched.pending() as u64 + inside.cast_unsigned();
             *self = Self {
                 instant: now,
                 before: sched.handled(),

@@ -13,7 +13,7 @@ use schemes::Receiver;
 use crate::error::RunError;
 use crate::metrics::Outcome;
 use crate::observation::Observation;
-use crate::run;
+use crate::run::{self, Handled};
 use crate::standstill::Standstill;
 use crate::world::{Cast, World};
 
@@ -130,7 +130,8 @@ impl Stepper {
         if let Some(error) = self.stuck {
             return Err(error);
         }
-        run::finish(self.world, self.sched, &self.point, Duration::ZERO)
+        let handled = Handled::by(&self.sched);
+        run::finish(self.world, handled, &self.point, Duration::ZERO)
     }
 
     /// What [`Stepper::advance`] saw last.

@@ -7,7 +7,7 @@ use tcp::{Endpoint, Host};
 
 use crate::breakdown::Follower;
 use crate::parts::Breakdown;
-use crate::probe::{End, Follow, Probe, Sees};
+use crate::probe::{Divide, End, Follow, Probe, Sees};
 
 /// A probe from outside, and what breaks completion times down: either or both.
 #[derive(Default)]
@@ -91,6 +91,8 @@ impl Sees<Receiver> for Watched<'_> {
         self.probe.on_host(host, state, now);
     }
 }
+
+impl Divide for Watched<'_> {}
 
 impl Follow for Watched<'_> {
     fn begin(

@@ -10,6 +10,7 @@ mod flow;
 mod helpers;
 mod message;
 mod observing;
+mod part;
 mod ports;
 mod repeating;
 mod watching;
@@ -43,7 +44,7 @@ use flow::{Act, agenda, flow, waiting};
 use helpers::host_helpers;
 use ports::Ports;
 pub use wiring::endpoint_config;
-use wiring::{Endpoints, early_sizes, hosts, network, reserve_slots};
+use wiring::{Endpoints, early_sizes, hosts, network, own_ends, reserve_slots};
 
 /// Everything that happens happens here; see [`engine::World`].
 ///
@@ -125,7 +126,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let first_start = first.unwrap_or(Time::ZERO + point.keys.workload.start);
         let agenda = agenda(starts().map(|(index, _)| index), &planned, &carrying);
         let ports = Ports::new(point, &topology, roles, bottleneck);
-        let mut network = network(point, &topology, &ports, first_start)?;
+        let mut network = network(point, &topology, &ports, (first_start, &probe))?;
         let endpoints = Endpoints::new((point, &topology), cast, &carrying);
         for (id, plan) in (0..).map(FlowId).zip(&carrying) {
             let key = endpoints.key(id, plan.group);
@@ -146,7 +147,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let next_act = agenda.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
         let world = Self {
             unfinished: flows.len(),
-            open: connections.len() * 2,
+            open: own_ends(&connections, &probe),
             ended: vec![false; deadlines.ends],
             outside: Outside {
                 network,
@@ -207,7 +208,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         self.outside.network.close_statistics(now)
     }
 
-    fn settle(&mut self, now: Time) {
+    /// Accounts for what happened at every port until `now`.
+    pub(crate) fn settle(&mut self, now: Time) {
         let stale = &mut stale(&self.hosts, &self.connections);
         let Outside { network, watch, .. } = &mut self.outside;
         network.settle(now, watch, stale);
@@ -290,7 +292,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let connection = &self.connections[packet.flow.0 as usize];
         if connection.messages.is_none() {
             // Nobody is left there whom it could concern: both ends were done.
-            self.outside.watch.packets[packet.flow.0 as usize].inside -= 1;
+            self.outside.watch.packets[packet.flow.0 as usize].leave();
             return;
         }
         let incoming = connection.receiver.0 == host;
@@ -319,7 +321,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         self.after(end, progress, sched);
         self.report(end, false, now);
         let packets = &mut self.outside.watch.packets[flow.0 as usize];
-        packets.inside -= 1;
+        packets.leave();
         if packets.inside == 0 {
             self.free(flow, sched);
         }

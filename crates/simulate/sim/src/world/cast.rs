@@ -34,6 +34,11 @@ impl Cast {
         }
     }
 
+    /// Whether the senders of flows are those of their schemes.
+    pub(crate) const fn is_plain(&self) -> bool {
+        self.senders.is_none()
+    }
+
     /// Whether any host withdraws packets that wait in its port.
     pub(super) fn withdraws(&self) -> bool {
         let mut low = self.roles.iter().filter_map(|roles| roles.low_priority);

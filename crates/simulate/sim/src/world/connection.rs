@@ -61,6 +61,17 @@ pub(crate) struct Messages {
     booked: Counts,
 }
 
+/// What has come of requests.
+#[derive(Clone, Copy)]
+pub(super) struct Answered {
+    /// Payload bytes stored at the sender of the messages.
+    stored: u64,
+    /// The oldest message whose request has not come.
+    next: Option<u32>,
+    /// Bytes of the requests that have come.
+    asked: u64,
+}
+
 impl Connection {
     pub(super) fn new(plan: &PlannedConnection, slots: [Slot; 2]) -> Self {
         Self {
@@ -286,6 +297,27 @@ impl Messages {
         } else {
             received - self.done.min(received)
         }
+    }
+
+    /// What has come of requests, which the sender of the messages knows.
+    pub(super) const fn answered(&self) -> Answered {
+        Answered {
+            stored: self.stored[1],
+            next: self.unanswered,
+            asked: self.asked,
+        }
+    }
+
+    /// Takes over what another world knows of the sender of these messages.
+    pub(super) const fn join(&mut self, answered: Answered) {
+        self.stored[1] = answered.stored;
+        self.unanswered = answered.next;
+        self.asked = answered.asked;
+    }
+
+    /// The only message has failed after all, before it was complete.
+    pub(super) fn uncomplete(&mut self) {
+        self.done = 0;
     }
 
     /// Whether each byte was delivered once, and messages are complete with their last.

@@ -9,7 +9,7 @@ use fabric::Network;
 use schemes::Sender;
 use tcp::{Host, HostHelper, Plays, ReceiverCc, Slot, Wire};
 
-use crate::probe::{AtQueues, Follow, Probe};
+use crate::probe::{AtQueues, Divide, Follow, Probe};
 
 /// Which deadlines have an event: one per endpoint and one per host's role.
 ///
@@ -144,7 +144,7 @@ pub(super) struct Out<'a, P> {
     pub(super) host: HostId,
 }
 
-impl<P: Probe + Follow> Out<'_, P> {
+impl<P: Probe + Follow + Divide> Out<'_, P> {
     /// What happens to every packet between TCP and the host's port.
     #[inline(always)]
     fn prepare(&mut self, slot: Slot, packet: &mut Packet) {
@@ -152,12 +152,12 @@ impl<P: Probe + Follow> Out<'_, P> {
         if let Some(Some(helper)) = helpers.get_mut(self.host.0 as usize) {
             helper.on_outgoing(slot, packet, self.sched.now());
         }
-        watch.packets[packet.flow.0 as usize].inside += 1;
+        watch.packets[packet.flow.0 as usize].enter();
         watch.probe.on_send(packet, self.sched.now());
     }
 }
 
-impl<P: Probe + Follow> Wire for Out<'_, P> {
+impl<P: Probe + Follow + Divide> Wire for Out<'_, P> {
     #[inline]
     fn send(&mut self, slot: Slot, packet: &mut Packet) {
         self.prepare(slot, packet);

@@ -17,18 +17,23 @@ use crate::probe::Sees;
 impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     /// Opens a connection on which nothing is to be sent yet.
     pub(super) fn open(&mut self, id: FlowId, sched: &mut Scheduler) {
+        if !self.has_an_end(id) {
+            return;
+        }
         let size = self.early_sizes.get(&id.0).copied();
         self.make_ends(id, size);
         let connection = self.of(id);
         connection.opened = true;
         let opener = connection.opener();
-        self.apply(id, opener, Endpoint::connect, sched);
+        if self.has_host(opener.0) {
+            self.apply(id, opener, Endpoint::connect, sched);
+        }
     }
 
     /// A message begins: it is sent, or the other side is asked for it.
     pub(super) fn start(&mut self, id: u32, sched: &mut Scheduler) {
         let of = FlowId(self.flows[id as usize].connection);
-        if !self.take_slots(id, of) {
+        if !self.has_an_end(of) || !self.take_slots(id, of) {
             return;
         }
         self.flows[id as usize].started = true;
@@ -46,6 +51,9 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let first = !std::mem::replace(&mut connection.opened, true);
         let (opener, request) = (connection.opener(), connection.request());
         self.flows[id as usize].opens = first;
+        if !self.has_host(opener.0) {
+            return;
+        }
         self.note_message(opener);
         // One that asks closes when it has been answered, and one without end when it is stopped.
         let (bytes, whole) = match request {
@@ -151,7 +159,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let of = FlowId(self.flows[id as usize].connection);
         let connection = self.of(of);
         let sender = connection.sender;
-        if connection.messages.is_none() {
+        if connection.messages.is_none() || !self.has_host(sender.0) {
             return;
         }
         self.apply(of, sender, Endpoint::close_early, sched);
@@ -286,6 +294,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     /// A flow is over: perhaps a round is, or all are.
     fn finish_flow(&mut self, id: u32, sched: &mut Scheduler) {
         let now = sched.now();
+        self.outside.watch.probe.on_over(id, now);
         if let Some(barrier) = self.flows[id as usize].awaited_by.get() {
             let barrier = &mut self.barriers[barrier as usize];
             barrier.waits_for -= 1;

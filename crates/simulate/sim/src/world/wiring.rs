@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base::cast::{id, low_32};
 use base::{FlowId, HostId, Rate, Seq, Span, Time};
 use engine::random::{self, Stream};
-use fabric::{Network, NetworkConfig, Spread, Topology};
+use fabric::{Network, NetworkConfig, PortParts, Spread, Topology};
 use plan::keys::{
     AfterSynLoss, Ecmp, IdleWindow, Keys, LossDetection, ReceiveWindow, Recovery, RtoEstimator,
     SsthreshOf, TailLossProbe, TimerKind, WindowGrowth, WindowScale,
@@ -20,23 +20,33 @@ use super::facts::{host_info, host_rates, mss};
 use super::ports::Ports;
 use super::{Cast, Connection, MakeReceiver};
 use crate::error::RunError;
+use crate::probe::Divide;
 
+/// The ports and routes of a network, or of the part of it that `part` says, whose queues are measured from
+/// `first_start` on.
 pub(super) fn network(
     point: &PointSpec,
     topology: &Topology,
     ports: &Ports<'_>,
-    measure_from: Time,
+    (first_start, part): (Time, &impl Divide),
 ) -> Result<Network, RunError> {
     let keys = &*point.keys;
+    let own = |port, make: &dyn Fn() -> PortParts| {
+        if part.has_port(port) {
+            make()
+        } else {
+            PortParts::plain()
+        }
+    };
     let config = NetworkConfig {
         header_bytes: keys.net.header_bytes,
         sack_bytes: keys.net.sack_bytes,
         switch_limit: ports.switch_limit(),
         host_limit: ports.host_limit(),
-        switch_port: &|port, link| ports.of_switch(port, link),
-        host_port: &|port, link| ports.of_host(port, link),
+        switch_port: &|port, link| own(port, &|| ports.of_switch(port, link)),
+        host_port: &|port, link| own(port, &|| ports.of_host(port, link)),
         switch_hold_bytes: ports.taken(),
-        measure_from,
+        measure_from: part.ports_measure_from(first_start),
         spread: match keys.topology.spread() {
             Ecmp::Symmetric => Spread::Symmetric,
             Ecmp::Flow => Spread::Flow,
@@ -160,6 +170,14 @@ pub(super) fn reserve_slots<R: Plays<dyn ReceiverCc>>(
         host.reserve(slots);
     }
     connections
+}
+
+/// Ends of connections at the hosts that a world simulates.
+pub(super) fn own_ends(connections: &[Connection], part: &impl Divide) -> usize {
+    let ends = connections
+        .iter()
+        .flat_map(|connection| [connection.sender.0, connection.receiver.0]);
+    ends.filter(|host| part.has_host(*host)).count()
 }
 
 /// Sizes of flows that are alone on a connection that opens before they start, by connection.

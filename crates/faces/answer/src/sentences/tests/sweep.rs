@@ -65,3 +65,25 @@ fn who_leads_by_the_flows_that_it_completes_is_not_called_fastest() {
         "{answer:?}"
     );
 }
+
+#[test]
+fn the_cost_says_what_was_made_of_threads() {
+    let mut info = RunInfo::default();
+    assert!(cost(&info).ends_with("each."), "{}", cost(&info));
+    info.shared = Shared {
+        runs: 2,
+        threads: 3,
+        windows: 1500,
+        threads_us: 400.0,
+        waited_us: 100.0,
+        obstacle: None,
+    };
+    let said = " 3 threads shared 2 runs: they waited for each other after 1500 windows, 25 % of their time.";
+    assert!(cost(&info).ends_with(said), "{}", cost(&info));
+    info.shared = Shared {
+        obstacle: Some("a network is one switch".to_owned()),
+        ..Shared::default()
+    };
+    let said = " --threads had no effect where a network is one switch.";
+    assert!(cost(&info).ends_with(said), "{}", cost(&info));
+}

@@ -1,0 +1,392 @@
+//! One simulation in parts, which are simulated by themselves.
+//!
+//! A network is divided into switches with their hosts, and switches without. What happens at one node concerns others
+//! only when a packet has passed a wire, so that each part can go on for a *window*, the least delay between two parts,
+//! without hearing of the others. Packets that arrive elsewhere in the next window have been sent completely by then:
+//! each part hands them over, and all wait for each other. The order of events at each node follows from the node's
+//! own past (see [`engine::Scheduler`]). So the outcome is the same, bit by bit, whatever the parts, the windows and the
+//! threads are, but for the number of events in [`Cost`](crate::metrics::Cost): what nobody waits for any more is
+//! forgotten at other times.
+//!
+//! Some simulations cannot be divided; [`Divided::obstacle`] says why.
+
+mod barrier;
+mod board;
+mod border;
+mod gain;
+mod pace;
+mod part;
+mod partition;
+
+use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use plan::PointSpec;
+use plan::workload::Plan;
+
+use crate::error::RunError;
+use crate::memory;
+use crate::metrics::Outcome;
+use crate::run::{self, Bounds, Limits, Watching};
+use crate::threads::Taken;
+use crate::world::{Cast, World};
+use barrier::{Alarm, Barrier, Turn};
+use board::Board;
+use border::Border;
+use part::Part;
+use partition::Partition;
+
+/// How a simulation is divided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Division {
+    /// At most this many parts; there are no more than switches.
+    pub parts: NonZeroUsize,
+    /// Windows are this many times as short as they could be.
+    pub shortened: NonZeroUsize,
+    /// At most this many threads; there are no more than parts.
+    pub threads: NonZeroUsize,
+}
+
+impl Division {
+    /// This many threads, each with one part.
+    pub const fn of_threads(threads: NonZeroUsize) -> Self {
+        Self {
+            parts: threads,
+            shortened: NonZeroUsize::MIN,
+            threads,
+        }
+    }
+}
+
+/// What it was to simulate in parts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Divided {
+    /// Parts.
+    pub parts: usize,
+    /// Threads.
+    pub threads: usize,
+    /// Windows in which something happened.
+    pub windows: u64,
+    /// How long threads waited for each other, all together, by [`Limits::wall`].
+    pub waited: Duration,
+    /// How long the simulation took by that clock.
+    pub took: Duration,
+    /// Why there is one part, if more were asked for.
+    pub obstacle: Option<&'static str>,
+}
+
+impl Divided {
+    /// One thread, because of this.
+    const fn not(obstacle: &'static str) -> Self {
+        Self {
+            parts: 1,
+            threads: 1,
+            windows: 0,
+            waited: Duration::ZERO,
+            took: Duration::ZERO,
+            obstacle: Some(obstacle),
+        }
+    }
+
+    fn taken(&self) -> Taken {
+        let threads = u32::try_from(self.threads).unwrap_or(u32::MAX);
+        match self.obstacle {
+            Some(_) => Taken {
+                obstacle: self.obstacle,
+                ..Taken::default()
+            },
+            None => Taken {
+                runs: 1,
+                threads: self.threads,
+                windows: self.windows,
+                waited: self.waited,
+                ran: self.took.saturating_mul(threads),
+                obstacle: None,
+            },
+        }
+    }
+}
+
+/// Simulates a point in parts and says how; as a whole where something is in the way. Its cost is the time of all
+/// threads.
+///
+/// # Panics
+/// As [`run::run`] does.
+pub fn within(
+    limits: Limits<'_>,
+    point: &PointSpec,
+    division: Division,
+) -> Result<(Outcome, Divided), RunError> {
+    match divide(point, division, |_, _| true) {
+        Ok(parted) => simulate((limits, point), parted, division),
+        Err(obstacle) => Ok((run::within(limits, point)?, Divided::not(obstacle))),
+    }
+}
+
+/// [`run::watch`], on as many threads as the limits allow where nothing is in the way.
+///
+/// # Panics
+/// As [`run::run`] does.
+pub fn watch(
+    limits: Limits<'_>,
+    point: &PointSpec,
+    watching: Watching<'_>,
+) -> Result<Outcome, RunError> {
+    let Some(threads) = limits.threads.filter(|threads| threads.most.get() > 1) else {
+        return run::watch(limits, point, watching);
+    };
+    let (division, auto) = (
+        Division::of_threads(threads.most),
+        threads.only_where_it_gains,
+    );
+    let divisible = if watching.breakdown {
+        Err(BROKEN_DOWN)
+    } else if watching.probe.is_some() {
+        Err(RECORDED)
+    } else if !fits(limits, point, threads.most) {
+        Err(NO_ROOM)
+    } else if auto && !gain::has_enough_to_do(point) {
+        Err(TOO_SMALL)
+    } else {
+        divide(point, division, |plan, partition| {
+            !auto || gain::is_likely(point, plan, partition, threads.most)
+        })
+    };
+    match divisible {
+        Ok(parted) => {
+            let (outcome, divided) = simulate((limits, point), parted, division)?;
+            threads.taken.note(divided.taken());
+            Ok(outcome)
+        }
+        Err(obstacle) => {
+            if !auto {
+                threads.taken.note(Divided::not(obstacle).taken());
+            }
+            run::watch(limits, point, watching)
+        }
+    }
+}
+
+/// Whether there is memory for a world for each thread.
+fn fits(limits: Limits<'_>, point: &PointSpec, threads: NonZeroUsize) -> bool {
+    memory::estimate(point).saturating_mul(threads.get() as u64) <= limits.memory
+}
+
+/// What a point is divided into, or why it is not: also if it is not `worth_while`.
+fn divide(
+    point: &PointSpec,
+    division: Division,
+    worth_while: impl FnOnce(&Plan, &Partition) -> bool,
+) -> Result<Parted, &'static str> {
+    let (plan, cast) = (Plan::of(point), Cast::of(point));
+    let partition = Partition::of(&plan, division.parts.get(), disturbed(point, &plan));
+    let single = partition.parts() < division.parts.get().min(2);
+    if let Some(obstacle) = undividable(point, &plan, &cast) {
+        Err(obstacle)
+    } else if single {
+        Err(ONE_SWITCH)
+    } else if !worth_while(&plan, &partition) {
+        Err(TOO_SMALL)
+    } else {
+        Ok(Parted {
+            cast,
+            partition,
+            flows: plan.flows.len(),
+        })
+    }
+}
+
+/// What a point is divided into.
+struct Parted {
+    cast: Cast,
+    partition: Partition,
+    flows: usize,
+}
+
+fn simulate(
+    (limits, point): (Limits<'_>, &PointSpec),
+    parted: Parted,
+    division: Division,
+) -> Result<(Outcome, Divided), RunError> {
+    let parts = parted.partition.parts();
+    let simulation = Simulation {
+        limits,
+        point,
+        cast: parted.cast,
+        partition: Arc::new(parted.partition),
+        parts: (0..parts).map(|_| Mutex::new(None)).collect(),
+        board: Board::new(parts, parted.flows),
+        barrier: Barrier::new(division.threads.get().min(parts), limits.wall),
+        division,
+    };
+    simulation.simulate()
+}
+
+/// What a simulation does that parts cannot do by themselves.
+fn undividable(point: &PointSpec, plan: &Plan, cast: &Cast) -> Option<&'static str> {
+    let connections = &plan.connections;
+    if !plan.barriers.is_empty() {
+        Some("flows wait for flows at other switches to end")
+    } else if connections.iter().any(|connection| connection.messages > 1) {
+        Some("connections carry several flows")
+    } else if connections
+        .iter()
+        .any(|connection| connection.heir_of.is_some())
+    {
+        Some("connections take the places of earlier ones")
+    } else if plan.flows.iter().any(|flow| flow.first_write.is_some()) {
+        Some("applications write flows piece by piece")
+    } else if !cast.is_plain() || cast.roles.iter().any(|roles| roles.hold.is_some()) {
+        Some("roles of its own have to be on one thread")
+    } else if point.keys.bottleneck.duplication.0 > 0.0 {
+        Some("a link delivers packets twice")
+    } else {
+        None
+    }
+}
+
+const NO_ROOM: &str = "memory has no room for a world for each thread";
+const BROKEN_DOWN: &str =
+    "completion times are broken down (trace.breakdown = false leaves that out)";
+const RECORDED: &str = "series or packets are recorded (trace.series = off leaves series out)";
+const TOO_SMALL: &str = "there is too little to do in each link delay";
+/// What is in the way where a network has one part.
+const ONE_SWITCH: &str = "a network is one switch, or has no delay between switches";
+
+/// A link whose both ends are to be in one part.
+fn disturbed(point: &PointSpec, plan: &Plan) -> Option<fabric::PortId> {
+    (point.keys.bottleneck.reordering.0 > 0.0).then_some(plan.bottleneck)
+}
+
+/// A point and how it is divided.
+struct Simulation<'a> {
+    limits: Limits<'a>,
+    point: &'a PointSpec,
+    cast: Cast,
+    partition: Arc<Partition>,
+    /// Each belongs to one thread for one window.
+    parts: Vec<Mutex<Option<Part>>>,
+    board: Board,
+    barrier: Barrier,
+    division: Division,
+}
+
+impl Simulation<'_> {
+    fn simulate(mut self) -> Result<(Outcome, Divided), RunError> {
+        let bounds = Bounds::of(self.limits, self.point);
+        let start = (self.limits.wall)();
+        let all: Result<Vec<Duration>, RunError> = thread::scope(|scope| {
+            let (simulation, bounds) = (&self, &bounds);
+            let work = move |number| simulation.work(number, bounds);
+            let others: Vec<_> = (1..self.barrier.threads())
+                .map(|number| scope.spawn(move || work(number)))
+                .collect();
+            let first = work(0);
+            let others = others
+                .into_iter()
+                .map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            [first].into_iter().chain(others).collect()
+        });
+        let cpu = all?.into_iter().sum();
+        let took = (self.limits.wall)().saturating_sub(start);
+        let parts = self.parts.drain(..).filter_map(|place| {
+            let part = place.into_inner();
+            part.unwrap_or_else(PoisonError::into_inner)
+        });
+        let parts = parts.collect();
+        self.finish(parts, &bounds, (cpu, took))
+    }
+
+    /// Does the work of the thread with this number, and says how long it took.
+    fn work(&self, number: usize, bounds: &Bounds<'_>) -> Result<Duration, RunError> {
+        let _alarm = Alarm(&self.barrier);
+        let mut share = self.share(number);
+        let built: Result<(), RunError> = share.try_for_each(|number| {
+            *self.place(number) = Some(self.part(number)?);
+            Ok(())
+        });
+        built.inspect_err(|_| self.barrier.shatter())?;
+        let start = (self.limits.clock)();
+        loop {
+            self.each(number, |part| part.tell(&self.board, bounds));
+            match self.barrier.wait(number) {
+                Turn::Work => {}
+                Turn::Over => break,
+                Turn::Broken => return Err(RunError::Stopped),
+            }
+            let mut goes_on = true;
+            self.each(number, |part| goes_on &= part.go_on(&self.board, bounds));
+            if !goes_on {
+                self.barrier.end();
+                break;
+            }
+        }
+        Ok((self.limits.clock)().saturating_sub(start))
+    }
+
+    /// The parts that the thread with this number simulates in this window.
+    fn share(&self, number: usize) -> impl Iterator<Item = usize> + use<> {
+        (number..self.partition.parts()).step_by(self.barrier.active())
+    }
+
+    fn each(&self, number: usize, mut work: impl FnMut(&mut Part)) {
+        for number in self.share(number) {
+            self.place(number).iter_mut().for_each(&mut work);
+        }
+    }
+
+    fn place(&self, number: usize) -> MutexGuard<'_, Option<Part>> {
+        let place = self.parts[number].lock();
+        place.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn part(&self, number: usize) -> Result<Part, RunError> {
+        let border = Border::new(&self.partition, number);
+        let begun = run::begin(self.point, (&self.cast, &run::receiver), border)?;
+        let window = self.partition.window_of(self.division.shortened);
+        Ok(Part::new(begun, (number, self.partition.parts()), window))
+    }
+
+    /// What all parts together come to.
+    fn finish(
+        &self,
+        mut parts: Vec<Part>,
+        bounds: &Bounds<'_>,
+        (cpu, took): (Duration, Duration),
+    ) -> Result<(Outcome, Divided), RunError> {
+        let errors = parts.iter_mut().filter_map(|part| part.error.take());
+        let first = errors.min_by_key(RunError::simulated);
+        if let Some(error) = first {
+            return Err(error);
+        }
+        let totals = parts[0].totals(&self.board);
+        let handled = totals.handled();
+        bounds.check(handled, totals.inside)?;
+        bounds.conclude(handled.now, totals.nothing_left())?;
+        let divided = Divided {
+            parts: parts.len(),
+            threads: self.barrier.threads(),
+            windows: parts[0].windows,
+            waited: self.barrier.waited(),
+            took,
+            obstacle: None,
+        };
+        let end = handled.now.max(run::last_of(self.point));
+        let mut queues = vec![fabric::QueueStatistics::default(); self.partition.ports()];
+        for part in &mut parts {
+            part.close(end);
+            let own = part.world.part().1.statistics();
+            own.for_each(|(port, statistics)| queues[port] = statistics);
+        }
+        let over: Vec<_> = self.board.over().collect();
+        let worlds = parts.into_iter().map(|part| part.world).collect();
+        let world = World::join(worlds, &over, queues);
+        Ok((run::finish(world, handled, self.point, cpu)?, divided))
+    }
+}
+
+#[cfg(test)]
+mod tests;

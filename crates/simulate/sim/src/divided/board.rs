@@ -1,0 +1,190 @@
+//! What parts tell each other.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use base::{Packet, Time};
+use fabric::PortId;
+
+use crate::run::Handled;
+
+/// Where parts leave packets and reports for each other.
+///
+/// Everything is there twice, for even and odd windows: who is ahead writes about the next one while others
+/// still read about this one. Nobody is further ahead, for all wait for each other once in each window.
+pub(super) struct Board {
+    parts: usize,
+    /// Of each part for each part, of even and of odd windows.
+    parcels: [Vec<Mutex<Vec<Parcel>>>; 2],
+    reports: [Vec<Mutex<Report>>; 2],
+    /// When each flow was complete or had failed first, in picoseconds.
+    over: Vec<AtomicU64>,
+}
+
+/// A packet on its way from one part to another.
+pub(super) struct Parcel {
+    /// The port behind which it is.
+    pub(super) port: PortId,
+    /// When its arrival would have been scheduled, and when it arrives.
+    pub(super) times: (Time, Time),
+    pub(super) packet: Packet,
+}
+
+/// What a part tells all others before each window.
+#[derive(Clone, Copy)]
+pub(super) struct Report {
+    /// When the next event is due that it knows of.
+    pub(super) next: Time,
+    /// When the last one was.
+    pub(super) now: Time,
+    /// When something last happened after which the run may have been over.
+    pub(super) last: Time,
+    /// Ends of connections that may still do something.
+    pub(super) open: u64,
+    /// Packets that were sent here less those that left the network here.
+    pub(super) inside: u64,
+    /// Events handled, and those of them that every part has.
+    pub(super) events: u64,
+    pub(super) acts: u64,
+    /// Flows that were over here first.
+    pub(super) over: u64,
+    /// Whether it cannot go on.
+    pub(super) failed: bool,
+}
+
+/// All reports together.
+pub(super) struct Totals {
+    pub(super) next: Time,
+    now: Time,
+    last: Time,
+    open: u64,
+    pub(super) inside: u64,
+    events: u64,
+    pub(super) over: u64,
+    pub(super) failed: bool,
+}
+
+impl Board {
+    pub(super) fn new(parts: usize, flows: usize) -> Self {
+        let boxes = || (0..parts * parts).map(|_| Mutex::default()).collect();
+        let reports = || (0..parts).map(|_| Mutex::new(Report::NONE)).collect();
+        Self {
+            parts,
+            parcels: [boxes(), boxes()],
+            reports: [reports(), reports()],
+            over: (0..flows).map(|_| AtomicU64::new(NEVER)).collect(),
+        }
+    }
+
+    /// Leaves packets in this window, in the order in which they come out of each port.
+    pub(super) fn post(
+        &self,
+        window: usize,
+        (from, to): (usize, usize),
+        parcels: &mut Vec<Parcel>,
+    ) {
+        let place = &self.parcels[window % 2][from * self.parts + to];
+        let mut there = place.lock().unwrap_or_else(PoisonError::into_inner);
+        there.append(parcels);
+    }
+
+    /// Takes the packets for part `to`.
+    pub(super) fn take(&self, window: usize, to: usize, mut take: impl FnMut(Parcel)) {
+        for from in 0..self.parts {
+            let place = &self.parcels[window % 2][from * self.parts + to];
+            let mut there = place.lock().unwrap_or_else(PoisonError::into_inner);
+            there.drain(..).for_each(&mut take);
+        }
+    }
+
+    pub(super) fn tell(&self, window: usize, part: usize, report: Report) {
+        let place = &self.reports[window % 2][part];
+        *place.lock().unwrap_or_else(PoisonError::into_inner) = report;
+    }
+
+    /// What all have told of this window.
+    pub(super) fn totals(&self, window: usize) -> Totals {
+        let reports = self.reports[window % 2].iter();
+        let reports = reports.map(|place| *place.lock().unwrap_or_else(PoisonError::into_inner));
+        Totals::of(reports)
+    }
+
+    /// A flow is over in one part. Returns whether it is the first one that says so.
+    pub(super) fn note_over(&self, flow: u32, at: Time) -> bool {
+        let before = self.over[flow as usize].fetch_min(at.as_ps(), Ordering::AcqRel);
+        before == NEVER
+    }
+
+    pub(super) fn flows(&self) -> u64 {
+        self.over.len() as u64
+    }
+
+    /// When each flow was over first; [`Time::NEVER`] if it was not.
+    pub(super) fn over(&self) -> impl Iterator<Item = Time> {
+        let over = self.over.iter();
+        over.map(|at| Time::from_ps(at.load(Ordering::Acquire)))
+    }
+}
+
+impl Report {
+    const NONE: Self = Self {
+        next: Time::NEVER,
+        now: Time::ZERO,
+        last: Time::ZERO,
+        open: 0,
+        inside: 0,
+        events: 0,
+        acts: 0,
+        over: 0,
+        failed: false,
+    };
+}
+
+impl Totals {
+    fn of(reports: impl Iterator<Item = Report>) -> Self {
+        let mut totals = Self {
+            next: Time::NEVER,
+            now: Time::ZERO,
+            last: Time::ZERO,
+            open: 0,
+            inside: 0,
+            events: 0,
+            over: 0,
+            failed: false,
+        };
+        for (number, report) in reports.enumerate() {
+            totals.next = totals.next.min(report.next);
+            totals.now = totals.now.max(report.now);
+            totals.last = totals.last.max(report.last);
+            totals.open += report.open;
+            totals.inside = totals.inside.wrapping_add(report.inside);
+            totals.events += report.events;
+            if number > 0 {
+                totals.events -= report.acts;
+            }
+            totals.over += report.over;
+            totals.failed |= report.failed;
+        }
+        totals
+    }
+
+    /// Whether every connection has ended and the network is empty.
+    pub(super) const fn finished(&self) -> bool {
+        self.open == 0 && self.inside == 0
+    }
+
+    /// Whether no event follows.
+    pub(super) fn nothing_left(&self) -> bool {
+        self.finished() || self.next == Time::NEVER
+    }
+
+    /// The events of all parts, those that every part has counted once.
+    pub(super) const fn handled(&self) -> Handled {
+        Handled {
+            now: if self.finished() { self.last } else { self.now },
+            events: self.events,
+        }
+    }
+}
+
+const NEVER: u64 = Time::NEVER.as_ps();

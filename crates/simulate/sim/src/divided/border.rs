@@ -1,0 +1,183 @@
+//! What a part of a network tells the others.
+
+use std::sync::Arc;
+
+use base::{HostId, Time};
+use fabric::{LevelHistogram, PortId, QueueStatistics};
+use tcp::Host;
+
+use schemes::Sender;
+
+use super::partition::Partition;
+use crate::probe::{Divide, Follow, Probe, Sees};
+
+/// The part that a world is, and what has happened at its borders that has not been told.
+pub(super) struct Border {
+    partition: Arc<Partition>,
+    part: u16,
+    /// Ports to other parts with packets on their wires.
+    busy: Vec<PortId>,
+    /// Of each port, when it last sent a packet with none on its wire, and when the packet arrives that was handed over
+    /// last.
+    first: Vec<Time>,
+    last: Vec<Time>,
+    /// Flows that are complete or have failed, and when.
+    pub(super) over: Vec<(u32, Time)>,
+    queues: Queues,
+}
+
+/// How long queues were. Until all flows are over nobody knows whether they are over within this window, so that what
+/// changes in it is kept as it came.
+struct Queues {
+    histograms: Vec<LevelHistogram>,
+    /// Bytes that wait, since when.
+    levels: Vec<(u64, Time)>,
+    /// Changes since the last window.
+    changes: Vec<(PortId, u64, Time)>,
+    /// Whether nothing counts any more.
+    closed: bool,
+}
+
+impl Border {
+    pub(super) fn new(partition: &Arc<Partition>, part: usize) -> Self {
+        let part = u16::try_from(part).expect("a partition has fewer parts");
+        let ports = partition.ports();
+        Self {
+            partition: Arc::clone(partition),
+            part,
+            busy: Vec::new(),
+            first: vec![Time::ZERO; ports],
+            last: vec![Time::ZERO; ports],
+            over: Vec::new(),
+            queues: Queues {
+                histograms: vec![LevelHistogram::new(); ports],
+                levels: vec![(0, Time::ZERO); ports],
+                changes: Vec::new(),
+                closed: false,
+            },
+        }
+    }
+
+    /// Queues are measured from `first_start` on.
+    pub(super) fn measure_from(&mut self, first_start: Time) {
+        self.queues.levels.fill((0, first_start));
+    }
+
+    /// Ports to other parts with packets on their wires.
+    pub(super) fn busy(&self) -> &[PortId] {
+        &self.busy
+    }
+
+    /// The port at this place of [`Border::busy`] has none any more.
+    pub(super) fn idle(&mut self, place: usize) {
+        self.busy.swap_remove(place);
+    }
+
+    /// The part that packets out of `port` arrive in.
+    pub(super) fn behind(&self, port: PortId) -> usize {
+        self.partition.behind(port).into()
+    }
+
+    /// A packet is handed over that arrives out of `port` at `arrival`. Returns when that would have been scheduled:
+    /// when it was sent if none was on the wire, else when the packet before it arrives.
+    pub(super) fn hand_over(&mut self, port: PortId, arrival: Time) -> Time {
+        let last = &mut self.last[port.0 as usize];
+        std::mem::replace(last, arrival).max(self.first[port.0 as usize])
+    }
+
+    /// All changes so far count.
+    pub(super) fn count_levels(&mut self) {
+        self.queues.count(Time::NEVER);
+    }
+
+    /// Whether [`Border::close_levels`] has been called.
+    pub(super) const fn is_closed(&self) -> bool {
+        self.queues.closed
+    }
+
+    /// Nothing counts after `end`.
+    pub(super) fn close_levels(&mut self, end: Time) {
+        self.queues.close(end);
+    }
+
+    /// Statistics of the queues of this part, by port.
+    pub(super) fn statistics(&self) -> impl Iterator<Item = (usize, QueueStatistics)> {
+        let own = (0..).map(PortId).zip(&self.queues.histograms);
+        let own = own.filter(|(port, _)| self.partition.before(*port) == self.part);
+        own.map(|(port, levels)| (port.0 as usize, levels.statistics()))
+    }
+}
+
+impl Queues {
+    fn count(&mut self, until: Time) {
+        for (port, waiting, at) in self.changes.drain(..) {
+            if at <= until {
+                let (level, since) = &mut self.levels[port.0 as usize];
+                self.histograms[port.0 as usize].add(*level, at.since(*since));
+                *level = waiting;
+                *since = (*since).max(at);
+            }
+        }
+    }
+
+    fn close(&mut self, end: Time) {
+        if self.closed {
+            return;
+        }
+        self.count(end);
+        for ((level, since), histogram) in self.levels.iter().zip(&mut self.histograms) {
+            histogram.add(*level, end.since(*since));
+        }
+        self.closed = true;
+    }
+}
+
+impl Probe for Border {
+    #[inline(always)]
+    fn on_level(&mut self, port: PortId, waiting: u64, at: Time) {
+        if !self.queues.closed {
+            self.queues.changes.push((port, waiting, at));
+        }
+    }
+}
+
+impl Follow for Border {}
+
+impl Divide for Border {
+    fn has_host(&self, host: HostId) -> bool {
+        self.partition.of_host(host) == self.part
+    }
+
+    fn has_port(&self, port: PortId) -> bool {
+        self.partition.before(port) == self.part
+    }
+
+    fn ports_measure_from(&self, _: Time) -> Time {
+        // The border measures.
+        Time::NEVER
+    }
+
+    #[inline(always)]
+    fn schedules_first(&mut self, port: PortId, now: Time) -> bool {
+        if self.partition.behind(port) == self.part {
+            return true;
+        }
+        self.first[port.0 as usize] = now;
+        self.busy.push(port);
+        false
+    }
+
+    fn on_over(&mut self, id: u32, now: Time) {
+        self.over.push((id, now));
+    }
+}
+
+impl<R> Sees<R> for Border {
+    const SEES_ENDS: bool = false;
+
+    fn keeps_ends(&self) -> bool {
+        true
+    }
+
+    fn see_host(&mut self, _: HostId, _: &Host<Sender, R>, _: Time) {}
+}

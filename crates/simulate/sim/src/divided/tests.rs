@@ -1,0 +1,339 @@
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+use engine::random::Stream;
+use scenario::{Overrides, Problems, Scenario, Source};
+
+use super::*;
+use crate::threads::{Ledger, Threads};
+
+/// Random flows between the hosts of several racks, with losses.
+const RACKS: &str = r#"
+[topology]
+kind = "leaf-spine"
+racks = 4
+spines = 2
+hosts = 3
+[link]
+rate = "10Gbps"
+delay = "2us"
+[switch]
+buffer = "12pkt"
+ecn_threshold = "3pkt"
+[tcp]
+min_rto = "1ms"
+initial_rto = "1ms"
+syn_rto = "1ms"
+[workload]
+kind = "poisson"
+size = "60KB"
+load = 0.9
+flows = 40
+start = "0s"
+"#;
+
+fn points(schemes: &str, sets: &[String]) -> Vec<PointSpec> {
+    scenario(schemes, sets).unwrap_or_else(|problems| panic!("{schemes} {sets:?}: {problems}"))
+}
+
+fn scenario(schemes: &str, sets: &[String]) -> Result<Vec<PointSpec>, Problems> {
+    let overrides = Overrides {
+        schemes: Some(schemes.to_owned()),
+        sets: sets.to_vec(),
+        ..Overrides::default()
+    };
+    let scenario = Scenario::load(Source::new("test.toml", RACKS), &overrides)?;
+    Ok(scenario.points().to_vec())
+}
+
+/// Everything that comes out but what it cost.
+fn told(mut outcome: Outcome) -> String {
+    (
+        outcome.cost.events,
+        outcome.cost.cpu_us,
+        outcome.cost.ns_per_hop,
+    ) = (0, 0.0, 0.0);
+    format!("{outcome:#?}")
+}
+
+/// The lines in which two texts differ, with some that say where.
+fn difference(one: &str, other: &str) -> String {
+    let lines = one.lines().zip(other.lines());
+    let keeps = |line: &str| {
+        ["from:", "to:", "flow:"]
+            .iter()
+            .any(|key| line.contains(key))
+    };
+    let told = lines.filter(|(one, other)| one != other || keeps(one));
+    let told: Vec<_> = told
+        .map(|(one, other)| format!("{one} | {other}"))
+        .collect();
+    let differs = |line: &String| {
+        let (one, other) = line.split_once(" | ").unwrap_or_default();
+        one != other
+    };
+    let shown = (0..told.len()).filter(|place| told[*place..].iter().take(3).any(differs));
+    shown
+        .take(40)
+        .map(|place| told[place].clone() + "\n")
+        .collect()
+}
+
+/// Fails if the parts of a point come to anything else than the whole. Returns whether it could be divided.
+fn agree(point: &PointSpec, divisions: &[(usize, usize, usize)]) -> bool {
+    let (whole, mut possible) = (run::run(point), true);
+    for (parts, shortened, threads) in divisions {
+        let division = Division {
+            parts: NonZeroUsize::new(*parts).unwrap(),
+            shortened: NonZeroUsize::new(*shortened).unwrap(),
+            threads: NonZeroUsize::new(*threads).unwrap(),
+        };
+        // On a clock that jumps, threads rest and are tried again all the time.
+        let limits = Limits {
+            wall: if parts % 2 == 1 {
+                jumping
+            } else {
+                Limits::NONE.wall
+            },
+            ..Limits::NONE
+        };
+        let divided = within(limits, point, division);
+        let place = format!(
+            "{} in {parts} parts, windows / {shortened}, {threads} threads",
+            point.scheme
+        );
+        match (&whole, divided) {
+            (Ok(whole), Ok((outcome, divided))) => {
+                possible &= divided.obstacle.is_none();
+                let (whole, outcome) = (told(whole.clone()), told(outcome));
+                assert!(
+                    whole == outcome,
+                    "{place}: {}",
+                    difference(&whole, &outcome)
+                );
+            }
+            (Err(whole), Err(divided)) => {
+                assert_eq!(whole.to_string(), divided.to_string(), "{place}");
+            }
+            (whole, divided) => panic!("{place}: {:?} {:?}", whole.is_ok(), divided.map(|_| ())),
+        }
+    }
+    possible
+}
+
+/// A clock on which every wait is long.
+fn jumping() -> Duration {
+    static TICKS: AtomicU64 = AtomicU64::new(0);
+    Duration::from_millis(TICKS.fetch_add(1, Ordering::Relaxed))
+}
+
+#[test]
+fn every_scheme_comes_to_the_same_in_parts() {
+    for scheme in schemes::all() {
+        for point in points(scheme.name, &[]) {
+            assert!(agree(&point, &[(2, 1, 1), (5, 2, 2), (usize::MAX, 7, 1)]));
+        }
+    }
+}
+
+#[test]
+fn networks_of_every_shape_come_to_the_same_in_parts() {
+    try_shapes(1, 12);
+}
+
+#[test]
+#[ignore = "it takes minutes: cargo xtask trust --threads"]
+fn a_thousand_networks_come_to_the_same_in_parts() {
+    try_shapes(2, 1_000);
+}
+
+/// Compares random networks with their parts.
+fn try_shapes(seed: u64, shapes: u64) {
+    let mut random = Stream::new(seed, "shapes", 0);
+    let mut one_of = |words: &[&str]| {
+        let place = random.below(words.len() as u64);
+        words[usize::try_from(place).unwrap()].to_owned()
+    };
+    let mut possible = 0;
+    for _ in 0..shapes {
+        let mut sets = vec![
+            format!("topology.racks={}", one_of(&["2", "3", "5"])),
+            format!("topology.spines={}", one_of(&["1", "2", "3"])),
+            format!("topology.hosts={}", one_of(&["1", "2", "4"])),
+            format!("link.delay={}", one_of(&["1ns", "500ns", "3us", "40us"])),
+            format!("link.rate={}", one_of(&["1Gbps", "7Gbps", "10Gbps"])),
+            format!("switch.buffer={}", one_of(&["3pkt", "20pkt", "unlimited"])),
+            format!("workload.size={}", one_of(&["1B", "20KB", "websearch"])),
+            format!("topology.ecmp={}", one_of(&["symmetric", "flow", "packet"])),
+            format!("switch.loss={}", one_of(&["0", "0.02"])),
+            format!("bottleneck.reordering={}", one_of(&["0", "0.1"])),
+            format!("tcp.retries={}", one_of(&["1", "15"])),
+            format!("run.duration={}", one_of(&["unlimited", "2ms"])),
+            "workload.flows=25".to_owned(),
+        ];
+        let more = one_of(&[
+            "",
+            "tcp.profile=linux tcp.sack=true",
+            "topology.kind=fat-tree",
+        ]);
+        sets.extend(more.split_whitespace().map(str::to_owned));
+        if more.contains("fat-tree") {
+            sets.push("topology.hosts=2".to_owned());
+        }
+        let scheme = one_of(&["newreno", "dctcp", "cubic", "rcc", "hscc", "rc3"]);
+        // Not all settings go together.
+        let Ok(points) = scenario(&scheme, &sets) else {
+            continue;
+        };
+        for point in points {
+            possible += 1;
+            let divisions = [(2, 1, 2), (3, 2, 1), (usize::MAX, 1, 3), (8, 1, 8)];
+            assert!(agree(&point, &divisions), "{sets:?}");
+        }
+    }
+    assert!(possible > shapes / 2, "{possible} of {shapes}");
+}
+
+#[test]
+#[ignore = "it takes minutes: cargo xtask trust --threads"]
+fn every_built_in_scenario_comes_to_the_same_in_parts() {
+    let mut possible = 0;
+    for builtin in scenario::BUILTINS {
+        let source = Source::builtin(builtin.name).unwrap();
+        let racks = Overrides {
+            seeds: std::num::NonZeroU32::new(1),
+            sets: vec!["topology.kind=leaf-spine".to_owned()],
+            ..Overrides::default()
+        };
+        let scenario = Scenario::load(source, &racks).unwrap();
+        for point in scenario.points() {
+            possible += u32::from(agree(point, &[(2, 1, 2), (usize::MAX, 1, 3)]));
+        }
+    }
+    assert!(possible > 0);
+}
+
+#[test]
+#[ignore = "it takes minutes: cargo xtask trust --threads"]
+fn a_hundred_runs_under_load_come_to_the_same() {
+    let done = AtomicBool::new(false);
+    let cores = thread::available_parallelism().map_or(2, NonZeroUsize::get);
+    let sets = ["workload.flows=400".to_owned()];
+    let point = &points("dctcp", &sets)[0];
+    let whole = told(run::run(point).unwrap());
+    thread::scope(|scope| {
+        for _ in 0..2 * cores {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        for run in 0..100 {
+            let limits = Limits {
+                wall,
+                ..Limits::NONE
+            };
+            let threads = NonZeroUsize::new([2, 3, 8][run % 3]).unwrap();
+            let divided = within(limits, point, Division::of_threads(threads));
+            let equal = told(divided.unwrap().0) == whole;
+            // Whoever spins would do so for ever.
+            done.store(!equal || run == 99, Ordering::Relaxed);
+            assert!(equal, "run {run} on {threads} threads");
+        }
+    });
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it decides how many threads wait"
+)]
+fn wall() -> Duration {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed()
+}
+
+#[test]
+fn queues_that_are_left_at_the_end_of_a_run_are_measured_no_further() {
+    // Windows are 2 us and packets 1.2 us long, so that packets leave queues between the end and that of its window.
+    for duration in ["150.1us", "200.3us", "251us"] {
+        let sets = [
+            format!("run.duration={duration}"),
+            "workload.flows=200".to_owned(),
+            "workload.load=1".to_owned(),
+        ];
+        for point in points("newreno", &sets) {
+            assert!(agree(&point, &[(2, 1, 1), (6, 1, 1)]));
+        }
+    }
+}
+
+#[test]
+fn what_parts_cannot_do_by_themselves_is_said() {
+    let said = |sets: &[&str]| {
+        let sets: Vec<_> = sets.iter().map(|set| (*set).to_owned()).collect();
+        let two = Division::of_threads(NonZeroUsize::new(2).unwrap());
+        let divided = within(Limits::NONE, &points("newreno", &sets)[0], two);
+        divided.unwrap().1.obstacle
+    };
+    assert_eq!(said(&[]), None);
+    assert!(said(&["topology.kind=star"]).is_some());
+    assert!(said(&["link.delay=0s"]).is_some());
+    assert!(said(&["bottleneck.duplication=0.1"]).is_some());
+}
+
+#[test]
+fn a_simulation_says_what_it_made_of_its_threads() {
+    let noted_while = |sets: &[&str], only_where_it_gains, breakdown| {
+        let sets: Vec<_> = sets.iter().map(|set| (*set).to_owned()).collect();
+        let taken = Ledger::default();
+        let limits = Limits {
+            threads: Some(Threads {
+                most: NonZeroUsize::new(2).unwrap(),
+                only_where_it_gains,
+                taken: &taken,
+            }),
+            wall: jumping,
+            ..Limits::NONE
+        };
+        let watching = Watching {
+            probe: None,
+            breakdown,
+        };
+        watch(limits, &points("newreno", &sets)[0], watching).unwrap();
+        taken.taken()
+    };
+    let noted = |sets: &[&str], only| noted_while(sets, only, false);
+    let divided = noted(&[], false);
+    assert_eq!((divided.runs, divided.threads), (1, 2));
+    assert!(
+        divided.windows > 10 && divided.waited < divided.ran,
+        "{divided:?}"
+    );
+    let followed = noted_while(&[], false, true);
+    assert_eq!((followed.runs, followed.obstacle), (0, Some(BROKEN_DOWN)));
+    let star = noted(&["topology.kind=star"], false);
+    assert_eq!((star.runs, star.obstacle), (0, Some(ONE_SWITCH)));
+    // Nobody has asked for it, and it is over in an instant.
+    assert_eq!(noted(&[], true), Taken::default());
+}
+
+#[test]
+fn many_hops_in_each_link_delay_are_worth_threads() {
+    let likely = |sets: &[&str], threads| {
+        let sets: Vec<_> = sets.iter().map(|set| (*set).to_owned()).collect();
+        let point = &points("newreno", &sets)[0];
+        let (plan, threads) = (Plan::of(point), NonZeroUsize::new(threads).unwrap());
+        let partition = Partition::of(&plan, threads.get(), None);
+        gain::is_likely(point, &plan, &partition, threads)
+    };
+    let large = [
+        "topology.racks=16",
+        "topology.hosts=32",
+        "workload.flows=500",
+    ];
+    let near = [&large[..], &["link.delay=100ns"]].concat();
+    assert!(likely(&large, 2));
+    assert!(!likely(&near, 2) && !likely(&large, 1000) && !likely(&[], 2));
+}

@@ -1,0 +1,149 @@
+//! A world that simulates a part of a network, and how the parts become one world again.
+//!
+//! Each part has all hosts, connections and flows, of which it brings up to date those at its own hosts: a connection
+//! between two parts has both its endpoints in both, and in each only one of them does anything.
+
+use base::{FlowId, HostId, Time};
+use engine::Token;
+use fabric::{Network, PortId, QueueStatistics};
+use tcp::{Plays, ReceiverCc};
+
+use super::World;
+use crate::probe::Sees;
+
+impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
+    /// Whether what happens at this host happens here.
+    pub(super) fn has_host(&self, host: HostId) -> bool {
+        self.outside.watch.probe.has_host(host)
+    }
+
+    /// The same of a host of a connection.
+    pub(super) fn has_an_end(&self, of: FlowId) -> bool {
+        let connection = &self.connections[of.0 as usize];
+        self.has_host(connection.sender.0) || self.has_host(connection.receiver.0)
+    }
+
+    /// What it tells other parts.
+    pub(crate) fn part(&mut self) -> (&mut Network, &mut P) {
+        (&mut self.outside.network, &mut self.outside.watch.probe)
+    }
+
+    /// Ends of connections that may still do something.
+    pub(crate) const fn open_ends(&self) -> usize {
+        self.open
+    }
+
+    /// Whether an event with this token is about what applications do.
+    pub(crate) fn is_act(&self, token: Token) -> bool {
+        token == self.act_token()
+    }
+
+    /// Whether an event with this token takes a packet out of a wire, or lets one that was late go on.
+    pub(crate) fn moves_packet(&self, token: Token) -> bool {
+        let ports = self.outside.network.ports().len();
+        (token.0 as usize) < ports || token.0 > self.act_token().0
+    }
+
+    /// Accounts for what happened at the port of a switch until `now`.
+    pub(crate) fn settle_switch_port(&mut self, port: PortId, now: Time) {
+        let (network, watch) = (&mut self.outside.network, &mut self.outside.watch);
+        network.settle_port(port, now, watch, &mut |_| false);
+    }
+
+    /// What all parts together come to, whose queues have had these statistics; flows were `over` first at these times,
+    /// each complete in one part or failed in one or two.
+    pub(crate) fn join(mut parts: Vec<Self>, over: &[Time], queues: Vec<QueueStatistics>) -> Self {
+        let mut owners = vec![0; parts[0].hosts.len()];
+        for (number, part) in parts.iter().enumerate() {
+            for (host, owner) in (0..).map(HostId).zip(&mut owners) {
+                if part.has_host(host) {
+                    *owner = number;
+                }
+            }
+        }
+        join_connections(&mut parts, &owners);
+        join_flows(&mut parts, &owners, over);
+        let others = parts.split_off(1);
+        let mut world = parts.swap_remove(0);
+        for other in others {
+            world.take_over(other);
+        }
+        world.queues = Some(queues);
+        world
+    }
+
+    /// Takes over hosts and ports, and what is counted, of another part.
+    fn take_over(&mut self, other: Self) {
+        let probe = &other.outside.watch.probe;
+        for (number, host) in other.hosts.into_iter().enumerate() {
+            if probe.has_host(HostId(super::number(number))) {
+                self.hosts[number] = host;
+            }
+        }
+        let packets = self.outside.watch.packets.iter_mut();
+        for (own, others) in packets.zip(&other.outside.watch.packets) {
+            own.dropped += others.dropped;
+            own.inside = own.inside.wrapping_add(others.inside);
+        }
+        self.violation = self.violation.take().or(other.violation);
+        self.open += other.open;
+        let network = &mut self.outside.network;
+        network.join(other.outside.network, |port| probe.has_port(port));
+    }
+}
+
+/// The first part gets what the part of the receiver knows of each connection, and that of the sender besides.
+fn join_connections<R, P>(parts: &mut [World<R, P>], owners: &[usize]) {
+    for number in 0..parts[0].connections.len() {
+        let connection = &parts[0].connections[number];
+        let ends = [connection.sender, connection.receiver];
+        let [sender, receiver] = ends.map(|(host, _)| owners[host.0 as usize]);
+        let at_sender = &parts[sender].connections[number];
+        let failed = at_sender.failed;
+        let answered = at_sender.messages.as_ref().map(|all| all.answered());
+        let connection = swap(parts, receiver, |part| &mut part.connections[number]);
+        connection.failed |= failed;
+        if let (Some(messages), Some(answered)) = (&mut connection.messages, answered) {
+            messages.join(answered);
+        }
+    }
+}
+
+/// The same of flows.
+fn join_flows<R, P>(parts: &mut [World<R, P>], owners: &[usize], over: &[Time]) {
+    for (number, over) in over.iter().enumerate() {
+        let connection = parts[0].flows[number].connection as usize;
+        let ends = &parts[0].connections[connection];
+        let ends = [ends.sender, ends.receiver];
+        let [sender, receiver] = ends.map(|(host, _)| owners[host.0 as usize]);
+        let at_sender = &parts[sender].flows[number];
+        let (acknowledged, failed) = (at_sender.acknowledged, at_sender.failed);
+        let flow = swap(parts, receiver, |part| &mut part.flows[number]);
+        flow.acknowledged = acknowledged;
+        if !(failed || flow.failed) {
+            continue;
+        }
+        // Who fails first has failed for both; a flow that is complete by then is complete.
+        flow.failed = *over < flow.completion;
+        if flow.failed && flow.completion != Time::NEVER {
+            flow.completion = Time::NEVER;
+            let messages = &mut parts[0].connections[connection].messages;
+            if let Some(messages) = messages {
+                messages.uncomplete();
+            }
+        }
+        let flow = &mut parts[0].flows[number];
+        if flow.failed && flow.first_byte > *over {
+            flow.first_byte = Time::NEVER;
+        }
+    }
+}
+
+/// Exchanges something of the first part with that of another, and returns it.
+fn swap<W, T>(parts: &mut [W], other: usize, of: impl Fn(&mut W) -> &mut T) -> &mut T {
+    let (first, others) = parts.split_at_mut(1);
+    if let Some(other) = other.checked_sub(1) {
+        std::mem::swap(of(&mut first[0]), of(&mut others[other]));
+    }
+    of(&mut first[0])
+}
