@@ -1,8 +1,9 @@
 //! A topology in motion.
 
+mod digest;
 mod path;
 
-use base::{Beside, Extension, FlowId, HostId, Options, Packet, Time, Timestamps};
+use base::{FlowId, HostId, Packet, Time};
 use engine::{Scheduler, Token};
 
 use crate::disorder::{Detained, Disorder};
@@ -404,66 +405,6 @@ impl Network {
             self.lost += self.ports[port.0 as usize].take_gone();
         }
     }
-
-    #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
-    fn record(&mut self, port: PortId, packet: &Packet, now: Time) {
-        let place = u64::from(port.0) << 32 | u64::from(packet.flow.0);
-        // In the order in which a packet has them, so that each is one word of it.
-        let numbers = u64::from(packet.seq.0) | u64::from(packet.ack.0) << 32;
-        let rest = u64::from(packet.window)
-            | u64::from(packet.payload) << 16
-            | u64::from(packet.flags.bits()) << 32
-            | (packet.ecn as u64) << 40
-            | u64::from(packet.dscp) << 48
-            | u64::from(packet.reserved) << 56;
-        let where_and_when = now.as_ps() ^ place.rotate_left(17) ^ ODD_A;
-        let mut what = numbers ^ rest.rotate_left(29);
-        if !matches!(packet.options, Options::None) || packet.extension != Extension::NONE {
-            what = what.wrapping_add(match packet.options {
-                // As `digest_of_carried` has it, of what nearly all segments carry where any do.
-                Options::Stamped(timestamps, Beside::None)
-                    if packet.extension == Extension::NONE =>
-                {
-                    both(timestamps).wrapping_mul(ODD_B.wrapping_mul(ODD_A))
-                }
-                _ => digest_of_carried(packet),
-            });
-        }
-        // The two halves of a product are folded, which mixes both factors into every bit. A sum does not
-        // depend on the order of hops, of which those at equal times have none.
-        let product = u128::from(where_and_when) * u128::from(what ^ ODD_B);
-        let hop = ((product >> 64) ^ product) as u64;
-        self.digest = self.digest.wrapping_add(hop);
-    }
-}
-
-/// Most segments carry neither options nor an extension.
-#[inline(never)]
-fn digest_of_carried(packet: &Packet) -> u64 {
-    let [first, second, third] = packet.extension.0;
-    let extension = u64::from(first) << 32 ^ u64::from(second) << 16 ^ u64::from(third);
-    let mut options: u64 = match (packet.options.syn(), packet.options.sack()) {
-        (Some(syn), _) => {
-            let scale = syn.window_scale.map_or(0xff, u64::from);
-            u64::from(syn.mss) << 16 | scale << 8 | u64::from(syn.sack_permitted) << 1 | 1
-        }
-        (None, Some(blocks)) => blocks.as_slice().iter().fold(3, |digest, (start, end)| {
-            let block = u64::from(start.0) << 32 | u64::from(end.0);
-            (digest.rotate_left(7) ^ block).wrapping_mul(ODD_B)
-        }),
-        (None, None) => 0,
-    };
-    if let Some(timestamps) = packet.options.timestamps() {
-        options = (options.rotate_left(11) ^ both(timestamps)).wrapping_mul(ODD_B);
-    }
-    options
-        .wrapping_mul(ODD_A)
-        .wrapping_add(extension.wrapping_mul(ODD_B))
-}
-
-const fn both(timestamps: Timestamps) -> u64 {
-    (timestamps.value as u64) << 32 | timestamps.echo as u64
 }
 
 #[expect(
@@ -477,6 +418,3 @@ const fn index(i: usize) -> u32 {
 /// Bytes. Of ports that take more, a first-level cache holds few, and to wait for the second-level cache costs more
 /// than the instructions that fetch one: measured with 138 KiB. With 77 KiB it did not.
 const NEAR_CACHE: usize = 128 << 10;
-/// Odd constants with well-mixed bits: 2^64 divided by the golden ratio, and the mixer of `MurmurHash3`.
-const ODD_A: u64 = 0x9e37_79b9_7f4a_7c15;
-const ODD_B: u64 = 0xff51_afd7_ed55_8ccd;
