@@ -1,5 +1,6 @@
 //! A topology in motion.
 
+mod buffers;
 mod digest;
 mod path;
 
@@ -9,12 +10,16 @@ use engine::{Scheduler, Token};
 use crate::disorder::{Detained, Disorder};
 use crate::histogram::QueueStatistics;
 use crate::parts::PortParts;
+use crate::pool::PoolConfig;
 use crate::port::{End, Offer, Port, PortConfig};
 use crate::port_id::PortId;
 use crate::queue::Limit;
 use crate::routes::{Routes, Spread};
 use crate::topology::{LinkSpec, Node, NodeId, Topology, TopologyError};
 use crate::watch::Watch;
+
+use buffers::Buffers;
+pub use buffers::Refusals;
 
 /// What the ports of a network have in common, and how switch and host ports differ.
 pub struct NetworkConfig<'a> {
@@ -33,6 +38,8 @@ pub struct NetworkConfig<'a> {
     /// Bytes for whose transmission switches hold every packet before it reaches the queue of the
     /// next link. All packets of a port are held alike, so the port behaves as if its wire were longer.
     pub switch_hold_bytes: u64,
+    /// The buffer that the queues of each switch share, if they do.
+    pub pool: Option<PoolConfig>,
     /// When queue statistics begin.
     pub measure_from: Time,
     /// How packets spread over paths of equal length.
@@ -51,9 +58,10 @@ pub struct NetworkConfig<'a> {
 /// [`Network::settle_host`] comes before whatever happens at such a host.
 pub struct Network {
     ports: Vec<Port>,
-    /// Whether any port has a hook, or priorities.
+    /// Whether any port has a hook.
     hooked: bool,
-    prioritised: bool,
+    /// Whether packets are offered apart: ports have priorities or share a buffer.
+    apart: bool,
     /// Whether packets that come out of a port may be other than those that went in: withdrawn by priority,
     /// or kept behind a link.
     disturbed: bool,
@@ -61,6 +69,8 @@ pub struct Network {
     fetched: u32,
     /// What is kept behind links, if any delivers late or twice.
     detained: Option<Box<Detained>>,
+    /// The buffers that queues share, if they do.
+    buffers: Option<Box<Buffers>>,
     /// The only port of each host.
     host_ports: Vec<PortId>,
     routes: Routes,
@@ -88,10 +98,11 @@ impl Network {
         let mut network = Self {
             ports: Vec::with_capacity(topology.links().len() * 2),
             hooked: false,
-            prioritised: false,
+            apart: false,
             disturbed: false,
             fetched: 0,
             detained: None,
+            buffers: None,
             host_ports: (0..hosts)
                 .map(|h| topology.host_port(HostId(index(h))))
                 .collect(),
@@ -114,7 +125,7 @@ impl Network {
                 };
                 let made = make(id, spec);
                 network.hooked |= made.hook.is_some();
-                network.prioritised |= made.priorities.classes > 1;
+                network.apart |= made.priorities.classes > 1;
                 let port = PortConfig {
                     rate: spec.rate,
                     delay: spec.delay + spec.rate.serialisation(held),
@@ -133,7 +144,12 @@ impl Network {
                 network.ports.push(port);
             }
         }
-        network.disturbed = network.prioritised;
+        network.disturbed = network.apart;
+        if let Some(pool) = &config.pool {
+            let buffers = Buffers::new(topology, &network.ports, pool);
+            network.buffers = Some(Box::new(buffers));
+            network.apart = true;
+        }
         if size_of_val(&*network.ports) > NEAR_CACHE {
             network.fetched = index(network.ports.len());
         }
@@ -358,6 +374,19 @@ impl Network {
         self.ports.iter_mut().map(close).collect()
     }
 
+    /// Packets that `port` dropped because the shared buffer of its switch had no room.
+    pub fn refusals(&self, port: PortId) -> Refusals {
+        let refusals = |buffers: &Buffers| buffers.refusals(port);
+        self.buffers
+            .as_deref()
+            .map_or_else(Refusals::default, refusals)
+    }
+
+    /// The most bytes that were in use at a time in the shared buffer of any switch, if there are such buffers.
+    pub fn pool_most(&self) -> Option<u64> {
+        self.buffers.as_ref().map(|buffers| buffers.most())
+    }
+
     /// Whether no packet is on a wire or waiting.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
@@ -395,15 +424,37 @@ impl Network {
         sched: &mut Scheduler,
         watch: &mut W,
     ) {
+        if self.apart {
+            return self.offer_apart(port, packet, sched, watch);
+        }
         let out = &mut self.ports[port.0 as usize];
         match out.offer_watched(packet, sched.now(), port, watch) {
             Offer::Dropped => self.lost += 1,
             Offer::Queued => {}
             Offer::First(arrival) => sched.at(arrival, Token(port.0)),
         }
-        if self.prioritised {
-            self.lost += self.ports[port.0 as usize].take_gone();
+    }
+
+    /// [`Network::offer`] where ports have priorities or share a buffer.
+    #[inline(never)]
+    fn offer_apart<W: Watch>(
+        &mut self,
+        port: PortId,
+        packet: &mut Packet,
+        sched: &mut Scheduler,
+        watch: &mut W,
+    ) {
+        let now = sched.now();
+        let offer = match &mut self.buffers {
+            Some(buffers) => buffers.offer(&mut self.ports, port, packet, now, watch),
+            None => self.ports[port.0 as usize].offer_watched(packet, now, port, watch),
+        };
+        match offer {
+            Offer::Dropped => self.lost += 1,
+            Offer::Queued => {}
+            Offer::First(arrival) => sched.at(arrival, Token(port.0)),
         }
+        self.lost += self.ports[port.0 as usize].take_gone();
     }
 }
 

@@ -20,7 +20,7 @@ use crate::priority::{Priorities, Strict};
 use crate::queue::{Backlog, Discipline, Limit, QueueDisc};
 use crate::ring::Ring;
 use crate::routes::Row;
-use crate::watch::Watch;
+use crate::watch::{DropReason, Watch};
 
 pub use bucket::Bucket;
 pub use facts::PortCounters;
@@ -114,6 +114,8 @@ pub struct Port {
     exact: Option<u64>,
     jitter: Option<Box<Jitter>>,
     bucket: Option<Box<Bucket>>,
+    /// Why the packet that is offered has no room besides the limit, until it is dropped; else `None`.
+    refusal: Option<DropReason>,
 }
 
 /// The other end of a wire.
@@ -188,6 +190,7 @@ impl Port {
             end: End::Host(HostId(0)),
             of_host: true,
             gone: 0,
+            refusal: None,
         }
     }
 

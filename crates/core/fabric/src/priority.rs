@@ -121,7 +121,18 @@ impl Priorities {
         self.packets
     }
 
-    fn class(&self, packet: &Packet) -> usize {
+    /// Classes.
+    pub(crate) const fn classes(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// What waits in a class.
+    pub(crate) fn amount(&self, class: usize) -> Amount {
+        self.amounts[class]
+    }
+
+    /// The class of `packet`.
+    pub(crate) fn class(&self, packet: &Packet) -> usize {
         usize::from(packet.dscp).min(self.queues.len() - 1)
     }
 }

@@ -52,8 +52,12 @@ impl Watch for () {}
 /// Why a packet was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DropReason {
-    /// It did not fit.
+    /// It did not fit into its queue.
     Full,
+    /// The buffer that all queues of the switch share was full.
+    Pool,
+    /// Its queue had its share of that buffer.
+    Threshold,
     /// The discipline of the queue decided so; a lossy link is such a discipline.
     Discipline,
 }

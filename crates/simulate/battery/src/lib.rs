@@ -91,6 +91,7 @@ const NETWORKS: &[Network] = &[
     Network { name: "heavy loss", sets: &["bottleneck.loss=0.3"], drops: 1 },
     Network { name: "loss of every tenth", sets: &["bottleneck.loss=0.1", "bottleneck.loss_pattern=periodic"], drops: 1 },
     Network { name: "loss in bursts", sets: &["bottleneck.loss=0.05", "bottleneck.loss_pattern=bursts", "bottleneck.loss_burst=3"], drops: 1 },
+    Network { name: "a shared buffer", sets: &["workload.senders=20", "switch.pool=40pkt", "switch.ecn_threshold=10pkt"], drops: 1 },
     Network { name: "random starts", sets: &["workload.senders=20", "workload.jitter=1ms"], drops: 0 },
     Network { name: "delayed ACKs", sets: &["tcp.delayed_ack=2", "tcp.delayed_ack_timeout=1ms"], drops: 0 },
     Network { name: "delayed ACKs and loss", sets: &["tcp.delayed_ack=2", "bottleneck.loss=0.05"], drops: 1 },

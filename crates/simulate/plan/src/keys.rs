@@ -14,6 +14,7 @@ pub(crate) mod flows;
 mod link;
 mod links;
 mod lost;
+mod pool;
 pub mod profile;
 mod reading;
 mod topology;
@@ -39,6 +40,7 @@ pub use conflict::Conflict;
 pub use exceptions::{Exception, ExceptionPlace, Exceptions, LinkException};
 pub use fan_in::FanIn;
 pub use lost::LostSegments;
+pub use pool::{Alphas, CHIPS, Chip, SharedPool};
 pub use profile::Profile;
 pub use topology::Topology;
 pub use traced::{SweepSize, Trace, TraceInterval, TracedFlows, TracedPorts, TracedSeries};
@@ -216,6 +218,12 @@ base::settings! {
         pub buffer: OrUnlimited<WireSize> = "80pkt",
         /// Queue length at or above which an arriving ECN-capable packet is marked (K of DCTCP); "off" marks nothing.
         pub ecn_threshold: OrOff<WireSize> = "40pkt",
+        /// Size of the buffer that all queues of a switch share, as in real switches, or the chip that has it; "off" gives every queue room of its own. A queue may then hold switch.pool_reserve, and beyond that at most switch.pool_alpha times the bytes that the pool has free (dynamic thresholds, Choudhury and Hahne 1998). With a pool, switch.buffer is "unlimited" unless you give it; a given one bounds every queue besides.
+        pub pool: SharedPool = "off",
+        /// Factors of the dynamic thresholds of switch.pool, by priority of packets, joined by +; the last one counts for all lower priorities. "auto" is the factor of the chip that switch.pool names, where it is known, else 1. Chips have powers of two: alpha 1/8 is "0.125".
+        pub pool_alpha: Alphas = "auto",
+        /// Bytes that every queue of a switch, one for each port and priority, has for itself beside switch.pool.
+        pub pool_reserve: WireSize = "0B",
         /// Bytes that a port which was idle sends at once, beyond its rate: the depth of a token bucket (tc-tbf), which takes the place of the transmitter's rate, as at shaped ports of hosts and clouds. "1pkt" also is a switch that begins to send a packet while it still comes in (cut-through). A packet waits for its tokens in the queue. "off" takes every packet its time.
         pub burst: OrOff<WireSize> = "off",
         /// Whether buffer and ecn_threshold count bytes or packets. Under "bytes" a size in pkt means that many full packets of bytes.
@@ -500,6 +508,8 @@ mod tests {
             [
                 "switch.buffer",
                 "switch.ecn_threshold",
+                "switch.pool",
+                "switch.pool_reserve",
                 "switch.burst",
                 "host.buffer",
                 "rcc.max_queue",

@@ -204,7 +204,7 @@ impl Probe for Capture {
     fn on_drop(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
         self.marked = false;
         let comment = match reason {
-            DropReason::Full => FULL,
+            DropReason::Full | DropReason::Pool | DropReason::Threshold => FULL,
             DropReason::Discipline => LOST,
         };
         self.offered(port, packet, Some(comment), now);

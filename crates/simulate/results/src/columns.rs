@@ -241,6 +241,8 @@ columns! {
         packets: "packets", "Packets accepted.";
         bytes: "bytes", "Bytes accepted, headers included.";
         drops: "packets", "Packets dropped, those lost by bottleneck.loss or switch.loss included.";
+        drops_pool: "packets", "Those of them for which the shared buffer of the switch was full.";
+        drops_threshold: "packets", "Those whose queue held its share of that buffer.";
         marks: "packets", "Packets marked with congestion experienced (ECN).";
         threshold_crossings: "packets", "Arrivals that met a queue at or above the marking threshold, ECN-capable or not.";
         queue_mean_bytes: "bytes", "Mean queue, weighted by time, from first start to last completion; the packet in service is excluded.";

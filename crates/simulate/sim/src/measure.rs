@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use base::cast::real;
 use base::{Span, Time};
-use fabric::{PortId, QueueStatistics};
+use fabric::{Network, PortId, QueueStatistics, Refusals};
 use plan::{Group, PointSpec};
 
 use bound::HostLinks;
@@ -108,6 +108,8 @@ fn metrics(
         packets: all.packets,
         fairness: all.fairness,
         drops: ports().map(|port| port.drops).sum(),
+        drops_pool: refused(&ended.network, |refusals| refusals.pool),
+        drops_threshold: refused(&ended.network, |refusals| refusals.threshold),
         marks: ports().map(|port| port.marks).sum(),
         threshold_crossings: ports().map(|port| port.threshold_crossings).sum(),
         queue_mean_bytes: queue.mean,
@@ -115,6 +117,7 @@ fn metrics(
         queue_p50_bytes: queue.p50,
         queue_p95_bytes: queue.p95,
         queue_max_bytes: bottleneck.counters().max_waiting_bytes,
+        pool_max_bytes: ended.network.pool_most(),
         flows_completed: all.flows_completed,
         flows_failed: all.flows_failed,
         flows_unfinished: all.flows_unfinished,
@@ -128,6 +131,13 @@ fn metrics(
         held_up: all.held_up,
         breakdown: all.breakdown,
     }
+}
+
+/// Packets that all ports dropped for want of shared buffer, if switches have one.
+fn refused(network: &Network, count: fn(&Refusals) -> u64) -> Option<u64> {
+    network.pool_most()?;
+    let ports = (0..).map(PortId).zip(network.ports());
+    Some(ports.map(|(port, _)| count(&network.refusals(port))).sum())
 }
 
 /// Results of every group, if the scenario has any, then of every class of sizes.
@@ -448,6 +458,7 @@ fn port_records(ended: &Ended, queues: &[QueueStatistics]) -> Vec<PortRecord> {
         let id = PortId(port);
         let (from, to) = ended.topology.ends(id);
         let counters = state.counters();
+        let refusals = ended.network.refusals(id);
         PortRecord {
             port,
             tier: ended.topology.tier(id),
@@ -457,6 +468,8 @@ fn port_records(ended: &Ended, queues: &[QueueStatistics]) -> Vec<PortRecord> {
             packets: counters.packets,
             bytes: counters.bytes,
             drops: counters.drops,
+            drops_pool: refusals.pool,
+            drops_threshold: refusals.threshold,
             marks: counters.marks,
             threshold_crossings: counters.threshold_crossings,
             queue_mean_bytes: queue.mean,

@@ -62,6 +62,8 @@ pub struct Metrics {
     #[serde(with = "absent")]
     pub fairness: f64,
     pub drops: u64,
+    pub drops_pool: Option<u64>,
+    pub drops_threshold: Option<u64>,
     pub marks: u64,
     pub threshold_crossings: u64,
     pub queue_mean_bytes: f64,
@@ -69,6 +71,7 @@ pub struct Metrics {
     pub queue_p50_bytes: u64,
     pub queue_p95_bytes: u64,
     pub queue_max_bytes: u64,
+    pub pool_max_bytes: Option<u64>,
     pub flows_completed: u64,
     pub flows_failed: u64,
     pub flows_unfinished: u64,
@@ -297,6 +300,10 @@ pub struct PortRecord {
     pub bytes: u64,
     /// Packets dropped, by the queue, `bottleneck.loss` or `switch.loss`.
     pub drops: u64,
+    /// Those of them for which the shared buffer was full.
+    pub drops_pool: u64,
+    /// Those whose queue held its share of that buffer.
+    pub drops_threshold: u64,
     /// Packets marked with congestion experienced.
     pub marks: u64,
     /// Arrivals that met a queue at or above the marking threshold, ECN-capable or not.

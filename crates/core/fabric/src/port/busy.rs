@@ -62,7 +62,7 @@ impl Port {
             self.drops += 1;
             let reason = match verdict {
                 Verdict::Drop => DropReason::Discipline,
-                Verdict::Accept => DropReason::Full,
+                Verdict::Accept => self.refusal.take().unwrap_or(DropReason::Full),
             };
             watch.on_drop(port, packet, reason, now);
             return false;

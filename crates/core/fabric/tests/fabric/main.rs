@@ -2,3 +2,4 @@
 
 mod paths;
 mod priorities;
+mod shared;

@@ -1,5 +1,6 @@
 //! Settings that are correct one by one and wrong together.
 
+mod pool;
 mod workload;
 
 use base::{OrAuto, OrOff, OrUnlimited, SizeUnit, Span, WireSize};
@@ -56,6 +57,7 @@ pub(super) fn all(keys: &Keys, marking: Option<&str>) -> Vec<Conflict> {
     topology(keys, &mut found);
     packets(keys, &mut found);
     queues(keys, &mut found);
+    pool::conflicts(keys, &mut found);
     marks(keys, marking, &mut found);
     timers(keys, &mut found);
     reports(keys, &mut found);

@@ -46,6 +46,10 @@ impl<'a> Layer<'a> {
             let scheme = all.find(|scheme| scheme.name == part);
             self.default_to(scheme.map_or(&[], |scheme| scheme.tcp));
         }
+        // A queue of a shared buffer has no room of its own, unless somebody gives it some.
+        if self.texts["switch.pool"] != "off" {
+            self.default_to(&[("switch.buffer", "unlimited")]);
+        }
         self.work_out();
         self.yield_to_given();
         if self.texts["tcp.timestamps"] == "true" {

@@ -8,7 +8,7 @@ use engine::Token;
 use engine::random::Stream;
 use fabric::{
     Bucket, Chosen, Discipline, Disorder, Jitter, Limit, LinkSpec, LossLaw, Network, Node, NodeId,
-    PortId, PortParts, Segment, Strict, Topology,
+    PoolConfig, PortId, PortParts, Segment, Strict, Topology,
 };
 use plan::PointSpec;
 use plan::keys::{Exception, HostQueue, Keys, LossPattern, LostSegments, QueueUnit};
@@ -58,6 +58,17 @@ impl<'a> Ports<'a> {
     /// Packets that count as there at every port (the RCC paper's emulation of load), in bytes.
     pub(super) fn taken(&self) -> u64 {
         self.point.keys.emulated_packets() * self.point.keys.packet_bytes()
+    }
+
+    /// The buffer that queues of a switch share, if they do.
+    pub(super) fn pool(&self) -> Option<PoolConfig> {
+        let keys = &*self.point.keys;
+        let (switch, packet) = (&keys.switch, keys.packet_bytes());
+        Some(PoolConfig {
+            bytes: switch.pool.bytes(packet)?,
+            alphas: switch.pool_alpha.of(switch.pool),
+            reserve: switch.pool_reserve.in_bytes(packet),
+        })
     }
 
     /// How much may wait at a switch port.

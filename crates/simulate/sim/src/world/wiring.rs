@@ -36,6 +36,7 @@ pub(super) fn network(
         switch_port: &|port, link| ports.of_switch(port, link),
         host_port: &|port, link| ports.of_host(port, link),
         switch_hold_bytes: ports.taken(),
+        pool: ports.pool(),
         measure_from,
         spread: match keys.topology.spread() {
             Ecmp::Symmetric => Spread::Symmetric,

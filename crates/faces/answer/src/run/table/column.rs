@@ -223,6 +223,7 @@ pub(super) fn all(summary: &Summary, rows: &[&Row], asked: Asked) -> Vec<Column>
                 known(of_ends) || !known("goodput_bps")
             }
             rare if kinds.contains(&rare) || rare == "flows_late" => happened(),
+            "drops_pool" | "drops_threshold" | "pool_max_bytes" => happened(),
             _ => true,
         };
         if shown {
@@ -321,7 +322,7 @@ fn priority(selector: &Selector) -> usize {
 }
 
 /// Metrics in the order of the table, with their place in the order in which they get room.
-const ORDER: [(&str, usize); 26] = [
+const ORDER: [(&str, usize); 29] = [
     ("goodput_bps", 2),
     ("goodput_p50_bps", 14),
     ("goodput_weighted_bps", 15),
@@ -345,10 +346,13 @@ const ORDER: [(&str, usize); 26] = [
     ("window_probes", 10),
     ("retransmissions", 11),
     ("drops", 4),
+    ("drops_pool", 11),
+    ("drops_threshold", 11),
     ("marks", 10),
     ("queue_mean_bytes", 6),
     ("queue_p95_bytes", 13),
     ("queue_max_bytes", 7),
+    ("pool_max_bytes", 8),
 ];
 /// Characters of the longest bar.
 const BAR: u32 = 8;

@@ -1,0 +1,56 @@
+//! Contradictions between the shared buffer of switches and other settings.
+
+use base::cast::{real, whole};
+
+use super::super::Keys;
+use super::Conflict;
+
+pub(super) fn conflicts(keys: &Keys, found: &mut Vec<Conflict>) {
+    let switch = &keys.switch;
+    let packet = keys.packet_bytes();
+    let Some(pool) = switch.pool.bytes(packet) else {
+        return;
+    };
+    if switch.emulated_load.0 > 0.0 {
+        found.push(Conflict::new(
+            &["switch.emulated_load", "switch.pool"],
+            "the emulated load takes a share of the buffer of each port, and with a shared buffer none has its own",
+            "leave switch.emulated_load out, or set switch.pool = \"off\"",
+        ));
+    }
+    let alphas = switch.pool_alpha.of(switch.pool);
+    let reserve = switch.pool_reserve.in_bytes(packet);
+    let least = alphas.iter().copied().fold(f64::INFINITY, f64::min);
+    let room = alone(pool, least) + reserve;
+    if room < packet {
+        found.push(Conflict::new(
+            &["switch.pool", "switch.pool_alpha"],
+            format!(
+                "no full packet fits into the share of switch.pool that a queue gets alone: {room} bytes, alpha / (1 + alpha) of \
+                 it with alpha = {least}"
+            ),
+            format!("a full packet has {packet} bytes: raise switch.pool or switch.pool_alpha"),
+        ));
+        return;
+    }
+    let most = alphas.iter().copied().fold(0.0, f64::max);
+    let room = alone(pool, most) + reserve;
+    if let Some(threshold) = switch.ecn_threshold.0.map(|size| size.in_bytes(packet))
+        && threshold > room
+    {
+        found.push(Conflict::new(
+            &["switch.ecn_threshold", "switch.pool", "switch.pool_alpha"],
+            format!(
+                "the marking threshold lies above what the shared buffer allows a queue that is alone: {threshold} > {room} \
+                 bytes, alpha / (1 + alpha) of switch.pool with alpha = {most}"
+            ),
+            "such a queue drops before it marks: lower switch.ecn_threshold, raise switch.pool or switch.pool_alpha, or set \
+             switch.ecn_threshold = \"off\"",
+        ));
+    }
+}
+
+/// What a lone queue gets of a pool: alpha B / (1 + alpha).
+fn alone(pool: u64, alpha: f64) -> u64 {
+    whole(alpha * real(pool) / (1.0 + alpha))
+}
