@@ -2,7 +2,9 @@
 
 mod buffers;
 mod digest;
+mod lossless;
 mod path;
+mod told;
 
 use base::{FlowId, HostId, Packet, Time};
 use engine::{Scheduler, Token};
@@ -10,6 +12,7 @@ use engine::{Scheduler, Token};
 use crate::disorder::{Detained, Disorder};
 use crate::histogram::QueueStatistics;
 use crate::parts::PortParts;
+use crate::pfc::PfcConfig;
 use crate::pool::PoolConfig;
 use crate::port::{End, Offer, Port, PortConfig};
 use crate::port_id::PortId;
@@ -20,6 +23,8 @@ use crate::watch::Watch;
 
 use buffers::Buffers;
 pub use buffers::Refusals;
+use lossless::Lossless;
+pub use lossless::{PauseReport, Paused};
 
 /// What the ports of a network have in common, and how switch and host ports differ.
 pub struct NetworkConfig<'a> {
@@ -71,6 +76,8 @@ pub struct Network {
     detained: Option<Box<Detained>>,
     /// The buffers that queues share, if they do.
     buffers: Option<Box<Buffers>>,
+    /// The same where switches pause the nodes before them; then `buffers` is `None`.
+    lossless: Option<Box<Lossless>>,
     /// The only port of each host.
     host_ports: Vec<PortId>,
     routes: Routes,
@@ -103,6 +110,7 @@ impl Network {
             fetched: 0,
             detained: None,
             buffers: None,
+            lossless: None,
             host_ports: (0..hosts)
                 .map(|h| topology.host_port(HostId(index(h))))
                 .collect(),
@@ -162,6 +170,27 @@ impl Network {
         self.disturbed = true;
     }
 
+    /// Makes switches pause the nodes before them rather than drop, with the shared buffer of `pool`, if they have one. Events of
+    /// these pauses have this token; no other event may.
+    pub fn pause_by(
+        &mut self,
+        topology: &Topology,
+        config: PfcConfig,
+        pool: Option<&PoolConfig>,
+        token: Token,
+    ) {
+        let lossless = Lossless::new(topology, &mut self.ports, (pool, config), token);
+        (self.lossless, self.buffers) = (Some(Box::new(lossless)), None);
+        (self.apart, self.disturbed) = (true, true);
+    }
+
+    /// An event of pauses has come.
+    pub fn on_pause_event<W: Watch>(&mut self, sched: &mut Scheduler, watch: &mut W) {
+        if let Some(lossless) = &mut self.lossless {
+            lossless.act(&mut self.ports, sched, watch);
+        }
+    }
+
     /// Tells of a flow before its first packet: between which hosts it is, and a number that stands for
     /// it in the choice of its path whatever other flows there are. Flows are numbered densely from 0.
     pub fn introduce(&mut self, flow: FlowId, key: u64, ends: [HostId; 2]) {
@@ -178,7 +207,7 @@ impl Network {
         watch: &mut W,
     ) {
         self.sent += 1;
-        self.offer(self.host_ports[from.0 as usize], packet, sched, watch);
+        self.offer(self.host_ports[from.0 as usize], None, packet, sched, watch);
     }
 
     /// As [`Network::send`]. Returns when the transmission of the packet begins if it waits for others, and a time that has
@@ -194,7 +223,7 @@ impl Network {
         self.sent += 1;
         let port = self.host_ports[from.0 as usize];
         let begins = self.ports[port.0 as usize].next_begins();
-        self.offer(port, packet, sched, watch);
+        self.offer(port, None, packet, sched, watch);
         // A packet that is dropped leaves it as it was.
         if self.ports[port.0 as usize].next_begins() > begins {
             begins
@@ -233,6 +262,9 @@ impl Network {
     ) -> Option<HostId> {
         if self.disturbed {
             self.count_withdrawn(port);
+            if let Some(lossless) = &mut self.lossless {
+                lossless.on_arrival(port, &self.ports[port.0 as usize]);
+            }
             if self.detains(port, packet, sched, watch) {
                 return None;
             }
@@ -310,7 +342,7 @@ impl Network {
             }
             End::Switch(row) => {
                 let out = self.routes.next(row, packet);
-                self.offer(out, packet, sched, watch);
+                self.offer(out, Some(port), packet, sched, watch);
                 None
             }
         }
@@ -374,19 +406,6 @@ impl Network {
         self.ports.iter_mut().map(close).collect()
     }
 
-    /// Packets that `port` dropped because the shared buffer of its switch had no room.
-    pub fn refusals(&self, port: PortId) -> Refusals {
-        let refusals = |buffers: &Buffers| buffers.refusals(port);
-        self.buffers
-            .as_deref()
-            .map_or_else(Refusals::default, refusals)
-    }
-
-    /// The most bytes that were in use at a time in the shared buffer of any switch, if there are such buffers.
-    pub fn pool_most(&self) -> Option<u64> {
-        self.buffers.as_ref().map(|buffers| buffers.most())
-    }
-
     /// Whether no packet is on a wire or waiting.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
@@ -420,12 +439,13 @@ impl Network {
     fn offer<W: Watch>(
         &mut self,
         port: PortId,
+        from: Option<PortId>,
         packet: &mut Packet,
         sched: &mut Scheduler,
         watch: &mut W,
     ) {
         if self.apart {
-            return self.offer_apart(port, packet, sched, watch);
+            return self.offer_apart((port, from), packet, sched, watch);
         }
         let out = &mut self.ports[port.0 as usize];
         match out.offer_watched(packet, sched.now(), port, watch) {
@@ -439,11 +459,16 @@ impl Network {
     #[inline(never)]
     fn offer_apart<W: Watch>(
         &mut self,
-        port: PortId,
+        (port, from): (PortId, Option<PortId>),
         packet: &mut Packet,
         sched: &mut Scheduler,
         watch: &mut W,
     ) {
+        if let Some(lossless) = &mut self.lossless {
+            let lost = lossless.offer(&mut self.ports, from, port, packet, (sched, watch));
+            self.lost += u64::from(lost);
+            return;
+        }
         let now = sched.now();
         let offer = match &mut self.buffers {
             Some(buffers) => buffers.offer(&mut self.ports, port, packet, now, watch),

@@ -61,9 +61,28 @@ impl Pool {
 
     /// How many shared bytes a queue of this class may hold now.
     pub(crate) fn threshold(&self, class: usize) -> u64 {
-        let free = self.config.bytes.saturating_sub(self.used);
         let alphas = &self.config.alphas;
-        whole((alphas[class.min(alphas.len() - 1)] * real(free)).floor())
+        whole(alphas[class.min(alphas.len() - 1)] * real(self.free()))
+    }
+
+    /// Whether a queue that holds `length` bytes finds `size` more, whatever its share.
+    pub(crate) const fn has_room(&self, length: u64, size: u64) -> bool {
+        self.used + (self.shared(length + size) - self.shared(length)) <= self.config.bytes
+    }
+
+    /// Bytes that are shared.
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.config.bytes
+    }
+
+    /// Shared bytes that are free.
+    pub(crate) const fn free(&self) -> u64 {
+        self.config.bytes.saturating_sub(self.used)
+    }
+
+    /// Bytes that every queue has for itself.
+    pub(crate) const fn reserve(&self) -> u64 {
+        self.config.reserve
     }
 
     /// The most shared bytes that were in use at a time.

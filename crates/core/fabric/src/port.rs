@@ -5,6 +5,7 @@ mod busy;
 mod facts;
 mod hooks;
 mod jitter;
+mod paused;
 mod room;
 
 use std::slice::from_ref;
@@ -432,10 +433,6 @@ impl Port {
         self.call_hook(Calls::DEPARTURE, start, port, watch, |hook, queue| {
             hook.on_departure(queue, packet, start);
         });
-        debug_assert!(
-            !self.ring.is_empty(),
-            "the packet before it has yet to arrive"
-        );
         self.start(packet, self.size_of(packet), start);
     }
 

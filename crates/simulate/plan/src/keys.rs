@@ -14,6 +14,7 @@ pub(crate) mod flows;
 mod link;
 mod links;
 mod lost;
+mod pfc;
 mod pool;
 pub mod profile;
 mod reading;
@@ -40,6 +41,7 @@ pub use conflict::Conflict;
 pub use exceptions::{Exception, ExceptionPlace, Exceptions, LinkException};
 pub use fan_in::FanIn;
 pub use lost::LostSegments;
+pub use pfc::{Lossless, PauseThreshold};
 pub use pool::{Alphas, CHIPS, Chip, SharedPool};
 pub use profile::Profile;
 pub use topology::Topology;
@@ -224,6 +226,14 @@ base::settings! {
         pub pool_alpha: Alphas = "auto",
         /// Bytes that every queue of a switch, one for each port and priority, has for itself beside switch.pool.
         pub pool_reserve: WireSize = "0B",
+        /// Priorities of packets that switches do not drop: they pause them at the node before, host or switch, while one port has brought in more than switch.pfc_xoff (priority-based flow control, IEEE 802.1Qbb). "all", or priorities joined by +, where 0 is that of packets without any; others are dropped as usual. With it, switch.buffer is "unlimited" unless you give it.
+        pub pfc: Lossless = "off",
+        /// Bytes of a priority that one port may bring into a switch, and that still wait there, before it is paused: a size, or a number that multiplies what switch.pool has free; "auto" is the number of priority 0 in switch.pool_alpha.
+        pub pfc_xoff: PauseThreshold = "auto",
+        /// How far below switch.pfc_xoff a paused priority has to be before it is resumed.
+        pub pfc_resume: WireSize = "2pkt",
+        /// Room for what still comes in after a pause, for each port and priority, on top of switch.pool. "auto" is what the link needs: three full packets, the bytes on its wire there and back, and the time that IEEE 802.3 allows the other end for its answer. With less, lossless packets may be dropped.
+        pub pfc_headroom: OrAuto<WireSize> = "auto",
         /// Bytes that a port which was idle sends at once, beyond its rate: the depth of a token bucket (tc-tbf), which takes the place of the transmitter's rate, as at shaped ports of hosts and clouds. "1pkt" also is a switch that begins to send a packet while it still comes in (cut-through). A packet waits for its tokens in the queue. "off" takes every packet its time.
         pub burst: OrOff<WireSize> = "off",
         /// Whether buffer and ecn_threshold count bytes or packets. Under "bytes" a size in pkt means that many full packets of bytes.
@@ -510,6 +520,9 @@ mod tests {
                 "switch.ecn_threshold",
                 "switch.pool",
                 "switch.pool_reserve",
+                "switch.pfc_xoff",
+                "switch.pfc_resume",
+                "switch.pfc_headroom",
                 "switch.burst",
                 "host.buffer",
                 "rcc.max_queue",

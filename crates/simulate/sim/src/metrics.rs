@@ -64,6 +64,7 @@ pub struct Metrics {
     pub drops: u64,
     pub drops_pool: Option<u64>,
     pub drops_threshold: Option<u64>,
+    pub drops_headroom: Option<u64>,
     pub marks: u64,
     pub threshold_crossings: u64,
     pub queue_mean_bytes: f64,
@@ -72,6 +73,12 @@ pub struct Metrics {
     pub queue_p95_bytes: u64,
     pub queue_max_bytes: u64,
     pub pool_max_bytes: Option<u64>,
+    pub pfc_pauses: Option<u64>,
+    #[serde(with = "absent")]
+    pub pfc_paused_us: f64,
+    pub pfc_victims: Option<u64>,
+    pub pfc_margin_bytes: Option<u64>,
+    pub pfc_deadlock: Option<u64>,
     pub flows_completed: u64,
     pub flows_failed: u64,
     pub flows_unfinished: u64,
@@ -304,6 +311,8 @@ pub struct PortRecord {
     pub drops_pool: u64,
     /// Those whose queue held its share of that buffer.
     pub drops_threshold: u64,
+    /// Those of lossless packets, for which the headroom was full.
+    pub drops_headroom: u64,
     /// Packets marked with congestion experienced.
     pub marks: u64,
     /// Arrivals that met a queue at or above the marking threshold, ECN-capable or not.
@@ -318,6 +327,12 @@ pub struct PortRecord {
     pub queue_p99_bytes: u64,
     /// Longest queue.
     pub queue_max_bytes: u64,
+    /// How often the node behind the wire paused a priority here.
+    pub pauses: u64,
+    /// For how long, all priorities together.
+    pub paused_us: f64,
+    /// Its place in a deadlock, from 1: it is paused by what waits at the next one; 0 if it is in none.
+    pub deadlock: u64,
 }
 
 /// The ports of one tier: of hosts, or of the switches of one layer in one direction.
@@ -356,6 +371,9 @@ pub struct Outcome {
     pub ports: Vec<PortRecord>,
     /// Every tier of ports, from the hosts upwards.
     pub tiers: Vec<TierMetrics>,
+    /// Nodes that wait for each other for good, as in `switch 0 -> switch 1 -> switch 0`; empty without a deadlock.
+    #[serde(default)]
+    pub deadlock: String,
     /// A number that any difference in any packet-hop changes.
     pub digest: u64,
 }

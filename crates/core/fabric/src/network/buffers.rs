@@ -15,6 +15,8 @@ pub struct Refusals {
     pub pool: u64,
     /// The queue had reached its share of what was free.
     pub threshold: u64,
+    /// A lossless class had filled its headroom.
+    pub headroom: u64,
 }
 
 /// The shared buffer of every switch.
@@ -150,10 +152,12 @@ impl Buffers {
 }
 
 impl Refusals {
-    fn count(&mut self, reason: DropReason, refused: bool) {
-        match reason {
-            DropReason::Pool => self.pool += u64::from(refused),
-            _ => self.threshold += u64::from(refused),
-        }
+    pub(super) fn count(&mut self, reason: DropReason, refused: bool) {
+        let count = match reason {
+            DropReason::Pool => &mut self.pool,
+            DropReason::Headroom => &mut self.headroom,
+            _ => &mut self.threshold,
+        };
+        *count += u64::from(refused);
     }
 }

@@ -101,7 +101,7 @@ impl Port {
     /// What waits by priority has changed, or when the transmitter is free.
     pub(super) fn review_next_start(&mut self) {
         if let Some(waiting) = &self.priorities {
-            self.next_start = if waiting.packets() > 0 {
+            self.next_start = if waiting.can_send() {
                 self.free_at
             } else {
                 Time::NEVER

@@ -86,6 +86,7 @@ fn outcome(point: &PointSpec, line: &PointLine) -> Outcome {
         flows: flows(point, line),
         ports: vec![bottleneck(point)],
         tiers: Vec::new(),
+        deadlock: String::new(),
         digest: 0,
     }
 }
@@ -128,6 +129,7 @@ pub(super) fn of_linux(linux: &LinuxMetrics) -> Metrics {
         drops: count(linux.drops),
         drops_pool: None,
         drops_threshold: None,
+        drops_headroom: None,
         marks: count(linux.marks),
         threshold_crossings: count(linux.threshold_crossings),
         queue_mean_bytes: linux.queue_mean_bytes.unwrap_or(0.0),
@@ -136,6 +138,11 @@ pub(super) fn of_linux(linux: &LinuxMetrics) -> Metrics {
         queue_p95_bytes: count(linux.queue_p95_bytes),
         queue_max_bytes: count(linux.queue_max_bytes),
         pool_max_bytes: None,
+        pfc_pauses: None,
+        pfc_paused_us: f64::NAN,
+        pfc_victims: None,
+        pfc_margin_bytes: None,
+        pfc_deadlock: None,
         flows_completed: linux.flows_completed,
         flows_failed: linux.flows_failed,
         flows_unfinished: linux.flows_unfinished,
@@ -193,6 +200,7 @@ fn bottleneck(point: &PointSpec) -> PortRecord {
         drops: 0,
         drops_pool: 0,
         drops_threshold: 0,
+        drops_headroom: 0,
         marks: 0,
         threshold_crossings: 0,
         queue_mean_bytes: 0.0,
@@ -200,6 +208,9 @@ fn bottleneck(point: &PointSpec) -> PortRecord {
         queue_p95_bytes: 0,
         queue_p99_bytes: 0,
         queue_max_bytes: 0,
+        pauses: 0,
+        paused_us: 0.0,
+        deadlock: 0,
     }
 }
 

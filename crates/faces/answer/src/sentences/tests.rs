@@ -101,6 +101,7 @@ fn made_up_with(
             metrics,
             groups: Vec::new(),
             tiers: Vec::new(),
+            deadlock: String::new(),
             cost: Cost {
                 simulated_us: 5e4,
                 packet_hops: 1000,

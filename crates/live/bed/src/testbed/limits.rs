@@ -98,6 +98,12 @@ fn network(keys: &Keys) -> Vec<(String, &'static str)> {
             "set switch.pool = \"off\", and switch.buffer to the room of a queue",
         ));
     }
+    if keys.switch.pfc.classes().is_some() {
+        refused.push((
+            "switch.pfc: a Linux switch does not pause the nodes before it".to_owned(),
+            "set switch.pfc = \"off\"",
+        ));
+    }
     if keys.switch.emulated_load.0 > 0.0 {
         refused.push((
             "switch.emulated_load: load of a real network is sent, not emulated".to_owned(),

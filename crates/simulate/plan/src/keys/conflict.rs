@@ -1,5 +1,6 @@
 //! Settings that are correct one by one and wrong together.
 
+mod pfc;
 mod pool;
 mod workload;
 
@@ -58,6 +59,7 @@ pub(super) fn all(keys: &Keys, marking: Option<&str>) -> Vec<Conflict> {
     packets(keys, &mut found);
     queues(keys, &mut found);
     pool::conflicts(keys, &mut found);
+    pfc::conflicts(keys, &mut found);
     marks(keys, marking, &mut found);
     timers(keys, &mut found);
     reports(keys, &mut found);

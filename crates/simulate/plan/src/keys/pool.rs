@@ -1,6 +1,9 @@
 //! The buffer that the queues of a switch share, and chips that have such a buffer.
 
+use base::cast::{real, whole};
 use base::{Factor, Quantity, QuantityError, WireSize};
+
+use super::Switch;
 
 /// Whether the queues of a switch share a buffer, and how large it is.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -54,6 +57,17 @@ impl Alphas {
             (Self::Auto, SharedPool::Chip(chip)) => vec![chip.alpha.unwrap_or(USUAL_ALPHA)],
             (Self::Auto, _) => vec![USUAL_ALPHA],
         }
+    }
+}
+
+impl Switch {
+    /// The bytes that a queue of priority 0 gets of the shared buffer when no other queue holds any, if there is such a buffer:
+    /// alpha B / (1 + alpha), and its reserve. Schemes that measure queues in shares of their buffer take it for that.
+    pub fn lone_share(&self, packet_bytes: u64) -> Option<u64> {
+        let pool = real(self.pool.bytes(packet_bytes)?);
+        let alpha = self.pool_alpha.of(self.pool)[0];
+        let reserve = self.pool_reserve.in_bytes(packet_bytes);
+        Some(whole(alpha * pool / (1.0 + alpha)) + reserve)
     }
 }
 
@@ -151,8 +165,6 @@ const USUAL_ALPHA: f64 = 1.0;
 
 #[cfg(test)]
 mod tests {
-    use base::cast::real;
-
     use super::*;
 
     #[test]

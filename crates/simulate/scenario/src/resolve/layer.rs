@@ -46,8 +46,11 @@ impl<'a> Layer<'a> {
             let scheme = all.find(|scheme| scheme.name == part);
             self.default_to(scheme.map_or(&[], |scheme| scheme.tcp));
         }
-        // A queue of a shared buffer has no room of its own, unless somebody gives it some.
-        if self.texts["switch.pool"] != "off" {
+        // A queue of a shared buffer, or of a switch that pauses, has no room of its own, unless somebody gives it some.
+        if ["switch.pool", "switch.pfc"]
+            .iter()
+            .any(|key| self.texts[key] != "off")
+        {
             self.default_to(&[("switch.buffer", "unlimited")]);
         }
         self.work_out();

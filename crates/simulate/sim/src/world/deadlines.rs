@@ -197,3 +197,6 @@ struct EndlessRelease(HostId);
 pub(super) const fn number(count: usize) -> u32 {
     count as u32
 }
+
+/// How far the token of pauses lies beyond those of deadlines: behind that of applications and that of what links keep.
+pub(super) const PAUSES: u32 = 2;

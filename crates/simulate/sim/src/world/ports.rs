@@ -7,11 +7,13 @@ use base::{Span, WireSize};
 use engine::Token;
 use engine::random::Stream;
 use fabric::{
-    Bucket, Chosen, Discipline, Disorder, Jitter, Limit, LinkSpec, LossLaw, Network, Node, NodeId,
-    PoolConfig, PortId, PortParts, Segment, Strict, Topology,
+    Bucket, Chosen, Discipline, Disorder, Jitter, Limit, LinkSpec, LossLaw, Network, Node,
+    NodeId, PfcConfig, PoolConfig, PortId, PortParts, Segment, Strict, Topology, Xoff,
 };
 use plan::PointSpec;
-use plan::keys::{Exception, HostQueue, Keys, LossPattern, LostSegments, QueueUnit};
+use plan::keys::{
+    Exception, HostQueue, Keys, LossPattern, LostSegments, PauseThreshold, QueueUnit,
+};
 use plan::workload::Plan;
 use schemes::{PortInfo, Roles};
 
@@ -71,10 +73,39 @@ impl<'a> Ports<'a> {
         })
     }
 
+    /// How switches pause the nodes before them, if they do.
+    pub(super) fn pfc(&self) -> Option<PfcConfig> {
+        let keys = &*self.point.keys;
+        let (switch, packet) = (&keys.switch, keys.packet_bytes());
+        Some(PfcConfig {
+            lossless: switch.pfc.classes()?,
+            xoff: match switch.pfc_xoff {
+                PauseThreshold::Auto => Xoff::Dynamic(switch.pool_alpha.of(switch.pool)[0]),
+                PauseThreshold::Dynamic(factor) => Xoff::Dynamic(factor),
+                PauseThreshold::Static(size) => Xoff::Static(size.in_bytes(packet)),
+            },
+            resume: switch.pfc_resume.in_bytes(packet),
+            headroom: switch.pfc_headroom.0.map(|size| size.in_bytes(packet)),
+            packet_bytes: packet,
+        })
+    }
+
     /// How much may wait at a switch port.
     pub(super) fn switch_limit(&self) -> Limit {
         let buffer = self.point.keys.switch.buffer.0;
         buffer.map_or(Limit::Unlimited, |size| self.limit(size))
+    }
+
+    /// What a scheme takes for the room of a queue: where queues share a buffer, what one gets alone.
+    fn told_limit(&self, port: PortId) -> Limit {
+        let keys = &*self.point.keys;
+        match (
+            self.own_limit(port),
+            keys.switch.lone_share(keys.packet_bytes()),
+        ) {
+            (Limit::Unlimited, Some(share)) => Limit::Bytes(share),
+            (own, _) => own,
+        }
     }
 
     /// The same at one of them.
@@ -121,7 +152,7 @@ impl<'a> Ports<'a> {
                 port,
                 rate: link.rate,
                 delay: link.delay,
-                limit: self.own_limit(port),
+                limit: self.told_limit(port),
                 packet_bytes: keys.packet_bytes(),
                 header_bytes: keys.net.header_bytes,
                 mss: mss(keys),
@@ -237,10 +268,12 @@ impl<'a> Ports<'a> {
             return self.of_switch(port, link);
         }
         let plain = self.plain.contains(&self.topology.ends(port).1);
-        let at_hosts = self
-            .roles
-            .iter()
-            .find(|roles| roles.priorities_at_hosts && !(plain && roles.plain_switches.hosts));
+        // What a switch pauses by priority, a host queues by priority.
+        let pauses = self.point.keys.switch.pfc.classes().is_some();
+        let at_hosts = self.roles.iter().find(|roles| {
+            (roles.priorities_at_hosts || pauses && roles.in_switches())
+                && !(plain && roles.plain_switches.hosts)
+        });
         PortParts {
             priorities: at_hosts
                 .and_then(|roles| roles.priorities)

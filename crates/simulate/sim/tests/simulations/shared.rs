@@ -57,3 +57,61 @@ fn drops_are_told_by_what_had_no_room() {
     let (_, pool, threshold, most) = drops(&[]);
     assert_eq!((pool, threshold, most), (None, None, None));
 }
+
+const LOSSLESS: &str = "schemes = [\"newreno\"]\nswitch.ecn_threshold = \"off\"\nswitch.pfc = \"all\"\nswitch.pfc_xoff = \"10pkt\"\n\
+    [workload]\nsenders = 40\n";
+
+#[test]
+fn switches_that_pause_lose_nothing_and_hosts_wait() {
+    let m = outcome(LOSSLESS, "newreno", &[]).metrics;
+    assert_eq!((m.drops, m.drops_headroom, m.timeouts), (0, Some(0), 0));
+    assert!(m.pfc_pauses > Some(0) && m.pfc_paused_us > 0.0, "{m:?}");
+    // Each of 40 ports brings in 10 packets, then three more, the bytes of its wire of 80 us there and back, and two quanta.
+    assert!(
+        m.queue_max_bytes <= 40 * (13 * 1500 + 10_000 + 128),
+        "{m:?}"
+    );
+    assert_eq!(
+        (m.pfc_deadlock, m.pfc_margin_bytes, m.pfc_victims),
+        (Some(0), Some(0), Some(0))
+    );
+    // The same with half of a shared buffer that is just large enough.
+    let dynamic = ["switch.pool=600KB", "switch.pfc_xoff=0.05"];
+    let m = outcome(LOSSLESS, "newreno", &dynamic).metrics;
+    assert_eq!((m.drops, m.timeouts), (0, 0));
+    assert!(
+        m.pfc_pauses > Some(0) && m.pool_max_bytes <= Some(600_000),
+        "{m:?}"
+    );
+}
+
+#[test]
+fn a_network_without_pauses_has_no_results_of_them() {
+    let run = outcome(
+        "schemes = [\"newreno\"]\n[workload]\nsenders = 4\n",
+        "newreno",
+        &[],
+    );
+    let m = &run.metrics;
+    assert_eq!(
+        (m.pfc_pauses, m.drops_headroom, m.pfc_victims),
+        (None, None, None)
+    );
+    assert!(m.pfc_paused_us.is_nan() && run.deadlock.is_empty());
+    assert!(run.ports.iter().all(|port| port.pauses == 0));
+}
+
+// Priority 0 is lossless, and the long flows below it are dropped.
+#[test]
+fn a_lossless_priority_stands_beside_one_that_is_dropped() {
+    let text = "schemes = [\"qos+newreno\"]\nswitch.ecn_threshold = \"off\"\nswitch.pfc = \"0\"\nswitch.pool = \"120KB\"\n\
+        switch.pfc_xoff = \"4pkt\"\n[group.important]\nworkload.senders = 10\nqos.priority = 0\n\
+        [group.others]\nworkload.senders = 30\nqos.priority = 1\n";
+    let run = outcome(text, "qos+newreno", &[]);
+    let drops = |group: &str| {
+        let own = run.flows.iter().filter(|flow| flow.group == group);
+        own.map(|flow| flow.drops).sum::<u32>()
+    };
+    assert_eq!(drops("important"), 0);
+    assert!(drops("others") > 0 && run.metrics.pfc_pauses > Some(0));
+}
