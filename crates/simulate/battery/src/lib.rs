@@ -98,6 +98,7 @@ const NETWORKS: &[Network] = &[
     Network { name: "heavy loss", sets: &["bottleneck.loss=0.3"], drops: 1 },
     Network { name: "loss of every tenth", sets: &["bottleneck.loss=0.1", "bottleneck.loss_pattern=periodic"], drops: 1 },
     Network { name: "loss in bursts", sets: &["bottleneck.loss=0.05", "bottleneck.loss_pattern=bursts", "bottleneck.loss_burst=3"], drops: 1 },
+    Network { name: "marks at random", sets: &["workload.senders=20", "switch.ecn_threshold=5pkt", "switch.ecn_max=40pkt", "switch.ecn_probability=0.2"], drops: 0 },
     Network { name: "a shared buffer", sets: &["workload.senders=20", "switch.pool=40pkt", "switch.ecn_threshold=10pkt"], drops: 0 },
     Network { name: "switches that pause", sets: &["workload.senders=20", "switch.pfc=all", "switch.pfc_xoff=3pkt", "switch.pool=200pkt", "switch.ecn_threshold=20pkt"], drops: 0 },
     Network { name: "random starts", sets: &["workload.senders=20", "workload.jitter=1ms"], drops: 0 },

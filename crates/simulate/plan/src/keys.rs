@@ -220,6 +220,10 @@ base::settings! {
         pub buffer: OrUnlimited<WireSize> = "80pkt",
         /// Queue length at or above which an arriving ECN-capable packet is marked (K of DCTCP); "off" marks nothing.
         pub ecn_threshold: OrOff<WireSize> = "40pkt",
+        /// Queue length from which on every arriving ECN-capable packet is marked (Kmax of DCQCN and RoCE switches). Between switch.ecn_threshold (then Kmin) and this length packets are marked at random, with a probability that grows with the queue from 0 to switch.ecn_probability. "off" marks all packets from switch.ecn_threshold on. Ignored where a scheme brings queues that mark by a rule of their own.
+        pub ecn_max: OrOff<WireSize> = "off",
+        /// Probability of a mark just below switch.ecn_max (Pmax); ignored without it.
+        pub ecn_probability: Fraction = "0.01",
         /// Size of the buffer that all queues of a switch share, as in real switches, or the chip that has it; "off" gives every queue room of its own. A queue may then hold switch.pool_reserve, and beyond that at most switch.pool_alpha times the bytes that the pool has free (dynamic thresholds, Choudhury and Hahne 1998). With a pool, switch.buffer is "unlimited" unless you give it; a given one bounds every queue besides.
         pub pool: SharedPool = "off",
         /// Factors of the dynamic thresholds of switch.pool, by priority of packets, joined by +; the last one counts for all lower priorities. "auto" is the factor of the chip that switch.pool names, where it is known, else 1. Chips have powers of two: alpha 1/8 is "0.125".
@@ -518,6 +522,7 @@ mod tests {
             [
                 "switch.buffer",
                 "switch.ecn_threshold",
+                "switch.ecn_max",
                 "switch.pool",
                 "switch.pool_reserve",
                 "switch.pfc_xoff",

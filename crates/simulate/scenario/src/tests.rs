@@ -865,6 +865,25 @@ fn a_shared_buffer_that_cannot_work_is_refused() {
     }
 }
 
+#[test]
+fn marks_at_random_need_two_lengths_in_their_order() {
+    for sets in [
+        &["switch.ecn_max=40pkt"][..],
+        &["switch.ecn_max=60pkt", "switch.ecn_threshold=off"],
+    ] {
+        let text = message("schemes = [\"newreno\"]", sets);
+        assert!(
+            text.contains("does not lie above switch.ecn_threshold"),
+            "{text}"
+        );
+    }
+    let marked = scenario(
+        "seeds = 3\nschemes = [\"dctcp\"]",
+        &["switch.ecn_max=60pkt"],
+    );
+    assert!(marked.points()[0].is_random() && marked.warnings().is_empty());
+}
+
 // B / K - 1 / alpha: 480 KB, 60 KB and alpha 1 make 7.
 #[test]
 fn queues_that_share_a_buffer_and_drop_before_they_mark_are_warned_of() {

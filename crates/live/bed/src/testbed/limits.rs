@@ -92,6 +92,13 @@ fn network(keys: &Keys) -> Vec<(String, &'static str)> {
             "leave it out",
         ));
     }
+    if keys.switch.ecn_max.0.is_some() {
+        refused.push((
+            "switch.ecn_max: queues of the bed mark every packet from switch.ecn_threshold on"
+                .to_owned(),
+            "leave it out",
+        ));
+    }
     if keys.switch.pool != SharedPool::Off {
         refused.push((
             "switch.pool: queues of a Linux switch share no buffer".to_owned(),

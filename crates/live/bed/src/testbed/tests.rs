@@ -81,6 +81,7 @@ fn what_linux_cannot_have_is_refused() {
     assert!(refused(&[("bottleneck.lose", "syn")]).starts_with("bottleneck.lose"));
     assert!(refused(&[("switch.burst", "2pkt")]).starts_with("switch.burst"));
     assert!(refused(&[("switch.pool", "4MB")]).starts_with("switch.pool"));
+    assert!(refused(&[("switch.ecn_max", "60pkt")]).starts_with("switch.ecn_max"));
     let pfc = [
         ("switch.pfc", "all"),
         ("switch.pfc_xoff", "24KB"),

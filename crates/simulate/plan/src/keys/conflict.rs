@@ -176,6 +176,7 @@ fn queues(keys: &Keys, found: &mut Vec<Conflict>) {
                 &["switch.ecn_threshold", "switch.unit"],
                 switch.ecn_threshold.0,
             ),
+            (&["switch.ecn_max", "switch.unit"], switch.ecn_max.0),
         ] {
             if size.is_some_and(|size| size.unit == SizeUnit::Byte) {
                 found.push(Conflict::new(
@@ -184,6 +185,19 @@ fn queues(keys: &Keys, found: &mut Vec<Conflict>) {
                     "give it in pkt, or set switch.unit = \"bytes\"",
                 ));
             }
+        }
+    }
+    if let OrOff(Some(max)) = switch.ecn_max {
+        let above = |min: WireSize| {
+            let packet = keys.packet_bytes();
+            max.in_bytes(packet) <= min.in_bytes(packet)
+        };
+        if switch.ecn_threshold.0.is_none_or(above) {
+            found.push(Conflict::new(
+                &["switch.ecn_max", "switch.ecn_threshold"],
+                "switch.ecn_max does not lie above switch.ecn_threshold, from which on packets may be marked",
+                "raise switch.ecn_max, lower switch.ecn_threshold, or set switch.ecn_max = \"off\"",
+            ));
         }
     }
     if switch.emulated_load.0 >= 1.0 || (switch.emulated_load.0 > 0.0 && switch.buffer.0.is_none())

@@ -7,7 +7,7 @@ use base::{Span, WireSize};
 use engine::Token;
 use engine::random::Stream;
 use fabric::{
-    Bucket, Chosen, Discipline, Disorder, Jitter, Limit, LinkSpec, LossLaw, Network, Node,
+    Bucket, Chosen, Discipline, Disorder, EcnRamp, Jitter, Limit, LinkSpec, LossLaw, Network, Node,
     NodeId, PfcConfig, PoolConfig, PortId, PortParts, Segment, Strict, Topology, Xoff,
 };
 use plan::PointSpec;
@@ -147,7 +147,11 @@ impl<'a> Ports<'a> {
                 .map(|depth| Bucket::new(link.rate, depth.in_bytes(keys.packet_bytes()))),
             ..PortParts::plain()
         };
-        if let Some(roles) = in_switches(self.roles) {
+        let roles = in_switches(self.roles);
+        if let (None, Some(ramp)) = (roles, self.ramp(port)) {
+            made.discipline = ramp.into_discipline();
+        }
+        if let Some(roles) = roles {
             let info = PortInfo {
                 port,
                 rate: link.rate,
@@ -160,6 +164,8 @@ impl<'a> Ports<'a> {
             };
             if let Some(make) = &roles.queue {
                 made.discipline = make(&info, made.discipline);
+            } else if let Some(ramp) = self.ramp(port) {
+                made.discipline = ramp.into_discipline();
             }
             made.hook = roles.hook.as_ref().map(|make| make(&info));
             made.priorities = roles.priorities.unwrap_or(Strict::FIFO);
@@ -190,6 +196,17 @@ impl<'a> Ports<'a> {
         }
         self.make_exceptions(port, &mut made);
         made
+    }
+
+    /// The marks of a queue whose probability grows with its length, if they do.
+    fn ramp(&self, port: PortId) -> Option<EcnRamp> {
+        let switch = &self.point.keys.switch;
+        Some(EcnRamp {
+            min: self.limit(switch.ecn_threshold.0?),
+            max: self.limit(switch.ecn_max.0?),
+            most: switch.ecn_probability.0,
+            stream: Stream::new(self.point.seed, "ecn", u64::from(port.0)),
+        })
     }
 
     /// What differs at a port from all others.

@@ -115,3 +115,24 @@ fn a_lossless_priority_stands_beside_one_that_is_dropped() {
     assert_eq!(drops("important"), 0);
     assert!(drops("others") > 0 && run.metrics.pfc_pauses > Some(0));
 }
+
+#[test]
+fn a_ramp_marks_less_than_a_step_at_its_lower_end_and_differs_from_seed_to_seed() {
+    let text = "schemes = [\"dctcp\"]\nswitch.buffer = \"200pkt\"\nswitch.ecn_threshold = \"10pkt\"\n\
+        tcp.initial_window = 2\n[workload]\nsenders = 10\nsize = \"200KB\"\n";
+    let marks = |sets: &[&str]| {
+        let run = outcome(text, "dctcp", sets);
+        assert_eq!(run.metrics.flows_completed, 10);
+        (run.metrics.marks, run.digest)
+    };
+    let (step, _) = marks(&[]);
+    let (ramp, digest) = marks(&["switch.ecn_max=150pkt", "switch.ecn_probability=0.1"]);
+    assert!(ramp > 0 && 2 * ramp < step, "{ramp} {step}");
+    assert_eq!(
+        marks(&["switch.ecn_max=150pkt", "switch.ecn_probability=0.1"]),
+        (ramp, digest)
+    );
+    // Where every packet between the two lengths is marked, the ramp is nearly a step.
+    let (certain, _) = marks(&["switch.ecn_max=11pkt", "switch.ecn_probability=1"]);
+    assert!(certain.abs_diff(step) * 10 < step, "{certain} {step}");
+}
