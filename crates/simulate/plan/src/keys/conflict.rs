@@ -58,8 +58,12 @@ pub(super) fn all(keys: &Keys, marking: Option<&str>) -> Vec<Conflict> {
     topology(keys, &mut found);
     packets(keys, &mut found);
     queues(keys, &mut found);
-    pool::conflicts(keys, &mut found);
-    pfc::conflicts(keys, &mut found);
+    for (keys, message, remedy) in pool::conflicts(keys)
+        .into_iter()
+        .chain(pfc::conflicts(keys))
+    {
+        found.push(Conflict::new(keys, message, remedy));
+    }
     marks(keys, marking, &mut found);
     timers(keys, &mut found);
     reports(keys, &mut found);

@@ -3,8 +3,6 @@
 use base::cast::{real, whole};
 use base::{Factor, Quantity, QuantityError, WireSize};
 
-use super::Switch;
-
 /// Whether the queues of a switch share a buffer, and how large it is.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum SharedPool {
@@ -47,6 +45,19 @@ impl SharedPool {
             Self::Chip(chip) => Some(chip.bytes),
         }
     }
+
+    /// The bytes that a queue of priority 0 with this reserve gets of it when no other queue holds any: alpha B / (1 + alpha), and
+    /// the reserve. Schemes that measure queues in shares of their buffer take it for that.
+    pub fn lone_share(self, alphas: &Alphas, reserve: WireSize, packet_bytes: u64) -> Option<u64> {
+        let bytes = self.bytes(packet_bytes)?;
+        let reserve = reserve.in_bytes(packet_bytes);
+        Some(share(bytes, alphas.of(self)[0]) + reserve)
+    }
+}
+
+/// What a lone queue gets of a pool: alpha B / (1 + alpha).
+pub(super) fn share(bytes: u64, alpha: f64) -> u64 {
+    whole(alpha * real(bytes) / (1.0 + alpha))
 }
 
 impl Alphas {
@@ -57,17 +68,6 @@ impl Alphas {
             (Self::Auto, SharedPool::Chip(chip)) => vec![chip.alpha.unwrap_or(USUAL_ALPHA)],
             (Self::Auto, _) => vec![USUAL_ALPHA],
         }
-    }
-}
-
-impl Switch {
-    /// The bytes that a queue of priority 0 gets of the shared buffer when no other queue holds any, if there is such a buffer:
-    /// alpha B / (1 + alpha), and its reserve. Schemes that measure queues in shares of their buffer take it for that.
-    pub fn lone_share(&self, packet_bytes: u64) -> Option<u64> {
-        let pool = real(self.pool.bytes(packet_bytes)?);
-        let alpha = self.pool_alpha.of(self.pool)[0];
-        let reserve = self.pool_reserve.in_bytes(packet_bytes);
-        Some(whole(alpha * pool / (1.0 + alpha)) + reserve)
     }
 }
 

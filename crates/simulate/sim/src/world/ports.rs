@@ -99,10 +99,9 @@ impl<'a> Ports<'a> {
     /// What a scheme takes for the room of a queue: where queues share a buffer, what one gets alone.
     fn told_limit(&self, port: PortId) -> Limit {
         let keys = &*self.point.keys;
-        match (
-            self.own_limit(port),
-            keys.switch.lone_share(keys.packet_bytes()),
-        ) {
+        let (pool, alphas) = (keys.switch.pool, &keys.switch.pool_alpha);
+        let share = pool.lone_share(alphas, keys.switch.pool_reserve, keys.packet_bytes());
+        match (self.own_limit(port), share) {
             (Limit::Unlimited, Some(share)) => Limit::Bytes(share),
             (own, _) => own,
         }

@@ -2,13 +2,15 @@
 
 use base::WireSize;
 
-use super::super::{HostQueue, Keys, PauseThreshold, SharedPool};
-use super::Conflict;
+use super::pool::Finding;
+use crate::keys::{HostQueue, Keys, PauseThreshold, SharedPool};
 
-pub(super) fn conflicts(keys: &Keys, found: &mut Vec<Conflict>) {
+/// Every contradiction of pauses.
+pub(super) fn conflicts(keys: &Keys) -> Vec<Finding> {
+    let mut found: Vec<Finding> = Vec::new();
     let switch = &keys.switch;
     if switch.pfc.classes().is_none() {
-        return;
+        return found;
     }
     let contradictions: [(&'static [&'static str], bool, &str, &str); 5] = [
         (
@@ -44,19 +46,20 @@ pub(super) fn conflicts(keys: &Keys, found: &mut Vec<Conflict>) {
     ];
     for (keys, wrong, message, remedy) in contradictions {
         if wrong {
-            found.push(Conflict::new(keys, message, remedy));
+            found.push((keys, message.to_owned(), remedy.to_owned()));
         }
     }
     let packet = keys.packet_bytes();
     if let PauseThreshold::Static(size) = switch.pfc_xoff
         && !holds(size, packet)
     {
-        found.push(Conflict::new(
+        found.push((
             &["switch.pfc_xoff"],
-            "no full packet fits below the threshold at which switches pause",
+            "no full packet fits below the threshold at which switches pause".to_owned(),
             format!("a full packet has {packet} bytes: give at least \"1pkt\""),
         ));
     }
+    found
 }
 
 fn holds(size: WireSize, packet: u64) -> bool {
