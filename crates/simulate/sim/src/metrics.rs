@@ -74,7 +74,7 @@ pub struct Metrics {
     pub queue_max_bytes: u64,
     pub pool_max_bytes: Option<u64>,
     pub pfc_pauses: Option<u64>,
-    #[serde(with = "absent")]
+    #[serde(with = "absent", default = "absent::none")]
     pub pfc_paused_us: f64,
     pub pfc_victims: Option<u64>,
     pub pfc_margin_bytes: Option<u64>,

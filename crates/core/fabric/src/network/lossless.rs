@@ -31,7 +31,7 @@ pub(super) struct Lossless {
     agenda: BinaryHeap<Reverse<(Time, u64, Act)>>,
     /// How many acts have been planned.
     count: u64,
-    /// Whether a packet of this connection waited for a pause in vain, by connection.
+    /// By connection: whether it waited for a pause although nothing waited at the next port.
     victims: Vec<bool>,
     /// Whether the packet that has come out of a wire last waited for a pause before it.
     waited: bool,
@@ -105,7 +105,7 @@ pub struct PauseReport {
     pub pauses: u64,
     /// The sum of their times.
     pub paused: Span,
-    /// Connections of which a packet waited for a pause although nothing waited at the port that it went on to.
+    /// Connections that waited for a pause although nothing waited at the port to which their packet went on.
     pub victims: u64,
     /// How near the bytes that any port brought in came to the threshold, at the least.
     pub margin: u64,

@@ -14,6 +14,7 @@ mod goals;
 mod goodput;
 mod open;
 mod over_time;
+mod pauses;
 mod search;
 mod sweep;
 mod unchanged;
@@ -53,12 +54,21 @@ fn metrics() -> Metrics {
         fairness: 1.0,
         drops: 0,
         marks: 1,
+        drops_pool: None,
+        drops_threshold: None,
+        drops_headroom: None,
         threshold_crossings: 0,
         queue_mean_bytes: 35_400.0,
         queue_p5_bytes: 12_000,
         queue_p50_bytes: 36_000,
         queue_p95_bytes: 52_500,
         queue_max_bytes: 57_000,
+        pool_max_bytes: None,
+        pfc_pauses: None,
+        pfc_paused_us: f64::NAN,
+        pfc_victims: None,
+        pfc_margin_bytes: None,
+        pfc_deadlock: None,
         flows_completed: 100,
         flows_failed: 0,
         flows_unfinished: 0,
