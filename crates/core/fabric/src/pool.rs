@@ -5,7 +5,7 @@ use base::cast::{real, whole};
 use crate::watch::DropReason;
 
 /// The buffer that the queues of a switch share (Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory
-/// packet switches", ToN 1998).
+/// packet switches", 1998).
 ///
 /// A queue may hold its own reserve, and beyond it at most `alpha` times what the pool has free. Only arrivals are tested: a
 /// queue above a threshold that has fallen keeps its packets.
@@ -202,7 +202,11 @@ mod tests {
         ] {
             let total = 10_000_000_u64;
             let mut all = Queues::new(total, &[alpha], &vec![0; old + 1]);
-            while (0..old).fold(false, |any, queue| all.arrive(queue, 10) || any) {}
+            let mut grows = old > 0;
+            while grows {
+                let taken: Vec<bool> = (0..old).map(|queue| all.arrive(queue, 10)).collect();
+                grows = taken.contains(&true);
+            }
             // In each step every link sends 10 bytes; old queues that are below their threshold are kept full.
             let burst = 'burst: loop {
                 for _ in 0..rate {

@@ -160,7 +160,7 @@ pub const CHIPS: [Chip; 8] = [
     },
 ];
 
-/// The factor of SONiC's profiles for lossless traffic.
+/// The factor of the profiles of `SONiC` for lossless traffic.
 const USUAL_ALPHA: f64 = 1.0;
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ fn the_test_bed_of_dctcp_has_timeouts_with_ports_of_100_packets_and_none_with_it
     for point in scenario.points().iter().filter(|point| point.seed == 1) {
         let senders = point.keys.workload.senders.0;
         let metrics = run::run(point).expect("a run").metrics;
-        seen.push((point.scheme.to_string(), senders, metrics.timeouts));
+        seen.push((point.scheme.clone(), senders, metrics.timeouts));
     }
     let timeouts = |scheme: &str, senders| {
         let found = seen
