@@ -1,21 +1,32 @@
 //! A topology in motion.
 
+mod buffers;
+mod digest;
+mod lossless;
 mod parts;
 mod path;
+mod told;
 
-use base::cast::{id, low_64};
-use base::{Beside, Extension, FlowId, HostId, Options, Packet, Time, Timestamps};
+use base::cast::id;
+use base::{FlowId, HostId, Packet, Time};
 use engine::{Scheduler, Token};
 
 use crate::disorder::{Detained, Disorder};
 use crate::histogram::QueueStatistics;
 use crate::parts::PortParts;
+use crate::pfc::PfcConfig;
+use crate::pool::PoolConfig;
 use crate::port::{End, Offer, Port, PortConfig};
 use crate::port_id::PortId;
 use crate::queue::Limit;
 use crate::routes::{Routes, Spread};
 use crate::topology::{LinkSpec, Node, NodeId, Topology, TopologyError};
 use crate::watch::Watch;
+
+use buffers::Buffers;
+pub use buffers::Refusals;
+use lossless::Lossless;
+pub use lossless::{PauseReport, Paused};
 
 /// What the ports of a network have in common, and how switch and host ports differ.
 pub struct NetworkConfig<'a> {
@@ -34,6 +45,8 @@ pub struct NetworkConfig<'a> {
     /// Bytes for whose transmission switches hold every packet before it reaches the queue of the
     /// next link. All packets of a port are held alike, so the port behaves as if its wire were longer.
     pub switch_hold_bytes: u64,
+    /// The buffer that the queues of each switch share, if they do.
+    pub pool: Option<PoolConfig>,
     /// When queue statistics begin.
     pub measure_from: Time,
     /// How packets spread over paths of equal length.
@@ -52,9 +65,10 @@ pub struct NetworkConfig<'a> {
 /// [`Network::settle_host`] comes before whatever happens at such a host.
 pub struct Network {
     ports: Vec<Port>,
-    /// Whether any port has a hook, or priorities.
+    /// Whether any port has a hook.
     hooked: bool,
-    prioritised: bool,
+    /// Whether packets are offered apart: ports have priorities or share a buffer.
+    apart: bool,
     /// Whether packets that come out of a port may be other than those that went in: withdrawn by priority,
     /// or kept behind a link.
     disturbed: bool,
@@ -62,6 +76,10 @@ pub struct Network {
     fetched: u32,
     /// What is kept behind links, if any delivers late or twice.
     detained: Option<Box<Detained>>,
+    /// The buffers that queues share, if they do.
+    buffers: Option<Box<Buffers>>,
+    /// The same where switches pause the nodes before them; then `buffers` is `None`.
+    lossless: Option<Box<Lossless>>,
     /// The only port of each host.
     host_ports: Vec<PortId>,
     routes: Routes,
@@ -89,10 +107,12 @@ impl Network {
         let mut network = Self {
             ports: Vec::with_capacity(topology.links().len() * 2),
             hooked: false,
-            prioritised: false,
+            apart: false,
             disturbed: false,
             fetched: 0,
             detained: None,
+            buffers: None,
+            lossless: None,
             host_ports: (0..hosts)
                 .map(|h| topology.host_port(HostId(id(h))))
                 .collect(),
@@ -115,7 +135,7 @@ impl Network {
                 };
                 let made = make(id, spec);
                 network.hooked |= made.hook.is_some();
-                network.prioritised |= made.priorities.classes > 1;
+                network.apart |= made.priorities.classes > 1;
                 let port = PortConfig {
                     rate: spec.rate,
                     delay: spec.delay + spec.rate.serialisation(held),
@@ -134,7 +154,12 @@ impl Network {
                 network.ports.push(port);
             }
         }
-        network.disturbed = network.prioritised;
+        network.disturbed = network.apart;
+        if let Some(pool) = &config.pool {
+            let buffers = Buffers::new(topology, &network.ports, pool);
+            network.buffers = Some(Box::new(buffers));
+            network.apart = true;
+        }
         if size_of_val(&*network.ports) > NEAR_CACHE {
             network.fetched = id(network.ports.len());
         }
@@ -145,6 +170,27 @@ impl Network {
     pub fn disturb(&mut self, disorder: Disorder, token: Token) {
         self.detained = Some(Box::new(Detained::new(disorder, token)));
         self.disturbed = true;
+    }
+
+    /// Makes switches pause the nodes before them rather than drop, with the shared buffer of `pool`, if they have one. Events of
+    /// these pauses have this token; no other event may.
+    pub fn pause_by(
+        &mut self,
+        topology: &Topology,
+        config: PfcConfig,
+        pool: Option<&PoolConfig>,
+        token: Token,
+    ) {
+        let lossless = Lossless::new(topology, &mut self.ports, (pool, config), token);
+        (self.lossless, self.buffers) = (Some(Box::new(lossless)), None);
+        (self.apart, self.disturbed) = (true, true);
+    }
+
+    /// An event of pauses has come.
+    pub fn on_pause_event<W: Watch>(&mut self, sched: &mut Scheduler, watch: &mut W) {
+        if let Some(lossless) = &mut self.lossless {
+            lossless.act(&mut self.ports, sched, watch);
+        }
     }
 
     /// Tells of a flow before its first packet: between which hosts it is, and a number that stands for
@@ -163,7 +209,7 @@ impl Network {
         watch: &mut W,
     ) {
         self.sent += 1;
-        self.offer(self.host_ports[from.0 as usize], packet, sched, watch);
+        self.offer(self.host_ports[from.0 as usize], None, packet, sched, watch);
     }
 
     /// As [`Network::send`]. Returns when the transmission of the packet begins if it waits for others, and a time that has
@@ -179,7 +225,7 @@ impl Network {
         self.sent += 1;
         let port = self.host_ports[from.0 as usize];
         let begins = self.ports[port.0 as usize].next_begins();
-        self.offer(port, packet, sched, watch);
+        self.offer(port, None, packet, sched, watch);
         // A packet that is dropped leaves it as it was.
         if self.ports[port.0 as usize].next_begins() > begins {
             begins
@@ -218,6 +264,9 @@ impl Network {
     ) -> Option<HostId> {
         if self.disturbed {
             self.count_withdrawn(port);
+            if let Some(lossless) = &mut self.lossless {
+                lossless.on_arrival(port, &self.ports[port.0 as usize]);
+            }
             if self.detains(port, packet, sched, watch) {
                 return None;
             }
@@ -295,7 +344,7 @@ impl Network {
             }
             End::Switch(row) => {
                 let out = self.routes.next(row, packet);
-                self.offer(out, packet, sched, watch);
+                self.offer(out, Some(port), packet, sched, watch);
                 None
             }
         }
@@ -395,10 +444,14 @@ impl Network {
     fn offer<W: Watch>(
         &mut self,
         port: PortId,
+        from: Option<PortId>,
         packet: &mut Packet,
         sched: &mut Scheduler,
         watch: &mut W,
     ) {
+        if self.apart {
+            return self.offer_apart((port, from), packet, sched, watch);
+        }
         let out = &mut self.ports[port.0 as usize];
         match out.offer_watched(packet, sched.now(), port, watch) {
             Offer::Dropped => self.lost += 1,
@@ -409,74 +462,40 @@ impl Network {
                 }
             }
         }
-        if self.prioritised {
-            self.lost += self.ports[port.0 as usize].take_gone();
-        }
     }
 
-    #[inline(always)]
-    fn record(&mut self, port: PortId, packet: &Packet, now: Time) {
-        let place = u64::from(port.0) << 32 | u64::from(packet.flow.0);
-        // In the order in which a packet has them, so that each is one word of it.
-        let numbers = u64::from(packet.seq.0) | u64::from(packet.ack.0) << 32;
-        let rest = u64::from(packet.window)
-            | u64::from(packet.payload) << 16
-            | u64::from(packet.flags.bits()) << 32
-            | (packet.ecn as u64) << 40
-            | u64::from(packet.dscp) << 48
-            | u64::from(packet.reserved) << 56;
-        let where_and_when = now.as_ps() ^ place.rotate_left(17) ^ ODD_A;
-        let mut what = numbers ^ rest.rotate_left(29);
-        if !matches!(packet.options, Options::None) || packet.extension != Extension::NONE {
-            what = what.wrapping_add(match packet.options {
-                // As `digest_of_carried` has it, of what nearly all segments carry where any do.
-                Options::Stamped(timestamps, Beside::None)
-                    if packet.extension == Extension::NONE =>
-                {
-                    both(timestamps).wrapping_mul(ODD_B.wrapping_mul(ODD_A))
+    /// [`Network::offer`] where ports have priorities or share a buffer.
+    #[inline(never)]
+    fn offer_apart<W: Watch>(
+        &mut self,
+        (port, from): (PortId, Option<PortId>),
+        packet: &mut Packet,
+        sched: &mut Scheduler,
+        watch: &mut W,
+    ) {
+        if let Some(lossless) = &mut self.lossless {
+            let lost = lossless.offer(&mut self.ports, from, port, packet, (sched, watch));
+            self.lost += u64::from(lost);
+            return;
+        }
+        let now = sched.now();
+        let offer = match &mut self.buffers {
+            Some(buffers) => buffers.offer(&mut self.ports, port, packet, now, watch),
+            None => self.ports[port.0 as usize].offer_watched(packet, now, port, watch),
+        };
+        match offer {
+            Offer::Dropped => self.lost += 1,
+            Offer::Queued => {}
+            Offer::First(arrival) => {
+                if watch.schedules_first(port, now) {
+                    sched.at(arrival, Token(port.0));
                 }
-                _ => digest_of_carried(packet),
-            });
+            }
         }
-        // The two halves of a product are folded, which mixes both factors into every bit. A sum does not
-        // depend on the order of hops, of which those at equal times have none.
-        let product = u128::from(where_and_when) * u128::from(what ^ ODD_B);
-        let hop = low_64((product >> 64) ^ product);
-        self.digest = self.digest.wrapping_add(hop);
+        self.lost += self.ports[port.0 as usize].take_gone();
     }
-}
-
-/// Most segments carry neither options nor an extension.
-#[inline(never)]
-fn digest_of_carried(packet: &Packet) -> u64 {
-    let [first, second, third] = packet.extension.0;
-    let extension = u64::from(first) << 32 ^ u64::from(second) << 16 ^ u64::from(third);
-    let mut options: u64 = match (packet.options.syn(), packet.options.sack()) {
-        (Some(syn), _) => {
-            let scale = syn.window_scale.map_or(0xff, u64::from);
-            u64::from(syn.mss) << 16 | scale << 8 | u64::from(syn.sack_permitted) << 1 | 1
-        }
-        (None, Some(blocks)) => blocks.as_slice().iter().fold(3, |digest, (start, end)| {
-            let block = u64::from(start.0) << 32 | u64::from(end.0);
-            (digest.rotate_left(7) ^ block).wrapping_mul(ODD_B)
-        }),
-        (None, None) => 0,
-    };
-    if let Some(timestamps) = packet.options.timestamps() {
-        options = (options.rotate_left(11) ^ both(timestamps)).wrapping_mul(ODD_B);
-    }
-    options
-        .wrapping_mul(ODD_A)
-        .wrapping_add(extension.wrapping_mul(ODD_B))
-}
-
-const fn both(timestamps: Timestamps) -> u64 {
-    (timestamps.value as u64) << 32 | timestamps.echo as u64
 }
 
 /// Bytes. Of ports that take more, a first-level cache holds few, and to wait for the second-level cache costs more
 /// than the instructions that fetch one: measured with 138 KiB. With 77 KiB it did not.
 const NEAR_CACHE: usize = 128 << 10;
-/// Odd constants with well-mixed bits: 2^64 divided by the golden ratio, and the mixer of `MurmurHash3`.
-const ODD_A: u64 = 0x9e37_79b9_7f4a_7c15;
-const ODD_B: u64 = 0xff51_afd7_ed55_8ccd;

@@ -5,6 +5,7 @@ mod busy;
 mod facts;
 mod hooks;
 mod jitter;
+mod paused;
 mod room;
 mod wire;
 
@@ -21,7 +22,7 @@ use crate::priority::{Priorities, Strict};
 use crate::queue::{Backlog, Discipline, Limit, QueueDisc};
 use crate::ring::Ring;
 use crate::routes::Row;
-use crate::watch::Watch;
+use crate::watch::{DropReason, Watch};
 
 pub use bucket::Bucket;
 pub use facts::PortCounters;
@@ -115,6 +116,8 @@ pub struct Port {
     exact: Option<u64>,
     jitter: Option<Box<Jitter>>,
     bucket: Option<Box<Bucket>>,
+    /// Why the packet that is offered has no room besides the limit, until it is dropped; else `None`.
+    refusal: Option<DropReason>,
 }
 
 /// The other end of a wire.
@@ -189,6 +192,7 @@ impl Port {
             end: End::Host(HostId(0)),
             of_host: true,
             gone: 0,
+            refusal: None,
         }
     }
 
@@ -430,10 +434,6 @@ impl Port {
         self.call_hook(Calls::DEPARTURE, start, port, watch, |hook, queue| {
             hook.on_departure(queue, packet, start);
         });
-        debug_assert!(
-            !self.ring.is_empty(),
-            "the packet before it has yet to arrive"
-        );
         self.start(packet, self.size_of(packet), start);
     }
 

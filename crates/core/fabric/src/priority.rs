@@ -22,6 +22,8 @@ pub(crate) struct Priorities {
     amounts: Vec<Amount>,
     /// A bit for each class that has packets, the first one lowest.
     waiting: u64,
+    /// A bit for each class that may not be sent.
+    paused: u64,
     packets: u64,
     push_out: bool,
 }
@@ -57,6 +59,7 @@ impl Priorities {
             queues: (0..classes).map(|_| Ring::new()).collect(),
             amounts: vec![Amount::default(); classes.into()],
             waiting: 0,
+            paused: 0,
             packets: 0,
             push_out: strict.push_out,
         }
@@ -71,12 +74,12 @@ impl Priorities {
         self.packets += 1;
     }
 
-    /// The oldest packet of the first class that has one leaves. O(1).
+    /// The oldest packet of the first class that has one and is not paused leaves. O(1).
     ///
     /// # Panics
-    /// If no packet waits.
+    /// If no such packet waits.
     pub(crate) fn pop(&mut self) -> Packet {
-        let class = self.waiting.trailing_zeros();
+        let class = (self.waiting & !self.paused).trailing_zeros();
         let queue = &mut self.queues[class as usize];
         let packet = queue.pop();
         self.waiting &= !(u64::from(queue.is_empty()) << class);
@@ -121,7 +124,33 @@ impl Priorities {
         self.packets
     }
 
-    fn class(&self, packet: &Packet) -> usize {
+    /// A class may no longer be sent, or again.
+    pub(crate) const fn pause(&mut self, class: usize, paused: bool) {
+        self.paused = self.paused & !(1 << class) | (paused as u64) << class;
+    }
+
+    /// Whether a class may not be sent.
+    pub(crate) const fn is_paused(&self, class: usize) -> bool {
+        self.paused >> class & 1 == 1
+    }
+
+    /// Whether a packet waits that may be sent.
+    pub(crate) const fn can_send(&self) -> bool {
+        self.waiting & !self.paused != 0
+    }
+
+    /// Classes.
+    pub(crate) const fn classes(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// What waits in a class.
+    pub(crate) fn amount(&self, class: usize) -> Amount {
+        self.amounts[class]
+    }
+
+    /// The class of `packet`.
+    pub(crate) fn class(&self, packet: &Packet) -> usize {
         usize::from(packet.dscp).min(self.queues.len() - 1)
     }
 }

@@ -34,6 +34,12 @@ pub trait Watch {
         let _ = (port, packet, reason, now);
     }
 
+    /// The next node has paused a class at `port`, or resumed it.
+    #[inline(always)]
+    fn on_pause(&mut self, port: PortId, class: u8, paused: bool, now: Time) {
+        let _ = (port, class, paused, now);
+    }
+
     /// A link in disorder will deliver `packet` a second time.
     #[inline(always)]
     fn on_copy(&mut self, packet: &Packet) {
@@ -60,8 +66,14 @@ impl Watch for () {}
 /// Why a packet was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DropReason {
-    /// It did not fit.
+    /// It did not fit into its queue.
     Full,
+    /// The buffer that all queues of the switch share was full.
+    Pool,
+    /// Its queue had its share of that buffer.
+    Threshold,
+    /// The port that brought it had filled the headroom of its class, although that was paused there.
+    Headroom,
     /// The discipline of the queue decided so; a lossy link is such a discipline.
     Discipline,
 }

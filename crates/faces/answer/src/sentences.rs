@@ -7,6 +7,7 @@ mod measure;
 mod open;
 mod over_time;
 mod parts;
+mod pauses;
 mod rounds;
 mod search;
 mod sweep;
@@ -35,6 +36,7 @@ pub fn of_run(summary: &Summary) -> Vec<String> {
     sentences.extend(incomplete(summary, "flows_unfinished", "Unfinished"));
     sentences.extend(incomplete(summary, "flows_failed", "Failed"));
     sentences.extend(absent(summary));
+    sentences.extend(pauses::sentences(summary));
     sentences.extend(goals::sentences(summary));
     // The values of a search were chosen to answer one question.
     let compared = summary.search.is_none();

@@ -14,6 +14,8 @@ pub(crate) mod flows;
 mod link;
 mod links;
 mod lost;
+mod pfc;
+mod pool;
 pub mod profile;
 mod reading;
 mod topology;
@@ -39,6 +41,8 @@ pub use conflict::Conflict;
 pub use exceptions::{Exception, ExceptionPlace, Exceptions, LinkException};
 pub use fan_in::FanIn;
 pub use lost::LostSegments;
+pub use pfc::{Lossless, PauseThreshold};
+pub use pool::{Alphas, CHIPS, Chip, SharedPool};
 pub use profile::Profile;
 pub use topology::Topology;
 pub use traced::{SweepSize, Trace, TraceInterval, TracedFlows, TracedPorts, TracedSeries};
@@ -216,6 +220,24 @@ base::settings! {
         pub buffer: OrUnlimited<WireSize> = "80pkt",
         /// Queue length at or above which an arriving ECN-capable packet is marked (K of DCTCP); "off" marks nothing.
         pub ecn_threshold: OrOff<WireSize> = "40pkt",
+        /// Queue length from which on every arriving ECN-capable packet is marked (Kmax of DCQCN and RoCE switches). Between switch.ecn_threshold (then Kmin) and this length packets are marked at random, with a probability that grows with the queue from 0 to switch.ecn_probability. "off" marks all packets from switch.ecn_threshold on. Ignored where a scheme brings queues that mark by a rule of their own.
+        pub ecn_max: OrOff<WireSize> = "off",
+        /// Probability of a mark just below switch.ecn_max (Pmax); ignored without it.
+        pub ecn_probability: Fraction = "0.01",
+        /// Size of the buffer that all queues of a switch share, as in real switches, or the chip that has it; "off" gives every queue room of its own. A queue may then hold switch.pool_reserve, and beyond that at most switch.pool_alpha times the bytes that the pool has free (dynamic thresholds, Choudhury and Hahne 1998). With a pool, switch.buffer is "unlimited" unless you give it; a given one bounds every queue besides.
+        pub pool: SharedPool = "off",
+        /// Factors of the dynamic thresholds of switch.pool, by priority of packets, joined by +; the last one counts for all lower priorities. "auto" is the factor of the chip that switch.pool names, where it is known, else 1. Chips have powers of two: alpha 1/8 is "0.125".
+        pub pool_alpha: Alphas = "auto",
+        /// Bytes that every queue of a switch, one for each port and priority, has for itself beside switch.pool.
+        pub pool_reserve: WireSize = "0B",
+        /// Priorities of packets that switches do not drop: they pause them at the node before, host or switch, while one port has brought in more than switch.pfc_xoff (priority-based flow control, IEEE 802.1Qbb). "all", or priorities joined by +, where 0 is that of packets without any; others are dropped as usual. With it, switch.buffer is "unlimited" unless you give it.
+        pub pfc: Lossless = "off",
+        /// Bytes of a priority that one port may bring into a switch, and that still wait there, before it is paused: a size, or a number that multiplies what switch.pool has free; "auto" is the number of priority 0 in switch.pool_alpha.
+        pub pfc_xoff: PauseThreshold = "auto",
+        /// How far below switch.pfc_xoff a paused priority has to be before it is resumed.
+        pub pfc_resume: WireSize = "2pkt",
+        /// Room for what still comes in after a pause, for each port and priority, on top of switch.pool. "auto" is what the link needs: three full packets, the bytes on its wire there and back, and the time that IEEE 802.3 allows the other end for its answer. With less, lossless packets may be dropped.
+        pub pfc_headroom: OrAuto<WireSize> = "auto",
         /// Bytes that a port which was idle sends at once, beyond its rate: the depth of a token bucket (tc-tbf), which takes the place of the transmitter's rate, as at shaped ports of hosts and clouds. "1pkt" also is a switch that begins to send a packet while it still comes in (cut-through). A packet waits for its tokens in the queue. "off" takes every packet its time.
         pub burst: OrOff<WireSize> = "off",
         /// Whether buffer and ecn_threshold count bytes or packets. Under "bytes" a size in pkt means that many full packets of bytes.
@@ -500,6 +522,12 @@ mod tests {
             [
                 "switch.buffer",
                 "switch.ecn_threshold",
+                "switch.ecn_max",
+                "switch.pool",
+                "switch.pool_reserve",
+                "switch.pfc_xoff",
+                "switch.pfc_resume",
+                "switch.pfc_headroom",
                 "switch.burst",
                 "host.buffer",
                 "rcc.max_queue",

@@ -139,7 +139,9 @@ pub fn short(name: &str) -> &str {
 
 /// Whether a metric belongs to the network, which all flows share, so that no group has one of its own.
 pub fn is_of_network(name: &str) -> bool {
-    name.starts_with("queue_") || ["drops", "marks", "threshold_crossings"].contains(&name)
+    let of_queues = ["queue_", "pool_", "pfc_", "drops"];
+    of_queues.iter().any(|start| name.starts_with(start))
+        || ["marks", "threshold_crossings"].contains(&name)
 }
 
 /// Whether a metric is about rounds of flows, which classes of sizes do not have.
@@ -288,6 +290,21 @@ pub const METRICS: &[Column] = &[
         "Packets that queues dropped, and those lost by bottleneck.loss or switch.loss.",
     ),
     Column::new(
+        "drops_pool",
+        "packets",
+        "Drops because the buffer that the queues of a switch share was full. Missing without switch.pool.",
+    ),
+    Column::new(
+        "drops_threshold",
+        "packets",
+        "Drops because a queue held as much of the shared buffer as its dynamic threshold allows. Missing without switch.pool.",
+    ),
+    Column::new(
+        "drops_headroom",
+        "packets",
+        "Drops of lossless packets: the headroom for what still came in after a pause was full. Missing without switch.pfc.",
+    ),
+    Column::new(
         "marks",
         "packets",
         "Packets that queues marked with congestion experienced (ECN).",
@@ -321,6 +338,36 @@ pub const METRICS: &[Column] = &[
         "queue_max_bytes",
         "bytes",
         "Greatest length of the bottleneck queue.",
+    ),
+    Column::new(
+        "pool_max_bytes",
+        "bytes",
+        "Most bytes that were in use at a time in the shared buffer of any switch. Missing without switch.pool.",
+    ),
+    Column::new(
+        "pfc_pauses",
+        "events",
+        "How often a priority was paused at a port of a switch or host. Missing without switch.pfc.",
+    ),
+    Column::new(
+        "pfc_paused_us",
+        "us",
+        "How long priorities were paused, all ports together.",
+    ),
+    Column::new(
+        "pfc_victims",
+        "connections",
+        "Connections that waited for a pause although nothing waited at the port that they went on to: they paid for others.",
+    ),
+    Column::new(
+        "pfc_margin_bytes",
+        "bytes",
+        "Least distance between what a port brought into a switch and the threshold at which it would be paused; 0 where one was paused.",
+    ),
+    Column::new(
+        "pfc_deadlock",
+        "ports",
+        "Ports that wait for each other for good, each paused by what waits at the next; 0 without a deadlock.",
     ),
     Column::new("flows_completed", "flows", "Flows whose last byte arrived."),
     Column::new("flows_failed", "flows", "Flows whose connection gave up."),

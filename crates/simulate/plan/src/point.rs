@@ -141,6 +141,7 @@ impl PointSpec {
             || shares.iter().any(|share| share.0 > 0.0)
             || topology.exceptions.0.iter().any(|one| one.own.loss.0 > 0.0)
             || point.keys.link.jitter.0 != Some(Span::ZERO);
+        let marks = point.keys.switch.ecn_max.0.is_some();
         let drawn = |group: &Group| {
             let workload = &group.keys.workload;
             matches!(workload.kind, WorkloadKind::Poisson | WorkloadKind::Trace)
@@ -152,7 +153,7 @@ impl PointSpec {
                 || workload.size.is_random()
                 || group.roles().random
         };
-        paths || links || point.groups.iter().any(drawn)
+        paths || links || marks || point.groups.iter().any(drawn)
     }
 
     /// What the simulation of this point sees of its settings. Points of a scenario that have the same essence have

@@ -63,6 +63,11 @@ const BUILT_IN: &[Column] = &[
     ),
     Column::new(MARKS, "packets", "Packets that a port has marked so far."),
     Column::new(DROPS, "packets", "Packets that a port has dropped so far."),
+    Column::new(
+        PAUSED,
+        "priorities",
+        "Priorities that the node behind a port's wire has paused there (switch.pfc), from this time on.",
+    ),
 ];
 
 /// Length of a queue.
@@ -79,6 +84,8 @@ pub const CARRIED: &str = "carried_bps";
 pub const MARKS: &str = "marks";
 /// Packets dropped.
 pub const DROPS: &str = "drops";
+/// Priorities paused.
+pub const PAUSED: &str = "paused";
 /// Not a column of its own: rows whose column `event` is set.
 pub const EVENTS: &str = "events";
 

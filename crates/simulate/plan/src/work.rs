@@ -278,7 +278,7 @@ fn samples(keys: &Keys, (ports, flows): (u64, f64)) -> Term {
         TracedFlows::Numbers(numbers) => flows.min(real(numbers.len() as u64)),
     };
     let tracks = |name: &&&'static str| match **name {
-        series::QUEUE | series::MARKS | series::DROPS => ports,
+        series::QUEUE | series::MARKS | series::DROPS | series::PAUSED => ports,
         series::CWND | series::RWND => flows,
         series::EVENTS | series::THROUGHPUT | series::CARRIED => 0.0,
         // What a role reports may be of flows, hosts or ports.

@@ -204,7 +204,9 @@ impl Probe for Capture {
     fn on_drop(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
         self.marked = false;
         let comment = match reason {
-            DropReason::Full => FULL,
+            DropReason::Full | DropReason::Pool | DropReason::Threshold | DropReason::Headroom => {
+                FULL
+            }
             DropReason::Discipline => LOST,
         };
         self.offered(port, packet, Some(comment), now);

@@ -241,6 +241,9 @@ columns! {
         packets: "packets", "Packets accepted.";
         bytes: "bytes", "Bytes accepted, headers included.";
         drops: "packets", "Packets dropped, those lost by bottleneck.loss or switch.loss included.";
+        drops_pool: "packets", "Those of them for which the shared buffer of the switch was full.";
+        drops_threshold: "packets", "Those whose queue held its share of that buffer.";
+        drops_headroom: "packets", "Those of lossless packets, for which the headroom was full.";
         marks: "packets", "Packets marked with congestion experienced (ECN).";
         threshold_crossings: "packets", "Arrivals that met a queue at or above the marking threshold, ECN-capable or not.";
         queue_mean_bytes: "bytes", "Mean queue, weighted by time, from first start to last completion; the packet in service is excluded.";
@@ -248,6 +251,9 @@ columns! {
         queue_p95_bytes: "bytes", "95th percentile of the queue, weighted by time.";
         queue_p99_bytes: "bytes", "99th percentile of the queue, weighted by time.";
         queue_max_bytes: "bytes", "Longest queue.";
+        pauses: "events", "How often the node behind the wire paused a priority here.";
+        paused_us: "us", "For how long, all priorities together.";
+        deadlock: "", "Place in a deadlock, from 1: the port is paused by what waits at the next one; 0 if it is in none.";
     }
 }
 

@@ -11,6 +11,8 @@ pub struct PointResult {
     pub groups: Vec<GroupMetrics>,
     /// Every tier of ports.
     pub tiers: Vec<TierMetrics>,
+    /// Nodes that wait for each other for good; empty without a deadlock.
+    pub deadlock: String,
     /// What they cost.
     pub cost: Cost,
     /// The digest of everything that happened.
@@ -26,6 +28,7 @@ impl From<&Outcome> for PointResult {
             metrics: outcome.metrics.clone(),
             groups: outcome.groups.clone(),
             tiers: outcome.tiers.clone(),
+            deadlock: outcome.deadlock.clone(),
             cost: outcome.cost,
             digest: outcome.digest,
         }

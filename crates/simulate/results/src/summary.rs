@@ -99,6 +99,9 @@ pub struct PointSummary {
     /// Every tier of ports.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<TierMetrics>,
+    /// Nodes that wait for each other for good, as in `switch 0 -> switch 1 -> switch 0`; empty without a deadlock.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub deadlock: String,
     /// Simulated time at its end.
     pub simulated_us: f64,
     /// Packets handed over a link, each counted once per link.
@@ -290,6 +293,7 @@ impl Summary {
                     metrics: result.metrics.clone(),
                     groups: result.groups.clone(),
                     tiers: result.tiers.clone(),
+                    deadlock: result.deadlock.clone(),
                     simulated_us: result.cost.simulated_us,
                     packet_hops: result.cost.packet_hops,
                     events: result.cost.events,

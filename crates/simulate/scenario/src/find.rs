@@ -27,6 +27,10 @@ pub const BUILTINS: &[Builtin] = &[
         text: include_str!("../scenarios/random-incast.toml"),
     },
     Builtin {
+        name: "shared-buffer",
+        text: include_str!("../scenarios/shared-buffer.toml"),
+    },
+    Builtin {
         name: "long-flows",
         text: include_str!("../scenarios/long-flows.toml"),
     },

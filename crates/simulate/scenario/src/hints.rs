@@ -1,5 +1,8 @@
 //! Hints about what is allowed and probably not meant.
 
+use std::collections::BTreeSet;
+
+use base::cast::{real, whole};
 use plan::keys::{HostQueue, WorkloadKind};
 use plan::workload::{Plan, PlannedFlow};
 use plan::{Group, PointSpec};
@@ -49,6 +52,54 @@ pub(super) fn starving(points: &[PointSpec]) -> Option<Problem> {
     Some(problem.help(
         "bound the queue, as in host.buffer=100pkt, or tcp.receive_buffer, or set tcp.small_queues=true",
     ))
+}
+
+/// A hint that queues which share a buffer drop before they mark when many of them are busy: with n of them the threshold of
+/// each is alpha B / (1 + n alpha), which stays above K for n < B / K - 1 / alpha.
+pub(super) fn late_marks(points: &[PointSpec]) -> Option<Problem> {
+    let acts = |point: &&PointSpec| {
+        let mut groups = point.groups.iter();
+        groups.any(|group| {
+            group
+                .marking()
+                .is_some_and(|threshold| !threshold.is_empty())
+        })
+    };
+    let of = |point: &PointSpec| {
+        let (switch, packet) = (&point.keys.switch, point.keys.packet_bytes());
+        let pool = real(switch.pool.bytes(packet)?);
+        let threshold = real(switch.ecn_threshold.0?.in_bytes(packet));
+        let alphas = switch.pool_alpha.of(switch.pool);
+        let alpha = alphas.into_iter().fold(f64::INFINITY, f64::min);
+        let queues = whole((pool / threshold - 1.0 / alpha).ceil());
+        Some((queues, switch.ecn_threshold.0?, alpha))
+    };
+    let points = points
+        .iter()
+        .filter(acts)
+        .filter_map(|point| Some((point, of(point)?)));
+    // A plan costs as much as its flows: the point with the fewest such queues stands for all.
+    let (point, (queues, threshold, alpha)) = points.min_by_key(|(_, (queues, ..))| *queues)?;
+    let plan = Plan::of(point);
+    let receivers = plan.connections.iter().map(|connection| {
+        let port = plan.topology.host_port(connection.receiver);
+        (plan.topology.ends(port).1.0, connection.receiver.0)
+    });
+    let receivers: BTreeSet<(u32, u32)> = receivers.collect();
+    let receivers: Vec<(u32, u32)> = receivers.into_iter().collect();
+    let at_switches = receivers.chunk_by(|(one, _), (other, _)| one == other);
+    let most = at_switches.map(<[_]>::len).max().unwrap_or(0) as u64;
+    if most < queues {
+        return None;
+    }
+    let problem = Problem::warning(format!(
+        "{most} hosts at one switch receive, and when {queues} of their queues are busy, the dynamic threshold of each lies \
+         below switch.ecn_threshold = {threshold}: they drop before they mark"
+    ));
+    Some(problem.help(format!(
+        "marks come first for fewer than B / K - 1 / alpha queues, where B is switch.pool, K switch.ecn_threshold and alpha = \
+         {alpha}: lower switch.ecn_threshold or raise switch.pool"
+    )))
 }
 
 fn has_endless(point: &PointSpec) -> bool {

@@ -161,6 +161,7 @@ impl Scenario {
         warnings.extend(hints::unused_seeds(&points, seeds));
         warnings.extend(unplaced::links(&points));
         warnings.extend(hints::starving(&points));
+        warnings.extend(hints::late_marks(&points));
         let name = draft.name.unwrap_or_else(|| resolver.file_name());
         Ok(Self {
             name,

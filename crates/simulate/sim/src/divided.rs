@@ -25,6 +25,7 @@ use std::thread;
 use std::time::Duration;
 
 use plan::PointSpec;
+use plan::keys::SharedPool;
 use plan::workload::Plan;
 
 use crate::error::RunError;
@@ -241,6 +242,8 @@ fn undividable(point: &PointSpec, plan: &Plan, cast: &Cast) -> Option<&'static s
         Some("applications write flows piece by piece")
     } else if !cast.is_plain() || cast.roles.iter().any(|roles| roles.hold.is_some()) {
         Some("roles of its own have to be on one thread")
+    } else if point.keys.switch.pool != SharedPool::Off {
+        Some("queues of a switch share a buffer")
     } else if point.keys.bottleneck.duplication.0 > 0.0 {
         Some("a link delivers packets twice")
     } else {

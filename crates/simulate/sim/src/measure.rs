@@ -2,20 +2,20 @@
 
 mod bottleneck;
 mod bound;
+mod ports;
 
 use std::time::Duration;
 
 use base::cast::real;
 use base::{Span, Time};
-use fabric::{PortId, QueueStatistics};
+use fabric::{PauseReport, QueueStatistics};
 use plan::{Group, PointSpec};
 
 use bound::HostLinks;
 
 use crate::alone::Alone;
 use crate::metrics::{
-    Cost, Distribution, FlowRecord, GroupMetrics, Metrics, NetworkMetrics, Outcome, PortRecord,
-    TierMetrics,
+    Cost, Distribution, FlowRecord, GroupMetrics, Metrics, NetworkMetrics, Outcome,
 };
 use crate::parts::{Breakdown, Split};
 use crate::rounds::{self, Round, RoundTotals};
@@ -46,7 +46,8 @@ pub(crate) fn outcome(
     ended.bottleneck = bottleneck::of(&ended, point, queues);
     let bottleneck = &queues[ended.bottleneck.0 as usize];
     let goodput_bps = goodput(&flows, last.since(ended.first_start));
-    let metrics = metrics(&all, goodput_bps, (&ended, bottleneck));
+    let pauses = ended.network.pauses(end);
+    let metrics = metrics(&all, goodput_bps, (&ended, bottleneck), pauses.as_ref());
     let packet_hops: u64 = (ended.network.ports().iter())
         .map(|port| port.counters().packets)
         .sum();
@@ -58,13 +59,14 @@ pub(crate) fn outcome(
         cpu_us,
         ns_per_hop: cpu_us * 1e3 / real(packet_hops),
     };
-    let ports = port_records(&ended, queues);
+    let ports = ports::records(&ended, queues, (pauses.as_ref(), end));
     Outcome {
         metrics,
         groups: groups(point, (&flows, &rounds), (end, &links)),
         cost,
         flows,
-        tiers: tiers(&ports),
+        tiers: ports::tiers(&ports),
+        deadlock: ports::deadlock(&ports),
         ports,
         digest: ended.network.digest(),
     }
@@ -75,18 +77,28 @@ fn metrics(
     all: &GroupMetrics,
     goodput_bps: f64,
     (ended, queue): (&Ended, &QueueStatistics),
+    pauses: Option<&PauseReport>,
 ) -> Metrics {
-    let ports = || ended.network.ports().iter().map(fabric::Port::counters);
+    let counters = || ended.network.ports().iter().map(fabric::Port::counters);
     let bottleneck = &ended.network.ports()[ended.bottleneck.0 as usize];
     let network = NetworkMetrics {
-        drops: ports().map(|port| port.drops).sum(),
-        marks: ports().map(|port| port.marks).sum(),
-        threshold_crossings: ports().map(|port| port.threshold_crossings).sum(),
+        drops: counters().map(|port| port.drops).sum(),
+        drops_pool: ports::refused(&ended.network, |refusals| refusals.pool),
+        drops_threshold: ports::refused(&ended.network, |refusals| refusals.threshold),
+        drops_headroom: pauses.map(|_| ports::headroom(&ended.network)),
+        marks: counters().map(|port| port.marks).sum(),
+        threshold_crossings: counters().map(|port| port.threshold_crossings).sum(),
         queue_mean_bytes: queue.mean,
         queue_p5_bytes: queue.p5,
         queue_p50_bytes: queue.p50,
         queue_p95_bytes: queue.p95,
         queue_max_bytes: bottleneck.counters().max_waiting_bytes,
+        pool_max_bytes: ended.network.pool_most(),
+        pfc_pauses: pauses.map(|pauses| pauses.pauses),
+        pfc_paused_us: pauses.map_or(f64::NAN, |pauses| pauses.paused.as_micros()),
+        pfc_victims: pauses.map(|pauses| pauses.victims),
+        pfc_margin_bytes: pauses.map(|pauses| pauses.margin),
+        pfc_deadlock: pauses.map(|pauses| pauses.deadlock.len() as u64),
     };
     Metrics {
         goodput_bps,
@@ -366,69 +378,4 @@ fn is_late(groups: &[Group], flow: &Flow, end: Time) -> bool {
     let deadline = groups[flow.group as usize].keys.workload.deadline.0;
     let finished = flow.completion.min(end.max(flow.start));
     flow.size().is_some() && deadline.is_some_and(|deadline| finished > flow.start + deadline)
-}
-
-/// The tiers in the order in which their first ports come from the hosts upwards.
-fn tiers(ports: &[PortRecord]) -> Vec<TierMetrics> {
-    let mut tiers: Vec<TierMetrics> = Vec::new();
-    for port in ports {
-        let tier = tiers.iter_mut().find(|tier| tier.tier == port.tier);
-        let Some(tier) = tier else {
-            tiers.push(TierMetrics {
-                tier: port.tier.clone(),
-                ports: 1,
-                drops: port.drops,
-                marks: port.marks,
-                worst: format!("{} to {}", port.from, port.to),
-                worst_drops: port.drops,
-                worst_queue_max_bytes: port.queue_max_bytes,
-            });
-            continue;
-        };
-        tier.ports += 1;
-        tier.drops += port.drops;
-        tier.marks += port.marks;
-        let worst = (tier.worst_drops, tier.worst_queue_max_bytes);
-        if (port.drops, port.queue_max_bytes) > worst {
-            tier.worst = format!("{} to {}", port.from, port.to);
-            (tier.worst_drops, tier.worst_queue_max_bytes) = (port.drops, port.queue_max_bytes);
-        }
-    }
-    tiers.sort_by_key(|tier| tier_order(&tier.tier));
-    tiers
-}
-
-/// Hosts first, then the way up, then the way down.
-fn tier_order(tier: &str) -> usize {
-    let known = ["host", "up", "spine", "core", "switch", "down"];
-    let place = known.iter().position(|known| tier.ends_with(known));
-    place.unwrap_or(known.len())
-}
-
-fn port_records(ended: &Ended, queues: &[QueueStatistics]) -> Vec<PortRecord> {
-    let names = ended.topology.names();
-    let ports = ended.network.ports().iter().zip(queues);
-    let record = |(port, (state, queue)): (u32, (&fabric::Port, &QueueStatistics))| {
-        let id = PortId(port);
-        let (from, to) = ended.topology.ends(id);
-        let counters = state.counters();
-        PortRecord {
-            port,
-            tier: ended.topology.tier(id),
-            from: names[from.0 as usize].clone(),
-            to: names[to.0 as usize].clone(),
-            bottleneck: id == ended.bottleneck,
-            packets: counters.packets,
-            bytes: counters.bytes,
-            drops: counters.drops,
-            marks: counters.marks,
-            threshold_crossings: counters.threshold_crossings,
-            queue_mean_bytes: queue.mean,
-            queue_p50_bytes: queue.p50,
-            queue_p95_bytes: queue.p95,
-            queue_p99_bytes: queue.p99,
-            queue_max_bytes: counters.max_waiting_bytes,
-        }
-    };
-    (0..).zip(ports).map(record).collect()
 }

@@ -11,7 +11,7 @@ use base::cast::real;
 macro_rules! metrics {
     (
         flows: { $($(#[$first_at:meta])* $first:ident: $first_kind:ty,)* }
-        network: { $($network:ident: $network_kind:ty,)* }
+        network: { $($(#[$network_at:meta])* $network:ident: $network_kind:ty,)* }
         flows: { $($(#[$last_at:meta])* $last:ident: $last_kind:ty,)* }
     ) => {
         /// Results of one simulation. [`columns`](crate::columns) describes each field.
@@ -22,7 +22,7 @@ macro_rules! metrics {
         )]
         pub struct Metrics {
             $($(#[$first_at])* pub $first: $first_kind,)*
-            $(pub $network: $network_kind,)*
+            $($(#[$network_at])* pub $network: $network_kind,)*
             $($(#[$last_at])* pub $last: $last_kind,)*
             pub breakdown: Option<Split>,
         }
@@ -51,7 +51,7 @@ macro_rules! metrics {
             /// Nothing was measured: counts are zero.
             pub const NONE: Self = Self {
                 $($first: <$first_kind>::NONE,)*
-                $($network: 0_u8 as $network_kind,)*
+                $($network: <$network_kind>::NONE,)*
                 $($last: <$last_kind>::NONE,)*
                 breakdown: None,
             };
@@ -140,6 +140,9 @@ metrics! {
     }
     network: {
         drops: u64,
+        drops_pool: Option<u64>,
+        drops_threshold: Option<u64>,
+        drops_headroom: Option<u64>,
         marks: u64,
         threshold_crossings: u64,
         queue_mean_bytes: f64,
@@ -147,6 +150,13 @@ metrics! {
         queue_p50_bytes: u64,
         queue_p95_bytes: u64,
         queue_max_bytes: u64,
+        pool_max_bytes: Option<u64>,
+        pfc_pauses: Option<u64>,
+        #[serde(with = "absent", default = "absent::none")]
+        pfc_paused_us: f64,
+        pfc_victims: Option<u64>,
+        pfc_margin_bytes: Option<u64>,
+        pfc_deadlock: Option<u64>,
     }
     flows: {
         flows_completed: u64,
@@ -332,6 +342,12 @@ pub struct PortRecord {
     pub bytes: u64,
     /// Packets dropped, by the queue, `bottleneck.loss` or `switch.loss`.
     pub drops: u64,
+    /// Those of them for which the shared buffer was full.
+    pub drops_pool: u64,
+    /// Those whose queue held its share of that buffer.
+    pub drops_threshold: u64,
+    /// Those of lossless packets, for which the headroom was full.
+    pub drops_headroom: u64,
     /// Packets marked with congestion experienced.
     pub marks: u64,
     /// Arrivals that met a queue at or above the marking threshold, ECN-capable or not.
@@ -346,6 +362,12 @@ pub struct PortRecord {
     pub queue_p99_bytes: u64,
     /// Longest queue.
     pub queue_max_bytes: u64,
+    /// How often the node behind the wire paused a priority here.
+    pub pauses: u64,
+    /// For how long, all priorities together.
+    pub paused_us: f64,
+    /// Its place in a deadlock, from 1: it is paused by what waits at the next one; 0 if it is in none.
+    pub deadlock: u64,
 }
 
 /// The ports of one tier: of hosts, or of the switches of one layer in one direction.
@@ -386,6 +408,9 @@ pub struct Outcome {
     pub tiers: Vec<TierMetrics>,
     /// A number that any difference in any packet-hop changes.
     pub digest: u64,
+    /// Nodes that wait for each other for good, as in `switch 0 -> switch 1 -> switch 0`; empty without a deadlock.
+    #[serde(default)]
+    pub deadlock: String,
 }
 
 /// Numbers that may be `NaN`, for "there is none": null in formats for people, which have no `NaN`. What others measure,

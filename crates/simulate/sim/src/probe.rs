@@ -44,6 +44,12 @@ pub trait Probe {
         let _ = (port, packet, reason, now);
     }
 
+    /// A class of priority is paused at `port`, or resumed.
+    #[inline(always)]
+    fn on_pause(&mut self, port: PortId, class: u8, paused: bool, now: Time) {
+        let _ = (port, class, paused, now);
+    }
+
     /// Something has happened at `at` that the hook at `port` of a switch has seen.
     #[inline(always)]
     fn on_hook(&mut self, port: PortId, hook: &dyn SwitchHook, at: Time) {
@@ -154,6 +160,7 @@ forward! {
     on_accept(port: PortId, packet: &Packet, now: Time);
     on_mark(port: PortId, packet: &Packet, now: Time);
     on_drop(port: PortId, packet: &Packet, reason: DropReason, now: Time);
+    on_pause(port: PortId, class: u8, paused: bool, now: Time);
     on_hook(port: PortId, hook: &dyn SwitchHook, at: Time);
     on_start(flow: FlowId, now: Time);
     on_completion(flow: FlowId, now: Time);
@@ -343,6 +350,11 @@ impl<P: Probe + Divide> Watch for AtQueues<P> {
         packets.dropped += 1;
         packets.leave();
         self.probe.on_drop(port, packet, reason, now);
+    }
+
+    #[inline(always)]
+    fn on_pause(&mut self, port: PortId, class: u8, paused: bool, now: Time) {
+        self.probe.on_pause(port, class, paused, now);
     }
 
     #[inline(always)]

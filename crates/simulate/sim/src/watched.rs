@@ -49,6 +49,11 @@ impl Probe for Watched<'_> {
     }
 
     #[inline(always)]
+    fn on_pause(&mut self, port: PortId, class: u8, paused: bool, now: Time) {
+        self.probe.on_pause(port, class, paused, now);
+    }
+
+    #[inline(always)]
     fn on_hook(&mut self, port: PortId, hook: &dyn SwitchHook, at: Time) {
         self.probe.on_hook(port, hook, at);
     }

@@ -35,7 +35,7 @@ use crate::probe::{AtQueues, Packets, Sees};
 pub(crate) use cast::Cast;
 pub use cast::MakeSender;
 use connection::{Connection, EndedConnection};
-use deadlines::{Deadlines, Out, Outside};
+use deadlines::{Deadlines, Out, Outside, PAUSES};
 pub(crate) use ended::{Ended, EndedFlow};
 pub(crate) use flow::Flow;
 #[cfg(test)]
@@ -112,7 +112,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         } = plan;
         let places = carrying.iter().filter(|plan| plan.heir_of.is_none());
         let tokens = Tokens {
-            ports: 2 * topology.links().len() as u64 + 1,
+            ports: 2 * topology.links().len() as u64 + u64::from(PAUSES),
             ends: 2 * places.count() as u64,
             hosts: topology.hosts().len() as u64,
         };
@@ -143,6 +143,14 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         drop(planned);
         let deadlines = Deadlines::new(&hosts, network.ports().len());
         ports::disturb(&mut network, point, bottleneck, deadlines.beyond(1));
+        if let Some(pfc) = ports.pfc() {
+            network.pause_by(
+                &topology,
+                pfc,
+                ports.pool().as_ref(),
+                deadlines.beyond(PAUSES),
+            );
+        }
         let packets = vec![Packets::default(); connections.len()];
         let next_act = agenda.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
         let world = Self {
@@ -468,6 +476,9 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> engine::World for World<R, P> {
         let place = (token.0 - self.outside.deadlines.token) as usize;
         if place == self.outside.deadlines.armed.len() {
             self.act(sched);
+        } else if place == self.outside.deadlines.armed.len() + PAUSES as usize {
+            let Outside { network, watch, .. } = &mut self.outside;
+            network.on_pause_event(sched, watch);
         } else if place > self.outside.deadlines.armed.len() {
             self.release(sched);
         } else if self.outside.deadlines.fire(place, sched.now()) {

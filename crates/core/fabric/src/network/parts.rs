@@ -49,7 +49,7 @@ impl Network {
         let kept = other.detained.filter(|detained| detained.len() > 0);
         self.detained = kept.or_else(|| self.detained.take());
         self.hooked |= other.hooked;
-        self.prioritised |= other.prioritised;
+        self.apart |= other.apart;
         self.disturbed |= other.disturbed;
         self.sent = self.sent.wrapping_add(other.sent);
         self.delivered = self.delivered.wrapping_add(other.delivered);

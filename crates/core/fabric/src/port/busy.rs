@@ -26,7 +26,7 @@ impl Port {
             if !self.admit(packet, size, now, port, watch) {
                 return Offer::Dropped;
             }
-            if self.free_at > now || self.waiting_bytes > 0 {
+            if self.free_at > now || self.waiting_bytes > 0 || self.blocks(packet) {
                 return self.enqueue(packet, size, now, port, watch);
             }
         }
@@ -62,7 +62,7 @@ impl Port {
             self.drops += 1;
             let reason = match verdict {
                 Verdict::Drop => DropReason::Discipline,
-                Verdict::Accept => DropReason::Full,
+                Verdict::Accept => self.refusal.take().unwrap_or(DropReason::Full),
             };
             watch.on_drop(port, packet, reason, now);
             return false;
@@ -87,6 +87,8 @@ impl Port {
         // What is being sent is in the ring until it arrives, so the ring is not empty.
         if let Some(waiting) = &mut self.priorities {
             waiting.push(packet);
+            // Others may wait because they are paused.
+            self.free_at = self.free_at.max(now);
             self.review_next_start();
         } else if self.ps_per_byte == 0 {
             return self.enqueue_apart(packet, size, now, port, watch);

@@ -2,7 +2,7 @@
 
 use base::{Packet, Time};
 
-use super::Port;
+use super::{Offer, Port};
 use crate::port_id::PortId;
 use crate::queue::{Backlog, Limit};
 use crate::watch::{DropReason, Watch};
@@ -45,6 +45,52 @@ impl Port {
         false
     }
 
+    /// A packet arrives that has no room for this reason, and is dropped unless the discipline drops it. Returns whether it
+    /// is lost for want of room.
+    pub(crate) fn offer_refused<W: Watch>(
+        &mut self,
+        packet: &mut Packet,
+        reason: DropReason,
+        (now, port): (Time, PortId),
+        watch: &mut W,
+    ) -> (Offer, bool) {
+        let limit = std::mem::replace(&mut self.limit, Limit::Bytes(0));
+        self.refusal = Some(reason);
+        let offer = self.offer_watched(packet, now, port, watch);
+        self.limit = limit;
+        (offer, self.refusal.take().is_none())
+    }
+
+    /// Whether a packet that is offered now waits; the port is settled.
+    pub(crate) fn is_busy(&self, now: Time) -> bool {
+        self.free_at > now || self.waiting_bytes > 0
+    }
+
+    /// Classes of priority.
+    pub(crate) fn classes(&self) -> usize {
+        self.priorities
+            .as_ref()
+            .map_or(1, |waiting| waiting.classes())
+    }
+
+    /// The class that `packet` waits in.
+    pub(crate) fn class(&self, packet: &Packet) -> usize {
+        self.priorities
+            .as_ref()
+            .map_or(0, |waiting| waiting.class(packet))
+    }
+
+    /// Bytes that wait in a class. Where classes differ, SACK blocks do not count.
+    pub(crate) fn waiting_of(&self, class: usize) -> u64 {
+        match &self.priorities {
+            Some(waiting) if waiting.classes() > 1 => {
+                let amount = waiting.amount(class);
+                amount.payload + amount.packets * u64::from(self.header_bytes)
+            }
+            _ => self.waiting_bytes,
+        }
+    }
+
     /// A packet that was accepted is not sent after all.
     pub(super) fn uncount(&mut self, packet: &Packet) {
         self.packets -= 1;
@@ -55,7 +101,7 @@ impl Port {
     /// What waits by priority has changed, or when the transmitter is free.
     pub(super) fn review_next_start(&mut self) {
         if let Some(waiting) = &self.priorities {
-            self.next_start = if waiting.packets() > 0 {
+            self.next_start = if waiting.can_send() {
                 self.free_at
             } else {
                 Time::NEVER
@@ -88,7 +134,7 @@ impl Port {
 
     /// Bytes of a packet on the wire.
     #[inline(always)]
-    pub(super) fn size_of(&self, packet: &Packet) -> u64 {
+    pub(crate) fn size_of(&self, packet: &Packet) -> u64 {
         if self.counts_sack {
             return self.size(packet.payload, packet.options.sack_bytes());
         }

@@ -1,4 +1,6 @@
 //! Networks and ports as a whole.
 
 mod paths;
+mod pauses;
 mod priorities;
+mod shared;

@@ -39,6 +39,7 @@ impl Walk {
             switch_port: &|_, _| PortParts::plain(),
             host_port: &|_, _| PortParts::plain(),
             switch_hold_bytes: 0,
+            pool: None,
             measure_from: Time::ZERO,
             spread,
             salt,

@@ -87,6 +87,7 @@ fn outcome(point: &PointSpec, line: &PointLine) -> Outcome {
         flows: flows(point, line),
         ports: vec![bottleneck(point)],
         tiers: Vec::new(),
+        deadlock: String::new(),
         digest: 0,
     }
 }
@@ -162,6 +163,9 @@ fn bottleneck(point: &PointSpec) -> PortRecord {
         packets: 0,
         bytes: 0,
         drops: 0,
+        drops_pool: 0,
+        drops_threshold: 0,
+        drops_headroom: 0,
         marks: 0,
         threshold_crossings: 0,
         queue_mean_bytes: 0.0,
@@ -169,6 +173,9 @@ fn bottleneck(point: &PointSpec) -> PortRecord {
         queue_p95_bytes: 0,
         queue_p99_bytes: 0,
         queue_max_bytes: 0,
+        pauses: 0,
+        paused_us: 0.0,
+        deadlock: 0,
     }
 }
 

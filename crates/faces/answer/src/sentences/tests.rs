@@ -14,6 +14,7 @@ mod goals;
 mod goodput;
 mod open;
 mod over_time;
+mod pauses;
 mod search;
 mod sweep;
 mod unchanged;
@@ -76,6 +77,7 @@ fn made_up_with(
             metrics,
             groups: Vec::new(),
             tiers: Vec::new(),
+            deadlock: String::new(),
             cost: Cost {
                 simulated_us: 5e4,
                 packet_hops: 1000,

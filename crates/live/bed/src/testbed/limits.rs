@@ -1,6 +1,6 @@
 //! What the bed cannot have, and what to say instead.
 
-use plan::keys::{self, ConnectionKind, Keys, TopologyKind, WorkloadKind};
+use plan::keys::{self, ConnectionKind, Keys, SharedPool, TopologyKind, WorkloadKind};
 use plan::workload::Plan;
 use plan::{Group, PointSpec};
 use scenario::{Problem, Problems};
@@ -90,6 +90,25 @@ fn network(keys: &Keys) -> Vec<(String, &'static str)> {
             "switch.burst: the bed finds the least depth with which its buckets keep their rate"
                 .to_owned(),
             "leave it out",
+        ));
+    }
+    if keys.switch.ecn_max.0.is_some() {
+        refused.push((
+            "switch.ecn_max: queues of the bed mark every packet from switch.ecn_threshold on"
+                .to_owned(),
+            "leave it out",
+        ));
+    }
+    if keys.switch.pool != SharedPool::Off {
+        refused.push((
+            "switch.pool: queues of a Linux switch share no buffer".to_owned(),
+            "set switch.pool = \"off\", and switch.buffer to the room of a queue",
+        ));
+    }
+    if keys.switch.pfc.classes().is_some() {
+        refused.push((
+            "switch.pfc: a Linux switch does not pause the nodes before it".to_owned(),
+            "set switch.pfc = \"off\"",
         ));
     }
     if keys.switch.emulated_load.0 > 0.0 {

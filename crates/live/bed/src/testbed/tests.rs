@@ -80,6 +80,14 @@ fn what_linux_cannot_have_is_refused() {
     assert!(late.starts_with("bottleneck.ack_loss"), "{late}");
     assert!(refused(&[("bottleneck.lose", "syn")]).starts_with("bottleneck.lose"));
     assert!(refused(&[("switch.burst", "2pkt")]).starts_with("switch.burst"));
+    assert!(refused(&[("switch.pool", "4MB")]).starts_with("switch.pool"));
+    assert!(refused(&[("switch.ecn_max", "60pkt")]).starts_with("switch.ecn_max"));
+    let pfc = [
+        ("switch.pfc", "all"),
+        ("switch.pfc_xoff", "24KB"),
+        ("switch.buffer", "unlimited"),
+    ];
+    assert!(refused(&pfc).starts_with("switch.pfc"));
     let slow = refused(&[("topology.exceptions", "hosts 1-2: rate 10Mbps")]);
     assert!(slow.starts_with("[link.NAME]"), "{slow}");
     if !cfg!(feature = "kernel") {

@@ -1,5 +1,7 @@
 //! Settings that are correct one by one and wrong together.
 
+mod pfc;
+mod pool;
 mod workload;
 
 use base::{OrAuto, OrOff, OrUnlimited, SizeUnit, Span, WireSize};
@@ -56,6 +58,13 @@ pub(super) fn all(keys: &Keys, marking: Option<&str>) -> Vec<Conflict> {
     topology(keys, &mut found);
     packets(keys, &mut found);
     queues(keys, &mut found);
+    ramp(keys, &mut found);
+    for (keys, message, remedy) in pool::conflicts(keys)
+        .into_iter()
+        .chain(pfc::conflicts(keys))
+    {
+        found.push(Conflict::new(keys, message, remedy));
+    }
     marks(keys, marking, &mut found);
     timers(keys, &mut found);
     reports(keys, &mut found);
@@ -172,6 +181,7 @@ fn queues(keys: &Keys, found: &mut Vec<Conflict>) {
                 &["switch.ecn_threshold", "switch.unit"],
                 switch.ecn_threshold.0,
             ),
+            (&["switch.ecn_max", "switch.unit"], switch.ecn_max.0),
         ] {
             if size.is_some_and(|size| size.unit == SizeUnit::Byte) {
                 found.push(Conflict::new(
@@ -235,6 +245,24 @@ fn queues(keys: &Keys, found: &mut Vec<Conflict>) {
             "such a queue drops before it marks: lower switch.ecn_threshold, raise \
                      switch.buffer, or set switch.ecn_threshold = \"off\"",
         ));
+    }
+}
+
+/// Marks whose probability grows between two lengths.
+fn ramp(keys: &Keys, found: &mut Vec<Conflict>) {
+    let switch = &keys.switch;
+    if let OrOff(Some(max)) = switch.ecn_max {
+        let above = |min: WireSize| {
+            let packet = keys.packet_bytes();
+            max.in_bytes(packet) <= min.in_bytes(packet)
+        };
+        if switch.ecn_threshold.0.is_none_or(above) {
+            found.push(Conflict::new(
+                &["switch.ecn_max", "switch.ecn_threshold"],
+                "switch.ecn_max does not lie above switch.ecn_threshold, from which on packets may be marked",
+                "raise switch.ecn_max, lower switch.ecn_threshold, or set switch.ecn_max = \"off\"",
+            ));
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::exceptions;
 use super::layout::{Layout, Origins, needed, senders_needed, takes_all};
 use crate::Group;
 use crate::keys::{
-    Conflict, ConnectionKind, Keys, LoadOf, TopologyKind, TracedFlows, WorkloadKind,
+    Conflict, ConnectionKind, Keys, LoadOf, SharedPool, TopologyKind, TracedFlows, WorkloadKind,
 };
 use crate::tokens::Tokens;
 
@@ -358,7 +358,11 @@ fn clashing(groups: &[Group]) -> Option<Conflict> {
 /// Settings of a group's schemes that contradict each other, or the switches.
 fn misfits(keys: &Keys, group: &Group) -> Vec<Conflict> {
     let roles = group.roles();
-    let unbounded = keys.switch.buffer.0.is_none();
+    let bounds = [
+        keys.switch.buffer.0.is_some(),
+        keys.switch.pool != SharedPool::Off,
+    ];
+    let unbounded = bounds == [false; 2];
     let boundless = roles.shares_buffer.filter(|_| unbounded).map(|scheme| {
         Conflict::new(
             &["switch.buffer"],
@@ -370,7 +374,20 @@ fn misfits(keys: &Keys, group: &Group) -> Vec<Conflict> {
         .misfits
         .into_iter()
         .map(|misfit| Conflict::new(misfit.keys, misfit.message, misfit.remedy));
-    boundless.into_iter().chain(misfits).collect()
+    let pauses = keys.switch.pfc.classes().is_some();
+    let takes_back = roles.low_priority.is_some() && pauses;
+    let takes_back = takes_back.then(|| {
+        Conflict::new(
+            &["switch.pfc"],
+            format!(
+                "hosts of {} take packets back that wait in their ports, and switch.pfc pauses these ports",
+                group.bundle
+            ),
+            format!("set switch.pfc = \"off\", or leave {} out", group.bundle),
+        )
+    });
+    let own = boundless.into_iter().chain(takes_back);
+    own.chain(misfits).collect()
 }
 
 /// Whether two groups follow different schemes, or one with different settings.

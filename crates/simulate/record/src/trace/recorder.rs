@@ -32,6 +32,7 @@ pub struct Recorder {
     queue: Option<Channel>,
     marks: Option<Channel>,
     drops: Option<Channel>,
+    paused: Option<Channel>,
     cwnd: Option<Channel>,
     rwnd: Option<Channel>,
     throughput: Option<Meter>,
@@ -42,6 +43,8 @@ pub struct Recorder {
     events: Option<Kept>,
     /// Marks and drops of each port so far.
     counts: Vec<(u32, u32)>,
+    /// How many priorities are paused at each port.
+    held: Vec<u32>,
     /// Of each flow: payload that arrived, each byte counted when it first came; timeouts of the
     /// receiving and of the sending end, and those of their SYNs; whether the sender is in fast recovery.
     stored: Vec<u64>,
@@ -93,6 +96,7 @@ impl Recorder {
             of_port(series::MARKS, Keep::Last),
             of_port(series::DROPS, Keep::Last),
         );
+        let paused = of_port(series::PAUSED, Keep::Last);
         let mut of_flow = |name| channel(name, Subject::Flow, of_flows, Keep::Last);
         let (cwnd, rwnd) = (of_flow(series::CWND), of_flow(series::RWND));
         let reported = plan.quantities.iter();
@@ -122,6 +126,7 @@ impl Recorder {
             queue,
             marks,
             drops,
+            paused,
             cwnd,
             rwnd,
             throughput,
@@ -130,6 +135,7 @@ impl Recorder {
             gauges,
             events: plan.events.then(|| Kept::new(thinned)),
             counts: vec![(0, 0); ports],
+            held: vec![0; ports],
             stored: vec![0; flows],
             timeouts: vec![[(0, 0); 2]; flows],
             recovering: vec![false; flows],
@@ -139,8 +145,9 @@ impl Recorder {
 
     /// Writes what is left and ends the file. Fails if writing did, then or before.
     pub fn finish(mut self) -> io::Result<()> {
-        let channels = [self.queue, self.marks, self.drops, self.cwnd, self.rwnd];
-        for channel in channels.into_iter().flatten() {
+        let of_ports = [self.queue, self.marks, self.drops, self.paused];
+        let channels = of_ports.into_iter().chain([self.cwnd, self.rwnd]);
+        for channel in channels.flatten() {
             channel.finish(&mut self.rows);
         }
         for gauged in self.gauges {
@@ -269,6 +276,16 @@ impl Probe for Recorder {
             channel.change(&mut self.rows, port.0, now.as_ps(), f64::from(*count));
         }
         self.event(EventKind::Drop, packet.flow, Some(port), now);
+    }
+
+    fn on_pause(&mut self, port: PortId, _class: u8, paused: bool, now: Time) {
+        let held = &mut self.held[port.0 as usize];
+        *held = if paused { *held + 1 } else { *held - 1 };
+        if self.ports[port.0 as usize]
+            && let Some(channel) = &mut self.paused
+        {
+            channel.change(&mut self.rows, port.0, now.as_ps(), f64::from(*held));
+        }
     }
 
     fn on_hook(&mut self, port: PortId, hook: &dyn SwitchHook, at: Time) {

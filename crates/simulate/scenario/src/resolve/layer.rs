@@ -46,6 +46,13 @@ impl<'a> Layer<'a> {
             let scheme = all.find(|scheme| scheme.name == part);
             self.default_to(scheme.map_or(&[], |scheme| scheme.tcp));
         }
+        // A queue of a shared buffer, or of a switch that pauses, has no room of its own, unless somebody gives it some.
+        if ["switch.pool", "switch.pfc"]
+            .iter()
+            .any(|key| self.texts[key] != "off")
+        {
+            self.default_to(&[("switch.buffer", "unlimited")]);
+        }
         self.work_out();
         self.yield_to_given();
         if self.texts["tcp.timestamps"] == "true" {

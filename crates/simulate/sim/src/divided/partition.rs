@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use base::cast::id;
 use base::{HostId, Span};
 use fabric::{Node, NodeId, PortId, Topology};
 use plan::workload::Plan;
@@ -159,9 +160,8 @@ fn loads(plan: &Plan, groups: &[usize]) -> Vec<u128> {
     loads
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "ports have 32-bit numbers")]
 const fn port(number: usize) -> PortId {
-    PortId(number as u32)
+    PortId(id(number))
 }
 
 /// Where no wire leads from part to part; time does not overflow with it.

@@ -199,3 +199,6 @@ impl<P: Probe + Follow + Divide> Wire for Out<'_, P> {
     .0.0
 )]
 struct EndlessRelease(HostId);
+
+/// How far the token of pauses lies beyond those of deadlines: behind that of applications and that of what links keep.
+pub(super) const PAUSES: u32 = 2;

@@ -3,6 +3,7 @@
 //! Each part has all hosts, connections and flows, of which it brings up to date those at its own hosts: a connection
 //! between two parts has both its endpoints in both, and in each only one of them does anything.
 
+use base::cast::id;
 use base::{FlowId, HostId, Time};
 use engine::Token;
 use fabric::{Network, PortId, QueueStatistics};
@@ -76,7 +77,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     fn take_over(&mut self, other: Self) {
         let probe = &other.outside.watch.probe;
         for (number, host) in other.hosts.into_iter().enumerate() {
-            if probe.has_host(HostId(super::number(number))) {
+            if probe.has_host(HostId(id(number))) {
                 self.hosts[number] = host;
             }
         }

@@ -7,11 +7,13 @@ use base::{Span, WireSize};
 use engine::Token;
 use engine::random::Stream;
 use fabric::{
-    Bucket, Chosen, Discipline, Disorder, Jitter, Limit, LinkSpec, LossLaw, Network, Node, NodeId,
-    PortId, PortParts, Segment, Strict, Topology,
+    Bucket, Chosen, Discipline, Disorder, EcnRamp, Jitter, Limit, LinkSpec, LossLaw, Network, Node,
+    NodeId, PfcConfig, PoolConfig, PortId, PortParts, Segment, Strict, Topology, Xoff,
 };
 use plan::PointSpec;
-use plan::keys::{Exception, HostQueue, Keys, LossPattern, LostSegments, QueueUnit};
+use plan::keys::{
+    Exception, HostQueue, Keys, LossPattern, LostSegments, PauseThreshold, QueueUnit,
+};
 use plan::workload::Plan;
 use schemes::{PortInfo, Roles};
 
@@ -60,10 +62,49 @@ impl<'a> Ports<'a> {
         self.point.keys.emulated_packets() * self.point.keys.packet_bytes()
     }
 
+    /// The buffer that queues of a switch share, if they do.
+    pub(super) fn pool(&self) -> Option<PoolConfig> {
+        let keys = &*self.point.keys;
+        let (switch, packet) = (&keys.switch, keys.packet_bytes());
+        Some(PoolConfig {
+            bytes: switch.pool.bytes(packet)?,
+            alphas: switch.pool_alpha.of(switch.pool),
+            reserve: switch.pool_reserve.in_bytes(packet),
+        })
+    }
+
+    /// How switches pause the nodes before them, if they do.
+    pub(super) fn pfc(&self) -> Option<PfcConfig> {
+        let keys = &*self.point.keys;
+        let (switch, packet) = (&keys.switch, keys.packet_bytes());
+        Some(PfcConfig {
+            lossless: switch.pfc.classes()?,
+            xoff: match switch.pfc_xoff {
+                PauseThreshold::Auto => Xoff::Dynamic(switch.pool_alpha.of(switch.pool)[0]),
+                PauseThreshold::Dynamic(factor) => Xoff::Dynamic(factor),
+                PauseThreshold::Static(size) => Xoff::Static(size.in_bytes(packet)),
+            },
+            resume: switch.pfc_resume.in_bytes(packet),
+            headroom: switch.pfc_headroom.0.map(|size| size.in_bytes(packet)),
+            packet_bytes: packet,
+        })
+    }
+
     /// How much may wait at a switch port.
     pub(super) fn switch_limit(&self) -> Limit {
         let buffer = self.point.keys.switch.buffer.0;
         buffer.map_or(Limit::Unlimited, |size| self.limit(size))
+    }
+
+    /// What a scheme takes for the room of a queue: where queues share a buffer, what one gets alone.
+    fn told_limit(&self, port: PortId) -> Limit {
+        let keys = &*self.point.keys;
+        let (pool, alphas) = (keys.switch.pool, &keys.switch.pool_alpha);
+        let share = pool.lone_share(alphas, keys.switch.pool_reserve, keys.packet_bytes());
+        match (self.own_limit(port), share) {
+            (Limit::Unlimited, Some(share)) => Limit::Bytes(share),
+            (own, _) => own,
+        }
     }
 
     /// The same at one of them.
@@ -105,12 +146,16 @@ impl<'a> Ports<'a> {
                 .map(|depth| Bucket::new(link.rate, depth.in_bytes(keys.packet_bytes()))),
             ..PortParts::plain()
         };
-        if let Some(roles) = in_switches(self.roles) {
+        let roles = in_switches(self.roles);
+        if let (None, Some(ramp)) = (roles, self.ramp(port)) {
+            made.discipline = ramp.into_discipline();
+        }
+        if let Some(roles) = roles {
             let info = PortInfo {
                 port,
                 rate: link.rate,
                 delay: link.delay,
-                limit: self.own_limit(port),
+                limit: self.told_limit(port),
                 packet_bytes: keys.packet_bytes(),
                 header_bytes: keys.net.header_bytes,
                 mss: mss(keys),
@@ -118,6 +163,8 @@ impl<'a> Ports<'a> {
             };
             if let Some(make) = &roles.queue {
                 made.discipline = make(&info, made.discipline);
+            } else if let Some(ramp) = self.ramp(port) {
+                made.discipline = ramp.into_discipline();
             }
             made.hook = roles.hook.as_ref().map(|make| make(&info));
             made.priorities = roles.priorities.unwrap_or(Strict::FIFO);
@@ -148,6 +195,17 @@ impl<'a> Ports<'a> {
         }
         self.make_exceptions(port, &mut made);
         made
+    }
+
+    /// The marks of a queue whose probability grows with its length, if they do.
+    fn ramp(&self, port: PortId) -> Option<EcnRamp> {
+        let switch = &self.point.keys.switch;
+        Some(EcnRamp {
+            min: self.limit(switch.ecn_threshold.0?),
+            max: self.limit(switch.ecn_max.0?),
+            most: switch.ecn_probability.0,
+            stream: Stream::new(self.point.seed, "ecn", u64::from(port.0)),
+        })
     }
 
     /// What differs at a port from all others.
@@ -226,10 +284,12 @@ impl<'a> Ports<'a> {
             return self.of_switch(port, link);
         }
         let plain = self.plain.contains(&self.topology.ends(port).1);
-        let at_hosts = self
-            .roles
-            .iter()
-            .find(|roles| roles.priorities_at_hosts && !(plain && roles.plain_switches.hosts));
+        // What a switch pauses by priority, a host queues by priority.
+        let pauses = self.point.keys.switch.pfc.classes().is_some();
+        let at_hosts = self.roles.iter().find(|roles| {
+            (roles.priorities_at_hosts || pauses && roles.in_switches())
+                && !(plain && roles.plain_switches.hosts)
+        });
         PortParts {
             priorities: at_hosts
                 .and_then(|roles| roles.priorities)

@@ -46,6 +46,7 @@ pub(super) fn network(
         switch_port: &|port, link| own(port, &|| ports.of_switch(port, link)),
         host_port: &|port, link| own(port, &|| ports.of_host(port, link)),
         switch_hold_bytes: ports.taken(),
+        pool: ports.pool(),
         measure_from: part.ports_measure_from(first_start),
         spread: match keys.topology.spread() {
             Ecmp::Symmetric => Spread::Symmetric,

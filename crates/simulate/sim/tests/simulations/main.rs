@@ -25,6 +25,7 @@ mod relations;
 mod replays;
 mod round_times;
 mod rounds;
+mod shared;
 mod slowdown;
 mod small_queues;
 mod stepping;

@@ -225,6 +225,7 @@ pub(super) fn all(summary: &Summary, rows: &[&Row], asked: Asked) -> Vec<Column>
                 known(of_ends) || !known("goodput_bps")
             }
             rare if kinds.contains(&rare) || rare == "flows_late" => happened(),
+            shared if SHARED.contains(&shared) => happened(),
             _ => true,
         };
         if shown {
@@ -318,7 +319,7 @@ fn priority(selector: &Selector) -> usize {
 }
 
 /// Metrics in the order of the table, with their place in the order in which they get room.
-const ORDER: [(&str, usize); 26] = [
+const ORDER: [(&str, usize); 33] = [
     ("goodput_bps", 2),
     ("goodput_p50_bps", 14),
     ("goodput_weighted_bps", 15),
@@ -342,10 +343,27 @@ const ORDER: [(&str, usize); 26] = [
     ("window_probes", 10),
     ("retransmissions", 11),
     ("drops", 4),
+    ("drops_pool", 11),
+    ("drops_threshold", 11),
+    ("drops_headroom", 11),
     ("marks", 10),
     ("queue_mean_bytes", 6),
     ("queue_p95_bytes", 13),
     ("queue_max_bytes", 7),
+    ("pool_max_bytes", 8),
+    ("pfc_pauses", 6),
+    ("pfc_paused_us", 6),
+    ("pfc_victims", 7),
+];
+/// Metrics of shared buffers and pauses, which few networks have.
+const SHARED: [&str; 7] = [
+    "drops_pool",
+    "drops_threshold",
+    "drops_headroom",
+    "pool_max_bytes",
+    "pfc_pauses",
+    "pfc_paused_us",
+    "pfc_victims",
 ];
 /// Characters of the longest bar.
 const BAR: u32 = 8;

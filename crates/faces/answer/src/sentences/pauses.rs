@@ -1,0 +1,88 @@
+//! What the pauses of switches came to: a deadlock, losses all the same, or no pause at all.
+
+use base::cast::count;
+use results::{Row, Summary};
+
+use crate::words::{amount, bytes, list, place};
+
+/// What a user of lossless switches has to know before any other result.
+pub(super) fn sentences(summary: &Summary) -> Vec<String> {
+    let sentences = [deadlock(summary), lossy(summary), unused(summary)];
+    sentences.into_iter().flatten().collect()
+}
+
+/// The first deadlock, with its cycle, and how often there was one.
+fn deadlock(summary: &Summary) -> Option<String> {
+    let stuck = || {
+        summary
+            .points
+            .iter()
+            .filter(|point| !point.deadlock.is_empty())
+    };
+    let first = stuck().next()?;
+    let row = summary.rows.get(first.row as usize)?;
+    let all = summary.points.len();
+    let often = match stuck().count() {
+        number if number == all => "in every run".to_owned(),
+        number => format!(
+            "in {} of {} runs",
+            amount(count(number)),
+            amount(count(all))
+        ),
+    };
+    Some(format!(
+        "Deadlock {often}, first with {}: {}. Each is paused by packets that wait at the next, for good.",
+        named(row),
+        first.deadlock
+    ))
+}
+
+/// Lossless packets that were lost.
+fn lossy(summary: &Summary) -> Option<String> {
+    let lost = |row: &&Row| row.value("drops_headroom") > 0.0;
+    let most = summary.rows.iter().filter(lost).max_by(|one, other| {
+        let lost = |row: &Row| row.value("drops_headroom");
+        lost(one).total_cmp(&lost(other))
+    })?;
+    Some(format!(
+        "Not lossless: {} packets of {} came in after a pause and found switch.pfc_headroom full.",
+        amount(most.value("drops_headroom")),
+        named(most)
+    ))
+}
+
+/// Rows that never paused, and how near they came to it.
+fn unused(summary: &Summary) -> Option<String> {
+    let unused = |row: &&Row| row.value("pfc_pauses").abs() < f64::EPSILON;
+    let mut rows: Vec<&Row> = summary.rows.iter().filter(unused).collect();
+    let margin = |row: &&Row| row.value("pfc_margin_bytes");
+    rows.sort_by(|one, other| margin(one).total_cmp(&margin(other)));
+    let nearest = rows.first()?;
+    let missed = bytes(margin(nearest));
+    Some(match rows.len() {
+        1 => format!(
+            "PFC never paused with {}: the threshold was missed by {missed}.",
+            named(nearest)
+        ),
+        _ if rows.len() == summary.rows.len() => format!(
+            "PFC never paused: the threshold was missed by {missed} with {}, elsewhere by more.",
+            named(nearest)
+        ),
+        _ => {
+            let names: Vec<String> = rows.iter().map(|row| named(row)).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            format!(
+                "PFC never paused with {}: the threshold was missed by at least {missed}.",
+                list(&names)
+            )
+        }
+    })
+}
+
+/// A scheme and where its row is.
+fn named(row: &Row) -> String {
+    match place(row) {
+        at if at.is_empty() => row.scheme.clone(),
+        at => format!("{} at {at}", row.scheme),
+    }
+}
