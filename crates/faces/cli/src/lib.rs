@@ -76,10 +76,10 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, ValueEnum};
 
 pub use api::{
-    Access, Allowance, Cost, Destination, Error, Failure, FlowRecord, Folder, GroupMetrics,
-    Measured, Metrics, Monitor, Outcome, Outcomes, Point, PointBuilder, PortRecord, RunError,
-    RunOptions, Scenario, ScenarioBuilder, Silent, Stage, StageWork, TierMetrics, run, run_folder,
-    sweep,
+    Access, Allowance, CollectiveMetrics, Cost, Destination, Error, Failure, FlowRecord, Folder,
+    GroupMetrics, HeldUp, Measured, Metrics, Monitor, Outcome, Outcomes, Point, PointBuilder,
+    PortRecord, RunError, RunOptions, Scenario, ScenarioBuilder, Silent, Stage, StageWork,
+    TierMetrics, run, run_folder, sweep,
 };
 pub use schemes::Refusal;
 

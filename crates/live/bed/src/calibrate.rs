@@ -9,7 +9,7 @@ use std::time::Duration;
 use base::{HostId, Quantity, Rate, Time};
 use machine::interrupt;
 use machine::netlink::round_trip_us;
-use plan::workload::{Plan, PlannedConnection, PlannedFlow};
+use plan::workload::{Dependencies, Plan, PlannedConnection, PlannedFlow};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::error::EmulateError;
@@ -137,6 +137,7 @@ fn starts_on_time(bed: &Testbed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Re
         connections: &plan.connections,
         flows: &plan.flows,
         barriers: &plan.barriers,
+        dependencies: &plan.dependencies,
         control: "reno",
         nodelay: true,
         laws: &[],
@@ -191,6 +192,7 @@ fn held(bed: &Testbed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<Optio
         connections: &connections,
         flows: &flows,
         barriers: &[],
+        dependencies: &Dependencies::default(),
         control: "reno",
         nodelay: true,
         laws: &[],

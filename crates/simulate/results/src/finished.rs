@@ -34,6 +34,7 @@ impl Finished {
                 metrics: point.metrics.clone(),
                 groups: point.groups.clone(),
                 tiers: point.tiers.clone(),
+                collectives: point.collectives.clone(),
                 cost: Cost {
                     simulated_us: point.simulated_us,
                     packet_hops: point.packet_hops,

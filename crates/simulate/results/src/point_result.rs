@@ -1,6 +1,6 @@
 //! What is kept of a point for tables of a sweep.
 
-use sim::metrics::{Cost, GroupMetrics, Metrics, Outcome, TierMetrics};
+use sim::metrics::{CollectiveMetrics, Cost, GroupMetrics, Metrics, Outcome, TierMetrics};
 
 /// The numbers of one point.
 #[derive(Clone, Debug)]
@@ -11,6 +11,8 @@ pub struct PointResult {
     pub groups: Vec<GroupMetrics>,
     /// Every tier of ports.
     pub tiers: Vec<TierMetrics>,
+    /// The collectives of each group that has any.
+    pub collectives: Vec<CollectiveMetrics>,
     /// What they cost.
     pub cost: Cost,
     /// The digest of everything that happened.
@@ -26,6 +28,7 @@ impl From<&Outcome> for PointResult {
             metrics: outcome.metrics.clone(),
             groups: outcome.groups.clone(),
             tiers: outcome.tiers.clone(),
+            collectives: outcome.collectives.clone(),
             cost: outcome.cost,
             digest: outcome.digest,
         }

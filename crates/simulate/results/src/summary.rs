@@ -7,8 +7,9 @@ use scenario::Scenario;
 use scenario::goal::Goal;
 use serde::{Deserialize, Serialize};
 use sim::columns::{METRICS, metric_values};
-use sim::metrics::{GroupMetrics, Metrics, TierMetrics};
+use sim::metrics::{CollectiveMetrics, GroupMetrics, Metrics, TierMetrics};
 
+use crate::collectives;
 use crate::comparison::{self, Comparison, Groups};
 use crate::goals::Goals;
 use crate::point_result::{PointResult, PointResults};
@@ -99,6 +100,9 @@ pub struct PointSummary {
     /// Every tier of ports.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<TierMetrics>,
+    /// The collectives of each group that has any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub collectives: Vec<CollectiveMetrics>,
     /// Simulated time at its end.
     pub simulated_us: f64,
     /// Packets handed over a link, each counted once per link.
@@ -170,7 +174,9 @@ impl Summary {
         {
             row.groups = group_estimates(groups);
             let seeds = results.iter().flatten();
-            row.tiers = tiers::over_seeds(seeds.map(|result| result.tiers.as_slice()));
+            row.tiers = tiers::over_seeds(seeds.clone().map(|result| result.tiers.as_slice()));
+            let seeds = seeds.map(|result| result.collectives.as_slice());
+            row.collectives = collectives::over_seeds(seeds);
         }
         let schemes = scenario.schemes().len();
         let combinations = summary.rows.chunks(schemes);
@@ -290,6 +296,7 @@ impl Summary {
                     metrics: result.metrics.clone(),
                     groups: result.groups.clone(),
                     tiers: result.tiers.clone(),
+                    collectives: result.collectives.clone(),
                     simulated_us: result.cost.simulated_us,
                     packet_hops: result.cost.packet_hops,
                     events: result.cost.events,
@@ -341,6 +348,7 @@ impl Summary {
                 lose: chosen_losses(&points[0]),
                 groups: IndexMap::new(),
                 tiers: Vec::new(),
+                collectives: Vec::new(),
             });
         }
     }

@@ -13,6 +13,7 @@ use plan::{Group, PointSpec};
 use bound::HostLinks;
 
 use crate::alone::Alone;
+use crate::collectives::{self, Seen};
 use crate::metrics::{
     Cost, Distribution, FlowRecord, GroupMetrics, Metrics, Outcome, PortRecord, TierMetrics,
 };
@@ -30,13 +31,14 @@ pub(crate) fn outcome(
     let last = ended.last_completion();
     let last = last.filter(|last| *last != Time::NEVER).unwrap_or(end);
     let rounds = rounds::of(ended.flows());
+    let seen = collectives::of(&mut ended);
     let mut alone = Alone::new(point.keys.net.header_bytes);
     let flows = ended.consume_flows(|flow, network| {
         let took = alone.time(&point.groups[flow.flow.group as usize], &flow, network);
         record(&point.groups, (&flow, took), end)
     });
     let links = HostLinks::of(&ended.topology, &ended.network, point);
-    let all_rounds = rounds::totals(&rounds, None);
+    let all_rounds = rounds::totals(&rounds, &seen, None);
     let all = totals(
         String::new(),
         (&flows.iter(), Some(&all_rounds)),
@@ -60,10 +62,11 @@ pub(crate) fn outcome(
     let ports = port_records(&ended, queues);
     Outcome {
         metrics,
-        groups: groups(point, (&flows, &rounds), (end, &links)),
+        groups: groups(point, (&flows, &rounds, &seen), (end, &links)),
         cost,
         flows,
         tiers: tiers(&ports),
+        collectives: collectives::totals(&seen, &point.groups),
         ports,
         digest: ended.network.digest(),
     }
@@ -92,6 +95,7 @@ fn metrics(
         round_max_us: all.round_max_us,
         rounds_completed: all.rounds_completed,
         rounds_unfinished: all.rounds_unfinished,
+        rounds_over_ideal: all.rounds_over_ideal,
         slowdown_mean: all.slowdown_mean,
         slowdown_p50: all.slowdown_p50,
         slowdown_p99: all.slowdown_p99,
@@ -133,13 +137,13 @@ fn metrics(
 /// Results of every group, if the scenario has any, then of every class of sizes.
 fn groups(
     point: &PointSpec,
-    (flows, rounds): (&[FlowRecord], &[Round]),
+    (flows, rounds, seen): (&[FlowRecord], &[Round], &[Seen]),
     (end, links): (Time, &HostLinks),
 ) -> Vec<GroupMetrics> {
     let named = (0..).zip(point.groups.iter());
     let named = named.filter(|(_, group)| !group.name.is_empty());
     let groups = named.map(|(number, group)| {
-        let rounds = rounds::totals(rounds, Some(number));
+        let rounds = rounds::totals(rounds, seen, Some(number));
         let own = flows.iter().filter(|flow| *flow.group == *group.name);
         totals(group.name.to_string(), (&own, Some(&rounds)), (end, links))
     });
@@ -191,6 +195,7 @@ fn totals<'a>(
         round_max_us: round(|took| took.max),
         rounds_completed: rounds.and_then(|rounds| rounds.completed),
         rounds_unfinished: rounds.and_then(|rounds| rounds.unfinished),
+        rounds_over_ideal: rounds.map_or(f64::NAN, |rounds| rounds.over_ideal),
         slowdown_mean: slowdown.mean,
         slowdown_p50: slowdown.p50,
         slowdown_p99: slowdown.p99,
@@ -359,6 +364,7 @@ fn record(groups: &[Group], (of, alone): (&EndedFlow, Option<Span>), end: Time) 
         group: groups[flow.group as usize].name.to_string(),
         connection: flow.connection,
         round: flow.round(),
+        waited_for: of.held_by,
         sender: of.sender.0,
         receiver: of.receiver.0,
         size_bytes: flow.size(),

@@ -41,6 +41,8 @@ pub struct Metrics {
     pub rounds_completed: Option<u64>,
     pub rounds_unfinished: Option<u64>,
     #[serde(with = "absent", default = "absent::none")]
+    pub rounds_over_ideal: f64,
+    #[serde(with = "absent", default = "absent::none")]
     pub slowdown_mean: f64,
     #[serde(with = "absent", default = "absent::none")]
     pub slowdown_p50: f64,
@@ -126,6 +128,8 @@ pub struct GroupMetrics {
     pub round_max_us: f64,
     pub rounds_completed: Option<u64>,
     pub rounds_unfinished: Option<u64>,
+    #[serde(with = "absent", default = "absent::none")]
+    pub rounds_over_ideal: f64,
     #[serde(with = "absent", default = "absent::none")]
     pub slowdown_mean: f64,
     #[serde(with = "absent", default = "absent::none")]
@@ -223,6 +227,8 @@ pub struct FlowRecord {
     pub connection: u32,
     /// Number of its round, if its group has rounds.
     pub round: Option<u32>,
+    /// Number of the flow whose end let it start, if it waited for others.
+    pub waited_for: Option<u32>,
     /// Sending host.
     pub sender: u32,
     /// Receiving host.
@@ -333,6 +339,43 @@ pub struct TierMetrics {
     pub worst_queue_max_bytes: u64,
 }
 
+/// The collectives of one group of flows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CollectiveMetrics {
+    /// Name of the group; empty if the scenario has none.
+    pub group: String,
+    /// Collectives that were complete.
+    pub completed: u64,
+    /// Time of a collective in an empty network, from the closed form of its algorithm: each message has the longest delay
+    /// and the slowest link of all their paths, and carries no headers.
+    pub ideal_us: f64,
+    /// Mean time of those that were complete.
+    pub mean_us: f64,
+    /// Time of the slowest of them.
+    pub slowest_us: f64,
+    /// The message that held up the slowest one most.
+    pub held_up: Option<HeldUp>,
+}
+
+/// The message that held a collective up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeldUp {
+    /// Number of the flow.
+    pub flow: u32,
+    /// Its step within the collective, from 0.
+    pub step: u32,
+    /// Steps of the collective.
+    pub steps: u32,
+    /// The host that sent it.
+    pub sender: u32,
+    /// The host that received it.
+    pub receiver: u32,
+    /// From the end of the message that it waited for, or the start of the collective, to its own end.
+    pub took_us: f64,
+    /// The same in an empty network.
+    pub ideal_us: f64,
+}
+
 /// Everything that comes out of one simulation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
@@ -349,6 +392,8 @@ pub struct Outcome {
     pub ports: Vec<PortRecord>,
     /// Every tier of ports, from the hosts upwards.
     pub tiers: Vec<TierMetrics>,
+    /// The collectives of each group that has any.
+    pub collectives: Vec<CollectiveMetrics>,
     /// A number that any difference in any packet-hop changes.
     pub digest: u64,
 }

@@ -86,6 +86,7 @@ fn outcome(point: &PointSpec, line: &PointLine) -> Outcome {
         flows: flows(point, line),
         ports: vec![bottleneck(point)],
         tiers: Vec::new(),
+        collectives: Vec::new(),
         digest: 0,
     }
 }
@@ -108,6 +109,7 @@ pub(super) fn of_linux(linux: &LinuxMetrics) -> Metrics {
         round_p99_us: f64::NAN,
         round_p999_us: f64::NAN,
         round_max_us: f64::NAN,
+        rounds_over_ideal: f64::NAN,
         rounds_completed: None,
         rounds_unfinished: None,
         slowdown_mean: f64::NAN,
@@ -266,6 +268,7 @@ fn flows(point: &PointSpec, line: &PointLine) -> Vec<FlowRecord> {
             group: group.name.to_string(),
             connection: planned.connection,
             round: planned.round,
+            waited_for: None,
             sender: connection.sender.0,
             receiver: connection.receiver.0,
             size_bytes: planned.size,

@@ -39,6 +39,7 @@ fn outcome(point: &PointSpec) -> PointResult {
             round_max_us: f64::NAN,
             rounds_completed: None,
             rounds_unfinished: None,
+            rounds_over_ideal: f64::NAN,
             slowdown_mean: f64::NAN,
             slowdown_p50: f64::NAN,
             slowdown_p99: f64::NAN,
@@ -77,6 +78,7 @@ fn outcome(point: &PointSpec) -> PointResult {
         },
         groups: Vec::new(),
         tiers: Vec::new(),
+        collectives: Vec::new(),
         cost: Cost {
             simulated_us: 5e4,
             packet_hops: 1000,

@@ -34,6 +34,7 @@ fn metrics() -> Metrics {
         round_p99_us: f64::NAN,
         round_p999_us: f64::NAN,
         round_max_us: f64::NAN,
+        rounds_over_ideal: f64::NAN,
         rounds_completed: None,
         rounds_unfinished: None,
         slowdown_mean: f64::NAN,
@@ -101,6 +102,7 @@ fn made_up_with(
             metrics,
             groups: Vec::new(),
             tiers: Vec::new(),
+            collectives: Vec::new(),
             cost: Cost {
                 simulated_us: 5e4,
                 packet_hops: 1000,

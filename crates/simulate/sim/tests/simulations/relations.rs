@@ -54,10 +54,13 @@ fn measured(outcome: &Outcome) -> String {
         flows,
         ports,
         tiers,
+        collectives,
         digest,
     } = outcome;
     let cost = (cost.simulated_us, cost.packet_hops, cost.events);
-    format!("{metrics:?} {groups:?} {cost:?} {flows:?} {ports:?} {tiers:?} {digest:x}")
+    format!(
+        "{metrics:?} {groups:?} {cost:?} {flows:?} {ports:?} {tiers:?} {collectives:?} {digest:x}"
+    )
 }
 
 fn simulate(point: &PointSpec) -> Outcome {

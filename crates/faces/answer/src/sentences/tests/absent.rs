@@ -24,6 +24,7 @@ fn a_group_without_a_single_flow_is_named() {
             groups: vec![incasts, group("mix", &all)],
             metrics: all,
             tiers: Vec::new(),
+            collectives: Vec::new(),
             cost: Cost {
                 simulated_us: 5e4,
                 packet_hops: 1000,
