@@ -16,7 +16,7 @@ use crate::world::Ended;
 pub(crate) struct Seen {
     group: u32,
     shape: Shape,
-    /// The longest delay of a path, and the slowest rate of a link on any.
+    /// The mean delay of the paths, and the slowest rate of a link on any.
     latency: Span,
     rate: Rate,
     /// Start and end if it is complete.
@@ -86,8 +86,9 @@ fn seen(ended: &mut Ended, planned: &PlannedCollective) -> Seen {
             slowest = slowest.min(link.rate);
         }
         paths.push((delay, slowest));
-        (latency, rate) = (latency.max(delay), rate.min(slowest));
+        (latency, rate) = (latency + delay, rate.min(slowest));
     }
+    let latency = Span::from_ps(latency.as_ps() / paths.len() as u64);
     let flows = &ended.flows()[planned.first as usize..end as usize];
     let is_over = |flow: &crate::world::Flow| flow.started && !flow.failed;
     let complete = flows

@@ -346,7 +346,7 @@ pub struct CollectiveMetrics {
     pub group: String,
     /// Collectives that were complete.
     pub completed: u64,
-    /// Time of a collective in an empty network, from the closed form of its algorithm: each message has the longest delay
+    /// Time of a collective in an empty network, from the closed form of its algorithm: each message has the mean delay
     /// and the slowest link of all their paths, and carries no headers.
     pub ideal_us: f64,
     /// Mean time of those that were complete.
