@@ -108,6 +108,7 @@ fn what_is_no_such_file_is_told_what_is_read() {
     for (name, content) in [
         ("empty", &b""[..]),
         ("text", b"hello\nworld\n"),
+        ("one", b"1\n0 1 3 100 5 2\n"),
         ("nfcapd", &[0x0c, 0xa5, 1, 0, 0, 0]),
         ("cut.pcap", &[0xd4, 0xc3, 0xb2, 0xa1, 2, 0]),
         ("few.csv", b"ts,sa,da,pr\n1,2,3,TCP\n"),
@@ -132,7 +133,7 @@ fn what_is_no_such_file_is_told_what_is_read() {
         "line 1: no column tells the size of a flow",
     );
     says("import missing", "missing: it cannot be read");
-    says("import text -o flows.txt", "a trace is .csv or .parquet");
+    says("import one -o flows.txt", "a trace is .csv or .parquet");
 }
 
 /// A ring of four ranks: 6 steps, in each of which a rank sends a quarter to its neighbour when it has got the one before.
