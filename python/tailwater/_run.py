@@ -395,17 +395,20 @@ def import_flows(
     *,
     kind: str | None = None,
     size: int | None = None,
+    lenient: bool = False,
 ) -> Text:
     """Writes a trace of the flows in a file of another program, and says what was read and what was skipped.
 
-    The file may have flow records of nfdump as text or JSON, packets (pcap, pcapng), the flows of HPCC's simulator,
-    or a connection matrix of htsim; its content tells which, or ``kind``, as in ``"hpcc"``. ``size`` is the payload of
-    flows that have no end. The name of the output ends in ``.csv`` or ``.parquet``.
+    The file may have flow records of nfdump as text or JSON, packets (pcap, pcapng), the flows of HPCC's simulator and
+    those made from it, a connection matrix of htsim, a GOAL schedule, or a Chakra trace beside those of the other ranks;
+    its content tells which, or ``kind``, as in ``"hpcc"``. ``size`` is the payload of flows that have no end, and
+    ``lenient`` leaves out what a trace cannot have. The name of the output ends in ``.csv`` or ``.parquet``. A topology
+    or a distribution of sizes becomes a scenario, whose name ends in ``.toml``.
 
     >>> import_flows("nfdump.csv", "flows.csv")
     >>> run("trace", set={"workload.trace": "flows.csv"})
     """
-    return Text(_tailwater.import_flows(Path(file), Path(output), kind, size))
+    return Text(_tailwater.import_flows(Path(file), Path(output), kind, size, lenient))
 
 
 def show(scenario: Source | Scenario) -> Text:

@@ -33,7 +33,8 @@ mod worker;
 pub use results::{Access, Folder, Shard};
 pub use sim::error::RunError;
 pub use sim::metrics::{
-    Cost, FlowRecord, GroupMetrics, Measured, Metrics, Outcome, PortRecord, TierMetrics,
+    CollectiveMetrics, Cost, FlowRecord, GroupMetrics, HeldUp, Measured, Metrics, Outcome,
+    PortRecord, TierMetrics,
 };
 pub use sim::sweep::Failure;
 

@@ -78,10 +78,10 @@ use clap::{CommandFactory, Parser, ValueEnum};
 
 #[doc(inline)]
 pub use library::{
-    Access, Allowance, Cost, Destination, Error, Failure, FlowRecord, Folder, GroupMetrics,
-    Measured, Metrics, Monitor, Outcome, Outcomes, Point, PointBuilder, PortRecord, Refusal,
-    RunError, RunOptions, Scenario, ScenarioBuilder, Silent, Stage, StageWork, TierMetrics, run,
-    run_folder, sweep,
+    Access, Allowance, CollectiveMetrics, Cost, Destination, Error, Failure, FlowRecord, Folder,
+    GroupMetrics, HeldUp, Measured, Metrics, Monitor, Outcome, Outcomes, Point, PointBuilder,
+    PortRecord, Refusal, RunError, RunOptions, Scenario, ScenarioBuilder, Silent, Stage, StageWork,
+    TierMetrics, run, run_folder, sweep,
 };
 
 #[doc(hidden)]

@@ -16,6 +16,19 @@ pub use api::Access;
 /// ```
 /// use tailwater::{Point, run};
 ///
+/// let ring = [("kind", "collective"), ("algorithm", "ring"), ("ranks", "4"), ("size", "1MB")];
+/// let point = ring.into_iter().fold(Point::builder("dctcp"), |point, (key, value)| {
+///     point.set(&format!("workload.{key}"), value)
+/// });
+/// let outcome = run(&point.build()?)?;
+/// let all = &outcome.collectives[0];
+/// assert!(all.completed == 1 && all.mean_us > all.ideal_us);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub use api::CollectiveMetrics;
+/// ```
+/// use tailwater::{Point, run};
+///
 /// let outcome = run(&Point::builder("newreno").set("workload.senders", 4).build()?)?;
 /// assert!(outcome.cost.events > 0 && outcome.cost.packet_hops >= outcome.cost.events / 10);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -74,6 +87,16 @@ pub use api::Folder;
 /// # Ok::<(), tailwater::Error>(())
 /// ```
 pub use api::GroupMetrics;
+/// ```
+/// use tailwater::{Point, run};
+///
+/// let point = Point::builder("dctcp").set("workload.kind", "collective").set("workload.ranks", 4);
+/// let outcome = run(&point.build()?)?;
+/// let last = outcome.collectives[0].held_up.as_ref().expect("it was complete");
+/// assert!(last.step < last.steps && last.took_us > 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub use api::HeldUp;
 /// ```
 /// use tailwater::Measured;
 ///

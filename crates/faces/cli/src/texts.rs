@@ -69,7 +69,7 @@ pub fn list(what: Option<&str>) -> Result<String, Error> {
     Ok(crate::list::list(what.transpose()?)?)
 }
 
-/// A file of another program whose flows become a trace.
+/// A file of another program whose flows become a trace, or whose network or sizes become a scenario.
 pub struct Import<'a> {
     /// The file.
     pub file: &'a Path,
@@ -79,6 +79,8 @@ pub struct Import<'a> {
     pub kind: Option<&'a str>,
     /// Bytes of flows without an end.
     pub size: Option<u64>,
+    /// Whether what a trace cannot have is left out, and not refused.
+    pub lenient: bool,
 }
 
 /// Writes a trace of the flows in a file of another program, and says what was read, what was skipped and why.
@@ -97,6 +99,7 @@ pub fn import_flows(import: &Import<'_>) -> Result<String, Error> {
         output: import.output.map(Path::to_owned),
         from: import.kind.map(str::to_owned),
         size: import.size,
+        lenient: import.lenient,
     };
     Ok(crate::import_flows::made(&args)?)
 }

@@ -18,7 +18,7 @@ struct Notion {
     more: &'static [&'static str],
 }
 
-const NOTIONS: [Notion; 20] = [
+const NOTIONS: [Notion; 21] = [
     Notion {
         names: &["goals", "goal"],
         text: "A goal is a demand on the results: a metric, a comparison (<, <=, > or >=) and a threshold with its \
@@ -175,6 +175,20 @@ const NOTIONS: [Notion; 20] = [
         more: &[
             "tailwater run incast --set workload.rounds=20 --goal 'round_p99 < 40ms'",
             "tailwater explain round_p99",
+        ],
+    },
+    Notion {
+        names: &["collective", "all-reduce", "all-to-all", "straggler"],
+        text: "A collective is a set of flows between ranks, each on a host of its own, most of which wait for others \
+               (kind = \"collective\"): an all-reduce adds up what all ranks have, an all-to-all sends a part from each to each. \
+               workload.collective says what is done, workload.algorithm in which messages. A message starts when those \
+               that it waits for are complete at their receivers, and its rank has worked for workload.compute; a \
+               straggler works longer. Each collective is a round. rounds_over_ideal is its time over that in an \
+               empty network, and the answer names the flow that held everybody up most.",
+        more: &[
+            "tailwater run collective",
+            "tailwater explain workload.collective",
+            "tailwater explain rounds_over_ideal",
         ],
     },
     Notion {

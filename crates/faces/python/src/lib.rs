@@ -50,6 +50,7 @@ fn import_flows(
     output: Option<PathBuf>,
     kind: Option<String>,
     size: Option<u64>,
+    lenient: bool,
 ) -> PyResult<String> {
     guarded(py, || {
         texts::import_flows(&texts::Import {
@@ -57,6 +58,7 @@ fn import_flows(
             output: output.as_deref(),
             kind: kind.as_deref(),
             size,
+            lenient,
         })
     })
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use base::{HostId, Quantity, Rate, Time};
 use machine::interrupt;
 use machine::netlink::round_trip_us;
-use plan::workload::{Plan, PlannedConnection, PlannedFlow};
+use plan::workload::{Dependencies, Plan, PlannedConnection, PlannedFlow};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::error::EmulateError;
@@ -135,7 +135,7 @@ fn too_fast(rate: Rate, share: Option<f64>) -> EmulateError {
 fn starts_on_time(bed: &Testbed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<bool> {
     let work = Work {
         barriers: &plan.barriers,
-        ..trial(&plan.connections, &plan.flows)
+        ..trial(&plan.connections, &plan.flows, &plan.dependencies)
     };
     let late = measure::run(Running { bed, lan, speed }, &work)?
         .facts()
@@ -179,16 +179,22 @@ fn held(bed: &Testbed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<Optio
         round: None,
     });
     let (connections, flows) = (connections.collect::<Vec<_>>(), flows.collect::<Vec<_>>());
-    let work = trial(&connections, &flows);
+    let dependencies = Dependencies::default();
+    let work = trial(&connections, &flows, &dependencies);
     Ok(measure::run(Running { bed, lan, speed }, &work)?.rate_share())
 }
 
 /// These flows under Reno, in a network without laws.
-const fn trial<'a>(connections: &'a [PlannedConnection], flows: &'a [PlannedFlow]) -> Work<'a> {
+const fn trial<'a>(
+    connections: &'a [PlannedConnection],
+    flows: &'a [PlannedFlow],
+    dependencies: &'a Dependencies,
+) -> Work<'a> {
     Work {
         connections,
         flows,
         barriers: &[],
+        dependencies,
         control: "reno",
         nodelay: true,
         laws: &[],

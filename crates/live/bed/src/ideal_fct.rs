@@ -51,7 +51,7 @@ fn trace(point: &PointSpec, found: &Calibration) -> Option<String> {
     let is_asked =
         groups.all(|group| group.name.is_empty() && group.keys.workload.deadline.0.is_some());
     let plan = Plan::of(point);
-    if !is_asked || !plan.barriers.is_empty() {
+    if !is_asked || !plan.barriers.is_empty() || !plan.dependencies.is_empty() {
         return None;
     }
     let mut csv = "start_us,size_bytes,sender,receiver\n".to_owned();

@@ -70,6 +70,7 @@ impl Network {
             connections: &plan.connections,
             flows: &plan.flows,
             barriers: &plan.barriers,
+            dependencies: &plan.dependencies,
             control: arm.stack.control,
             nodelay: point.keys.tcp.nodelay,
             laws: &arm.stack.laws,

@@ -33,7 +33,7 @@ struct Beginning {
 impl Starts {
     /// Of the flows of `plan`; `None` if some wait for others, or never wrote: no trace tells that.
     pub(crate) fn of(plan: &Plan, flows: &[Sent]) -> Option<Self> {
-        if !plan.barriers.is_empty() {
+        if !plan.barriers.is_empty() || !plan.dependencies.is_empty() {
             return None;
         }
         let beginnings = plan.flows.iter().zip(flows).map(|(planned, sent)| {

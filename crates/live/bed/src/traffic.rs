@@ -15,12 +15,12 @@ use std::net::{SocketAddr, SocketAddrV4};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use base::{HostId, Time};
+use base::{HostId, Span, Time};
 use machine::clock::{self, duration};
 use machine::interrupt;
 use machine::payload::Payload;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use plan::workload::{Barrier, PlannedConnection, PlannedFlow};
+use plan::workload::{Barrier, Dependencies, PlannedConnection, PlannedFlow};
 use socket2::Socket;
 
 use crate::lan::{self, Lan};
@@ -36,6 +36,7 @@ pub(crate) struct Work<'a> {
     pub(crate) connections: &'a [PlannedConnection],
     pub(crate) flows: &'a [PlannedFlow],
     pub(crate) barriers: &'a [Barrier],
+    pub(crate) dependencies: &'a Dependencies,
     /// The congestion control of every host, as the kernel calls it.
     pub(crate) control: &'a str,
     /// Whether sockets of both ends set `TCP_NODELAY`.
@@ -134,6 +135,8 @@ struct Generator<'a> {
     asking: Vec<(Option<usize>, u64)>,
     /// Flows of each barrier that are not complete.
     waiting: Vec<u32>,
+    /// Dependencies between flows that are left.
+    dependencies: Dependencies,
     /// The next action, and its time.
     agenda: BinaryHeap<Reverse<(Duration, Act)>>,
     /// Flows and connections that are not over.
@@ -180,6 +183,7 @@ impl<'a> Generator<'a> {
             incoming: Vec::new(),
             asking: vec![(None, 0); work.connections.len()],
             waiting: work.barriers.iter().map(|one| one.waits_for).collect(),
+            dependencies: work.dependencies.clone(),
             agenda: BinaryHeap::new(),
             since: Duration::ZERO,
             traffic: Traffic {
@@ -197,13 +201,16 @@ impl<'a> Generator<'a> {
         Ok(generator)
     }
 
-    /// Everything that is done by the clock and not at the end of a round.
+    /// Everything that is done by the clock and not when other flows are done.
     fn plan(&mut self) {
         let mut behind = vec![false; self.work.flows.len()];
         for barrier in self.work.barriers {
             for flow in barrier.next.clone() {
                 behind[flow as usize] = true;
             }
+        }
+        for flow in self.dependencies.flows() {
+            behind[flow as usize] = true;
         }
         for (number, connection) in self.work.connections.iter().enumerate() {
             if connection.open != Time::NEVER {
@@ -415,6 +422,7 @@ impl<'a> Generator<'a> {
         self.open -= 1;
         self.traffic.flows[flow].completion = completion;
         self.traffic.flows[flow].failed = completion.is_none();
+        self.start_followers(flow);
         let Some(barrier) = self.work.flows[flow].awaited_by else {
             return;
         };
@@ -430,6 +438,22 @@ impl<'a> Generator<'a> {
             self.agenda
                 .push(Reverse((base + own, Act::Start(flow as usize))));
         }
+    }
+
+    /// A flow is over: those that waited for nothing else start after their delays.
+    fn start_followers(&mut self, flow: usize) {
+        if self.dependencies.is_empty() {
+            return;
+        }
+        let nanos = u64::try_from(self.now().as_nanos()).expect("a run of less than 500 years");
+        let now = Time::ZERO + Span::from_nanos(nanos);
+        let flow = u32::try_from(flow).expect("flows have 32-bit numbers");
+        let (work, agenda) = (self.work, &mut self.agenda);
+        self.dependencies.done(flow, now, |next, ready| {
+            let own = work.flows[next as usize].start.since(Time::ZERO);
+            let at = duration((ready + own).since(Time::ZERO));
+            agenda.push(Reverse((at, Act::Start(next as usize))));
+        });
     }
 }
 

@@ -232,6 +232,7 @@ impl Book {
                     sender: self.hosts.host(&segment.source.0.to_string()),
                     receiver: self.hosts.host(&segment.target.0.to_string()),
                     connection: Some(connection.number * 2 + side as u64),
+                    wait: None,
                 });
             }
         }

@@ -15,6 +15,29 @@ pub enum Kind {
     Hpcc,
     /// A connection matrix of htsim.
     Htsim,
+    /// A schedule of `LogGOPSim` and ATLAHS.
+    Goal,
+    /// A topology of the HPCC simulator and its descendants.
+    Topology,
+    /// A topology of htsim.
+    Topo,
+    /// A distribution of sizes.
+    Sizes,
+    /// Execution traces of Chakra.
+    Chakra,
+}
+
+/// How a file is read.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// What it is, whatever its contents tell.
+    pub kind: Option<Kind>,
+    /// Payload of flows that have no end; without it they are left out.
+    pub endless: Option<u64>,
+    /// Whether what no trace can have is left out, and not refused.
+    pub lenient: bool,
+    /// The files of all ranks in their order, with their names, where each rank has one; see [`ranks`](crate::ranks).
+    pub ranks: Vec<(String, Vec<u8>)>,
 }
 
 /// What was read of a file.
@@ -53,11 +76,39 @@ pub struct Flow {
     pub receiver: Host,
     /// Flows with the same number share a connection.
     pub connection: Option<u64>,
+    /// What it waits for, if it has no start of its own: `start` is the time after that.
+    pub wait: Option<Box<Wait>>,
+}
+
+/// What a flow waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// How many of `on` must be done before it starts.
+    pub needs: u32,
+    /// The flows that it waits for, by their places among those of the file, each with the picoseconds that pass after it.
+    pub on: Vec<(u32, u128)>,
+    /// The line of the file at which it stands.
+    pub line: u64,
+}
+
+impl Flow {
+    /// A flow of this size between two hosts that starts at once.
+    pub(crate) const fn new((sender, receiver): (Host, Host), size: u64) -> Self {
+        Self {
+            start: 0,
+            open: None,
+            size,
+            sender,
+            receiver,
+            connection: None,
+            wait: None,
+        }
+    }
 }
 
 impl Kind {
     /// Every kind with its name and what it is.
-    pub const ALL: [(Self, &'static str, &'static str); 5] = [
+    pub const ALL: [(Self, &'static str, &'static str); 10] = [
         (
             Self::Csv,
             "csv",
@@ -76,9 +127,30 @@ impl Kind {
         (
             Self::Hpcc,
             "hpcc",
-            "a flow file of the HPCC simulator and its descendants",
+            "a flow file of the HPCC simulator and its descendants PowerTCP, ABM and SimAI",
         ),
         (Self::Htsim, "htsim", "a connection matrix of htsim (.cm)"),
+        (
+            Self::Goal,
+            "goal",
+            "a schedule of LogGOPSim and ATLAHS in the text form of GOAL (.goal)",
+        ),
+        (
+            Self::Topology,
+            "topology",
+            "a topology of the HPCC simulator and its descendants PowerTCP, ABM and SimAI",
+        ),
+        (Self::Topo, "topo", "a topology of htsim (.topo)"),
+        (
+            Self::Sizes,
+            "sizes",
+            "a distribution of sizes: bytes and the share of flows up to them",
+        ),
+        (
+            Self::Chakra,
+            "chakra",
+            "execution traces of Chakra, a file for each rank (.et)",
+        ),
     ];
 
     /// Its name.

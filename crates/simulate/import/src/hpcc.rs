@@ -1,9 +1,10 @@
-//! Flow files of the HPCC simulator and its descendants: a count, and then a
+//! Flow files of the HPCC simulator and its descendants, those of `PowerTCP`, ABM and `SimAI` among them: a count, and then a
 //! line `SOURCE TARGET PRIORITY PORT BYTES START` for each flow, the start in seconds.
 
-use tables::flows::exact::{Decimal, SECOND};
+use tables::flows::exact::SECOND;
 
 use crate::hosts::Hosts;
+use crate::words::{Word, Words};
 use crate::{Flow, Imported, Kind};
 
 /// Whether a file with this first line may be one.
@@ -16,15 +17,15 @@ pub(crate) fn read(text: &str) -> Result<Imported, String> {
     let mut lines = (1_usize..)
         .zip(text.lines())
         .filter(|(_, line)| !line.trim().is_empty());
-    let count = lines
-        .next()
-        .and_then(|(_, line)| line.trim().parse::<u64>().ok());
-    let count = count.ok_or("line 1: a flow file begins with the number of its flows")?;
+    let (number, first) = lines.next().unwrap_or((1, ""));
+    let count = Words::of(number, first)
+        .need("the number of flows, with which a flow file begins,")?
+        .whole("the number of flows")?;
     let (mut hosts, mut flows) = (Hosts::default(), Vec::new());
     let (mut themselves, mut empty, mut beyond, mut read) = (0, 0, 0, 0);
     for (number, line) in lines {
         // Many files end with words about their own format.
-        if !line.trim_start().starts_with(|c: char| c.is_ascii_digit()) {
+        if is_about_the_format(line) {
             break;
         }
         if read == count {
@@ -32,39 +33,36 @@ pub(crate) fn read(text: &str) -> Result<Imported, String> {
             continue;
         }
         read += 1;
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let [source, target, _, _, bytes, start, ..] = words[..] else {
-            return Err(format!(
-                "line {number}: {} words, and a flow has six: source, target, priority, port, bytes, start",
-                words.len()
-            ));
+        let mut words = Words::of(number, line);
+        let mut need = |what: &str| {
+            words.need(&format!(
+                "{what} (a flow has source, target, priority, port, bytes and start)"
+            ))
         };
-        let number_of = |what: &str, word: &str| {
-            let value = Decimal::parse(word).and_then(Decimal::whole);
-            value.ok_or_else(|| format!("line {number}: {what} is a whole number, not {word:?}"))
-        };
-        let (source, target) = (
-            number_of("the source", source)?,
-            number_of("the target", target)?,
-        );
-        let size = number_of("the size", bytes)?;
-        let seconds = Decimal::parse(start).filter(|start| !start.negative);
-        let start = seconds.and_then(|start| start.times(SECOND));
-        let (start, _) = start.ok_or_else(|| {
-            format!("line {number}: the start is a number of seconds, not {start:?}")
-        })?;
+        let source = need("the source")?.whole("the source")?;
+        let target = need("the target")?.whole("the target")?;
+        need("the priority")?.whole("the priority")?;
+        need("the port")?.whole("the port")?;
+        let size = need("the size")?.whole("the size")?;
+        let start = need("the start")?.times("the start in seconds", SECOND)?;
+        if let Some(more) = words.next() {
+            return Err(more.wrong(format!(
+                "a flow ends with its start; take {:?} out",
+                more.text
+            )));
+        }
         if size == 0 {
             empty += 1;
         } else if source == target {
             themselves += 1;
         } else {
+            let ends = (
+                hosts.host(&source.to_string()),
+                hosts.host(&target.to_string()),
+            );
             flows.push(Flow {
                 start,
-                open: None,
-                size,
-                sender: hosts.host(&source.to_string()),
-                receiver: hosts.host(&target.to_string()),
-                connection: None,
+                ..Flow::new(ends, size)
             });
         }
     }
@@ -93,6 +91,14 @@ pub(crate) fn read(text: &str) -> Result<Imported, String> {
     })
 }
 
+/// Whether a line has words about the format instead of a flow: it does not begin with a number, nor has most of a flow's.
+fn is_about_the_format(line: &str) -> bool {
+    let is_number = |word: Word<'_>| word.text.parse::<f64>().is_ok();
+    let mut numbers = Words::of(1, line).map(is_number);
+    let begins = numbers.next() == Some(true);
+    !begins && numbers.filter(|is_one| *is_one).count() < 3
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,18 +114,37 @@ mod tests {
         assert_eq!(imported.hosts, ["2", "1", "3"]);
         let skipped: Vec<u64> = imported.skipped.iter().map(|(_, count)| *count).collect();
         assert_eq!((imported.read, skipped), (3, vec![1, 0, 1]));
-        let short =
-            read("5\n2 1 3 100 200000000 2\n\nFirst line: # of flows\nsrc0 dst0 3\n").unwrap();
+        let about = "\nFirst line: # of flows\nsrc0 dst0 3 dst_port0 size0 start_time0\n...\nPlease order the flows!\n";
+        let short = read(&format!("5\n2 1 3 100 200000000 2\n{about}")).unwrap();
         assert!(short.notes[1].contains("says 5 flows, and there are 1"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_by_line_and_column() {
         for (text, cause) in [
-            ("1\n2 1 3 100 5\n", "line 2: 5 words"),
+            (
+                "x\n2 1 3 100 5 2\n",
+                "line 1, column 1: the number of flows is a whole number",
+            ),
+            (
+                "1\n2 1 3 100 5\n",
+                "line 2, column 12: the start (a flow has source, target",
+            ),
             (
                 "1\n2 1 3 100 x 2\n",
-                "line 2: the size is a whole number, not \"x\"",
+                "line 2, column 11: the size is a whole number, not \"x\"",
+            ),
+            (
+                "1\nx 1 3 100 5 2\n",
+                "line 2, column 1: the source is a whole number, not \"x\"",
             ),
             (
                 "1\n2 1 3 100 5 -2\n",
-                "line 2: the start is a number of seconds",
+                "line 2, column 13: the start in seconds is a number from 0",
+            ),
+            (
+                "1\n2 1 3 100 5 2 7\n",
+                "line 2, column 15: a flow ends with its start",
             ),
         ] {
             let error = read(text).unwrap_err();

@@ -1,180 +1,397 @@
 //! Connection matrices of htsim: `Nodes N`, `Connections M`, and a line `A->B start PS size BYTES` for each. Starts
-//! are in picoseconds; a size of 0 never ends; a connection with a trigger waits for another one.
+//! are in picoseconds; a size of 0 never ends.
+//!
+//! A connection with `trigger T` waits until that trigger is called, by those with `send_done_trigger T` or
+//! `recv_done_trigger T` when they are done. A line `trigger id T KIND` says what calls do:
+//!
+//! | kind | what the calls of n connections do | a flow then waits for |
+//! |---|---|---|
+//! | `oneshot` | the first starts all that wait | the first of n flows |
+//! | `multishot` | each starts the next one that waits | the first, the second, ... of n flows |
+//! | `barrier count C` | the C-th starts all that wait | C of n flows |
+//!
+//! A sender calls when the last acknowledgement has come, half a round trip after the receiver has everything; here both call
+//! when the receiver has everything.
 
-use tables::flows::exact::Decimal;
+use std::collections::BTreeMap;
 
 use crate::hosts::Hosts;
-use crate::{Flow, Imported, Kind};
+use crate::words::{Word, Words};
+use crate::{Flow, Imported, Kind, Options, Wait};
 
 /// Whether a file with this first line is one.
 pub(crate) fn is_one(first: &str) -> bool {
     let mut words = first.split_whitespace();
-    words.next() == Some("Nodes") && words.next().is_some_and(|word| word.parse::<u64>().is_ok())
+    words.next() == Some("Nodes")
+        && words.next().is_some_and(|word| word.parse::<u64>().is_ok())
+        && words.next().is_none()
 }
 
-pub(crate) fn read(text: &str, endless_size: Option<u64>) -> Result<Imported, String> {
-    let (mut hosts, mut flows) = (Hosts::default(), Vec::new());
-    let (mut read, mut nodes) = (0, None);
-    let (mut endless, mut triggered, mut failures, mut themselves) = (0, 0, 0, 0);
-    let mut said = None;
+/// What a file has said so far.
+#[derive(Default)]
+struct Matrix<'a> {
+    nodes: Option<u64>,
+    connections: Option<u64>,
+    read: u64,
+    failures: u64,
+    endless: u64,
+    themselves: u64,
+    triggers: BTreeMap<u64, Trigger>,
+    hosts: Hosts,
+    flows: Vec<Flow>,
+    /// Of each flow, the trigger that it waits for.
+    waiting: Vec<(u32, Word<'a>, u64)>,
+}
+
+#[derive(Default)]
+struct Trigger {
+    kind: Option<TriggerKind>,
+    /// The flows that call it.
+    callers: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+enum TriggerKind {
+    Oneshot,
+    Multishot,
+    Barrier(u32),
+}
+
+pub(crate) fn read(text: &str, options: &Options) -> Result<Imported, String> {
+    let mut matrix = Matrix::default();
     for (number, line) in (1_usize..).zip(text.lines()) {
-        let line = line.trim();
-        let words: Vec<&str> = line.split_whitespace().collect();
-        match words[..] {
-            [] | ["trigger" | "Triggers" | "Failures", ..] => {}
-            [word, ..] if word.starts_with('#') => {}
-            ["Nodes", count, ..] => nodes = count.parse::<u64>().ok(),
-            ["Connections", count, ..] => said = count.parse::<u64>().ok(),
-            ["failure", ..] => failures += 1,
-            [pair, ref rest @ ..] => {
-                read += 1;
-                let connection =
-                    connection(pair, rest).map_err(|cause| format!("line {number}: {cause}"))?;
-                let Connection { source, target, .. } = connection;
-                let size = match connection.size {
-                    0 => endless_size.unwrap_or(0),
-                    size => size,
-                };
-                if let Some(most) = nodes.filter(|nodes| source.max(target) >= *nodes) {
-                    return Err(format!(
-                        "line {number}: there is no node {} among {most}, numbered from 0",
-                        source.max(target)
-                    ));
-                }
-                match connection.start {
-                    None => triggered += 1,
-                    Some(_) if size == 0 => endless += 1,
-                    Some(_) if source == target => themselves += 1,
-                    Some(start) => flows.push(Flow {
-                        start,
-                        open: None,
-                        size,
-                        sender: hosts.host(&source.to_string()),
-                        receiver: hosts.host(&target.to_string()),
-                        connection: None,
-                    }),
-                }
+        let mut words = Words::of(number, line);
+        let Some(first) = words.next() else { continue };
+        match first.text {
+            comment if comment.starts_with('#') => {}
+            "Nodes" => matrix.nodes = Some(words.need("the number of nodes")?.whole("Nodes")?),
+            "Connections" => {
+                let count = words.need("the number of connections")?;
+                matrix.connections = Some(count.whole("Connections")?);
             }
+            "Triggers" | "Failures" => {
+                words.need("a number")?.whole(first.text)?;
+            }
+            "trigger" => matrix.trigger(words)?,
+            "failure" if options.lenient => matrix.failures += 1,
+            "failure" => {
+                return Err(first.wrong(
+                    "a failure of links, which a trace of flows does not have: --lenient leaves it out, and link.NAME.down or \
+                     bottleneck.lose take links down in a scenario",
+                ));
+            }
+            _ => matrix.connection(first, words, options)?,
         }
     }
-    let mut notes = vec!["Hosts have the numbers of the file's nodes.".to_owned()];
-    if let Some(said) = said.filter(|said| *said != read) {
-        notes.push(format!(
-            "The file says {said} connections, and there are {read}."
-        ));
-    }
-    if failures > 0 {
-        notes.push(format!(
-            "{failures} failures of links are no part of a trace."
-        ));
-    }
-    Ok(Imported {
-        kind: Kind::Htsim,
-        read,
-        what: "connections",
-        flows,
-        hosts: hosts.into_names(),
-        dated: false,
-        skipped: vec![
-            ("without an end, of size 0", endless),
-            (
-                "that wait for a trigger, which a trace cannot tell",
-                triggered,
-            ),
-            ("from a host to itself", themselves),
-        ],
-        notes,
-    })
+    matrix.wait()?;
+    Ok(matrix.into_imported())
 }
 
-struct Connection {
-    source: u64,
-    target: u64,
-    /// `None`: a trigger starts it.
-    start: Option<u128>,
-    size: u64,
-}
-
-fn connection(pair: &str, rest: &[&str]) -> Result<Connection, String> {
-    let ends = pair.split_once("->");
-    let ends = ends.and_then(|(source, target)| Some((source.parse().ok()?, target.parse().ok()?)));
-    let (source, target) = ends.ok_or_else(|| format!("a connection is A->B, not {pair:?}"))?;
-    let (mut start, mut trigger, mut size) = (None, false, 0);
-    let mut words = rest.iter();
-    while let Some(word) = words.next() {
-        let mut value = || {
-            let text = words.next().copied().unwrap_or_default();
-            let number = Decimal::parse(text).filter(|number| !number.negative);
-            let number = number.and_then(|number| number.times(1));
-            number
-                .map(|(value, _)| value)
-                .ok_or_else(|| format!("{word} is a number, not {text:?}"))
+impl<'a> Matrix<'a> {
+    /// `trigger id T KIND`.
+    fn trigger(&mut self, mut words: Words<'a>) -> Result<(), String> {
+        let word = words.need("the word id")?;
+        if word.text != "id" {
+            return Err(word.wrong(format!(
+                "a trigger is \"trigger id NUMBER KIND\", not {:?}",
+                word.text
+            )));
+        }
+        let id = words
+            .need("the number of the trigger")?
+            .whole("a trigger")?;
+        let kind = words.need("the kind of the trigger")?;
+        let found = match kind.text {
+            "oneshot" => TriggerKind::Oneshot,
+            "multishot" => TriggerKind::Multishot,
+            "barrier" => {
+                let word = words.need("the word count")?;
+                if word.text != "count" {
+                    return Err(word.wrong(format!(
+                        "a barrier is \"barrier count NUMBER\", not {:?}",
+                        word.text
+                    )));
+                }
+                let count = words.need("the count of the barrier")?;
+                let needs = u32::try_from(count.whole("a count")?)
+                    .ok()
+                    .filter(|count| *count > 0);
+                TriggerKind::Barrier(
+                    needs.ok_or_else(|| count.wrong("a barrier counts from 1 to 2^32"))?,
+                )
+            }
+            other => {
+                return Err(kind.wrong(format!(
+                    "the kinds of triggers are oneshot, multishot and barrier, not {other:?}"
+                )));
+            }
         };
-        match *word {
-            "start" => start = Some(value()?),
-            "size" => {
-                size = u64::try_from(value()?).map_err(|_| "the size has more than 64 bits")?;
+        self.triggers.entry(id).or_default().kind = Some(found);
+        Ok(())
+    }
+
+    /// `A->B` and what follows.
+    fn connection(
+        &mut self,
+        pair: Word<'a>,
+        mut words: Words<'a>,
+        options: &Options,
+    ) -> Result<(), String> {
+        self.read += 1;
+        let ends = pair.text.split_once("->");
+        let ends =
+            ends.and_then(|(source, target)| Some((source.parse().ok()?, target.parse().ok()?)));
+        let (source, target): (u64, u64) =
+            ends.ok_or_else(|| pair.wrong(format!("a connection is A->B, not {:?}", pair.text)))?;
+        let (mut start, mut trigger, mut size, mut calls) = (None, None, 0, Vec::new());
+        while let Some(word) = words.next() {
+            match word.text {
+                "start" => start = Some(words.need("the start")?.times("start", 1)?),
+                "size" => size = words.need("the size")?.whole("size")?,
+                "trigger" => trigger = Some(words.need("the trigger")?),
+                "send_done_trigger" | "recv_done_trigger" => {
+                    calls.push(words.need("the trigger")?.whole(word.text)?);
+                }
+                "id" | "prio" | "priority" => {
+                    words.need("a number")?.whole(word.text)?;
+                }
+                // A word of one branch that has no number, and means nothing to a flow.
+                "addon" => {}
+                other => {
+                    return Err(word.wrong(format!(
+                        "a connection has id, start, trigger, size, send_done_trigger, recv_done_trigger and prio, not {other:?}"
+                    )));
+                }
             }
-            "trigger" => {
-                value()?;
-                trigger = true;
+        }
+        if let Some(most) = self.nodes.filter(|nodes| source.max(target) >= *nodes) {
+            return Err(pair.wrong(format!(
+                "there is no node {} among {most}, numbered from 0",
+                source.max(target)
+            )));
+        }
+        if let (Some(_), Some(trigger)) = (start, &trigger) {
+            return Err(trigger.wrong("a connection has a start or a trigger: take one out"));
+        }
+        let size = if size == 0 {
+            options.endless.unwrap_or(0)
+        } else {
+            size
+        };
+        let skipped = size == 0 || source == target;
+        self.endless += u64::from(size == 0);
+        self.themselves += u64::from(size > 0 && source == target);
+        if skipped {
+            if let Some(trigger) = calls.first() {
+                return Err(pair.wrong(format!(
+                    "others wait for trigger {trigger} of this connection, which never ends or leads to itself: {}",
+                    if size == 0 { "--size 10MB gives it a size" } else { "correct its hosts" }
+                )));
             }
-            "id" | "send_done_trigger" | "recv_done_trigger" | "prio" | "priority" => {
-                value()?;
+            return Ok(());
+        }
+        let number = u32::try_from(self.flows.len())
+            .map_err(|_| pair.wrong("more than 2^32 connections"))?;
+        for trigger in calls {
+            self.triggers
+                .entry(trigger)
+                .or_default()
+                .callers
+                .push(number);
+        }
+        if let Some(word) = trigger {
+            self.waiting.push((number, word, word.whole("a trigger")?));
+        }
+        let (sender, receiver) = (
+            self.hosts.host(&source.to_string()),
+            self.hosts.host(&target.to_string()),
+        );
+        self.flows.push(Flow {
+            start: start.unwrap_or(0),
+            ..Flow::new((sender, receiver), size)
+        });
+        Ok(())
+    }
+
+    /// What flows with triggers wait for.
+    fn wait(&mut self) -> Result<(), String> {
+        let mut started: BTreeMap<u64, u32> = BTreeMap::new();
+        for (number, word, id) in &self.waiting {
+            let trigger = self.triggers.get(id);
+            let Some((kind, callers)) =
+                trigger.and_then(|trigger| Some((trigger.kind?, &trigger.callers)))
+            else {
+                return Err(word.wrong(format!(
+                    "there is no trigger {id}: add a line \"trigger id {id} oneshot\""
+                )));
+            };
+            let turn = started.entry(*id).or_default();
+            *turn += 1;
+            let needs = match kind {
+                TriggerKind::Oneshot => 1,
+                TriggerKind::Multishot => *turn,
+                TriggerKind::Barrier(count) => count,
+            };
+            if (callers.len() as u64) < u64::from(needs) {
+                return Err(word.wrong(format!(
+                    "this connection waits for call {needs} of trigger {id}, and {} connections call it: add \
+                     send_done_trigger {id} to others",
+                    callers.len()
+                )));
             }
-            // Words of other branches of htsim that have no number, such as "addon".
-            _ => {}
+            self.flows[*number as usize].wait = Some(Box::new(Wait {
+                needs,
+                on: callers.iter().map(|caller| (*caller, 0)).collect(),
+                line: word.line as u64,
+            }));
+        }
+        Ok(())
+    }
+
+    fn into_imported(self) -> Imported {
+        let mut notes = vec!["Hosts have the numbers of the file's nodes.".to_owned()];
+        if let Some(said) = self.connections.filter(|said| *said != self.read) {
+            notes.push(format!(
+                "The file says {said} connections, and there are {}.",
+                self.read
+            ));
+        }
+        if !self.waiting.is_empty() {
+            notes.push(
+                "Connections with triggers start when the flows that call these are complete at their receivers."
+                    .to_owned(),
+            );
+        }
+        Imported {
+            kind: Kind::Htsim,
+            read: self.read,
+            what: "connections",
+            flows: self.flows,
+            hosts: self.hosts.into_names(),
+            dated: false,
+            skipped: vec![
+                ("without an end, of size 0", self.endless),
+                ("from a host to itself", self.themselves),
+                (
+                    "failures of links, which a trace of flows does not have",
+                    self.failures,
+                ),
+            ],
+            notes,
         }
     }
-    Ok(Connection {
-        source,
-        target,
-        start: if trigger {
-            None
-        } else {
-            Some(start.unwrap_or(0))
-        },
-        size,
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn read(text: &str) -> Result<Imported, String> {
+        super::read(text, &Options::default())
+    }
+
     #[test]
-    fn connections_start_in_picoseconds_and_what_a_trace_cannot_tell_is_skipped() {
-        let text = "# made up\nNodes 8\nConnections 5\nTriggers 1\n0->7 start 1000000 size 2000000\n\
-                    1->7 id 1 start 0 size 5 send_done_trigger 1\n2->7 id 2 trigger 1 size 5\n3->7 start 0.000 size 0\n\
+    fn connections_start_in_picoseconds_or_by_triggers() {
+        let text = "# made up\nNodes 8\nConnections 4\nTriggers 1\n0->7 start 1000000 size 2000000\n\
+                    1->7 id 1 start 0 size 5 send_done_trigger 1\n2->7 id 2 trigger 1 size 6\n3->7 start 0.000 size 0\n\
                     3->3 start 0 size 1\ntrigger id 1 oneshot\n";
-        let imported = read(text, None).unwrap();
-        let flows: Vec<_> = imported
-            .flows
-            .iter()
+        let imported = read(text).unwrap();
+        let flows: Vec<_> = (imported.flows.iter())
             .map(|flow| (flow.start, flow.size))
             .collect();
-        assert_eq!(flows, [(1_000_000, 2_000_000), (0, 5)]);
+        assert_eq!(flows, [(1_000_000, 2_000_000), (0, 5), (0, 6)]);
+        let wait = imported.flows[2].wait.as_deref();
+        assert_eq!(
+            wait.map(|wait| (wait.needs, wait.on.clone(), wait.line)),
+            Some((1, vec![(1, 0)], 7))
+        );
         let skipped: Vec<u64> = imported.skipped.iter().map(|(_, count)| *count).collect();
-        assert_eq!((imported.read, skipped), (5, vec![1, 1, 1]));
-        assert_eq!(imported.notes.len(), 1);
-        let sized = read(text, Some(7)).unwrap();
+        assert_eq!((imported.read, skipped), (5, vec![1, 1, 0]));
+        assert!(imported.notes[1].contains("says 4 connections, and there are 5"));
+        let sized = Options {
+            endless: Some(7),
+            ..Options::default()
+        };
+        let sized = super::read(text, &sized).unwrap();
         assert_eq!(
             sized.flows.iter().map(|flow| flow.size).collect::<Vec<_>>(),
-            [2_000_000, 5, 7]
+            [2_000_000, 5, 6, 7]
         );
-        for (text, cause) in [
+    }
+
+    #[test]
+    fn triggers_start_at_the_first_at_each_or_at_some_call() {
+        let calls = "Nodes 9\n0->1 start 0 size 1 send_done_trigger 5\n0->2 start 0 size 1 recv_done_trigger 5\n\
+                     0->3 start 0 size 1 send_done_trigger 5\n1->4 trigger 5 size 1\n1->5 trigger 5 size 1\n";
+        let needs = |kind: &str| {
+            let imported = read(&format!("{calls}trigger id 5 {kind}\n")).unwrap();
+            let waits = imported.flows[3..]
+                .iter()
+                .map(|flow| flow.wait.as_ref().unwrap());
+            waits
+                .map(|wait| (wait.needs, wait.on.len()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(needs("oneshot"), [(1, 3), (1, 3)]);
+        assert_eq!(needs("multishot"), [(1, 3), (2, 3)]);
+        assert_eq!(needs("barrier count 3"), [(3, 3), (3, 3)]);
+        let error = read(&format!("{calls}trigger id 5 barrier count 4\n")).unwrap_err();
+        assert!(
+            error.starts_with("line 5, column 14: this connection waits for call 4"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_by_line_column_and_remedy() {
+        for (line, cause) in [
             (
-                "Nodes 2\nConnections 1\n0->2 start 0 size 1\n",
-                "line 3: there is no node 2 among 2",
+                "0->2 start 0 size 1",
+                "line 2, column 1: there is no node 2 among 2",
             ),
-            ("Nodes 2\n0-1 start 0\n", "line 2: a connection is A->B"),
+            ("0-1 start 0", "line 2, column 1: a connection is A->B"),
             (
-                "Nodes 2\n0->1 start x\n",
-                "line 2: start is a number, not \"x\"",
+                "0->1 start x",
+                "line 2, column 12: start is a number from 0, not \"x\"",
+            ),
+            (
+                "0->1 start 0 size",
+                "line 2, column 18: the size is missing",
+            ),
+            (
+                "0->1 begin 0",
+                "line 2, column 6: a connection has id, start,",
+            ),
+            (
+                "0->1 start 0 trigger 1 size 5",
+                "line 2, column 22: a connection has a start or a trigger",
+            ),
+            (
+                "0->1 trigger 1 size 5",
+                "line 2, column 14: there is no trigger 1: add a line",
+            ),
+            (
+                "0->1 start 0 size 0 send_done_trigger 1",
+                "line 2, column 1: others wait for trigger 1",
+            ),
+            (
+                "trigger id 1 twice",
+                "line 2, column 14: the kinds of triggers are",
+            ),
+            (
+                "failure 1 2",
+                "line 2, column 1: a failure of links, which a trace of flows does not have: --lenient",
             ),
         ] {
-            let error = read(text, None).unwrap_err();
+            let error = read(&format!("Nodes 2\n{line}\n")).unwrap_err();
             assert!(error.starts_with(cause), "{error}");
         }
+        let lenient = Options {
+            lenient: true,
+            ..Options::default()
+        };
+        let imported =
+            super::read("Nodes 2\n0->1 start 0 size 9\nfailure 1 2\n", &lenient).unwrap();
+        assert_eq!(imported.skipped[2].1, 1);
     }
 }

@@ -1,35 +1,62 @@
-//! Flows from the files of other programs: flow records of a collector, captures of packets, flow files of other
-//! simulators. What comes out is a trace, as [`tables::flows`] reads it.
+//! Files of other programs: flow records of a collector, captures of packets, flow files and schedules of other
+//! simulators, their topologies and their distributions of sizes. What comes of flows is a trace, as [`tables::flows`] reads it.
 //!
 //! A file is told by its content, never by its name. Nothing is left out in silence: [`Imported`] counts what was
-//! read, what was skipped and why, and says in sentences what the numbers mean.
+//! read, what was skipped and why, and says in sentences what the numbers mean. What no trace can have is refused, unless
+//! [`Options::lenient`] leaves it out.
 //!
 //! ```
+//! use import::{Content, Kind, Options};
+//!
 //! let text = "2\n2 1 3 100 200000 2\n3 1 3 100 200000 2.000000001\n";
-//! let imported = import::import(text.as_bytes(), None, None).unwrap();
-//! assert_eq!(imported.kind, import::Kind::Hpcc);
+//! let Content::Flows(imported) = import::import(text.as_bytes(), &Options::default()).unwrap() else {
+//!     panic!("flows");
+//! };
+//! assert_eq!(imported.kind, Kind::Hpcc);
 //! assert_eq!(imported.flows.len(), 2);
 //! assert_eq!(imported.flows[1].start - imported.flows[0].start, 1_000);
 //! ```
 
 mod capture;
+mod chakra;
 mod flow;
+mod goal;
 mod hosts;
 mod hpcc;
 mod htsim;
+mod moments;
+mod network;
 mod packet;
 mod record;
 mod records;
+mod sizes;
 mod told;
+mod topo;
+mod topology;
+mod waits;
+mod words;
 mod write;
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-pub use flow::{Flow, Imported, Kind};
+pub use flow::{Flow, Imported, Kind, Options, Wait};
 pub use hosts::Host;
+pub use network::{Link, Network};
+pub use sizes::Sizes;
 pub use write::{Out, write};
+
+/// What a file has.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// Flows.
+    Flows(Imported),
+    /// A network.
+    Network(Network),
+    /// A distribution of sizes.
+    Sizes(Sizes),
+}
 
 impl Kind {
     /// What a file that begins like `bytes` is.
@@ -37,9 +64,12 @@ impl Kind {
         if capture::is_one(bytes) {
             return Some(Self::Capture);
         }
+        if chakra::is_one(bytes) {
+            return Some(Self::Chakra);
+        }
         let head = &bytes[..bytes.len().min(HEAD)];
         let text = String::from_utf8_lossy(head);
-        let text = text.trim_start_matches('\u{feff}').trim_start();
+        let text = text.trim_start_matches('\u{feff}').trim_start().to_owned();
         let first = text
             .lines()
             .map(str::trim)
@@ -47,23 +77,34 @@ impl Kind {
         if text.starts_with(['[', '{']) {
             return Some(Self::Json);
         }
+        if topo::is_one(&text) {
+            return Some(Self::Topo);
+        }
         if htsim::is_one(first) {
             return Some(Self::Htsim);
         }
+        if goal::is_one(first) {
+            return Some(Self::Goal);
+        }
         if hpcc::is_one(first) {
             return Some(Self::Hpcc);
+        }
+        if topology::is_one(first) {
+            return Some(Self::Topology);
+        }
+        if sizes::is_one(first) {
+            return Some(Self::Sizes);
         }
         records::is_header(first).then_some(Self::Csv)
     }
 }
 
-/// The flows of a file that has these contents, and is what `kind` says or what its contents tell. Flows without an
-/// end get the size `endless`, or are skipped.
+/// What a file with these contents has.
 ///
 /// # Errors
 /// If it is no such file, or has no flow: what is wrong, and where.
-pub fn import(bytes: &[u8], kind: Option<Kind>, endless: Option<u64>) -> Result<Imported, String> {
-    let Some(kind) = kind.or_else(|| Kind::of(bytes)) else {
+pub fn import(bytes: &[u8], options: &Options) -> Result<Content, String> {
+    let Some(kind) = options.kind.or_else(|| Kind::of(bytes)) else {
         if NFCAPD.iter().any(|magic| bytes.starts_with(magic)) {
             return Err("it is a binary file of nfdump, which only that reads: `nfdump -r FILE -o json > flows.json`".to_owned());
         }
@@ -75,7 +116,12 @@ pub fn import(bytes: &[u8], kind: Option<Kind>, endless: Option<u64>) -> Result<
         Kind::Json => records::json(bytes)?,
         Kind::Capture => capture::read(bytes)?,
         Kind::Hpcc => hpcc::read(text(bytes)?)?,
-        Kind::Htsim => htsim::read(text(bytes)?, endless)?,
+        Kind::Htsim => htsim::read(text(bytes)?, options)?,
+        Kind::Goal => goal::read(text(bytes)?)?,
+        Kind::Topology => return topology::read(text(bytes)?).map(Content::Network),
+        Kind::Topo => return topo::read(text(bytes)?).map(Content::Network),
+        Kind::Chakra => chakra::read(&options.ranks)?,
+        Kind::Sizes => return sizes::read(text(bytes)?).map(Content::Sizes),
     };
     imported.skipped.retain(|(_, count)| *count > 0);
     if imported.flows.is_empty() {
@@ -94,8 +140,13 @@ pub fn import(bytes: &[u8], kind: Option<Kind>, endless: Option<u64>) -> Result<
             imported.read, imported.what
         ));
     }
-    imported.flows.sort_by_key(|flow| flow.start);
-    Ok(imported)
+    if imported.waits() {
+        // Waits name flows by their places.
+        waits::check(&imported.flows)?;
+    } else {
+        imported.flows.sort_by_key(|flow| flow.start);
+    }
+    Ok(Content::Flows(imported))
 }
 
 /// The contents of the file at `path`.
@@ -114,8 +165,45 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The files of all ranks beside the one at `path`, whose names differ in the number before the ending, as in `a.0.et`, `a.1.et`.
+///
+/// # Errors
+/// If the name has no such number, a file cannot be read, or a number is missing.
+pub fn ranks(path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let parts = name.rsplit_once('.').and_then(|(stem, ending)| {
+        let (stem, number) = stem.rsplit_once('.')?;
+        Some((stem, number.parse::<usize>().ok()?, ending))
+    });
+    let (stem, number, ending) = parts
+        .ok_or("a rank has the number before its ending, as in NAME.0.et: rename the files")?;
+    let mut files = Vec::new();
+    loop {
+        let name = format!("{stem}.{}.{ending}", files.len());
+        let beside = path.with_file_name(&name);
+        if !beside.exists() {
+            break;
+        }
+        let bytes = read(&beside).map_err(|error| format!("{name} cannot be read: {error}"))?;
+        files.push((name, bytes));
+    }
+    if files.len() <= number {
+        return Err(format!(
+            "the file of rank {} is missing beside it: {stem}.{}.{ending}",
+            files.len(),
+            files.len()
+        ));
+    }
+    Ok(files)
+}
+
 fn text(bytes: &[u8]) -> Result<&str, String> {
-    std::str::from_utf8(bytes).map_err(|_| "it is no text".to_owned())
+    let text = std::str::from_utf8(bytes).map_err(|_| "it is no text".to_owned())?;
+    Ok(text.trim_start_matches('\u{feff}'))
 }
 
 /// How binary files of nfdump begin, in both orders of bytes.

@@ -238,11 +238,7 @@ impl Book {
             open.insert(record.ends, (flows.len(), record.end));
             flows.push(Flow {
                 start: record.start,
-                open: None,
-                size: record.size,
-                sender: record.ends.0,
-                receiver: record.ends.1,
-                connection: None,
+                ..Flow::new((record.ends.0, record.ends.1), record.size)
             });
         }
         let mut notes = Vec::new();

@@ -10,7 +10,13 @@ impl Imported {
     pub fn told(&self) -> Vec<String> {
         let flows = &self.flows;
         let bytes: u128 = flows.iter().map(|flow| u128::from(flow.size)).sum();
-        let (first, last) = (flows[0].start, flows[flows.len() - 1].start);
+        let starts = || {
+            flows
+                .iter()
+                .filter(|flow| flow.wait.is_none())
+                .map(|flow| flow.start)
+        };
+        let (first, last) = (starts().min().unwrap_or(0), starts().max().unwrap_or(0));
         let since = if self.dated {
             written(first)
         } else {
@@ -32,6 +38,10 @@ impl Imported {
             ),
             format!("They start at {since} and later, {within}; the first is put at 10 ms."),
         ];
+        let waiting = flows.iter().filter(|flow| flow.wait.is_some()).count();
+        if waiting > 0 {
+            lines.push(format!("{waiting} of them start behind others."));
+        }
         let skipped = self.skipped.iter();
         lines.extend(skipped.map(|(what, count)| format!("Skipped: {count} {what}.")));
         lines.extend(self.notes.iter().cloned());
@@ -43,10 +53,15 @@ impl Imported {
         self.flows.iter().map(|flow| flow.size).max().unwrap_or(0)
     }
 
+    /// Whether flows wait for others.
+    pub fn waits(&self) -> bool {
+        self.flows.iter().any(|flow| flow.wait.is_some())
+    }
+
     /// Whether no flow starts for a minute: longer than anything that flows wait for.
     pub fn pauses(&self) -> bool {
         let mut pairs = self.flows.windows(2);
-        pairs.any(|pair| pair[1].start - pair[0].start > LONG_GAP)
+        !self.waits() && pairs.any(|pair| pair[1].start - pair[0].start > LONG_GAP)
     }
 }
 

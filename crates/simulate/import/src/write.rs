@@ -6,7 +6,7 @@ use std::path::Path;
 use tables::flows::exact;
 use tables::{Cell, Field, Kind as Column, TableWriter};
 
-use crate::Imported;
+use crate::{Imported, Wait};
 use base::cast::wide;
 
 /// How a trace is written.
@@ -56,6 +56,7 @@ struct Rows<'a> {
     begin: u128,
     opens: bool,
     shares: bool,
+    waits: bool,
 }
 
 impl<'a> Rows<'a> {
@@ -66,7 +67,11 @@ impl<'a> Rows<'a> {
         numbers.sort_unstable();
         Self {
             imported,
-            first: flows.iter().map(|flow| flow.start).min().unwrap_or(0),
+            first: (flows.iter().filter(|flow| flow.wait.is_none()))
+                .map(|flow| flow.start)
+                .min()
+                .unwrap_or(0),
+            waits: imported.waits(),
             begin: begin.into(),
             opens: flows.iter().any(|flow| flow.open.is_some()),
             shares: numbers.windows(2).any(|pair| pair[0] == pair[1]),
@@ -87,11 +92,16 @@ impl<'a> Rows<'a> {
         let mut names = vec!["start_us", "size_bytes", "sender", "receiver"];
         names.extend(self.opens.then_some("open_us"));
         names.extend(self.shares.then_some("connection"));
+        if self.waits {
+            names.extend(["id", "after", "delay_us"]);
+        }
         writer.write_record(&names)?;
-        for flow in &self.imported.flows {
+        for (number, flow) in self.imported.flows.iter().enumerate() {
             let name = |host: crate::Host| self.imported.hosts[host.0 as usize].clone();
             let mut row = vec![
-                micros(self.at(flow.start)),
+                flow.wait
+                    .as_ref()
+                    .map_or_else(|| micros(self.at(flow.start)), |_| String::new()),
                 flow.size.to_string(),
                 name(flow.sender),
                 name(flow.receiver),
@@ -104,16 +114,24 @@ impl<'a> Rows<'a> {
                 flow.connection
                     .map_or(String::new(), |number| number.to_string())
             }));
+            if self.waits {
+                let wait = flow.wait.as_deref();
+                let delay = wait.filter(|_| flow.start > 0).map(|_| micros(flow.start));
+                let after = wait.map_or(String::new(), after);
+                row.extend([number.to_string(), after, delay.unwrap_or_default()]);
+            }
             writer.write_record(&row)?;
         }
         writer.flush()
     }
 
-    fn parquet<W: io::Write + Send>(&self, creator: &str, out: W) -> io::Result<()> {
+    /// The columns of a table.
+    fn fields(&self) -> Vec<Field> {
         let field = |name: &str, kind, unit, help| Field {
             name: name.to_owned(),
             kind,
-            optional: name == "open_us",
+            optional: ["open_us", "after", "delay_us"].contains(&name)
+                || (self.waits && name == "start_us"),
             unit,
             help,
         };
@@ -140,11 +158,42 @@ impl<'a> Rows<'a> {
             self.shares
                 .then(|| field("connection", Column::Int64, "", "Connection that it is on.")),
         );
+        if self.waits {
+            fields.extend([
+                field(
+                    "id",
+                    Column::Int64,
+                    "",
+                    "Name of the flow, by which others wait for it.",
+                ),
+                field(
+                    "after",
+                    Column::Text,
+                    "",
+                    "Flows that must be done before it starts.",
+                ),
+                field(
+                    "delay_us",
+                    Column::Double,
+                    "us",
+                    "Time from their end to its start.",
+                ),
+            ]);
+        }
+        fields
+    }
+
+    fn parquet<W: io::Write + Send>(&self, creator: &str, out: W) -> io::Result<()> {
+        let fields = self.fields();
         let mut table = TableWriter::new(out, &fields, creator)?;
-        for flow in &self.imported.flows {
+        for (number, flow) in (0_i64..).zip(&self.imported.flows) {
+            let after = flow.wait.as_deref().map(after);
             let name = |host: crate::Host| Cell::Text(&self.imported.hosts[host.0 as usize]);
             let mut row = vec![
-                Cell::Double(as_micros(self.at(flow.start))),
+                match flow.wait {
+                    None => Cell::Double(as_micros(self.at(flow.start))),
+                    Some(_) => Cell::Null,
+                },
                 Cell::Int(i64::try_from(flow.size).unwrap_or(i64::MAX)),
                 name(flow.sender),
                 name(flow.receiver),
@@ -159,9 +208,34 @@ impl<'a> Rows<'a> {
                     .and_then(|number| i64::try_from(number).ok());
                 Cell::Int(number.unwrap_or(i64::MAX))
             }));
+            if self.waits {
+                let delay = after
+                    .as_ref()
+                    .map_or(Cell::Null, |_| Cell::Double(as_micros(flow.start)));
+                row.extend([
+                    Cell::Int(number),
+                    after.as_deref().map_or(Cell::Null, Cell::Text),
+                    delay,
+                ]);
+            }
             table.row(row)?;
         }
         table.finish().map(drop)
+    }
+}
+
+/// What a flow waits for, as the column `after` of a trace has it.
+fn after(wait: &Wait) -> String {
+    let one = |(flow, delay): &(u32, u128)| match delay {
+        0 => flow.to_string(),
+        delay => format!("{flow}@{}", micros(*delay)),
+    };
+    let list: Vec<String> = wait.on.iter().map(one).collect();
+    let list = list.join("+");
+    if (wait.needs as usize) < wait.on.len() {
+        format!("{} of {list}", wait.needs)
+    } else {
+        list
     }
 }
 
@@ -179,13 +253,40 @@ mod tests {
     use tables::flows::{FlowTrace, Reading};
 
     use super::*;
+    use crate::{Content, Options};
+
+    #[test]
+    fn what_flows_wait_for_is_written_and_read() {
+        let text = "Nodes 4\n0->1 start 0 size 9 send_done_trigger 1\n1->2 start 5000000 size 9 recv_done_trigger 1\n\
+                    2->3 trigger 1 size 7\ntrigger id 1 oneshot\n";
+        let Content::Flows(imported) = crate::import(text.as_bytes(), &Options::default()).unwrap()
+        else {
+            panic!("flows")
+        };
+        for (as_what, ending) in [(Out::Csv, "csv"), (Out::Parquet, "parquet")] {
+            let mut bytes = Vec::new();
+            write(&imported, 10_000_000_000, as_what, "test", &mut bytes).unwrap();
+            let path = std::env::temp_dir()
+                .join(format!("tailwater-waits-{}.{ending}", std::process::id()));
+            std::fs::write(&path, &bytes).unwrap();
+            let trace = FlowTrace::open(&path.to_string_lossy(), &Reading::default()).unwrap();
+            std::fs::remove_file(path).unwrap();
+            let wait = trace.wait(&trace.flows()[2]).expect("it waits");
+            let on: Vec<u32> = wait.on.iter().map(|(row, _)| *row).collect();
+            assert_eq!((wait.needs, on), (1, vec![0, 1]), "{ending}");
+            assert_eq!(trace.flows()[1].start.as_ps(), 10_005_000_000, "{ending}");
+        }
+    }
 
     #[test]
     fn what_is_written_is_read_as_a_trace() {
         let text = "firstSeen,duration,proto,srcAddr,srcPort,dstAddr,dstPort,packets,bytes,flows\n\
             2023-11-14 22:13:20.125,0.010,TCP,10.0.0.2,80,10.0.0.1,4000,2,2104,1\n\
             2023-11-14 22:13:25.125,0.010,TCP,10.0.0.3,80,10.0.0.1,4000,1,1052,1\n";
-        let imported = crate::import(text.as_bytes(), None, None).unwrap();
+        let Content::Flows(imported) = crate::import(text.as_bytes(), &Options::default()).unwrap()
+        else {
+            panic!("flows")
+        };
         for (as_what, ending) in [(Out::Csv, "csv"), (Out::Parquet, "parquet")] {
             let mut bytes = Vec::new();
             write(&imported, 10_000_000_000, as_what, "test", &mut bytes).unwrap();

@@ -11,6 +11,11 @@
 //! | `connection` | optional: flows with the same number share a connection |
 //! | `group` | optional: the group of flows, by name |
 //! | `round` | optional: flows with the same number are awaited together |
+//! | `id` | optional: a name of the flow, by which others wait for it |
+//! | `after` | optional: ids of flows, joined by `+`; the flow starts when all are done, and `start_us` is empty. `3@12.5` is 12.5 us after flow 3, and `2 of 3+4+5` when two of three are done |
+//! | `delay_us` | optional: time from the end of the flows in `after` to the start |
+//!
+//! A flow is done when its last byte is in order at the receiver, or when its connection has failed.
 //!
 //! Other columns are passed over, and `workload.columns` may name other columns and units. Six decimals of a microsecond are picoseconds, the resolution of the simulator's
 //! clock, so that a trace gives back exactly the flows that it was written from.

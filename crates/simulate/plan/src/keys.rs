@@ -17,7 +17,9 @@ mod lost;
 mod pfc;
 mod pool;
 pub mod profile;
+mod rank_order;
 mod reading;
+mod shape;
 mod topology;
 mod traced;
 mod window_scale;
@@ -44,10 +46,12 @@ pub use lost::LostSegments;
 pub use pfc::{Lossless, PauseThreshold};
 pub use pool::{Alphas, CHIPS, Chip, SharedPool};
 pub use profile::Profile;
+pub use rank_order::RankOrder;
 pub use topology::Topology;
 pub use traced::{SweepSize, Trace, TraceInterval, TracedFlows, TracedPorts, TracedSeries};
 pub use window_scale::WindowScale;
 
+use crate::collective::{Algorithm, Collective};
 use crate::flow_trace::{ColumnNames, HostNames, TraceChoice, TraceWindow};
 use crate::hosts::HostSet;
 
@@ -382,7 +386,7 @@ base::settings! {
 base::settings! {
     /// Who sends what to whom.
     pub struct Workload in "workload" {
-        /// Who sends to whom: every sender to one receiver, pairs, random senders at random times, one flow from each host to each other, receivers that ask, or the flows of workload.trace one by one.
+        /// Who sends to whom: every sender to one receiver, pairs, random senders at random times, one flow from each host to each other, receivers that ask, ranks in the steps of a collective, or the flows of workload.trace one by one.
         pub kind: WorkloadKind = "incast",
         /// Number of senders, one flow each. Incast to several receivers: the senders of each receiver. Requests: the hosts that are asked. Ignored by "poisson" and "burst".
         pub senders: Count = "40",
@@ -410,7 +414,7 @@ base::settings! {
         pub together: bool = "false",
         /// Each flow starts later by a random time below this (uniform, drawn from the seed), whatever else delays it; of requests the first one on each connection in a round.
         pub jitter: Span = "0s",
-        /// Incasts one after the other at each receiver: the next begins when all flows of the one before have completed. Requests: rounds in which a receiver asks on all its connections; the next begins when all have been answered.
+        /// Incasts one after the other at each receiver, or collectives: the next begins when all flows of the one before have completed. Requests: rounds in which a receiver asks on all its connections; the next begins when all have been answered.
         pub rounds: Count = "1",
         /// Time from the last completion of a round to the start of the next, or from an answer to the next request.
         pub think: Span = "0s",
@@ -438,6 +442,22 @@ base::settings! {
         pub write: DataSize = "64KB",
         /// Time from one such write to the next.
         pub write_interval: Span = "100ms",
+        /// Collectives: what the ranks have together afterwards. Each rank has workload.size bytes; workload.from names the hosts of the ranks, "auto" takes all. A message starts when those that it waits for are complete at their receivers. workload.rounds repeats the collective.
+        pub collective: Collective = "all-reduce",
+        /// Collectives: in which messages it is done. "auto" is "ring", of a broadcast "tree", of an all-to-all "shifted".
+        pub algorithm: OrAuto<Algorithm> = "auto",
+        /// Collectives: how many ranks take part, each on a host of its own.
+        pub ranks: Count = "8",
+        /// Collectives: which hosts the ranks are: one after the other ("order"), every fourth ("stride 4") and so on from the second, or drawn from the seed ("random"). With the number of hosts in a rack as stride, neighbours are in different racks.
+        pub rank_order: RankOrder = "order",
+        /// Collectives by "tree": parts that are sent one behind the other, each when it is there.
+        pub segments: Count = "1",
+        /// Collectives: time that a rank works before each of its messages, as to add up what it has received, or the law it is drawn from. It counts in the time of the collective, and not in the ideal one.
+        pub compute: TimeLaw = "0s",
+        /// Collectives: how many ranks, drawn from the seed, are slow.
+        pub stragglers: u32 = "0",
+        /// Collectives: time that a slow rank works longer before each of its messages.
+        pub straggler_delay: Span = "0s",
         /// Poisson arrivals: share of the links of workload.load_of that the flows fill on average. Headers count, except with "hosts". Burst: the load that workload.delay = "auto" makes.
         pub load: Fraction = "0.5",
         /// The links that workload.load is a share of: those of the receivers; those that lead out of the senders' racks, which only flows to other racks take; or those of the sending hosts together, by payload alone. Of a burst, one such link.
@@ -452,7 +472,7 @@ base::settings! {
         pub flows: OrAuto<Count> = "auto",
         /// Poisson arrivals: how long flows go on to arrive.
         pub duration: Span = "100ms",
-        /// Flows of workload.kind = "trace": the name of a trace that comes with the program (`tailwater list workloads`), or the path of a file of CSV or Parquet, from the folder of the scenario file or the working directory. Its columns are start_us on the clock of the simulation, size_bytes, sender, receiver, and if it has them open_us, when the connection opens if not with its first flow, connection, which flows share, group, whose flows are those of the group of this name, and round, whose flows are awaited together. Starts are numbers or dates; dates, and numbers that count from 1970, are put so that the first flow starts at workload.start. Ignored by all other kinds.
+        /// Flows of workload.kind = "trace": the name of a trace that comes with the program (`tailwater list workloads`), or the path of a file of CSV or Parquet, from the folder of the scenario file or the working directory. Its columns are start_us on the clock of the simulation, size_bytes, sender, receiver, and if it has them open_us, when the connection opens if not with its first flow, connection, which flows share, group, whose flows are those of the group of this name, round, whose flows are awaited together, and after: ids of other flows joined by +, which must be done before this one starts, instead of a start; the column id has the ids, and delay_us is the time between. Starts are numbers or dates; dates, and numbers that count from 1970, are put so that the first flow starts at workload.start. Ignored by all other kinds.
         pub trace: TraceChoice = "rack",
         /// Columns of the trace that have other names or units, as in "start=ts in s+size=bytes+sender=src+receiver=dst". In a file it may be a table: [workload.columns] with start = "ts in s" and so on. Times are in ps, ns, us, ms, s, min, h or d, sizes in B, KB, KiB, MB, MiB, GB or GiB; without a unit a name that ends in _us counts microseconds, and sizes are bytes. "auto": the names of a trace. Ignored by a trace that comes with the program.
         pub columns: ColumnNames = "auto",

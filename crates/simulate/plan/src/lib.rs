@@ -4,6 +4,7 @@
 //! makes points from texts. [`workload::Plan`] says who sends what to whom and when, [`work::Work`] what a simulation of
 //! it will cost.
 
+pub mod collective;
 pub mod flow_trace;
 pub mod graph;
 pub mod hosts;

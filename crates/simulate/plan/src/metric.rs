@@ -76,7 +76,7 @@ impl Selector {
         Err(Unknown {
             cause: format!("{} is about rounds, and {flows} have none", short(self.metric)),
             remedy: "an \"incast\" has rounds, a \"burst\" with workload.delay = \"0s\" is one, and \"requests\" have rounds with \
-                     workload.rounds above 1, a \"trace\" with a column round; groups have them, classes of sizes do not; for flows by \
+                     workload.rounds above 1, a \"collective\" is one, a \"trace\" with a column round has them; groups have them, classes of sizes do not; for flows by \
                      themselves ask for fct_p99"
                 .to_owned(),
         })
@@ -220,6 +220,11 @@ pub const METRICS: &[Column] = &[
         "rounds_unfinished",
         "rounds",
         "Rounds that began and of which a flow failed, or did not complete before the simulation stopped.",
+    ),
+    Column::new(
+        "rounds_over_ideal",
+        "",
+        "Mean time of complete collectives over the time that they would take in an empty network without headers, from the closed form of workload.algorithm. Missing where no flow belongs to a collective.",
     ),
     Column::new(
         "slowdown_mean",

@@ -8,7 +8,9 @@ use schemes::{Bundle, Role, Roles, Scheme};
 use tcp::EcnMode;
 
 use crate::Texts;
-use crate::keys::{Ecmp, Keys, LossPattern, TopologyKind, WorkloadKind, all_keys, group};
+use crate::keys::{
+    Ecmp, Keys, LossPattern, RankOrder, TopologyKind, Workload, WorkloadKind, all_keys, group,
+};
 
 /// One simulation: a scheme, a seed and every setting.
 #[derive(Clone, Debug)]
@@ -151,6 +153,7 @@ impl PointSpec {
                     .0
                     .map_or(workload.kind == WorkloadKind::Burst, |law| law.is_random())
                 || workload.size.is_random()
+                || (workload.kind == WorkloadKind::Collective && is_drawn(workload))
                 || group.roles().random
         };
         paths || links || marks || point.groups.iter().any(drawn)
@@ -188,6 +191,13 @@ impl PointSpec {
         }
         out
     }
+}
+
+/// Whether a collective is drawn from the seed.
+fn is_drawn(workload: &Workload) -> bool {
+    workload.rank_order == RankOrder::Random
+        || workload.stragglers > 0
+        || workload.compute.is_random()
 }
 
 fn parts(group: &Group) -> Vec<&'static Scheme> {

@@ -117,7 +117,7 @@ fn seconds(point: &PointSpec, group: &Group, flows: f64) -> f64 {
     let (keys, workload) = (&group.keys, &group.keys.workload);
     let mean = mean_size(keys);
     let turns = match workload.kind {
-        WorkloadKind::Incast => workload.rounds.0,
+        WorkloadKind::Incast | WorkloadKind::Collective => workload.rounds.0,
         WorkloadKind::Requests => workload.requests.0.saturating_mul(workload.rounds.0),
         _ => 1,
     };
@@ -140,6 +140,7 @@ fn seconds(point: &PointSpec, group: &Group, flows: f64) -> f64 {
     let receivers = match workload.kind {
         WorkloadKind::Incast | WorkloadKind::Requests => f64::from(workload.receivers.0),
         WorkloadKind::Trace => real(workload.trace.content().receivers() as u64),
+        WorkloadKind::Collective => f64::from(workload.ranks.0),
         _ => 1.0,
     };
     let segments = segments(keys, mean) * flows / receivers;
@@ -236,6 +237,11 @@ fn most_flows(workload: &Workload) -> (&'static str, f64) {
             ("workload.epochs", workload.epochs.0),
         ],
         WorkloadKind::Burst => &[("workload.epochs", workload.epochs.0)],
+        WorkloadKind::Collective => &[
+            ("workload.ranks", workload.ranks.0),
+            ("workload.rounds", workload.rounds.0),
+            ("workload.epochs", workload.epochs.0),
+        ],
         WorkloadKind::Trace => &[("workload.trace", 1)],
         WorkloadKind::Poisson => match workload.flows.0 {
             Some(flows) => &[("workload.flows", flows.0)],
@@ -317,6 +323,10 @@ fn samples(keys: &Keys, (ports, flows): (u64, f64)) -> Term {
 fn mean_size(keys: &Keys) -> f64 {
     if keys.workload.kind == WorkloadKind::Trace {
         return keys.workload.trace.content().mean_size();
+    }
+    if keys.workload.kind == WorkloadKind::Collective {
+        let (messages, bytes) = keys.workload.shape(keys.tcp.mss.0.into()).extent();
+        return bytes / messages;
     }
     let mean = keys.workload.size.mean(keys.tcp.mss.0.into());
     mean.unwrap_or(0.0)

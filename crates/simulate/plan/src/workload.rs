@@ -5,6 +5,7 @@
 //! the seed alone, so that what other groups there are, and in which order, changes none.
 
 mod checks;
+mod dependency;
 mod exceptions;
 mod layout;
 mod load;
@@ -12,8 +13,9 @@ mod peers;
 mod plan;
 
 pub use checks::conflicts;
+pub use dependency::Dependencies;
 pub use layout::Layout;
-pub use plan::{Barrier, Plan, PlannedConnection, PlannedFlow};
+pub use plan::{Barrier, Plan, PlannedCollective, PlannedConnection, PlannedFlow};
 
 use base::Span;
 
@@ -33,6 +35,7 @@ pub(crate) fn has_rounds(keys: &Keys) -> bool {
         WorkloadKind::Requests => workload.rounds.0 > 1,
         WorkloadKind::Poisson => workload.fan_in.most > 1 && workload.interval == Span::ZERO,
         WorkloadKind::Trace => workload.trace.content().has_rounds(),
+        WorkloadKind::Collective => true,
         WorkloadKind::Pairs => false,
     }
 }

@@ -172,6 +172,7 @@ columns! {
         group: "", "Name of its group of flows; empty if the scenario has none.";
         connection: "", "Number of its connection, by which series name it; of flows with connections of their own in the order of flows.";
         round: "", "Number of its round within its simulation: all flows of an incast to one receiver, of a burst that starts at once, or of the requests that a client answers before its next round; missing where flows have no rounds.";
+        waited_for: "", "Number of the flow whose end let this one start: of those that it waited for the one that was last, its delay included; missing for flows that wait for no other, as in workload.kind = \"collective\" or in the column after of a trace.";
         sender: "", "Sending host.";
         receiver: "", "Receiving host.";
         size_bytes: "bytes", "Payload; missing for a flow without end.";

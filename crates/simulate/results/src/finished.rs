@@ -35,6 +35,7 @@ impl Finished {
                 groups: point.groups.clone(),
                 tiers: point.tiers.clone(),
                 deadlock: point.deadlock.clone(),
+                collectives: point.collectives.clone(),
                 cost: Cost {
                     simulated_us: point.simulated_us,
                     packet_hops: point.packet_hops,

@@ -45,6 +45,7 @@
 
 mod against;
 mod checksum;
+mod collectives;
 mod columns;
 mod comparison;
 mod deliver;

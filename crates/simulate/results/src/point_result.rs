@@ -1,6 +1,6 @@
 //! What is kept of a point for tables of a sweep.
 
-use sim::metrics::{Cost, GroupMetrics, Metrics, Outcome, TierMetrics};
+use sim::metrics::{CollectiveMetrics, Cost, GroupMetrics, Metrics, Outcome, TierMetrics};
 
 /// The numbers of one point.
 #[derive(Clone, Debug)]
@@ -13,6 +13,8 @@ pub struct PointResult {
     pub tiers: Vec<TierMetrics>,
     /// Nodes that wait for each other for good; empty without a deadlock.
     pub deadlock: String,
+    /// The collectives of each group that has any.
+    pub collectives: Vec<CollectiveMetrics>,
     /// What they cost.
     pub cost: Cost,
     /// The digest of everything that happened.
@@ -29,6 +31,7 @@ impl From<&Outcome> for PointResult {
             groups: outcome.groups.clone(),
             tiers: outcome.tiers.clone(),
             deadlock: outcome.deadlock.clone(),
+            collectives: outcome.collectives.clone(),
             cost: outcome.cost,
             digest: outcome.digest,
         }

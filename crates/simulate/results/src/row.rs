@@ -4,6 +4,7 @@ use base::Span;
 use indexmap::IndexMap;
 use plan::PointSpec;
 use serde::{Deserialize, Serialize};
+use sim::metrics::CollectiveMetrics;
 
 use crate::statistics::Estimate;
 use crate::tiers::Tier;
@@ -35,6 +36,9 @@ pub struct Row {
     /// Every tier of ports, from the hosts upwards.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<Tier>,
+    /// The collectives of each group that has any: means over the seeds, and the slowest of all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub collectives: Vec<CollectiveMetrics>,
 }
 
 /// The shortest times that a sender waits for a timer.

@@ -7,8 +7,9 @@ use scenario::Scenario;
 use scenario::goal::Goal;
 use serde::{Deserialize, Serialize};
 use sim::columns::{METRICS, metric_values};
-use sim::metrics::{GroupMetrics, Metrics, TierMetrics};
+use sim::metrics::{CollectiveMetrics, GroupMetrics, Metrics, TierMetrics};
 
+use crate::collectives;
 use crate::comparison::{self, Comparison, Groups};
 use crate::goals::Goals;
 use crate::point_result::{PointResult, PointResults};
@@ -102,6 +103,9 @@ pub struct PointSummary {
     /// Nodes that wait for each other for good, as in `switch 0 -> switch 1 -> switch 0`; empty without a deadlock.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub deadlock: String,
+    /// The collectives of each group that has any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub collectives: Vec<CollectiveMetrics>,
     /// Simulated time at its end.
     pub simulated_us: f64,
     /// Packets handed over a link, each counted once per link.
@@ -173,7 +177,9 @@ impl Summary {
         {
             row.groups = group_estimates(groups);
             let seeds = results.iter().flatten();
-            row.tiers = tiers::over_seeds(seeds.map(|result| result.tiers.as_slice()));
+            row.tiers = tiers::over_seeds(seeds.clone().map(|result| result.tiers.as_slice()));
+            let seeds = seeds.map(|result| result.collectives.as_slice());
+            row.collectives = collectives::over_seeds(seeds);
         }
         let schemes = scenario.schemes().len();
         let combinations = summary.rows.chunks(schemes);
@@ -294,6 +300,7 @@ impl Summary {
                     groups: result.groups.clone(),
                     tiers: result.tiers.clone(),
                     deadlock: result.deadlock.clone(),
+                    collectives: result.collectives.clone(),
                     simulated_us: result.cost.simulated_us,
                     packet_hops: result.cost.packet_hops,
                     events: result.cost.events,
@@ -345,6 +352,7 @@ impl Summary {
                 lose: chosen_losses(&points[0]),
                 groups: IndexMap::new(),
                 tiers: Vec::new(),
+                collectives: Vec::new(),
             });
         }
     }

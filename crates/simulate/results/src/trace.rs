@@ -77,7 +77,10 @@ fn is_as_planned(folder: &Folder, spec: &PointSpec) -> Result<bool, Problems> {
             let planned = plan.flows.get(flow.flow as usize);
             same &= planned.is_some_and(|planned| {
                 let start = planned.start.since(Time::ZERO).as_micros();
-                planned.size == flow.size_bytes && (start - flow.start_us).abs() < PICOSECOND
+                // Of a flow that waited for others the plan knows the time since.
+                let as_planned =
+                    flow.waited_for.is_some() || (start - flow.start_us).abs() < PICOSECOND;
+                planned.size == flow.size_bytes && as_planned
             });
         }
     })?;

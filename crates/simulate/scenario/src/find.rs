@@ -31,6 +31,10 @@ pub const BUILTINS: &[Builtin] = &[
         text: include_str!("../scenarios/shared-buffer.toml"),
     },
     Builtin {
+        name: "collective",
+        text: include_str!("../scenarios/collective.toml"),
+    },
+    Builtin {
         name: "long-flows",
         text: include_str!("../scenarios/long-flows.toml"),
     },

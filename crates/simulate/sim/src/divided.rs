@@ -229,7 +229,7 @@ fn simulate(
 /// What a simulation does that parts cannot do by themselves.
 fn undividable(point: &PointSpec, plan: &Plan, cast: &Cast) -> Option<&'static str> {
     let connections = &plan.connections;
-    if !plan.barriers.is_empty() {
+    if !plan.barriers.is_empty() || !plan.dependencies.is_empty() {
         Some("flows wait for flows at other switches to end")
     } else if connections.iter().any(|connection| connection.messages > 1) {
         Some("connections carry several flows")

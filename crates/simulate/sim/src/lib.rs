@@ -15,6 +15,7 @@
 
 mod alone;
 pub mod breakdown;
+mod collectives;
 pub mod columns;
 pub mod divided;
 pub mod error;

@@ -14,6 +14,7 @@ use plan::{Group, PointSpec};
 use bound::HostLinks;
 
 use crate::alone::Alone;
+use crate::collectives::{self, Seen};
 use crate::metrics::{
     Cost, Distribution, FlowRecord, GroupMetrics, Metrics, NetworkMetrics, Outcome,
 };
@@ -31,13 +32,14 @@ pub(crate) fn outcome(
     let last = ended.last_completion();
     let last = last.filter(|last| *last != Time::NEVER).unwrap_or(end);
     let rounds = rounds::of(ended.flows());
+    let seen = collectives::of(&mut ended);
     let mut alone = Alone::new(point.keys.net.header_bytes);
     let flows = ended.consume_flows(|flow, network| {
         let took = alone.time(&point.groups[flow.flow.group as usize], &flow, network);
         record(&point.groups, (&flow, took), end)
     });
     let links = HostLinks::of(&ended.topology, &ended.network, point);
-    let all_rounds = rounds::totals(&rounds, None);
+    let all_rounds = rounds::totals(&rounds, &seen, None);
     let all = totals(
         String::new(),
         (&flows.iter(), Some(&all_rounds)),
@@ -62,11 +64,12 @@ pub(crate) fn outcome(
     let ports = ports::records(&ended, queues, (pauses.as_ref(), end));
     Outcome {
         metrics,
-        groups: groups(point, (&flows, &rounds), (end, &links)),
+        groups: groups(point, (&flows, &rounds, &seen), (end, &links)),
         cost,
         flows,
         tiers: ports::tiers(&ports),
         deadlock: ports::deadlock(&ports),
+        collectives: collectives::totals(&seen, &point.groups),
         ports,
         digest: ended.network.digest(),
     }
@@ -109,13 +112,13 @@ fn metrics(
 /// Results of every group, if the scenario has any, then of every class of sizes.
 fn groups(
     point: &PointSpec,
-    (flows, rounds): (&[FlowRecord], &[Round]),
+    (flows, rounds, seen): (&[FlowRecord], &[Round], &[Seen]),
     (end, links): (Time, &HostLinks),
 ) -> Vec<GroupMetrics> {
     let named = (0..).zip(point.groups.iter());
     let named = named.filter(|(_, group)| !group.name.is_empty());
     let groups = named.map(|(number, group)| {
-        let rounds = rounds::totals(rounds, Some(number));
+        let rounds = rounds::totals(rounds, seen, Some(number));
         let own = flows.iter().filter(|flow| *flow.group == *group.name);
         totals(group.name.to_string(), (&own, Some(&rounds)), (end, links))
     });
@@ -167,6 +170,7 @@ fn totals<'a>(
         round_max_us: round(|took| took.max),
         rounds_completed: rounds.and_then(|rounds| rounds.completed),
         rounds_unfinished: rounds.and_then(|rounds| rounds.unfinished),
+        rounds_over_ideal: rounds.map_or(f64::NAN, |rounds| rounds.over_ideal),
         slowdown_mean: slowdown.mean,
         slowdown_p50: slowdown.p50,
         slowdown_p99: slowdown.p99,
@@ -335,6 +339,7 @@ fn record(groups: &[Group], (of, alone): (&EndedFlow, Option<Span>), end: Time) 
         group: groups[flow.group as usize].name.to_string(),
         connection: flow.connection,
         round: flow.round(),
+        waited_for: of.held_by,
         sender: of.sender.0,
         receiver: of.receiver.0,
         size_bytes: flow.size(),

@@ -117,6 +117,8 @@ metrics! {
         rounds_completed: Option<u64>,
         rounds_unfinished: Option<u64>,
         #[serde(with = "absent", default = "absent::none")]
+        rounds_over_ideal: f64,
+        #[serde(with = "absent", default = "absent::none")]
         slowdown_mean: f64,
         #[serde(with = "absent", default = "absent::none")]
         slowdown_p50: f64,
@@ -268,6 +270,8 @@ pub struct FlowRecord {
     pub connection: u32,
     /// Number of its round, if its group has rounds.
     pub round: Option<u32>,
+    /// Number of the flow whose end let it start, if it waited for others.
+    pub waited_for: Option<u32>,
     /// Sending host.
     pub sender: u32,
     /// Receiving host.
@@ -390,6 +394,43 @@ pub struct TierMetrics {
     pub worst_queue_max_bytes: u64,
 }
 
+/// The collectives of one group of flows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CollectiveMetrics {
+    /// Name of the group; empty if the scenario has none.
+    pub group: String,
+    /// Collectives that were complete.
+    pub completed: u64,
+    /// Time of a collective in an empty network, from the closed form of its algorithm: each message has the mean delay
+    /// and the slowest link of all their paths, and carries no headers.
+    pub ideal_us: f64,
+    /// Mean time of those that were complete.
+    pub mean_us: f64,
+    /// Time of the slowest of them.
+    pub slowest_us: f64,
+    /// The message that held up the slowest one most.
+    pub held_up: Option<HeldUp>,
+}
+
+/// The message that held a collective up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeldUp {
+    /// Number of the flow.
+    pub flow: u32,
+    /// Its step within the collective, from 0.
+    pub step: u32,
+    /// Steps of the collective.
+    pub steps: u32,
+    /// The host that sent it.
+    pub sender: u32,
+    /// The host that received it.
+    pub receiver: u32,
+    /// From the end of the message that it waited for, or the start of the collective, to its own end.
+    pub took_us: f64,
+    /// The same in an empty network.
+    pub ideal_us: f64,
+}
+
 /// Everything that comes out of one simulation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
@@ -408,6 +449,8 @@ pub struct Outcome {
     pub tiers: Vec<TierMetrics>,
     /// A number that any difference in any packet-hop changes.
     pub digest: u64,
+    /// The collectives of each group that has any.
+    pub collectives: Vec<CollectiveMetrics>,
     /// Nodes that wait for each other for good, as in `switch 0 -> switch 1 -> switch 0`; empty without a deadlock.
     #[serde(default)]
     pub deadlock: String,

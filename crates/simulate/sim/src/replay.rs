@@ -1,13 +1,14 @@
 //! A simulation as a trace that gives it again.
 //!
-//! A trace says when flows start, on which connections, when these open, and which flows somebody awaits together. Under some settings that is all there is
-//! to know: then a trace gives the same packets again. It does where the plan of the trace is that of the simulation,
-//! which is looked at here flow by flow, and where nothing in the plan waits for something that happens on the way.
+//! A trace says when flows start or which others they wait for, on which connections, when these open, and which flows somebody
+//! awaits together. Under some settings that is all there is to know: then a trace gives the same packets again. It does where
+//! the plan of the trace is that of the simulation, which is looked at here flow by flow, and where nothing in the plan waits for
+//! something else that happens on the way.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use base::{Count, OrAuto, OrOff, Quantity, Time};
+use base::{Count, OrAuto, OrOff, Quantity, Span, Time};
 use plan::flow_trace::{ColumnNames, FlowTrace, HostNames, Reading, TraceChoice, TraceWindow};
 use plan::keys::{Keys, WorkloadKind};
 use plan::workload::{Layout, Plan, PlannedConnection, PlannedFlow};
@@ -66,11 +67,13 @@ fn waits_for_nothing(group: &Group) -> Result<(), Inexact> {
         WorkloadKind::Requests => Err(Inexact(format!(
             "receivers ask for the flows{of}, and a trace has no requests (workload.kind = \"requests\")"
         ))),
-        WorkloadKind::Incast if workload.rounds.0 > 1 => Err(Inexact(format!(
-            "each round{of} waits for the end of the one before, and in a trace nothing waits \
+        WorkloadKind::Incast | WorkloadKind::Collective if workload.rounds.0 > 1 => {
+            Err(Inexact(format!(
+                "each round{of} waits for the end of the one before, and in a trace only flows wait for flows \
              (workload.rounds = {})",
-            workload.rounds.0
-        ))),
+                workload.rounds.0
+            )))
+        }
         _ => Ok(()),
     }
 }
@@ -92,8 +95,10 @@ fn csv(point: &PointSpec, plan: &Plan) -> Result<String, Inexact> {
     let shared = opened || connections().any(is_shared);
     let grouped = point.groups.iter().any(|group| !group.name.is_empty());
     let awaited = plan.flows.iter().any(|flow| flow.round.is_some());
+    let waits = plan.dependencies.by_flow();
     let mut csv = String::from("start_us");
     for (name, there) in [
+        (",id,after,delay_us", !waits.is_empty()),
         (",open_us", opened),
         (",size_bytes,sender,receiver", true),
         (",connection", shared),
@@ -103,7 +108,7 @@ fn csv(point: &PointSpec, plan: &Plan) -> Result<String, Inexact> {
         csv.push_str(if there { name } else { "" });
     }
     csv.push('\n');
-    for flow in &plan.flows {
+    for (number, flow) in (0..).zip(&plan.flows) {
         let group = &point.groups[flow.group as usize];
         let Some(size) = flow.size else {
             let of = in_group(group);
@@ -112,7 +117,14 @@ fn csv(point: &PointSpec, plan: &Plan) -> Result<String, Inexact> {
             )));
         };
         let connection = &plan.connections[flow.connection as usize];
-        csv.push_str(&micros(flow.start));
+        let start = micros(flow.start);
+        match waits.get(&number) {
+            Some(wait) => {
+                write!(csv, ",{number},{},{start}", after(wait)).expect(TEXT);
+            }
+            None if waits.is_empty() => csv.push_str(&start),
+            None => write!(csv, "{start},{number},,").expect(TEXT),
+        }
         if opened {
             csv.push(',');
             if is_early(connection) {
@@ -134,6 +146,21 @@ fn csv(point: &PointSpec, plan: &Plan) -> Result<String, Inexact> {
         csv.push('\n');
     }
     Ok(csv)
+}
+
+/// The flows that one waits for, as the column `after` of a trace has them.
+fn after((needs, on): &(u32, Vec<(u32, Span)>)) -> String {
+    let one = |(flow, delay): &(u32, Span)| match *delay {
+        Span::ZERO => flow.to_string(),
+        delay => format!("{flow}@{}", micros(Time::ZERO + delay)),
+    };
+    let list: Vec<String> = on.iter().map(one).collect();
+    let list = list.join("+");
+    if (*needs as usize) < on.len() {
+        format!("{needs} of {list}")
+    } else {
+        list
+    }
 }
 
 /// A time in microseconds, to the picosecond.
@@ -282,7 +309,7 @@ fn same(plan: &Plan, replayed: &Plan) -> Result<(), Inexact> {
     if connections(plan) != connections(replayed) {
         return Err(Inexact("connections would be others".into()));
     }
-    if flows(plan) != flows(replayed) {
+    if flows(plan) != flows(replayed) || plan.dependencies != replayed.dependencies {
         return Err(Inexact("flows would be others".into()));
     }
     Ok(())

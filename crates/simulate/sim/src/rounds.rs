@@ -2,6 +2,7 @@
 
 use base::Time;
 
+use crate::collectives::{self, Seen};
 use crate::metrics::Distribution;
 use crate::world::Flow;
 
@@ -22,6 +23,8 @@ pub(crate) struct Round {
 pub(crate) struct RoundTotals {
     pub(crate) completed: Option<u64>,
     pub(crate) unfinished: Option<u64>,
+    /// Mean time of collectives over their ideal time; `NaN` if there are none.
+    pub(crate) over_ideal: f64,
     /// In microseconds. Infinite where a percentile falls on a round that never ended.
     pub(crate) took: Distribution,
 }
@@ -59,7 +62,7 @@ pub(crate) fn of(flows: &[Flow]) -> Vec<Round> {
 }
 
 /// The totals of the rounds of one group, or of all.
-pub(crate) fn totals(rounds: &[Round], group: Option<u32>) -> RoundTotals {
+pub(crate) fn totals(rounds: &[Round], seen: &[Seen], group: Option<u32>) -> RoundTotals {
     let own = rounds
         .iter()
         .filter(|round| group.is_none_or(|group| round.group == group));
@@ -69,6 +72,7 @@ pub(crate) fn totals(rounds: &[Round], group: Option<u32>) -> RoundTotals {
     RoundTotals {
         completed: (all > 0).then_some(completed),
         unfinished: (all > 0).then_some(all - completed),
+        over_ideal: collectives::over_ideal(seen, group),
         took: Distribution::of(took),
     }
 }
@@ -112,7 +116,7 @@ mod tests {
         let mut failed = flow(1, None);
         failed.failed = true;
         let flows = [flow(0, Some(4)), flow(0, Some(9)), flow(1, Some(2)), failed];
-        let totals = totals(&of(&flows), Some(0));
+        let totals = totals(&of(&flows), &[], Some(0));
         assert_eq!((totals.completed, totals.unfinished), (Some(1), Some(1)));
         assert_eq!(totals.took.p50.to_string(), "8");
         assert!(totals.took.p99.is_infinite());

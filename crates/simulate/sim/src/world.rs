@@ -25,7 +25,7 @@ use base::{FlowId, HostId, Packet, Time};
 use engine::{Scheduler, Token};
 use fabric::{Network, PortId, QueueStatistics, Topology};
 use plan::tokens::Tokens;
-use plan::workload::{Barrier, Plan};
+use plan::workload::{Barrier, Dependencies, Plan, PlannedCollective};
 use plan::{Group, PointSpec};
 use schemes::{HostInfo, Roles, Sender};
 use tcp::{Endpoint, Host, Plays, Progress, ReceiverCc, Slot};
@@ -69,6 +69,10 @@ pub(crate) struct World<R, P> {
     next_act: Time,
     /// Rounds of repeated incasts.
     barriers: Vec<Barrier>,
+    /// Flows that wait for others, if any do.
+    dependencies: Option<Box<Dependencies>>,
+    /// What the flows of collectives are.
+    collectives: Vec<PlannedCollective>,
     first_start: Time,
     /// Flows neither completed nor failed; unlimited ones never are.
     unfinished: usize,
@@ -109,6 +113,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             connections: carrying,
             flows: planned,
             barriers,
+            dependencies,
+            collectives,
         } = plan;
         let places = carrying.iter().filter(|plan| plan.heir_of.is_none());
         let tokens = Tokens {
@@ -117,7 +123,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             hosts: topology.hosts().len() as u64,
         };
         tokens.check()?;
-        let waiting = waiting(&barriers);
+        let waiting = waiting(&barriers, &dependencies);
         let starts = || {
             let ready = |(index, _): &(usize, _)| !waiting.contains(index);
             planned.iter().enumerate().filter(ready)
@@ -174,6 +180,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             agenda,
             next_act,
             barriers,
+            dependencies: (!dependencies.is_empty()).then(|| Box::new(dependencies)),
+            collectives,
             first_start,
             bottleneck,
             queues: None,
@@ -245,6 +253,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             network: self.outside.network,
             bottleneck: self.bottleneck,
             first_start: self.first_start,
+            dependencies: self.dependencies,
+            collectives: self.collectives,
             connections,
             flows: self.flows,
             breakdowns,

@@ -11,6 +11,11 @@
 //! | `connection` | optional: flows with the same number share a connection |
 //! | `group` | optional: the group of flows, by name |
 //! | `round` | optional: flows with the same number are awaited together |
+//! | `id` | optional: a name of the flow, by which others wait for it |
+//! | `after` | optional: ids of flows, joined by `+`; the flow starts when all are done, and `start_us` is empty. `3@12.5` is 12.5 us after flow 3, and `2 of 3+4+5` when two of three are done |
+//! | `delay_us` | optional: time from the end of the flows in `after` to the start |
+//!
+//! A flow is done when its last byte is in order at the receiver, or when its connection has failed.
 //!
 //! Other columns are passed over, and a [`Reading`] may name other columns and units. Six decimals of a microsecond are picoseconds, the resolution of the simulator's
 //! clock, so that a trace gives back exactly the flows that it was written from.
@@ -22,6 +27,7 @@ mod names;
 mod number;
 mod reading;
 mod rows;
+mod waits;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -37,6 +43,7 @@ pub mod exact {
 
 pub use file::is_path;
 pub use reading::{ColumnNames, HostNames, Reading, TraceWindow};
+pub use waits::Wait;
 
 /// The flows of a trace, in the order of its rows.
 #[derive(Debug)]
@@ -45,6 +52,8 @@ pub struct FlowTrace {
     flows: Vec<TracedFlow>,
     /// Names that `TracedFlow::group` counts.
     groups: Vec<String>,
+    /// What flows wait for, which `TracedFlow::waits` counts.
+    waits: Vec<Wait>,
     /// The names of hosts by their numbers, if the file has names.
     hosts: Vec<(u32, String)>,
     /// What was done to the file's times and hosts, a sentence each.
@@ -56,8 +65,10 @@ pub struct FlowTrace {
 /// A row of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracedFlow {
-    /// When it starts.
+    /// When it starts; of a flow that waits for others, how long after them on the clock's zero.
     pub start: Time,
+    /// The place of what it waits for, if it waits.
+    waits: Option<u32>,
     /// When its connection opens, if the trace tells: not after the start.
     pub open: Option<Time>,
     /// Payload in bytes, at least one.
@@ -94,11 +105,46 @@ impl FlowTrace {
 
     /// The flows of the group of this name: all if the scenario has no groups, or the trace tells none.
     pub fn of<'a>(&'a self, group: &'a str) -> impl Iterator<Item = &'a TracedFlow> {
-        let own = move |flow: &&TracedFlow| match flow.group {
+        self.flows
+            .iter()
+            .filter(move |flow| self.is_of(flow, group))
+    }
+
+    /// As [`FlowTrace::of`], each flow with its place among the rows.
+    pub fn rows_of<'a>(
+        &'a self,
+        group: &'a str,
+    ) -> impl Iterator<Item = (u32, &'a TracedFlow)> + 'a {
+        let rows = (0_u32..).zip(&self.flows);
+        rows.filter(move |(_, flow)| self.is_of(flow, group))
+    }
+
+    /// Whether the flow in this row belongs to the group of this name, as [`FlowTrace::of`] tells.
+    pub fn has(&self, group: &str, row: u32) -> bool {
+        self.is_of(&self.flows[row as usize], group)
+    }
+
+    /// The group of the flow in this row, if the trace tells.
+    pub fn group_of(&self, row: u32) -> Option<&str> {
+        let place = self.flows[row as usize].group?;
+        Some(&self.groups[place as usize])
+    }
+
+    fn is_of(&self, flow: &TracedFlow, group: &str) -> bool {
+        match flow.group {
             Some(place) if !group.is_empty() => self.groups[place as usize] == group,
             _ => true,
-        };
-        self.flows.iter().filter(own)
+        }
+    }
+
+    /// Whether flows wait for others.
+    pub fn has_waits(&self) -> bool {
+        !self.waits.is_empty()
+    }
+
+    /// What a flow waits for; `None`: for its start alone.
+    pub fn wait(&self, flow: &TracedFlow) -> Option<&Wait> {
+        flow.waits.map(|place| &self.waits[place as usize])
     }
 
     /// All flows.
@@ -135,11 +181,12 @@ impl FlowTrace {
         hosts.map(|host| host.0).max().unwrap_or(0)
     }
 
-    /// How long after the beginning of time the first and the last flow start.
+    /// How long after the beginning of time the first and the last flow start of those that wait for none.
     pub fn span(&self) -> (Span, Span) {
         let starts = || {
             self.flows
                 .iter()
+                .filter(|flow| flow.waits.is_none())
                 .map(|flow| Span::from_ps(flow.start.as_ps()))
         };
         let ends = (starts().min(), starts().max());

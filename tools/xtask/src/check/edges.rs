@@ -32,7 +32,7 @@ const EDGES: [(&str, &[&str]); 39] = [
     ("deploy", &["machine", "protocol", "programs", "scenario"]),
     ("live", &["bed", "deploy"]),
     ("tables", &["base"]),
-    ("import", &["tables"]),
+    ("import", &["plan"]),
     ("wire", &["base"]),
     ("record", &["scenario", "sim", "wire"]),
     ("results", &["record"]),

@@ -88,6 +88,7 @@ fn outcome(point: &PointSpec, line: &PointLine) -> Outcome {
         ports: vec![bottleneck(point)],
         tiers: Vec::new(),
         deadlock: String::new(),
+        collectives: Vec::new(),
         digest: 0,
     }
 }
@@ -247,6 +248,7 @@ fn flows(point: &PointSpec, line: &PointLine) -> Vec<FlowRecord> {
             group: group.name.to_string(),
             connection: planned.connection,
             round: planned.round,
+            waited_for: None,
             sender: connection.sender.0,
             receiver: connection.receiver.0,
             size_bytes: planned.size,

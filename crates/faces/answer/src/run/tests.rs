@@ -58,6 +58,7 @@ fn outcome(point: &PointSpec) -> PointResult {
         groups: Vec::new(),
         tiers: Vec::new(),
         deadlock: String::new(),
+        collectives: Vec::new(),
         cost: Cost {
             simulated_us: 5e4,
             packet_hops: 1000,

@@ -78,6 +78,7 @@ fn made_up_with(
             groups: Vec::new(),
             tiers: Vec::new(),
             deadlock: String::new(),
+            collectives: Vec::new(),
             cost: Cost {
                 simulated_us: 5e4,
                 packet_hops: 1000,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use import::Kind;
+use import::{Kind, Options};
 
 use super::Length;
 use super::value::{length, size};
@@ -34,10 +34,11 @@ pub(crate) struct ExportArgs {
 
 #[derive(Args)]
 pub(crate) struct ImportArgs {
-    /// Flow records of nfdump as text or JSON, a capture (pcap, pcapng), a flow file of HPCC's simulator, or a
-    /// connection matrix of htsim
+    /// Flow records of nfdump as text or JSON, a capture (pcap, pcapng), a flow file or a topology of HPCC's simulator or of
+    /// one made from it, a connection matrix or a topology of htsim, a GOAL schedule, or a distribution of sizes
     pub(crate) file: PathBuf,
-    /// The trace to write: .csv or .parquet [default: FILE with the ending .flows.csv, in the working directory]
+    /// The file to write, in the working directory unless given: of flows a trace, .csv or .parquet [default: FILE with
+    /// the ending .flows.csv]; of a topology or a distribution a scenario [default: FILE with the ending .toml]
     #[arg(long, short, value_name = "FILE", alias = "out")]
     pub(crate) output: Option<PathBuf>,
     /// Format of the file; detected from its content unless given
@@ -46,11 +47,24 @@ pub(crate) struct ImportArgs {
     /// Payload of flows that have no end, such as htsim's connections of size 0 [default: skip them]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) size: Option<u64>,
+    /// Leave out what a trace cannot have, such as failures of links, and say so; otherwise such a file is refused
+    #[arg(long)]
+    pub(crate) lenient: bool,
 }
 
 impl ImportArgs {
+    /// How the file is read.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            kind: self.kind(),
+            endless: self.size,
+            lenient: self.lenient,
+            ranks: Vec::new(),
+        }
+    }
+
     /// The format that `--from` gives.
-    pub(crate) fn kind(&self) -> Option<Kind> {
+    fn kind(&self) -> Option<Kind> {
         let from = self.from.as_deref()?;
         Kind::ALL
             .iter()

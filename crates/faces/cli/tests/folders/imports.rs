@@ -1,5 +1,6 @@
 //! Files of other programs become traces that run.
 
+use std::fmt::Write as _;
 use std::fs;
 
 use serde_json::Value;
@@ -107,6 +108,7 @@ fn what_is_no_such_file_is_told_what_is_read() {
     for (name, content) in [
         ("empty", &b""[..]),
         ("text", b"hello\nworld\n"),
+        ("one", b"1\n0 1 3 100 5 2\n"),
         ("nfcapd", &[0x0c, 0xa5, 1, 0, 0, 0]),
         ("cut.pcap", &[0xd4, 0xc3, 0xb2, 0xa1, 2, 0]),
         ("few.csv", b"ts,sa,da,pr\n1,2,3,TCP\n"),
@@ -131,5 +133,135 @@ fn what_is_no_such_file_is_told_what_is_read() {
         "line 1: no column tells the size of a flow",
     );
     says("import missing", "missing: it cannot be read");
-    says("import text -o flows.txt", "a trace is .csv or .parquet");
+    says("import one -o flows.txt", "a trace is .csv or .parquet");
+}
+
+/// A ring of four ranks: 6 steps, in each of which a rank sends a quarter to its neighbour when it has got the one before.
+const RING: &str = "name = \"ring\"\nschemes = [\"newreno\"]\n[workload]\nkind = \"collective\"\nranks = 4\nsize = \"80KB\"\n";
+
+fn ring_as_matrix() -> String {
+    let mut text = "Nodes 4\nConnections 24\nTriggers 24\n".to_owned();
+    for number in 0..24 {
+        let (step, from) = (number / 4, number % 4);
+        // The neighbour's message one step earlier calls the trigger that has its number.
+        let start = match step {
+            0 => "start 0".to_owned(),
+            _ => format!("trigger {}", (step - 1) * 4 + (from + 3) % 4 + 1),
+        };
+        let (to, id) = ((from + 1) % 4, number + 1);
+        writeln!(
+            text,
+            "{from}->{to} id {id} {start} size 20000 recv_done_trigger {id}"
+        )
+        .expect("a text");
+    }
+    for id in 1..=24 {
+        writeln!(text, "trigger id {id} oneshot").expect("a text");
+    }
+    text
+}
+
+fn ring_as_goal() -> String {
+    let mut text = "num_ranks 4\n".to_owned();
+    for rank in 0..4 {
+        let (next, before) = ((rank + 1) % 4, (rank + 3) % 4);
+        writeln!(text, "rank {rank} {{").expect("a text");
+        for step in 0..6 {
+            writeln!(text, "s{step}: send 20000b to {next} tag {step}").expect("a text");
+            writeln!(text, "r{step}: recv 20000b from {before} tag {step}").expect("a text");
+            if step > 0 {
+                writeln!(text, "s{step} requires r{}", step - 1).expect("a text");
+            }
+        }
+        text += "}\n";
+    }
+    text
+}
+
+#[test]
+fn one_ring_from_the_generator_and_from_files_is_the_same_simulation() {
+    let workspace = Workspace::new("import-of-rings");
+    for (name, text) in [
+        ("ring.toml", RING.to_owned()),
+        ("ring.cm", ring_as_matrix()),
+        ("ring.goal", ring_as_goal()),
+    ] {
+        fs::write(workspace.path(name), text).expect("a file");
+    }
+    let digest = |words: &str| {
+        let line = format!("{words} --seed 1 --seeds 1 --no-save --format json --quiet");
+        let json: Value = serde_json::from_str(&workspace.answer(&line)).expect("JSON");
+        json["points"][0]["digest"]
+            .as_str()
+            .expect("a digest")
+            .to_owned()
+    };
+    let generated = digest("run ring.toml");
+    workspace.answer("run ring.toml --seed 1 --seeds 1 --out ring --quiet");
+    let exported = workspace.answer("export ring --as-trace");
+    let rows: Vec<&str> = exported.lines().filter(|line| line.contains(',')).collect();
+    fs::write(workspace.path("ring.csv"), rows.join("\n") + "\n").expect("a file");
+    for file in ["ring.cm", "ring.goal"] {
+        let answer = workspace.answer(&format!("import {file} -o {file}.csv"));
+        assert!(
+            answer.contains("20 of them start behind others."),
+            "{answer}"
+        );
+    }
+    for trace in ["ring.csv", "ring.cm.csv", "ring.goal.csv"] {
+        let sets = format!("--set workload.kind=trace --set workload.trace={trace}");
+        assert_eq!(
+            digest(&format!("run ring.toml {sets}")),
+            generated,
+            "{trace}"
+        );
+    }
+}
+
+#[test]
+fn topologies_and_distributions_become_scenarios() {
+    let workspace = Workspace::new("import-of-networks");
+    let topology = "6 3 5\n4 5 3\n0 4 25000000000.0 1us 0\n1 4 25000000000.0 1us 0\n2 5 25000000000.0 1us 0\n\
+                    4 3 100000000000.0 5us 0\n5 3 100000000000.0 5us 0\n";
+    for (name, text) in [
+        ("racks.txt", topology),
+        (
+            "tiny.topo",
+            "Nodes 4\nTiers 2\nPodsize 4\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 2\nRadix_Up 1\nTier 1\n\
+             Downlink_speed_Gbps 100\nRadix_Down 2\n",
+        ),
+        ("mix.txt", "0 0\n1000 50\n30000 100\n"),
+        ("flows.txt", "2\n0 2 3 100 5000 2\n1 2 3 100 5000 2\n"),
+    ] {
+        fs::write(workspace.path(name), text).expect("a file");
+    }
+    workspace.answer("import flows.txt -o flows.csv");
+    for (file, says) in [
+        ("racks.txt", "HPCC simulator (nodes, switches, links)"),
+        ("tiny.topo", "htsim (.topo)"),
+    ] {
+        let answer = workspace.answer(&format!("import {file} -o net.toml"));
+        assert!(
+            answer
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+                .contains(says),
+            "{answer}"
+        );
+        let run = "run net.toml --set workload.kind=trace --set workload.trace=flows.csv --scheme newreno --no-save --format json --quiet";
+        let json: Value = serde_json::from_str(&workspace.answer(run)).expect("JSON");
+        assert_eq!(json["points"][0]["metrics"]["flows_completed"], 2);
+    }
+    workspace.answer("import mix.txt");
+    let text = fs::read_to_string(workspace.path("mix.toml")).expect("a scenario");
+    assert!(
+        text.contains("size = \"empirical(1B 0, 1000B 0.5, 30000B 1)\""),
+        "{text}"
+    );
+    workspace.answer(
+        "run mix.toml --scheme newreno --seeds 1 --set workload.flows=50 --no-save --quiet",
+    );
+    let refusal = workspace.refusal("import mix.txt");
+    assert!(refusal.contains("mix.toml is there already"), "{refusal}");
 }

@@ -68,7 +68,7 @@ enum Better {
     More,
 }
 
-const SHOWN: [Shown; 25] = [
+const SHOWN: [Shown; 26] = [
     shown("goodput_bps", "Goodput", Some(Better::More)),
     shown("goodput_p50_bps", "Goodput p50", Some(Better::More)),
     shown(
@@ -86,6 +86,7 @@ const SHOWN: [Shown; 25] = [
     shown("round_p99_us", "Round p99", Some(Better::Less)),
     shown("round_max_us", "Round max", Some(Better::Less)),
     shown("rounds_unfinished", "Unfinished rounds", Some(Better::Less)),
+    shown("rounds_over_ideal", "Time over ideal", Some(Better::Less)),
     shown("slowdown_p99", "Slowdown p99", Some(Better::Less)),
     shown("timeouts", "Timeouts", Some(Better::Less)),
     shown("syn_timeouts", "SYN timeouts", Some(Better::Less)),
@@ -210,6 +211,7 @@ fn worth(data: &Data<'_>, shown: &Shown) -> bool {
         | "window_probes" | "fct_p999_us" | "rounds_unfinished" => {
             rows.any(|row| row.value(shown.metric) > 0.0)
         }
+        "rounds_over_ideal" => rows.any(|row| row.value(shown.metric).is_finite()),
         metric if is_of_rounds(metric) => rows.any(|row| row.has_rounds(None)),
         "slowdown_p99" => rows.any(Row::sizes_differ),
         _ => true,

@@ -213,19 +213,25 @@ proptest::proptest! {
             bytes[4 + place % (length - 4)] = byte;
         }
         bytes.truncate(length - cut % (length / 2));
-        if let Ok(imported) = crate::import(&bytes, None, None) {
+        if let Ok(crate::Content::Flows(imported)) = crate::import(&bytes, &crate::Options::default()) {
             proptest::prop_assert!(imported.flows.iter().all(|flow| flow.size > 0 && flow.sender != flow.receiver));
         }
     }
 
     /// Texts of any kind, as whatever they are taken for.
     #[test]
-    fn any_text_is_read_or_refused(text in "[ -~\n,\t{}\\[\\]\"]{0,200}", kind in 0_usize..5) {
+    fn any_text_is_read_or_refused(text in "[ -~\n,\t{}\\[\\]\"]{0,200}", kind in 0_usize..Kind::ALL.len()) {
         let (kind, ..) = Kind::ALL[kind];
         let made = format!("Nodes 9\n{text}");
         for text in [&text, &made] {
-            drop(crate::import(text.as_bytes(), Some(kind), None));
-            drop(crate::import(text.as_bytes(), None, Some(1)));
+            for kind in [Some(kind), None] {
+                let options = crate::Options {
+                    kind,
+                    endless: Some(1),
+                    ..crate::Options::default()
+                };
+                drop(crate::import(text.as_bytes(), &options));
+            }
         }
     }
 }

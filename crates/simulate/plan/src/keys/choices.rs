@@ -95,6 +95,8 @@ base::choices! {
         Burst = "burst",
         /// Receivers ask senders for flows, each connection again when it has got the last one.
         Requests = "requests",
+        /// Ranks send in the steps of workload.collective, each message when those that it waits for have arrived.
+        Collective = "collective",
         /// Every flow of workload.trace: a table of starts, sizes and hosts.
         Trace = "trace",
     }

@@ -17,6 +17,10 @@ pub(crate) fn expected(keys: &Keys) -> f64 {
         }
         (WorkloadKind::Pairs, _) => senders * epochs,
         (WorkloadKind::Burst, _) => epochs,
+        (WorkloadKind::Collective, _) => {
+            let (messages, _) = workload.shape(keys.tcp.mss.0.into()).extent();
+            messages * f64::from(workload.rounds.0) * epochs
+        }
         (WorkloadKind::Trace, _) => count(workload.trace.content().flows().len()),
         (WorkloadKind::Requests, _) => {
             f64::from(workload.connections.0)

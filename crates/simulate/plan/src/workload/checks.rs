@@ -49,6 +49,7 @@ pub fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
     for group in groups {
         found.extend(outside(&layout, group));
         found.extend(outside_trace(&layout, group));
+        found.extend(awaited_by_none(groups, group));
         let workload = &group.keys.workload;
         let star = layout.kind == TopologyKind::Star;
         if star && workload.kind == WorkloadKind::Pairs && workload.to.0.is_none() {
@@ -128,6 +129,17 @@ fn too_many(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
             (
                 workload.connections.0,
                 &["workload.connections", "workload.connection"],
+            ),
+            (
+                workload.epochs.0,
+                &["workload.epochs", "workload.connection"],
+            ),
+        ],
+        WorkloadKind::Collective => &[
+            (workload.ranks.0, &["workload.ranks", "workload.connection"]),
+            (
+                workload.rounds.0,
+                &["workload.rounds", "workload.connection"],
             ),
             (
                 workload.epochs.0,
@@ -250,10 +262,51 @@ fn outside_trace(layout: &Layout, group: &Group) -> Option<Conflict> {
     })
 }
 
+/// A flow of the group that waits for one which no group has.
+fn awaited_by_none(groups: &[Group], group: &Group) -> Option<Conflict> {
+    let traced = |group: &Group| group.keys.workload.kind == WorkloadKind::Trace;
+    if !traced(group) {
+        return None;
+    }
+    let trace = group.keys.workload.trace.content();
+    if !trace.has_waits() || trace.groups().is_empty() || group.name.is_empty() {
+        return None;
+    }
+    let has = |other: &Group, row: u32| {
+        let other_trace = other.keys.workload.trace.content();
+        other_trace.fingerprint() == trace.fingerprint() && other_trace.has(&other.name, row)
+    };
+    let waits = trace
+        .rows_of(&group.name)
+        .filter_map(|(_, flow)| trace.wait(flow));
+    let mut awaited = waits.flat_map(|wait| &wait.on).map(|(row, _)| *row);
+    let lost = awaited.find(|row| {
+        let mut others = groups.iter().filter(|other| traced(other));
+        !others.any(|other| has(other, *row))
+    })?;
+    let of = trace.group_of(lost).unwrap_or_default();
+    Some(Conflict::new(
+        &["workload.trace"],
+        format!(
+            "flows of the group {} wait for flows of the group {of}, and no group of the scenario has these",
+            group.name
+        ),
+        format!("add a table [group.{of}] with the same workload.trace"),
+    ))
+}
+
 /// Fewer hosts than flows need.
 fn crowded(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
     for (group, place) in groups.iter().zip(layout.places(groups)) {
         let workload = &group.keys.workload;
+        let (ranks, there) = (workload.ranks.0, place.senders.len());
+        if workload.kind == WorkloadKind::Collective && there < ranks as usize {
+            return Some(Conflict::new(
+                &["workload.ranks", "workload.from", "topology.hosts"],
+                format!("{ranks} ranks need a host each, and there are {there} hosts"),
+                "lower workload.ranks, name more hosts with workload.from, or enlarge the topology",
+            ));
+        }
         let wanted = match &workload.from.0 {
             Some(_) => 1,
             None => senders_needed(group),

@@ -288,7 +288,9 @@ impl Layout {
             let workload = &group.keys.workload;
             place.senders = match &workload.from.0 {
                 Some(set) => self.hosts_of(set).collect(),
-                None if takes_all(workload.kind) => self.everyone().collect(),
+                None if takes_all(workload.kind) || workload.kind == WorkloadKind::Collective => {
+                    self.everyone().collect()
+                }
                 None if workload.kind == WorkloadKind::Trace => traced(group, |flow| flow.sender),
                 None => {
                     let wanted = senders_needed(group);
@@ -310,6 +312,10 @@ impl Layout {
         }
         match workload.kind {
             WorkloadKind::Poisson | WorkloadKind::Burst => self.everyone().collect(),
+            WorkloadKind::Collective => match &workload.from.0 {
+                Some(set) => self.hosts_of(set).collect(),
+                None => self.everyone().collect(),
+            },
             WorkloadKind::Trace => traced(group, |flow| flow.receiver),
             WorkloadKind::Incast | WorkloadKind::Requests => {
                 let wanted = workload.receivers.0 as usize;
@@ -391,7 +397,10 @@ pub(super) fn senders_needed(group: &Group) -> usize {
     match workload.kind {
         WorkloadKind::Incast => each * workload.receivers.0 as usize,
         WorkloadKind::Pairs | WorkloadKind::Requests => each,
-        WorkloadKind::Poisson | WorkloadKind::Burst | WorkloadKind::Trace => 0,
+        WorkloadKind::Poisson
+        | WorkloadKind::Burst
+        | WorkloadKind::Collective
+        | WorkloadKind::Trace => 0,
     }
 }
 
@@ -422,6 +431,10 @@ pub(super) fn needed(kind: TopologyKind, racks: u32, groups: &[Group]) -> u64 {
             }
             WorkloadKind::Pairs => own += u64::from(workload.senders.0),
             WorkloadKind::Poisson | WorkloadKind::Burst => {}
+            WorkloadKind::Collective if workload.from.0.is_some() => {}
+            WorkloadKind::Collective => {
+                named = named.max(u64::from(workload.ranks.0).div_ceil(racks.max(1).into()));
+            }
             WorkloadKind::Trace => {
                 let hosts = u64::from(workload.trace.content().last_host()) + 1;
                 named = named.max(hosts.div_ceil(racks.max(1).into()));

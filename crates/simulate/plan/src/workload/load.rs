@@ -37,7 +37,10 @@ impl Layout {
     pub fn expected_flows(&self, group: &Group) -> f64 {
         let (each, workload) = (flows::expected(&group.keys), &group.keys.workload);
         match workload.kind {
-            WorkloadKind::Incast | WorkloadKind::Pairs | WorkloadKind::Requests => each,
+            WorkloadKind::Incast
+            | WorkloadKind::Pairs
+            | WorkloadKind::Requests
+            | WorkloadKind::Collective => each,
             WorkloadKind::Trace => count(workload.trace.content().of(&group.name).count()),
             WorkloadKind::Poisson if workload.flows.0.is_some() => each,
             WorkloadKind::Poisson => {

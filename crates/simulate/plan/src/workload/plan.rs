@@ -11,6 +11,7 @@
 //! | `burst` | all flows of one epoch, if `delay` is the same for all: a shuffle |
 //! | `requests` | with `rounds` above 1, all answers that one client awaits before it asks again |
 //! | `poisson` | with a `fan_in` above 1, the flows that arrive together at a receiver |
+//! | `collective` | all flows of one collective |
 //! | `trace` | the flows of the group that have the same number in the column `round` |
 //! | `pairs` | none: nobody waits for several flows |
 //!
@@ -19,22 +20,26 @@
 //! next round waits for them.
 
 mod arrivals;
+mod collective;
 mod requests;
 mod route;
 mod traced;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use base::{HostId, Span, Time};
 use distributions::TimeLaw;
 use engine::random::{self, Stream};
 use fabric::{PortId, Topology};
 
+use super::dependency::Dependencies;
 use super::has_rounds;
 use super::layout::{Layout, Places};
 use super::load;
 use crate::PointSpec;
+use crate::collective::Shape;
 use crate::keys::{ConnectionKind, Keys, Workload, WorkloadKind};
 use route::Route;
 
@@ -51,6 +56,10 @@ pub struct Plan {
     pub flows: Vec<PlannedFlow>,
     /// The ends of rounds.
     pub barriers: Vec<Barrier>,
+    /// Flows that wait for others.
+    pub dependencies: Dependencies,
+    /// In the order of their flows.
+    pub collectives: Vec<PlannedCollective>,
 }
 
 /// A flow that will start.
@@ -64,7 +73,7 @@ pub struct PlannedFlow {
     pub size: Option<u64>,
     /// Bytes that its application writes first, if it does not write all at once.
     pub first_write: Option<u64>,
-    /// When it starts; of a flow behind a barrier, how long after that on the clock's zero.
+    /// When it starts; of a flow behind a barrier or others, how long after them on the clock's zero.
     pub start: Time,
     /// When its application stops it, if it has no end; [`Time::NEVER`] if that does not happen.
     pub stop: Time,
@@ -91,6 +100,19 @@ pub struct PlannedConnection {
     pub request: u64,
     /// An earlier connection between the same hosts, of which it takes the places.
     pub heir_of: Option<u32>,
+}
+
+/// One collective: flows whose numbers follow each other.
+#[derive(Clone, Debug)]
+pub struct PlannedCollective {
+    /// Place of its group in the point.
+    pub group: u32,
+    /// The number of its first flow.
+    pub first: u32,
+    /// What is done.
+    pub shape: Shape,
+    /// The step of each flow, from 0.
+    pub steps: Arc<[u32]>,
 }
 
 /// The end of a round: when all flows that it waits for are over, the next ones start.
@@ -125,18 +147,24 @@ impl Plan {
             };
             maker.make(&mut draft, &layout);
         }
+        draft.resolve(&point.groups);
         let Draft {
             connections,
             flows,
             barriers,
+            mut dependencies,
+            collectives,
             ..
         } = draft;
+        dependencies.finish();
         Self {
             topology,
             bottleneck,
             connections,
             flows,
             barriers,
+            dependencies,
+            collectives,
         }
     }
 }
@@ -155,6 +183,10 @@ struct Draft {
     left_out: u32,
     /// Rounds of all groups.
     rounds: u32,
+    dependencies: Dependencies,
+    collectives: Vec<PlannedCollective>,
+    /// Flows by the rows of their traces, of groups in whose traces flows wait.
+    rows: BTreeMap<u32, BTreeMap<u32, u32>>,
 }
 
 impl Draft {
@@ -244,6 +276,7 @@ impl Maker<'_> {
                 WorkloadKind::Pairs => self.pairs(plan, base),
                 WorkloadKind::Burst => self.burst(plan, base),
                 WorkloadKind::Requests => self.requests(plan, base),
+                WorkloadKind::Collective => self.collective(plan, epoch, base),
                 WorkloadKind::Poisson | WorkloadKind::Trace => unreachable!("these have no epochs"),
             }
         }

@@ -3,6 +3,7 @@
 use base::cast::id;
 use base::{HostId, Time};
 use fabric::{Network, PortId, Topology};
+use plan::workload::{Dependencies, PlannedCollective};
 
 use super::Flow;
 use super::connection::EndedConnection;
@@ -16,6 +17,10 @@ pub(crate) struct Ended {
     pub(crate) bottleneck: PortId,
     /// When the first flow started.
     pub(crate) first_start: Time,
+    /// Flows that waited for others, if any did.
+    pub(super) dependencies: Option<Box<Dependencies>>,
+    /// What the flows of collectives are.
+    pub(crate) collectives: Vec<PlannedCollective>,
     pub(super) connections: Vec<EndedConnection>,
     pub(super) flows: Vec<Flow>,
     /// What completion times consist of, by flow; empty if nobody asked.
@@ -30,6 +35,8 @@ pub(crate) struct EndedFlow {
     pub(crate) receiver: HostId,
     /// Payload that arrived in order.
     pub(crate) received: u64,
+    /// The flow whose end let this one start, if it waited for others.
+    pub(crate) held_by: Option<u32>,
     /// What its completion time consists of, if it is known.
     pub(crate) breakdown: Option<Box<Breakdown>>,
 }
@@ -43,6 +50,18 @@ impl Ended {
     /// Every flow, those that did not start included.
     pub(crate) fn flows(&self) -> &[Flow] {
         &self.flows
+    }
+
+    /// Sender and receiver of a flow, and the number of its connection.
+    pub(crate) fn ends_of(&self, flow: u32) -> (HostId, HostId, u32) {
+        let number = self.flows[flow as usize].connection;
+        let connection = &self.connections[number as usize];
+        (connection.sender, connection.receiver, number)
+    }
+
+    /// The flow whose end let this one start, if it waited for others.
+    pub(crate) fn held_by(&self, flow: u32) -> Option<u32> {
+        self.dependencies.as_ref()?.held_by(flow)
     }
 
     /// What `make` makes of each flow that started, in their order, beside the network that it ran in.
@@ -66,6 +85,7 @@ impl Ended {
                     sender: connection.sender,
                     receiver: connection.receiver,
                     received: connection.received(number, &flow),
+                    held_by: self.held_by(number),
                     breakdown,
                     flow,
                 };

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 
 use base::cast::id;
 use base::{FlowId, Time};
-use plan::workload::{Barrier, PlannedConnection, PlannedFlow};
+use plan::workload::{Barrier, Dependencies, PlannedConnection, PlannedFlow};
 
 /// What happens to a connection beside progress.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -67,7 +67,7 @@ pub(crate) struct Flow {
     /// Payload, or `u64::MAX` without end.
     size: u64,
     /// Start at the application; of a flow that has not started, when it will, or how long after the
-    /// end of the round before it.
+    /// end of the round before it or of the flows that it waits for.
     pub(crate) start: Time,
     /// First payload at the receiver, in order or not; [`Time::NEVER`] before.
     pub(crate) first_byte: Time,
@@ -227,8 +227,10 @@ pub(crate) fn flow(plan: &PlannedFlow) -> Flow {
     }
 }
 
-/// Flows that start behind a barrier.
-pub(super) fn waiting(barriers: &[Barrier]) -> BTreeSet<usize> {
+/// Flows that start behind a barrier or others.
+pub(super) fn waiting(barriers: &[Barrier], dependencies: &Dependencies) -> BTreeSet<usize> {
     let next = barriers.iter().flat_map(|barrier| barrier.next.clone());
-    next.map(|flow| flow as usize).collect()
+    next.chain(dependencies.flows())
+        .map(|flow| flow as usize)
+        .collect()
 }

@@ -308,6 +308,15 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
                 self.arm_agenda(sched);
             }
         }
+        if let Some(dependencies) = &mut self.dependencies {
+            let (flows, agenda) = (&mut self.flows, &mut self.agenda);
+            dependencies.done(id, now, |next, ready| {
+                let flow = &mut flows[next as usize];
+                flow.start += ready.since(Time::ZERO);
+                agenda.push(Reverse((flow.start, Act::Start(next))));
+            });
+            self.arm_agenda(sched);
+        }
         self.unfinished -= 1;
         if self.unfinished == 0 {
             let closed = self.close_queues(now);

@@ -6,6 +6,7 @@ mod bottleneck;
 mod bounds;
 mod breakdown;
 mod bursts;
+mod collectives;
 mod endings;
 mod exceptions;
 mod golden;

@@ -55,10 +55,13 @@ fn measured(outcome: &Outcome) -> String {
         ports,
         tiers,
         deadlock,
+        collectives,
         digest,
     } = outcome;
     let cost = (cost.simulated_us, cost.packet_hops, cost.events);
-    format!("{metrics:?} {groups:?} {cost:?} {flows:?} {ports:?} {tiers:?} {deadlock} {digest:x}")
+    format!(
+        "{metrics:?} {groups:?} {cost:?} {flows:?} {ports:?} {tiers:?} {deadlock} {collectives:?} {digest:x}"
+    )
 }
 
 fn simulate(point: &PointSpec) -> Outcome {

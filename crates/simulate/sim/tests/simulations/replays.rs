@@ -4,6 +4,7 @@ use std::fs;
 
 use plan::PointSpec;
 use scenario::{Overrides, Scenario, Source};
+use sim::metrics::FlowRecord;
 use sim::replay::Replay;
 use sim::run;
 
@@ -56,6 +57,54 @@ fn groups_are_replayed_each_with_its_own_settings() {
         reason.contains("each round of the group reads waits"),
         "{reason}"
     );
+}
+
+#[test]
+fn a_flow_that_waits_starts_when_the_last_of_the_others_is_done_and_its_trace_keeps_that() {
+    let rows = "id,start_us,after,delay_us,size_bytes,sender,receiver\n\
+                a,10000,,,200000,0,1\nb,10000,,,20000,2,1\nc,,a+b@50,7,30000,1,3\nd,,1 of a+b,,5000,1,2\n\
+                e,,c@0.5,,1000,3,0\n";
+    let file = std::env::temp_dir().join(format!("waits-{}.csv", std::process::id()));
+    fs::write(&file, rows).expect("a file");
+    let trace = format!("workload.trace={}", file.display());
+    let sets = ["workload.kind=trace", &trace];
+    let point = load(&sets).expect("a scenario");
+    let outcome = run::run(&point).expect("a conserving run");
+    let [a, b, c, d, e] = outcome.flows.as_slice() else {
+        panic!("five flows")
+    };
+    let done = |flow: &FlowRecord| flow.completion_us.get().expect("a complete flow");
+    let near = |a: f64, b: f64| (a - b).abs() < 1e-6;
+    // Flow b is much shorter, and its delay is over before the end of a.
+    assert!(done(b) + 50.0 < done(a));
+    assert!(near(c.start_us, done(a) + 7.0), "{c:?}");
+    assert!(near(d.start_us, done(b)), "{d:?}");
+    assert!(near(e.start_us, done(c) + 0.5), "{e:?}");
+    let held_by = [a, b, c, d, e].map(|flow| flow.waited_for);
+    assert_eq!(held_by, [None, None, Some(0), Some(1), Some(2)]);
+    let replay = Replay::of(&point).expect("a trace tells what flows wait for");
+    assert_same(&sets, &point, &replay);
+    fs::remove_file(&file).expect("the file");
+}
+
+#[test]
+fn flows_of_a_group_wait_for_those_of_another_with_the_same_trace() {
+    let rows = "id,start_us,after,size_bytes,sender,receiver,group\n0,10000,,9000,0,1,x\n1,,0,9000,1,2,y\n";
+    let file = std::env::temp_dir().join(format!("waits-of-groups-{}.csv", std::process::id()));
+    fs::write(&file, rows).expect("a file");
+    let text = format!(
+        "[workload]\nkind = \"trace\"\ntrace = \"{}\"\n",
+        file.display()
+    );
+    let point = load_text(&format!("{text}[group.x]\n[group.y]\n"), &[]).expect("a scenario");
+    let outcome = run::run(&point).expect("a conserving run");
+    let [x, y] = outcome.flows.as_slice() else {
+        panic!("two flows")
+    };
+    assert_eq!(Some(y.start_us), x.completion_us.get());
+    // Without the other group, nothing would let the flow start.
+    assert!(load_text(&format!("{text}[group.y]\n"), &[]).is_none());
+    fs::remove_file(&file).expect("the file");
 }
 
 /// Runs a point and its trace.
@@ -161,6 +210,17 @@ const KINDS: &[(&[&str], bool)] = &[
         true,
     ),
     (&["workload.kind=burst", "workload.flows=30"], true),
+    (&["workload.kind=collective"], true),
+    (
+        &[
+            "workload.kind=collective",
+            "workload.collective=all-to-all",
+            "workload.stragglers=2",
+            "workload.straggler_delay=70us",
+        ],
+        true,
+    ),
+    (&["workload.kind=collective", "workload.rounds=2"], false),
     (&["workload.kind=requests", "workload.requests=3"], false),
     (&["workload.kind=trace", "topology.hosts=21"], true),
 ];

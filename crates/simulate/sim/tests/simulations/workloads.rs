@@ -644,7 +644,7 @@ fn what_cannot_be_is_refused_with_the_place() {
         ),
         (
             "workload.kind = \"pairs\"\nworkload.rounds = 2\ntopology.kind = \"dumbbell\"",
-            "only incasts and requests are repeated",
+            "only incasts, requests and collectives are repeated",
         ),
         (
             "workload.stop = \"1s\"",

@@ -12,6 +12,10 @@ use super::{FlowTrace, TracedFlow};
 /// The clock of the file is that of the simulation unless its starts are dates, or lie beyond what the simulation can
 /// count, or a window is taken: then the first flow or the beginning of the window is put at [`Reading::start`].
 pub(super) fn place(mut read: Read, reading: &Reading) -> Result<FlowTrace, String> {
+    if reading.window.is_part() && !read.waits.is_empty() {
+        return Err("in this trace flows wait for others, so workload.window cannot take a part of it: leave workload.window out"
+            .to_owned());
+    }
     let mut notes: Vec<String> = read.hosts.note().into_iter().collect();
     let clock = Clock::of(&read);
     let zero = clock.choose(&mut read.rows, reading, &mut notes)?;
@@ -24,6 +28,7 @@ pub(super) fn place(mut read: Read, reading: &Reading) -> Result<FlowTrace, Stri
     Ok(FlowTrace {
         flows: flows.collect::<Result<Vec<_>, String>>()?,
         groups: read.groups,
+        waits: read.waits,
         hosts: read.hosts.table(),
         notes,
         fingerprint: None,
@@ -43,7 +48,8 @@ struct Clock {
 
 impl Clock {
     fn of(read: &Read) -> Self {
-        let starts = || read.rows.iter().map(|row| row.start);
+        let timed = || read.rows.iter().filter(|row| row.waits.is_none());
+        let starts = || timed().map(|row| row.start);
         let first = starts().min().unwrap_or(0);
         let dated = read.dated || first >= YEAR;
         Self {
@@ -115,7 +121,10 @@ impl Clock {
 }
 
 fn flow(row: &Row, time: &dyn Fn(u128) -> u128) -> Result<TracedFlow, String> {
-    let start = time(row.start);
+    let start = match row.waits {
+        None => time(row.start),
+        Some(_) => row.start,
+    };
     if start >= LATEST {
         return Err(format!(
             "a flow starts {} after the beginning, later than {}, the longest that is simulated; workload.window picks a \
@@ -128,6 +137,7 @@ fn flow(row: &Row, time: &dyn Fn(u128) -> u128) -> Result<TracedFlow, String> {
         |ps: u128| Time::from_ps(u64::try_from(ps).expect("earlier than the latest start"));
     Ok(TracedFlow {
         start: moment(start),
+        waits: row.waits,
         open: row.open.map(|open| moment(time(open))),
         size: row.size,
         sender: row.sender,
@@ -148,7 +158,8 @@ struct Gaps {
 impl Gaps {
     fn of(rows: &[Row], put: &dyn Fn(u128) -> u128, most: Span) -> Self {
         let most = u128::from(most.as_ps());
-        let mut starts: Vec<u128> = rows.iter().map(|row| put(row.start)).collect();
+        let timed = rows.iter().filter(|row| row.waits.is_none());
+        let mut starts: Vec<u128> = timed.map(|row| put(row.start)).collect();
         starts.sort_unstable();
         let (mut gaps, mut before, mut removed) = (Vec::new(), 0, 0);
         for start in starts {
@@ -189,6 +200,6 @@ impl Gaps {
 }
 
 /// The clock of the simulation ends after 213 days (2^64 picoseconds). What starts by then has 13 days to end.
-const LATEST: u128 = 200 * 86_400 * moment::SECOND as u128;
+pub(super) const LATEST: u128 = 200 * 86_400 * moment::SECOND as u128;
 /// Starts later than this in a file are dates, as numbers since 1970: no collector counts a year from its own start.
 const YEAR: u128 = 366 * 86_400 * moment::SECOND as u128;

@@ -106,10 +106,10 @@ fn csv_rows(
             .iter()
             .map(|place| record.get(*place).unwrap_or_default())
             .collect();
-        rows.add(&cells)
+        rows.add(line, &cells)
             .map_err(|cause| format!("{name}, line {line}: {cause}"))?;
     }
-    rows.finish()
+    rows.finish("line")
 }
 
 /// What separates the fields of the first line: commas, or else semicolons or tabs.
@@ -139,11 +139,11 @@ fn of_parquet(path: &str, reading: &Reading, hosts: HostTable) -> Result<rows::R
     let mut number = 0_u64;
     file.read(&wanted, &mut |cells| {
         number += 1;
-        rows.add(cells)
+        rows.add(number, cells)
             .map_err(|cause| format!("{path}, row {number}: {cause}"))
     })
     .map_err(|error| damaged(&error))??;
-    rows.finish()
+    rows.finish("row")
 }
 
 fn read(path: &str) -> Result<Vec<u8>, String> {

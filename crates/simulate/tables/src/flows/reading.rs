@@ -47,6 +47,9 @@ pub(super) enum Meaning {
     Connection,
     Group,
     Round,
+    Id,
+    After,
+    Delay,
 }
 
 impl ColumnNames {
@@ -101,15 +104,17 @@ impl Quantity for ColumnNames {
                 return Err(wrong(format!("the column of {word} has no name")));
             }
             let unit = match (unit, word) {
-                (None, "start" | "open") => {
+                (None, "start" | "open" | "delay") => {
                     name.rsplit_once('_').and_then(|(_, end)| moment::unit(end))
                 }
                 (None, _) => Some(1),
-                (Some(unit), "start" | "open") => Some(moment::unit(unit).ok_or_else(|| {
-                    wrong(format!(
-                        "{unit:?} is no unit of time: ps, ns, us, ms, s, min, h or d"
-                    ))
-                })?),
+                (Some(unit), "start" | "open" | "delay") => {
+                    Some(moment::unit(unit).ok_or_else(|| {
+                        wrong(format!(
+                            "{unit:?} is no unit of time: ps, ns, us, ms, s, min, h or d"
+                        ))
+                    })?)
+                }
                 (Some(unit), "size") => {
                     let known = SIZES.iter().find(|(known, _)| *known == unit);
                     let bytes = known.map(|(_, bytes)| *bytes);
@@ -225,7 +230,7 @@ impl Quantity for TraceWindow {
 }
 
 /// Each meaning: the word for it, the usual name of its column, and the unit of that.
-pub(super) const MEANINGS: [(&str, &str, Option<u64>); 8] = [
+pub(super) const MEANINGS: [(&str, &str, Option<u64>); 11] = [
     ("start", "start_us", Some(1_000_000)),
     ("size", "size_bytes", Some(1)),
     ("sender", "sender", Some(1)),
@@ -234,6 +239,9 @@ pub(super) const MEANINGS: [(&str, &str, Option<u64>); 8] = [
     ("connection", "connection", Some(1)),
     ("group", "group", Some(1)),
     ("round", "round", Some(1)),
+    ("id", "id", Some(1)),
+    ("after", "after", Some(1)),
+    ("delay", "delay_us", Some(1_000_000)),
 ];
 const SIZES: [(&str, u64); 7] = [
     ("B", 1),

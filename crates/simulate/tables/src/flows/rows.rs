@@ -8,6 +8,7 @@ use super::moment;
 use super::names::HostTable;
 use super::number::Decimal;
 use super::reading::{ColumnName, Meaning, Reading};
+use super::waits::{Wait, Waits};
 
 /// A column of a file: its name and, if it holds dates by its type, the picoseconds that its numbers count.
 pub(super) type FileColumn<'a> = (&'a str, Option<u64>);
@@ -15,7 +16,10 @@ pub(super) type FileColumn<'a> = (&'a str, Option<u64>);
 /// A flow with its times on the clock of the file, in picoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
+    /// Of a flow that waits for others, the time between them and its start.
     pub(super) start: u128,
+    /// The place of what it waits for among the waits, once all rows are known.
+    pub(super) waits: Option<u32>,
     pub(super) open: Option<u128>,
     pub(super) size: u64,
     pub(super) sender: HostId,
@@ -30,6 +34,8 @@ pub(super) struct Row {
 pub(super) struct Read {
     pub(super) rows: Vec<Row>,
     pub(super) groups: Vec<String>,
+    /// What flows wait for.
+    pub(super) waits: Vec<Wait>,
     /// Whether starts are dates by their form, and no numbers.
     pub(super) dated: bool,
     pub(super) hosts: HostTable,
@@ -50,6 +56,7 @@ pub(super) struct Rows<'a> {
     ends: BTreeMap<u64, (HostId, HostId)>,
     /// The rounds by the numbers that the file gives them.
     rounds: BTreeMap<u64, u32>,
+    waits: Waits,
 }
 
 /// A column that is read.
@@ -73,8 +80,14 @@ impl<'a> Rows<'a> {
     ) -> Result<Self, String> {
         let place = |wanted: &str| there.iter().position(|(name, _)| name.trim() == wanted);
         let mut columns = Vec::new();
+        // Without the column after, nobody waits: a column id is some other one then, as many tables have it.
+        let waits = place(&reading.columns.of(Meaning::After).name).is_some();
         for meaning in ALL {
             let name = reading.columns.of(meaning);
+            let of_waits = [Meaning::Id, Meaning::Delay].contains(&meaning);
+            if of_waits && !waits && !reading.columns.names(meaning) {
+                continue;
+            }
             match place(&name.name) {
                 Some(place) => columns.push(Column {
                     place,
@@ -122,6 +135,7 @@ impl<'a> Rows<'a> {
             hosts,
             ends: BTreeMap::new(),
             rounds: BTreeMap::new(),
+            waits: Waits::default(),
         })
     }
 
@@ -130,8 +144,8 @@ impl<'a> Rows<'a> {
         self.columns.iter().map(|column| column.place).collect()
     }
 
-    /// Adds a row of these cells.
-    pub(super) fn add(&mut self, cells: &[impl AsRef<str>]) -> Result<(), String> {
+    /// Adds a row of these cells, which stands at `line`.
+    pub(super) fn add(&mut self, line: u64, cells: &[impl AsRef<str>]) -> Result<(), String> {
         let cell = |meaning: Option<Meaning>| {
             let found = self
                 .columns
@@ -149,19 +163,16 @@ impl<'a> Rows<'a> {
                 ));
             }
         }
-        let (column, text) = needed(Meaning::Start);
-        let (start, dated) = column.time(text)?;
-        let open = cell(Some(Meaning::Open)).filter(|(_, text)| !text.is_empty());
-        let open = open
-            .map(|(column, text)| Ok::<_, String>(column.time(text)?.0))
-            .transpose()?;
-        if open.is_some_and(|open| open > start) {
-            let (open, start) = (cell(Some(Meaning::Open)), &column.name.name);
-            let open = open.map_or("open_us", |(column, _)| column.name.name.as_str());
-            return Err(format!(
-                "{open} is after {start}: a flow needs an open connection"
-            ));
+        let given = |meaning| cell(Some(meaning)).filter(|(_, text)| !text.is_empty());
+        let begin = Begin::of(needed(Meaning::Start), given)?;
+        let row = u32::try_from(self.flows.len()).expect("fewer than 2^30 flows");
+        if let Some((_, id)) = given(Meaning::Id) {
+            self.waits.name(id, row)?;
         }
+        if let Some((_, after)) = given(Meaning::After) {
+            self.waits.wait((row, line), after);
+        }
+        let Begin { start, dated, open } = begin;
         let (column, text) = needed(Meaning::Size);
         let size = column.size(text)?;
         let ends = [needed(Meaning::Sender), needed(Meaning::Receiver)]
@@ -181,8 +192,7 @@ impl<'a> Rows<'a> {
                 Some(number)
             }
         };
-        let round = cell(Some(Meaning::Round)).filter(|(_, text)| !text.is_empty());
-        let round = round
+        let round = given(Meaning::Round)
             .map(|(column, text)| column.number(text))
             .transpose()?;
         let next = u32::try_from(self.rounds.len()).expect("fewer rounds than flows");
@@ -195,6 +205,7 @@ impl<'a> Rows<'a> {
         self.dated |= dated;
         self.flows.push(Row {
             start,
+            waits: None,
             open,
             size,
             sender,
@@ -216,16 +227,70 @@ impl<'a> Rows<'a> {
         u32::try_from(place).expect("fewer groups than flows")
     }
 
-    pub(super) fn finish(self) -> Result<Read, String> {
+    /// What was read; in messages the rows of the file are called `rows`: "line" or "row".
+    pub(super) fn finish(mut self, rows: &str) -> Result<Read, String> {
         if self.flows.is_empty() {
             return Err(format!("{}: there is no flow in it", self.file));
         }
+        let waits = self.waits.resolve(&mut self.flows);
+        let waits =
+            waits.map_err(|(line, cause)| format!("{}, {rows} {line}: {cause}", self.file))?;
         Ok(Read {
             rows: self.flows,
             groups: self.groups,
+            waits,
             dated: self.dated,
             hosts: self.hosts,
         })
+    }
+}
+
+/// When a flow begins, on the clock of the file.
+struct Begin {
+    /// Of a flow that waits for others, the time between them and its start.
+    start: u128,
+    /// Whether the start is a date by its form.
+    dated: bool,
+    open: Option<u128>,
+}
+
+impl Begin {
+    /// What these cells say: a start, or what the flow waits for and how long after that it starts.
+    fn of<'a>(
+        (column, text): (&Column, &str),
+        given: impl Fn(Meaning) -> Option<(&'a Column, &'a str)>,
+    ) -> Result<Self, String> {
+        let time = |(column, text): (&Column, &str)| Ok::<_, String>(column.time(text)?.0);
+        let open = given(Meaning::Open).map(time).transpose()?;
+        let delay = given(Meaning::Delay).map(time).transpose()?.unwrap_or(0);
+        let name = &column.name.name;
+        if let Some((after, _)) = given(Meaning::After) {
+            if !text.is_empty() {
+                return Err(format!(
+                    "a flow starts at a time or behind others: leave {name} or {} empty",
+                    after.name.name
+                ));
+            }
+            return Ok(Self {
+                start: delay,
+                dated: false,
+                open,
+            });
+        }
+        if delay > 0 {
+            return Err(format!(
+                "a delay counts from the end of other flows, and this one waits for none: add it to {name}"
+            ));
+        }
+        let (start, dated) = column.time(text)?;
+        if open.is_some_and(|open| open > start) {
+            let open = given(Meaning::Open);
+            let open = open.map_or("open_us", |(column, _)| column.name.name.as_str());
+            return Err(format!(
+                "{open} is after {name}: a flow needs an open connection"
+            ));
+        }
+        Ok(Self { start, dated, open })
     }
 }
 
@@ -285,7 +350,7 @@ impl Column {
     }
 }
 
-const ALL: [Meaning; 8] = [
+const ALL: [Meaning; 11] = [
     Meaning::Start,
     Meaning::Size,
     Meaning::Sender,
@@ -294,6 +359,9 @@ const ALL: [Meaning; 8] = [
     Meaning::Connection,
     Meaning::Group,
     Meaning::Round,
+    Meaning::Id,
+    Meaning::After,
+    Meaning::Delay,
 ];
 /// Columns of every trace.
 const NEEDED: [Meaning; 4] = [

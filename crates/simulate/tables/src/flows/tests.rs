@@ -339,3 +339,64 @@ fn flows_of_a_round_have_the_same_number_and_others_none() {
         "{wrong}"
     );
 }
+
+const WAITING: &str = "id,start_us,after,delay_us,size_bytes,sender,receiver\n";
+
+#[test]
+fn a_flow_waits_for_others_that_may_stand_further_down() {
+    let trace = read(&format!(
+        "{WAITING}c,,a+b@12.5,2,1,2,0\na,10,,,1,0,1\nb,7,,0,1,1,2\nd,,2 of a+b+c,,1,2,1\n"
+    ))
+    .unwrap();
+    let [c, a, _, d] = trace.flows() else {
+        panic!("four flows")
+    };
+    assert_eq!(trace.wait(a), None);
+    assert_eq!(c.start, Time::from_ps(2_000_000));
+    let on = vec![(1, Span::ZERO), (2, Span::from_ps(12_500_000))];
+    assert_eq!(trace.wait(c), Some(&Wait { needs: 2, on }));
+    assert_eq!(trace.wait(d).map(|wait| wait.needs), Some(2));
+    // Those that wait have no part in when the trace begins and ends.
+    let span = (Span::from_micros(7), Span::from_micros(10));
+    assert_eq!(trace.span(), span);
+}
+
+#[test]
+fn waits_that_cannot_end_are_named_by_line_and_cause() {
+    let rows = "a,10,,,1,0,1\nb,,a,,1,1,2\n";
+    for (line, at, cause) in [
+        ("c,,x,,1,0,1", 4, "no flow has the id \"x\""),
+        ("c,,,,1,0,1", 4, "start_us is a number"),
+        ("c,5,a,,1,0,1", 4, "leave start_us or after empty"),
+        ("c,5,,3,1,0,1", 4, "this one waits for none"),
+        ("c,,a@-1,,1,0,1", 4, "behind @ stands a time"),
+        ("c,,3 of a+b,,1,0,1", 4, "of 2 flows 1 to 2 can be awaited"),
+        ("c,,1 of a@1+b@2,,1,0,1", 4, "must then be the same"),
+        ("a,5,,,1,0,1", 4, "another flow has the id a already"),
+        ("a b,5,,,1,0,1", 4, "has a space"),
+        ("c,,c,,1,0,1", 4, "c waits for c;"),
+        (
+            "c,,a+d,,1,0,1\nd,,e,,1,0,1\ne,,d+a,,1,0,1",
+            5,
+            "d waits for e, which waits for d;",
+        ),
+    ] {
+        let error = read(&format!("{WAITING}{rows}{line}\n")).unwrap_err();
+        let place = format!("flows.csv, line {at}: ");
+        assert!(error.starts_with(&place), "{line}: {error}");
+        assert!(error.contains(cause), "{line}: {error}");
+    }
+    let part = Reading {
+        window: TraceWindow::parse("1us..").unwrap(),
+        ..Reading::default()
+    };
+    let text = format!("{WAITING}{rows}");
+    let error = FlowTrace::of_csv("flows.csv", text.as_bytes(), &part).unwrap_err();
+    assert!(error.contains("leave workload.window out"), "{error}");
+}
+
+#[test]
+fn an_id_is_some_other_column_where_nobody_waits() {
+    let trace = read("id,start_us,size_bytes,sender,receiver\n7,1,1,0,1\n7,2,1,0,1\n").unwrap();
+    assert_eq!(trace.flows().len(), 2);
+}

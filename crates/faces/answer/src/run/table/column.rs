@@ -215,6 +215,7 @@ pub(super) fn all(summary: &Summary, rows: &[&Row], asked: Asked) -> Vec<Column>
             idle if left_out && results::counts_idle_time(idle) => false,
             // For these percentiles there may be too few flows.
             "fct_p999_us" | "fct_p9999_us" => happened(),
+            "rounds_over_ideal" => known(metric),
             metric if is_of_rounds(metric) => rows.iter().any(|row| row.has_rounds(None)),
             "slowdown_p99" => rows.iter().any(|row| row.sizes_differ()),
             "timers" => rows
@@ -251,6 +252,7 @@ pub(super) fn header(column: &Column) -> String {
         "syn_timeouts" => ("SYN t.-", "outs"),
         "retransmissions" => ("re-", "sent"),
         "flows_late" => ("", "late"),
+        "rounds_over_ideal" => ("over", "ideal"),
         metric => {
             let name = short(metric);
             match name.rsplit_once('_') {
@@ -319,7 +321,7 @@ fn priority(selector: &Selector) -> usize {
 }
 
 /// Metrics in the order of the table, with their place in the order in which they get room.
-const ORDER: [(&str, usize); 33] = [
+const ORDER: [(&str, usize); 34] = [
     ("goodput_bps", 2),
     ("goodput_p50_bps", 14),
     ("goodput_weighted_bps", 15),
@@ -333,6 +335,7 @@ const ORDER: [(&str, usize); 33] = [
     ("round_p50_us", 13),
     ("round_p99_us", 2),
     ("round_max_us", 9),
+    ("rounds_over_ideal", 2),
     ("slowdown_p99", 14),
     ("flows_late", 3),
     // Where other timers than those of retransmission expired, timeouts alone would mislead.

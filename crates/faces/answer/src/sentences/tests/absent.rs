@@ -25,6 +25,7 @@ fn a_group_without_a_single_flow_is_named() {
             metrics: all,
             tiers: Vec::new(),
             deadlock: String::new(),
+            collectives: Vec::new(),
             cost: Cost {
                 simulated_us: 5e4,
                 packet_hops: 1000,

@@ -15,7 +15,7 @@ pub(super) fn conflicts(keys: &Keys, found: &mut Vec<Conflict>) {
     let last_start = workload.start
         + match workload.kind {
             WorkloadKind::Poisson => workload.flows.0.map_or(workload.duration, |_| Span::ZERO),
-            WorkloadKind::Burst => workload.jitter + delay + last_epoch,
+            WorkloadKind::Burst | WorkloadKind::Collective => workload.jitter + delay + last_epoch,
             WorkloadKind::Trace => Span::ZERO,
             WorkloadKind::Incast | WorkloadKind::Pairs | WorkloadKind::Requests => {
                 let last = match workload.kind {
@@ -74,15 +74,76 @@ pub(super) fn conflicts(keys: &Keys, found: &mut Vec<Conflict>) {
     connections(keys, found);
     stops(keys, found);
     writes(keys, found);
-    let in_rounds = [WorkloadKind::Incast, WorkloadKind::Requests].contains(&workload.kind);
-    if workload.rounds.0 > 1 && !in_rounds {
-        found.push(Conflict::new(
-            &["workload.rounds", "workload.kind"],
-            "only incasts and requests are repeated in rounds",
-            "set workload.kind to \"incast\" or \"requests\", or leave workload.rounds out",
-        ));
+    rounds(keys, found);
+    if workload.kind == WorkloadKind::Collective {
+        collectives(keys, found);
     }
     sizes(keys, found);
+}
+
+/// Rounds of what is not repeated.
+fn rounds(keys: &Keys, found: &mut Vec<Conflict>) {
+    let workload = &keys.workload;
+    let in_rounds = [
+        WorkloadKind::Incast,
+        WorkloadKind::Requests,
+        WorkloadKind::Collective,
+    ];
+    if workload.rounds.0 > 1 && !in_rounds.contains(&workload.kind) {
+        found.push(Conflict::new(
+            &["workload.rounds", "workload.kind"],
+            "only incasts, requests and collectives are repeated in rounds",
+            "set workload.kind to \"incast\", \"requests\" or \"collective\", or leave workload.rounds out",
+        ));
+    }
+}
+
+/// Collectives that do not exist, and settings of theirs that would do nothing.
+fn collectives(keys: &Keys, found: &mut Vec<Conflict>) {
+    let workload = &keys.workload;
+    if !matches!(workload.size, SizeLaw::Fixed(_)) {
+        found.push(Conflict::new(
+            &["workload.size", "workload.kind"],
+            "all ranks of a collective have equally many bytes",
+            "set a fixed workload.size, as in \"64MB\"",
+        ));
+    } else if let Some((cause, remedy)) = workload.shape(keys.tcp.mss.0.into()).refusal() {
+        found.push(Conflict::new(
+            &[
+                "workload.collective",
+                "workload.algorithm",
+                "workload.ranks",
+                "workload.segments",
+                "workload.size",
+            ],
+            cause,
+            remedy,
+        ));
+    }
+    if workload.to.0.is_some() {
+        found.push(Conflict::new(
+            &["workload.to", "workload.kind"],
+            "every rank of a collective sends and receives",
+            "name the hosts of the ranks with workload.from, and leave workload.to out",
+        ));
+    }
+    if workload.stragglers > workload.ranks.0 {
+        found.push(Conflict::new(
+            &["workload.stragglers", "workload.ranks"],
+            format!(
+                "{} of {} ranks cannot be slow",
+                workload.stragglers, workload.ranks.0
+            ),
+            "lower workload.stragglers",
+        ));
+    }
+    if (workload.stragglers > 0) != (workload.straggler_delay > Span::ZERO) {
+        found.push(Conflict::new(
+            &["workload.stragglers", "workload.straggler_delay"],
+            "slow ranks are as fast as the others, or there are none",
+            "set both workload.stragglers and workload.straggler_delay, as in \"100us\", or neither",
+        ));
+    }
 }
 
 /// Settings that say otherwise than the trace, and one that starts too late or too early.

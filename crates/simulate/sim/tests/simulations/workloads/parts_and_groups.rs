@@ -150,6 +150,7 @@ fn by_group(outcome: &Outcome) -> BTreeMap<String, Vec<String>> {
             flow: 0,
             connection: 0,
             round: None,
+            waited_for: None,
             ..flow.clone()
         };
         let group = groups.entry(flow.group.clone()).or_default();

@@ -1,0 +1,36 @@
+//! What the beginning of a flow depends on.
+
+use std::collections::BTreeMap;
+
+use crate::{Flow, Wait};
+
+/// Flows whose ends must have come, or the beginning of the file's clock, each with the picoseconds that must have passed since.
+pub(crate) type Moments = BTreeMap<u32, u128>;
+
+/// Stands for the beginning of the file's clock among flows.
+pub(crate) const BEGINNING: u32 = u32::MAX;
+
+/// What has to have happened for one operation and for another.
+pub(crate) fn join(begin: &mut Moments, other: &Moments) {
+    for (flow, since) in other {
+        let known = begin.entry(*flow).or_default();
+        *known = (*known).max(*since);
+    }
+}
+
+/// A flow that begins at these moments.
+pub(crate) fn behind(begin: &mut Moments, flow: Flow, line: u64) -> Flow {
+    let start = begin.remove(&BEGINNING).unwrap_or(0);
+    if begin.is_empty() {
+        return Flow { start, ..flow };
+    }
+    let wait = Wait {
+        needs: u32::try_from(begin.len()).expect("fewer than flows"),
+        on: begin.iter().map(|(flow, since)| (*flow, *since)).collect(),
+        line,
+    };
+    Flow {
+        wait: Some(Box::new(wait)),
+        ..flow
+    }
+}

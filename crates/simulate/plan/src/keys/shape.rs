@@ -1,0 +1,31 @@
+//! The collective that a workload describes.
+
+use distributions::SizeLaw;
+
+use super::Workload;
+use crate::collective::{self, Shape};
+
+impl Workload {
+    /// The collective that the settings describe; its size is that of each rank, or 0 if it is no fixed one.
+    ///
+    /// # Panics
+    /// Never: every collective has an algorithm.
+    pub fn shape(&self, mss: u64) -> Shape {
+        let usual = || {
+            let mut all = collective::ALL.iter();
+            let own = all.find(|(collective, _)| *collective == self.collective);
+            own.expect("every collective has an algorithm").1
+        };
+        let bytes = match &self.size {
+            SizeLaw::Fixed(size) => size.in_bytes(mss),
+            _ => 0,
+        };
+        Shape {
+            collective: self.collective,
+            algorithm: self.algorithm.0.unwrap_or_else(usual),
+            ranks: self.ranks.0,
+            bytes,
+            segments: self.segments.0,
+        }
+    }
+}

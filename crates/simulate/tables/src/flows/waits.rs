@@ -1,0 +1,183 @@
+//! Flows that wait for others: the columns `id`, `after` and `delay_us`.
+
+use std::collections::BTreeMap;
+
+use base::Span;
+
+use super::clock::LATEST;
+use super::number::Decimal;
+use super::rows::Row;
+
+/// What a flow of a trace waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// How many of `on` must be done before it starts: all unless the trace says so, as in `2 of 3+4+5`.
+    pub needs: u32,
+    /// The flows that it waits for, by their places among the rows, each with the time that passes after it.
+    pub on: Vec<(u32, Span)>,
+}
+
+/// The names of flows and what they wait for, while rows are read.
+#[derive(Default)]
+pub(super) struct Waits {
+    /// Rows by their ids.
+    ids: BTreeMap<String, u32>,
+    pending: Vec<Pending>,
+}
+
+/// A row that waits for others, which may stand further down.
+struct Pending {
+    row: u32,
+    line: u64,
+    text: String,
+}
+
+impl Waits {
+    /// The flow of this row is called `id`.
+    pub(super) fn name(&mut self, id: &str, row: u32) -> Result<(), String> {
+        if id.contains(['+', '@']) || id.contains(char::is_whitespace) {
+            return Err(format!(
+                "the id {id:?} has a space, + or @, which join ids in the column after: write it without"
+            ));
+        }
+        match self.ids.insert(id.to_owned(), row) {
+            None => Ok(()),
+            Some(_) => Err(format!(
+                "another flow has the id {id} already: ids must differ"
+            )),
+        }
+    }
+
+    /// The flow of this row, which stands at `line`, waits for what `text` says.
+    pub(super) fn wait(&mut self, (row, line): (u32, u64), text: &str) {
+        let text = text.to_owned();
+        self.pending.push(Pending { row, line, text });
+    }
+
+    /// Finds the flows that are waited for, and fails if some flow would never start: with the line and the cause. O(n log n).
+    pub(super) fn resolve(self, rows: &mut [Row]) -> Result<Vec<Wait>, (u64, String)> {
+        let mut waits = Vec::new();
+        for pending in &self.pending {
+            let wait = self
+                .read(pending)
+                .map_err(|cause| (pending.line, format!("after: {cause}")))?;
+            rows[pending.row as usize].waits = Some(place(waits.len()));
+            waits.push(wait);
+        }
+        let lacking = lacking(rows, &waits);
+        let Some(stuck) = lacking.iter().position(|needs| *needs > 0) else {
+            return Ok(waits);
+        };
+        let circle = circle(rows, &waits, &lacking, place(stuck));
+        let names: BTreeMap<u32, &str> = self
+            .ids
+            .iter()
+            .map(|(name, row)| (*row, name.as_str()))
+            .collect();
+        let names: Vec<&str> = circle.iter().map(|row| names[row]).collect();
+        let line = self.pending.iter().find(|pending| pending.row == circle[0]);
+        Err((
+            line.map_or(0, |pending| pending.line),
+            format!(
+                "after: flows that wait for each other never start: {} waits for {}; take one of them out of the \
+                 column after",
+                names[0],
+                names[1..].join(", which waits for ")
+            ),
+        ))
+    }
+
+    fn read(&self, pending: &Pending) -> Result<Wait, String> {
+        let text = pending.text.as_str();
+        let (needs, list) = match text.split_once(" of ") {
+            Some((needs, list)) => (Some(needs.trim()), list),
+            None => (None, text),
+        };
+        let mut on = Vec::new();
+        for part in list.split('+').map(str::trim) {
+            let (id, delay) = part.split_once('@').unwrap_or((part, "0"));
+            let Some(row) = self.ids.get(id.trim()).copied() else {
+                return Err(format!(
+                    "no flow has the id {:?}: the column id names flows, and + joins ids, as in 3+4",
+                    id.trim()
+                ));
+            };
+            let delay = Decimal::parse(delay.trim()).filter(|delay| !delay.negative);
+            let delay = delay.and_then(|delay| delay.times(MICROSECOND));
+            let delay = delay.filter(|(ps, _)| *ps < LATEST).ok_or_else(|| {
+                format!("behind @ stands a time in microseconds, as in 3@12.5, not {part:?}")
+            })?;
+            let delay = u64::try_from(delay.0).expect("less than the latest start");
+            on.push((row, Span::from_ps(delay)));
+        }
+        let all = place(on.len());
+        let needs = match needs {
+            None => all,
+            Some(text) => {
+                let needs = text.parse::<u32>().ok();
+                needs
+                    .filter(|needs| (1..=all).contains(needs))
+                    .ok_or_else(|| {
+                        format!("of {all} flows 1 to {all} can be awaited, not {text:?}")
+                    })?
+            }
+        };
+        if needs < all && on.iter().any(|(_, delay)| *delay != on[0].1) {
+            return Err(format!(
+                "{text:?} awaits some of several flows, whose times behind @ must then be the same"
+            ));
+        }
+        Ok(Wait { needs, on })
+    }
+}
+
+/// How many completions each row lacks that it will never get: above 0 for rows that never start. O(rows + waits).
+fn lacking(rows: &[Row], waits: &[Wait]) -> Vec<u32> {
+    let mut followers: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for (row, one) in (0_u32..).zip(rows) {
+        for (before, _) in one.waits.iter().flat_map(|wait| &waits[*wait as usize].on) {
+            followers.entry(*before).or_default().push(row);
+        }
+    }
+    let mut needs: Vec<u32> = rows.iter().map(|row| needed(row, waits)).collect();
+    let starts = (0_u32..).zip(&needs).filter(|(_, needs)| **needs == 0);
+    let mut ready: Vec<u32> = starts.map(|(row, _)| row).collect();
+    while let Some(done) = ready.pop() {
+        for follower in followers.remove(&done).unwrap_or_default() {
+            let left = &mut needs[follower as usize];
+            if *left == 1 {
+                ready.push(follower);
+            }
+            *left = left.saturating_sub(1);
+        }
+    }
+    needs
+}
+
+fn needed(row: &Row, waits: &[Wait]) -> u32 {
+    row.waits.map_or(0, |wait| waits[wait as usize].needs)
+}
+
+/// Rows of which each waits for the next, and the last is the first again, found from one that never starts.
+fn circle(rows: &[Row], waits: &[Wait], lacking: &[u32], stuck: u32) -> Vec<u32> {
+    let (mut way, mut at) = (Vec::new(), stuck);
+    loop {
+        let known = way.iter().position(|row| *row == at);
+        way.push(at);
+        if let Some(first) = known {
+            way.drain(..first);
+            return way;
+        }
+        let wait = rows[at as usize].waits.expect("it never starts");
+        let mut on = waits[wait as usize].on.iter().map(|(row, _)| *row);
+        at = on
+            .find(|row| lacking[*row as usize] > 0)
+            .expect("a flow that never starts waits for another that does not");
+    }
+}
+
+fn place(count: usize) -> u32 {
+    u32::try_from(count).expect("fewer than 2^30 flows")
+}
+
+const MICROSECOND: u64 = 1_000_000;
