@@ -39,7 +39,7 @@ pub struct Told<'a> {
 }
 
 /// What a step of one environment is told, and where it tells what came of it.
-struct Place<'a> {
+struct StepBuffers<'a> {
     decisions: &'a [f32],
     seen: &'a mut [f32],
     last: Option<&'a mut [f32]>,
@@ -151,7 +151,8 @@ impl Batch {
             "a place for each environment"
         );
         let members = self.members.par_iter_mut().zip(places);
-        let step = |(member, place): (&mut Member, Place<'_>)| member.step(task, autoreset, place);
+        let step =
+            |(member, place): (&mut Member, StepBuffers<'_>)| member.step(task, autoreset, place);
         self.threads.run(|| members.map(step).collect())
     }
 
@@ -192,7 +193,7 @@ impl Member {
         &mut self,
         task: &Arc<Task>,
         autoreset: Autoreset,
-        place: Place<'_>,
+        place: StepBuffers<'_>,
     ) -> Result<(), Failure> {
         self.ended = None;
         let step = if self.is_over {
@@ -242,7 +243,7 @@ impl Member {
 
 impl<'a> Told<'a> {
     /// The places of every environment.
-    fn places(self, task: &Task, decisions: &'a [f32]) -> Vec<Place<'a>> {
+    fn places(self, task: &Task, decisions: &'a [f32]) -> Vec<StepBuffers<'a>> {
         let size = task.observation_len();
         let decisions = decisions.chunks_exact(task.agents());
         let finals = self.finals.chunks_exact_mut(size).map(Some);
@@ -255,7 +256,7 @@ impl<'a> Told<'a> {
         let flags = self.terminated.iter_mut().zip(self.truncated);
         let all = decisions.zip(seen).zip(values.zip(flags));
         let place =
-            |((decisions, (seen, last)), ((reward, terms), (terminated, truncated)))| Place {
+            |((decisions, (seen, last)), ((reward, terms), (terminated, truncated)))| StepBuffers {
                 decisions,
                 seen,
                 last,

@@ -16,7 +16,7 @@ pub(crate) struct Facts {
     /// How many agents decide.
     pub(crate) agents: usize,
     /// Of every connection.
-    pub(crate) connections: Vec<Place>,
+    pub(crate) connections: Vec<Placement>,
     /// Of every agent: what its receiving hosts' links can carry, bytes per second, and the place of its port
     /// among those that are seen.
     pub(crate) links: Vec<(f64, usize)>,
@@ -36,7 +36,7 @@ pub(crate) struct Facts {
 
 /// Where a connection is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct Placement {
     /// Who decides for it.
     pub(crate) agent: usize,
     /// Its round trip without queues: a full packet there, an ACK back.
@@ -63,11 +63,11 @@ impl Facts {
             Agents::Host => receivers.partition_point(|host| *host < receiver),
             Agents::Port => 0,
         };
-        let connections: Vec<Place> = seen
+        let connections: Vec<Placement> = seen
             .connections
             .iter()
             .enumerate()
-            .map(|(number, one)| Place {
+            .map(|(number, one)| Placement {
                 agent: agent(number, one.receiver),
                 round_trip: ways[&one.receiver][topology.hosts()[one.sender.0 as usize].0 as usize],
             })

@@ -17,7 +17,7 @@ use std::env;
 use std::time::Instant;
 
 use self::beside::Beside;
-use self::step::{Lack, Outcome, Step};
+use self::step::{Lack, Step, StepResult};
 use crate::repository::{Failure, Repository, run};
 use crate::{bench, cites, docs, python};
 
@@ -59,12 +59,12 @@ fn follow(
         let start = now();
         let done = match (step.lacks)(repository) {
             Some(lack) => lack.skip(no_skip),
-            None => (step.run)(repository).map(|()| Outcome::Done),
+            None => (step.run)(repository).map(|()| StepResult::Done),
         };
         let took = start.elapsed().as_secs_f64();
         match done {
-            Ok(Outcome::Done) => lines.push(format!("{took:>7.1} s  {}", step.name)),
-            Ok(Outcome::Skipped(why)) => {
+            Ok(StepResult::Done) => lines.push(format!("{took:>7.1} s  {}", step.name)),
+            Ok(StepResult::Skipped(why)) => {
                 eprintln!("skipped: {why}");
                 lines.push(format!("  skipped  {}: {why}", step.name));
             }

@@ -30,7 +30,7 @@ pub(crate) fn write(repository: &Repository, folder: &Path) -> Result<(), Failur
     let lines = stdout(Command::new(program).arg(&folder))?;
     let reasons: BTreeMap<String, String> = toml::from_str(&repository.read(REASONS)?)
         .map_err(|error| Failure(format!("{REASONS}: {error}")))?;
-    let outcomes: Vec<Outcome<'_>> = lines
+    let outcomes: Vec<ScriptResult<'_>> = lines
         .lines()
         .filter_map(|line| outcome(line, &reasons))
         .collect();
@@ -46,7 +46,7 @@ pub(crate) fn write(repository: &Repository, folder: &Path) -> Result<(), Failur
 
 /// What became of a script.
 #[derive(Debug, PartialEq)]
-struct Outcome<'l> {
+struct ScriptResult<'l> {
     group: &'l str,
     name: &'l str,
     /// Why it did not pass, if it did not.
@@ -56,13 +56,13 @@ struct Outcome<'l> {
 }
 
 /// A line of the program: group, name, what the script lacks and where it stopped, with tabs between.
-fn outcome<'l>(line: &'l str, reasons: &'l BTreeMap<String, String>) -> Option<Outcome<'l>> {
+fn outcome<'l>(line: &'l str, reasons: &'l BTreeMap<String, String>) -> Option<ScriptResult<'l>> {
     let mut cells = line.splitn(4, '\t');
     let (group, name) = (cells.next()?, cells.next()?);
     let (lack, stop) = (cells.next()?, cells.next()?);
     let known = reasons.get(&format!("{group}/{name}")).map(String::as_str);
     let why = known.or((!lack.is_empty()).then_some(lack));
-    Some(Outcome {
+    Some(ScriptResult {
         group,
         name,
         why: (!stop.is_empty()).then(|| why.unwrap_or("not known")),
@@ -85,8 +85,8 @@ const GROUPS: [&str; 11] = [
     "close",
 ];
 
-fn page(outcomes: &[Outcome<'_>]) -> String {
-    let (own, others): (Vec<&Outcome<'_>>, Vec<&Outcome<'_>>) = outcomes
+fn page(outcomes: &[ScriptResult<'_>]) -> String {
+    let (own, others): (Vec<&ScriptResult<'_>>, Vec<&ScriptResult<'_>>) = outcomes
         .iter()
         .partition(|outcome| GROUPS.contains(&outcome.group));
     let mut rows = vec![HEAD.to_owned()];
@@ -99,7 +99,7 @@ fn page(outcomes: &[Outcome<'_>]) -> String {
     for (group, (scripts, passed)) in &groups {
         rows.push(format!("| {group} | {scripts} | {passed} |\n"));
     }
-    let passed = |list: &Vec<&Outcome<'_>>| {
+    let passed = |list: &Vec<&ScriptResult<'_>>| {
         let passes = list.iter().filter(|outcome| outcome.why.is_none());
         passes.count()
     };
@@ -166,7 +166,7 @@ mod tests {
             "ecn\tc\tpacing\tline 4: pacing: y",
             "mss\td\tcalls\tline 5: calls: z",
         ];
-        let outcomes: Vec<Outcome<'_>> = lines
+        let outcomes: Vec<ScriptResult<'_>> = lines
             .iter()
             .filter_map(|line| outcome(line, &reasons))
             .collect();

@@ -25,13 +25,13 @@ pub(crate) fn run(repository: &Repository, folder: &Path) -> Result<(), Failure>
     for file in &files {
         let whole = refusal(program, file, "whole")?;
         let outcome = match whole {
-            None => Outcome::Simulates,
+            None => GraphResult::Simulates,
             Some(reason) => match refusal(program, file, "largest")? {
-                None => Outcome::LargestPart(reason),
-                Some(reason) => Outcome::Refused(reason),
+                None => GraphResult::LargestPart(reason),
+                Some(reason) => GraphResult::Refused(reason),
             },
         };
-        if let Outcome::LargestPart(reason) | Outcome::Refused(reason) = &outcome {
+        if let GraphResult::LargestPart(reason) | GraphResult::Refused(reason) = &outcome {
             println!("{}: {reason}", file.display());
         }
         counts.add(&outcome);
@@ -48,7 +48,7 @@ pub(crate) fn run(repository: &Repository, folder: &Path) -> Result<(), Failure>
 }
 
 /// What became of a file.
-enum Outcome {
+enum GraphResult {
     Simulates,
     /// Its largest part does; why the whole does not.
     LargestPart(String),
@@ -63,11 +63,11 @@ struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, outcome: &Outcome) {
+    fn add(&mut self, outcome: &GraphResult) {
         match outcome {
-            Outcome::Simulates => self.simulated += 1,
-            Outcome::LargestPart(reason) => *self.largest.entry(kind(reason)).or_default() += 1,
-            Outcome::Refused(reason) => *self.refused.entry(kind(reason)).or_default() += 1,
+            GraphResult::Simulates => self.simulated += 1,
+            GraphResult::LargestPart(reason) => *self.largest.entry(kind(reason)).or_default() += 1,
+            GraphResult::Refused(reason) => *self.refused.entry(kind(reason)).or_default() += 1,
         }
     }
 
@@ -171,13 +171,13 @@ mod tests {
     #[test]
     fn equal_reasons_are_counted_together() {
         let mut counts = Counts::default();
-        counts.add(&Outcome::Simulates);
+        counts.add(&GraphResult::Simulates);
         for (line, node) in [(12, "a"), (700, "New York")] {
-            counts.add(&Outcome::LargestPart(format!(
+            counts.add(&GraphResult::LargestPart(format!(
                 "topology.graph, line {line}, node \"{node}\": no links lead to it from node \"b\""
             )));
         }
-        counts.add(&Outcome::Refused("/zoo/a.json: it is empty".to_owned()));
+        counts.add(&GraphResult::Refused("/zoo/a.json: it is empty".to_owned()));
         let expected = "     1  simulate\n     2  simulate with topology.part = \"largest\"; the whole: topology.graph, \
             line N node \"...\": no links lead to it from node \"...\"\n     1  are refused: it is empty\n";
         assert_eq!(counts.page(), expected);

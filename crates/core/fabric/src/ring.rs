@@ -20,7 +20,7 @@ use carried::{
 #[repr(C)]
 pub(crate) struct Ring {
     /// A power of two of them.
-    places: Box<[Place]>,
+    places: Box<[RingEntry]>,
     /// Running index of the oldest packet; the place is the index modulo the number of places, which divides
     /// the 2^32 after which indices begin again.
     head: u32,
@@ -35,7 +35,7 @@ pub(crate) struct Ring {
 /// A packet, but for its options and extension, and when it arrives at the next node.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-struct Place {
+struct RingEntry {
     arrival: Time,
     // In the order of a packet's fields, so that they are copied together.
     flow: FlowId,
@@ -98,7 +98,7 @@ impl Ring {
         }
         let index = self.place(self.tail);
         let place = &mut self.places[index];
-        *place = Place::of(packet, arrival);
+        *place = RingEntry::of(packet, arrival);
         self.tail = self.tail.wrapping_add(1);
         if matches!(packet.options, Options::None) && packet.extension == Extension::NONE {
             return 0;
@@ -238,7 +238,7 @@ impl Ring {
                 carried.entries[end - 1] = new;
             }
         }
-        self.places[index] = Place::of(&packet, place.arrival);
+        self.places[index] = RingEntry::of(&packet, place.arrival);
         self.places[index].reserved |= carries;
     }
 
@@ -386,7 +386,7 @@ impl Ring {
     }
 }
 
-impl Place {
+impl RingEntry {
     #[inline(always)]
     const fn of(packet: &Packet, arrival: Time) -> Self {
         debug_assert!(packet.reserved <= RESERVED, "TCP has four reserved bits");
@@ -425,9 +425,9 @@ impl Place {
     }
 }
 
-fn empty_places(count: usize) -> Box<[Place]> {
+fn empty_places(count: usize) -> Box<[RingEntry]> {
     let packet = Packet::new(FlowId(0), HostId(0));
-    vec![Place::of(&packet, Time::ZERO); count].into_boxed_slice()
+    vec![RingEntry::of(&packet, Time::ZERO); count].into_boxed_slice()
 }
 
 /// What the bits of a place tell of is there.
@@ -443,7 +443,7 @@ const KEPT: usize = 128;
 
 /// Memory that a packet takes in the ring of a port, in bytes, and as much again for options and for an
 /// extension.
-pub const PLACE_BYTES: u64 = size_of::<Place>() as u64;
+pub const PLACE_BYTES: u64 = size_of::<RingEntry>() as u64;
 
 const _: () = assert!(
     PLACE_BYTES == 32,

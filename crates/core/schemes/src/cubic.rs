@@ -31,12 +31,12 @@ use tcp::{
 
 mod coefficient;
 mod hystart;
-mod looks;
+mod linux;
 
 use crate::registry::{FlowInfo, Role, Roles, Scheme};
 pub use coefficient::Coefficient;
 use hystart::{HyStart, Path};
-use looks::Looks;
+use linux::Looks;
 
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {
@@ -51,7 +51,7 @@ pub const SCHEME: Scheme = Scheme {
     roles: &[Role::Sender],
     keys: Params::KEYS,
     gauges: &[SSTHRESH, W_MAX],
-    linux: looks::LINUX,
+    linux: linux::LINUX,
     build: &|text| Ok(Roles::of_sender(Params::read(text)?, Sender::new)),
     ..Scheme::PLAIN
 };

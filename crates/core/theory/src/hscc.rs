@@ -34,7 +34,7 @@ mod throughput;
 
 pub use fluid::{Equilibrium, Fluid, Increase, NoEquilibrium};
 pub use linear::Linear;
-pub use map::{Place, map};
+pub use map::{MapCell, map};
 pub use throughput::{Burst, waiting_rounds};
 
 use base::setting::Settings;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use observed::{Apart, Command, Observation, Predicted, Prediction, Times, Waited};
+use observed::{Command, Deviation, Observation, Predicted, Prediction, RankedBy, Times};
 
 use crate::observation::time;
 use crate::words::{counted, grouped, three_digits};
@@ -79,7 +79,7 @@ fn model(seen: &Observation, said: &Prediction, scenario: &Path) -> String {
 
 fn of(said: &Prediction, times: &Times) -> String {
     let rounds = match (said.waited, said.waited.of(times)) {
-        (Waited::FctP99S, _) | (_, None) => String::new(),
+        (RankedBy::FctP99S, _) | (_, None) => String::new(),
         (_, Some(took)) => format!(", {}", waited(said, took)),
     };
     format!(
@@ -92,7 +92,7 @@ fn of(said: &Prediction, times: &Times) -> String {
 
 /// Each measure that does not fit, with how far it is off.
 fn misfits(said: &Prediction) -> Vec<String> {
-    let measure = |name: &str, apart: &Apart, (fewer, more): (&str, &str)| {
+    let measure = |name: &str, apart: &Deviation, (fewer, more): (&str, &str)| {
         let way = if apart.model < apart.observed {
             fewer
         } else {
@@ -144,11 +144,11 @@ fn remedy(said: &Prediction, scenario: &Path) -> String {
 
 /// Every cure, best first.
 fn cures(said: &Prediction) -> String {
-    let has_rounds = said.waited != Waited::FctP99S;
+    let has_rounds = said.waited != RankedBy::FctP99S;
     let mut head = vec!["with a cure", "p50", "p99", "timeouts", "gain"];
     if has_rounds {
         let slow = match said.waited {
-            Waited::RoundP99S => "round p99",
+            RankedBy::RoundP99S => "round p99",
             _ => "slowest",
         };
         head.splice(1..1, ["round p50", slow]);
@@ -247,7 +247,7 @@ fn elsewhere(said: &Prediction) -> String {
 fn tried(said: &Prediction, cure: &Predicted) -> String {
     let mut out = format!("try it: {}\n", cure.name);
     let mut line = |text: String| writeln!(out, "  {text}").expect("a text takes everything");
-    let becomes = |of: Waited| {
+    let becomes = |of: RankedBy| {
         let (today, with) = (of.of(&said.model)?, of.of(cure.times.as_ref()?)?);
         Some(format!(
             "{} {} becomes {}",
@@ -256,7 +256,7 @@ fn tried(said: &Prediction, cure: &Predicted) -> String {
             time(with)
         ))
     };
-    let tail = (said.waited != Waited::FctP99S).then_some(Waited::FctP99S);
+    let tail = (said.waited != RankedBy::FctP99S).then_some(RankedBy::FctP99S);
     let all = [Some(said.waited), tail].into_iter().flatten();
     let all: Vec<_> = all.filter_map(becomes).collect();
     line(format!(
@@ -287,11 +287,11 @@ fn waited(said: &Prediction, seconds: f64) -> String {
     format!("{} {}", name(said.waited), time(seconds))
 }
 
-const fn name(waited: Waited) -> &'static str {
+const fn name(waited: RankedBy) -> &'static str {
     match waited {
-        Waited::FctP99S => "p99",
-        Waited::RoundP99S => "round p99",
-        Waited::RoundP50S => "round p50",
+        RankedBy::FctP99S => "p99",
+        RankedBy::RoundP99S => "round p99",
+        RankedBy::RoundP50S => "round p50",
     }
 }
 
@@ -511,7 +511,7 @@ mod tests {
         };
         let mut said = said(&seen(), 24.0, &[("hscc", 90.0)]);
         said.rounds = 50;
-        said.waited = Waited::RoundP50S;
+        said.waited = RankedBy::RoundP50S;
         said.judged = 600;
         said.observed = with_rounds(231.0);
         said.model = with_rounds(240.0);

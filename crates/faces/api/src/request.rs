@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::thread;
 
-use record::pcap::Places;
+use record::pcap::CapturePoints;
 use results::{Shard, ties};
 use scenario::search::{Search, Searched};
 use scenario::{Argument, Help, Overrides, Problem, Problems, Scenario, Source};
@@ -23,7 +23,7 @@ pub struct Request {
     /// Under how many orders of simultaneous events every row is simulated again, without jitter.
     pub ties: Option<NonZeroU32>,
     /// Where packets are captured.
-    pub captures: Option<Places>,
+    pub captures: Option<CapturePoints>,
     /// Which points to run, if not all.
     pub shard: Option<Shard>,
     /// What `run.json` is to say about its origin: a command, with the program first.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use plan::PointSpec;
-use record::pcap::Places;
+use record::pcap::CapturePoints;
 use results::{Access, Store};
 use scenario::{Overrides, Problem, Problems, Scenario, Source};
 use sim::error::RunError;
@@ -42,7 +42,7 @@ impl Worker {
             return Err(problem.help(help).into());
         }
         let scenario = Scenario::load(Source::new("scenario", toml), &Overrides::default())?;
-        let places = captures.map(Places::parse).transpose()?;
+        let places = captures.map(CapturePoints::parse).transpose()?;
         let store = Store::open(folder, &scenario, places.as_ref(), Access::Scratch)?;
         store.begin(&scenario)?;
         Ok(Self { scenario, store })

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use api::{Destination, Error, Monitor, Request, RunOptions, Stage, StageWork};
-use observed::{Flow, Observation, Outcome, Prediction, Rounds, Times};
+use observed::{Flow, FlowTiming, Observation, Prediction, Rounds, Times};
 use plan::work::Work;
 use results::{Folder, deliver};
 use scenario::{Overrides, Problems, Scenario, Source};
@@ -141,7 +141,7 @@ fn outcomes(
     run: &Folder,
     flows: &[Flow],
     passes: &dyn Fn(&&Flow) -> bool,
-) -> Result<Vec<Vec<Outcome>>, Problems> {
+) -> Result<Vec<Vec<FlowTiming>>, Problems> {
     let mut outcomes = vec![Vec::new(); run.summary().rows.len()];
     // Of one seed: a point is a row.
     run.flows(&mut |point, record| {
@@ -149,7 +149,7 @@ fn outcomes(
             .get(record.flow as usize)
             .is_some_and(|flow| passes(&flow));
         if let Some(outcomes) = outcomes.get_mut(point as usize).filter(|_| is_judged) {
-            outcomes.push(Outcome {
+            outcomes.push(FlowTiming {
                 start_s: record.start_us / 1e6,
                 fct_s: record.fct_us.get().unwrap_or(f64::INFINITY) / 1e6,
                 timeouts: record.timeouts,

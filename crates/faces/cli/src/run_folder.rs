@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use record::pcap::Places;
+use record::pcap::CapturePoints;
 use results::Store;
 use scenario::Scenario;
 
@@ -14,7 +14,7 @@ use crate::args::RunArgs;
 pub(crate) fn choose_folder(
     args: &RunArgs,
     scenario: &Scenario,
-    places: Option<&Places>,
+    places: Option<&CapturePoints>,
 ) -> PathBuf {
     if let Some(out) = &args.keep.out {
         return out.clone();

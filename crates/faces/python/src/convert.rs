@@ -9,7 +9,7 @@ use claims::catalogue;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
-use record::pcap::Places;
+use record::pcap::CapturePoints;
 use scenario::{Overrides, Scenario, Source};
 
 use crate::driver::RaisedBy;
@@ -121,7 +121,11 @@ impl Request {
                 (_, Some(text)) => Source::new("scenario", text),
                 (word, None) => catalogue::scenario(word.as_deref().unwrap_or_default())?,
             };
-            let captures = given.pcap.as_deref().map(Places::parse).transpose()?;
+            let captures = given
+                .pcap
+                .as_deref()
+                .map(CapturePoints::parse)
+                .transpose()?;
             let written = catalogue::scenario_text(&source)?;
             // Mistakes of the text itself come before those of arguments.
             Scenario::load(source.clone(), &Overrides::default())?;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use nix::mount::{MsFlags, mount};
-use programs::{Standing, Watchdog};
+use programs::{AttachedProgram, Watchdog};
 use serde::{Deserialize, Serialize};
 
 use crate::device::{DeviceId, Root};
@@ -52,7 +52,7 @@ pub(crate) struct Program {
 
 impl Program {
     /// Whether this is what stands there.
-    pub(crate) fn is(&self, standing: &Standing) -> bool {
+    pub(crate) fn is(&self, standing: &AttachedProgram) -> bool {
         self.way == standing.way.name()
             && self.number == standing.program
             && self.tag == standing.tag

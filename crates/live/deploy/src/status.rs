@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use machine::netlink::Devices;
-use programs::{Maps, Pinned, Reason, Standing};
+use programs::{AttachedProgram, Maps, Pinned, Reason};
 use protocol::{Passed, Reading, StatusLine};
 
 use crate::detach::Which;
@@ -22,7 +22,7 @@ pub struct Attachment {
     /// Of its namespace, if that is there yet.
     devices: Option<Devices>,
     /// Its programs as the kernel lists them.
-    standing: Vec<Standing>,
+    standing: Vec<AttachedProgram>,
 }
 
 /// Opens what was attached.

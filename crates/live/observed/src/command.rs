@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cure::{Attach, Cure, Means, Place};
+use crate::cure::{Attach, AttachPoint, Change, Cure};
 use crate::scenario::{Hosts, address};
 use crate::seen::{Flow, Observation};
 
@@ -118,7 +118,7 @@ impl<'a> Peers<'a> {
             netns => format!(" --netns {netns}"),
         };
         // The ACKs of what comes in leave by the device that was watched.
-        let is_here = way.at == Place::Port || !self.seen.leaves();
+        let is_here = way.at == AttachPoint::Port || !self.seen.leaves();
         let (site, dev) = if is_here {
             (Site::Here, format!("--dev {device}{netns}"))
         } else {
@@ -219,7 +219,7 @@ impl<'a> Peers<'a> {
         }
         let marks = self.attach(&Attach {
             scheme: "mark".to_owned(),
-            at: Place::Port,
+            at: AttachPoint::Port,
             sets: vec![format!("switch.ecn_threshold={}B", self.seen.threshold())],
         });
         let change =
@@ -261,11 +261,11 @@ impl Cure {
     /// All that has to be typed for it, in this order; nothing if no command puts it there.
     pub(crate) fn commands(&self, peers: &Peers<'_>) -> Vec<Command> {
         match self.means {
-            Means::Law => self.attach.iter().map(|way| peers.attach(way)).collect(),
-            Means::Marks(control) => peers.marks(control),
-            Means::MinRto(rto_ms) => vec![peers.min_rto(rto_ms)],
-            Means::Room(factor) => peers.room(factor).into_iter().collect(),
-            Means::Buffer(bytes) => vec![peers.receive_buffer(bytes)],
+            Change::Law => self.attach.iter().map(|way| peers.attach(way)).collect(),
+            Change::Marks(control) => peers.marks(control),
+            Change::MinRto(rto_ms) => vec![peers.min_rto(rto_ms)],
+            Change::Room(factor) => peers.room(factor).into_iter().collect(),
+            Change::Buffer(bytes) => vec![peers.receive_buffer(bytes)],
         }
     }
 }

@@ -16,9 +16,9 @@ pub struct Cure {
     /// How `tailwater attach` puts it there, if it can.
     pub attach: Option<Attach>,
     /// Which value of which setting it is, if it is one.
-    pub rung: Option<Rung>,
+    pub rung: Option<TriedValue>,
     /// The change that it needs.
-    pub(crate) means: Means,
+    pub(crate) means: Change,
     /// If the label is that of a variant: the label, the scheme it varies, and the setting that differs.
     pub(crate) variant: Option<(String, String, &'static str, String)>,
 }
@@ -29,7 +29,7 @@ pub struct Attach {
     /// The name of the cure there.
     pub scheme: String,
     /// Where.
-    pub at: Place,
+    pub at: AttachPoint,
     /// Settings as in `--set`, beside those that it has by itself.
     pub sets: Vec<String>,
 }
@@ -37,14 +37,14 @@ pub struct Attach {
 /// Where a cure stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Place {
+pub enum AttachPoint {
     /// At the port that was watched, in front of whose link the queue is.
     Port,
     /// At the device by which the receiver's ACKs leave.
     Receiver,
 }
 
-impl From<Site> for Place {
+impl From<Site> for AttachPoint {
     fn from(site: Site) -> Self {
         match site {
             Site::Port => Self::Port,
@@ -55,7 +55,7 @@ impl From<Site> for Place {
 
 /// One of the values of a setting that are tried.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Rung {
+pub struct TriedValue {
     /// The setting's name for people.
     pub setting: String,
     /// The value with its unit.
@@ -66,7 +66,7 @@ pub struct Rung {
 
 /// The change that a cure makes.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum Means {
+pub(crate) enum Change {
     /// A law that `attach` puts there, if it can.
     Law,
     /// Marks at the port, and at the hosts the control that answers them, by Linux's name.
@@ -103,11 +103,11 @@ impl Cure {
         Some(Self {
             scheme: format!("{}+{today}", scheme.name),
             attach,
-            ..Self::named(law.cure?, Means::Law)
+            ..Self::named(law.cure?, Change::Law)
         })
     }
 
-    fn named(name: &str, means: Means) -> Self {
+    fn named(name: &str, means: Change) -> Self {
         Self {
             name: name.to_owned(),
             scheme: name.to_owned(),
@@ -119,13 +119,13 @@ impl Cure {
     }
 
     /// Values of one setting, in the order of what they cost.
-    fn ladder(setting: &str, label: &str, values: Vec<(String, Means)>, today: &str) -> Vec<Self> {
-        let rung = |(place, (value, means)): (usize, (String, Means))| {
+    fn ladder(setting: &str, label: &str, values: Vec<(String, Change)>, today: &str) -> Vec<Self> {
+        let rung = |(place, (value, means)): (usize, (String, Change))| {
             let scheme = format!("{label}-{}", value.replace(' ', ""));
             let (key, text) = means.key();
             Self {
                 scheme: scheme.clone(),
-                rung: Some(Rung {
+                rung: Some(TriedValue {
                     setting: setting.to_owned(),
                     value: value.clone(),
                     place: u32::try_from(place).unwrap_or(u32::MAX),
@@ -140,13 +140,13 @@ impl Cure {
     fn min_rto(seen: &Observation, today: &str) -> Vec<Self> {
         let shorter = |rto: &u32| seen.min_rto_ms.is_none_or(|found| found > f64::from(*rto));
         let values = MIN_RTO_MS.into_iter().filter(shorter);
-        let values = values.map(|rto| (format!("{rto}ms"), Means::MinRto(rto)));
+        let values = values.map(|rto| (format!("{rto}ms"), Change::MinRto(rto)));
         Self::ladder("min_rto", "min_rto", values.collect(), today)
     }
 
     fn room(seen: &Observation, today: &str) -> Vec<Self> {
         let (room, _) = seen.buffer();
-        let value = |factor: u32| (format!("x{factor}"), Means::Room(factor));
+        let value = |factor: u32| (format!("x{factor}"), Change::Room(factor));
         let mut all = Self::ladder("buffer", "buffer", ROOMS.map(value).into(), today);
         for (cure, factor) in all.iter_mut().zip(ROOMS) {
             if let Some((.., bytes)) = &mut cure.variant {
@@ -172,7 +172,7 @@ impl Cure {
         } else {
             1
         };
-        let value = |buffer: u64| (format!("{} KiB", buffer >> 10), Means::Buffer(buffer));
+        let value = |buffer: u64| (format!("{} KiB", buffer >> 10), Change::Buffer(buffer));
         let values = buffers(step).map(value).collect();
         Self::ladder("receive buffer", "rmem", values, today)
     }
@@ -184,7 +184,7 @@ const fn window_of(buffer: u64) -> u64 {
     buffer / 8 * 5
 }
 
-impl Means {
+impl Change {
     /// The setting of the scenario that differs. The room of the port depends on what was found.
     fn key(self) -> (&'static str, String) {
         match self {
@@ -208,7 +208,7 @@ impl Observation {
         let mut cures: Vec<Cure> = laws.collect();
         let controls = linux::controls().into_iter();
         let marked = controls.filter(|(scheme, _)| scheme.needs_marking && scheme.name != today);
-        cures.extend(marked.map(|(scheme, name)| Cure::named(scheme.name, Means::Marks(name))));
+        cures.extend(marked.map(|(scheme, name)| Cure::named(scheme.name, Change::Marks(name))));
         cures.extend(Cure::min_rto(self, today));
         cures.extend(Cure::room(self, today));
         cures.extend(Cure::receive_buffer(self, today));

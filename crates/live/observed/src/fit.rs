@@ -9,16 +9,16 @@ use base::cast::real;
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Fit {
     /// The median completion time, in seconds.
-    pub median: Apart,
+    pub median: Deviation,
     /// The 99th percentile, in seconds.
-    pub tail: Apart,
+    pub tail: Deviation,
     /// Timeouts, which are a count: chance alone makes two of them differ.
-    pub timeouts: Apart,
+    pub timeouts: Deviation,
 }
 
 /// One measure, as it was seen and as a model has it.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Apart {
+pub struct Deviation {
     /// The observed value.
     pub observed: f64,
     /// The model's value.
@@ -34,9 +34,9 @@ pub struct Apart {
 impl Fit {
     pub(crate) fn new(observed: &Times, model: &Times) -> Self {
         Self {
-            median: Apart::of_times(observed.fct_p50_s, model.fct_p50_s),
-            tail: Apart::of_times(observed.fct_p99_s, model.fct_p99_s),
-            timeouts: Apart::of_counts(observed.timeouts, model.timeouts),
+            median: Deviation::of_times(observed.fct_p50_s, model.fct_p50_s),
+            tail: Deviation::of_times(observed.fct_p99_s, model.fct_p99_s),
+            timeouts: Deviation::of_counts(observed.timeouts, model.timeouts),
         }
     }
 
@@ -47,7 +47,7 @@ impl Fit {
     }
 }
 
-impl Apart {
+impl Deviation {
     pub(crate) fn of_times(observed: f64, model: f64) -> Self {
         let times = observed.max(model) / observed.min(model).max(SHORTEST_S);
         Self {
@@ -127,12 +127,12 @@ mod tests {
 
     #[test]
     fn few_timeouts_differ_by_chance_and_many_do_not() {
-        let fits = |observed, model| Apart::of_counts(observed, model).fits;
+        let fits = |observed, model| Deviation::of_counts(observed, model).fits;
         assert!(fits(0, 0) && fits(0, 8) && fits(8, 0) && fits(61, 114));
         assert!(!fits(0, 12) && !fits(12, 0));
         // Twice as many of a few is chance, of thousands it is not.
         assert!(fits(20, 40) && !fits(2_000, 4_000));
-        let none = Apart::of_counts(0, 0);
+        let none = Deviation::of_counts(0, 0);
         assert!((none.times - 1.0).abs() < 1e-9 && none.most > 1.0);
     }
 }

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::command::{Command, Peers, Site};
-use crate::cure::{Attach, Cure, Place, Rung};
-use crate::fit::{Apart, Fit};
-use crate::rounds::{Outcome, Rounds};
+use crate::cure::{Attach, AttachPoint, Cure, TriedValue};
+use crate::fit::{Deviation, Fit};
+use crate::rounds::{FlowTiming, Rounds};
 use crate::seen::{Flow, Observation};
 use crate::times::Times;
 
@@ -19,7 +19,7 @@ pub struct Predicted {
     /// How `tailwater attach` puts it there, if it can.
     pub attach: Option<Attach>,
     /// Which value of which setting it is, if it is one.
-    pub rung: Option<Rung>,
+    pub rung: Option<TriedValue>,
     /// All that has to be typed for it, in this order; nothing if no command puts it there.
     pub commands: Vec<Command>,
     /// The flows with it; none if it could not be simulated.
@@ -32,7 +32,7 @@ pub struct Predicted {
 /// The waiting time by which cures are ranked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Waited {
+pub enum RankedBy {
     /// The 99th percentile of flows, where nobody can tell rounds.
     #[default]
     FctP99S,
@@ -73,7 +73,7 @@ pub struct Prediction {
     /// The scheme of the model.
     pub scheme: String,
     /// The waiting time by which cures are ranked.
-    pub waited: Waited,
+    pub waited: RankedBy,
     /// How far the model is from what was seen.
     pub fit: Fit,
     /// Whether its median, its tail and its timeouts fit.
@@ -102,16 +102,16 @@ impl Prediction {
         cures: impl IntoIterator<Item = (Cure, Option<Times>)>,
     ) -> Self {
         let rounds = Rounds::of(flows);
-        let outcomes: Vec<_> = flows.iter().map(Outcome::from).collect();
+        let outcomes: Vec<_> = flows.iter().map(FlowTiming::from).collect();
         let observed = Times::of(&outcomes, &rounds).unwrap_or_default();
         let fit = Fit::new(&observed, &model);
         let waited = match (rounds.count(), model.round_p99_s) {
-            (0, _) | (_, None) => Waited::FctP99S,
-            (100.., _) => Waited::RoundP99S,
-            _ => Waited::RoundP50S,
+            (0, _) | (_, None) => RankedBy::FctP99S,
+            (100.., _) => RankedBy::RoundP99S,
+            _ => RankedBy::RoundP50S,
         };
         let of_both = waited.of(&observed).zip(waited.of(&model));
-        let of_waited = of_both.map_or(1.0, |(seen, said)| Apart::of_times(seen, said).times);
+        let of_waited = of_both.map_or(1.0, |(seen, said)| Deviation::of_times(seen, said).times);
         let peers = Peers::of(seen, flows);
         let cures = cures.into_iter().map(|(cure, times)| Predicted {
             commands: cure.commands(&peers),
@@ -191,11 +191,11 @@ impl Prediction {
     /// What is waited for with the model of today over the same with a cure. Where that is rounds, the 99th percentile of
     /// flows has to gain as much: the median of rounds alone says nothing of their tail.
     fn gain_of(&self, times: &Times) -> Option<f64> {
-        let ratio = |of: Waited| {
+        let ratio = |of: RankedBy| {
             let (today, with) = (of.of(&self.model)?, of.of(times)?);
             Some(today / with.max(SHORTEST_S))
         };
-        Some(ratio(self.waited)?.min(ratio(Waited::FctP99S)?))
+        Some(ratio(self.waited)?.min(ratio(RankedBy::FctP99S)?))
     }
 
     /// Of cures that differ by less than the model errs the simplest comes first; of each setting one value is advised.
@@ -231,7 +231,7 @@ impl Prediction {
         let mut rungs: Vec<_> = rungs.collect();
         rungs.sort_by_key(|(rung, ..)| (&rung.setting, rung.place));
         let ladders = rungs.chunk_by(|(one, ..), (other, ..)| one.setting == other.setting);
-        let knee = |ladder: &[(&Rung, f64, Times)]| {
+        let knee = |ladder: &[(&TriedValue, f64, Times)]| {
             let (first, ..) = *ladder.first()?;
             let is_last = first.setting == "receive buffer";
             // Today gains nothing and loses nothing.
@@ -277,7 +277,7 @@ impl Effort {
     }
 }
 
-impl Waited {
+impl RankedBy {
     /// Of these times; none if it never ends.
     #[must_use]
     pub const fn of(self, times: &Times) -> Option<f64> {
@@ -293,7 +293,7 @@ impl Predicted {
     /// Whether it can be attached by the device that was watched.
     #[must_use]
     pub fn is_attached_here(&self) -> bool {
-        let is_port = |way: &Attach| way.at == Place::Port;
+        let is_port = |way: &Attach| way.at == AttachPoint::Port;
         let is_here = self.commands.iter().all(|one| one.site == Site::Here);
         self.attach
             .as_ref()

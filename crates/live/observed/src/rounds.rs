@@ -9,7 +9,7 @@ use crate::verdict::DEGREE;
 
 /// The times of one flow, observed or simulated.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Outcome {
+pub struct FlowTiming {
     /// When it began, in seconds.
     pub start_s: f64,
     /// How long it took; infinite if it did not end.
@@ -61,7 +61,7 @@ impl Rounds {
 
     /// The median and the 99th percentile of how long they take, in seconds, if this became of each flow; none if there
     /// are no rounds. A flow without an end makes its round endless.
-    pub(crate) fn took_s(&self, outcomes: &[Outcome]) -> Option<(f64, f64)> {
+    pub(crate) fn took_s(&self, outcomes: &[FlowTiming]) -> Option<(f64, f64)> {
         let took = |round: &Vec<usize>| {
             let all = || round.iter().filter_map(|place| outcomes.get(*place));
             let first = all().map(|one| one.start_s).fold(f64::INFINITY, f64::min);
@@ -78,7 +78,7 @@ impl Rounds {
     }
 }
 
-impl From<&Flow> for Outcome {
+impl From<&Flow> for FlowTiming {
     fn from(flow: &Flow) -> Self {
         Self {
             start_s: flow.start_s,
@@ -120,7 +120,7 @@ mod tests {
         let flows = [asked(0.0, 0.2), asked(0.5, 0.02), asked(1.0, 0.03)].concat();
         let rounds = Rounds::of(&flows);
         assert_eq!(rounds.count(), 3);
-        let mut outcomes: Vec<_> = flows.iter().map(Outcome::from).collect();
+        let mut outcomes: Vec<_> = flows.iter().map(FlowTiming::from).collect();
         let (median, slowest) = rounds.took_s(&outcomes).expect("three");
         assert!((median - 0.031_1).abs() < 1e-9, "{median}");
         assert!((slowest - 0.201_1).abs() < 1e-9, "{slowest}");

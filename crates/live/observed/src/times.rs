@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::numbers::percentile;
-use crate::rounds::{Outcome, Rounds};
+use crate::rounds::{FlowTiming, Rounds};
 
 /// Completion times and timeouts of the same flows, seen or simulated.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub struct Times {
 impl Times {
     /// The times of flows and of their rounds; none if a percentile falls on a flow that did not end.
     #[must_use]
-    pub fn of(outcomes: &[Outcome], rounds: &Rounds) -> Option<Self> {
+    pub fn of(outcomes: &[FlowTiming], rounds: &Rounds) -> Option<Self> {
         let mut times: Vec<_> = outcomes.iter().map(|one| one.fct_s).collect();
         let took = rounds.took_s(outcomes);
         let ended = |part: fn((f64, f64)) -> f64| took.map(part).filter(|took| took.is_finite());

@@ -7,7 +7,7 @@ use base::cast::real;
 
 /// A millisecond in which many flows went to one receiver.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Crowd {
+pub struct IncastBurst {
     /// Its address.
     pub receiver: String,
     /// When, in seconds since the observation began.
@@ -35,7 +35,12 @@ pub const DEGREE: u32 = 8;
 /// Finds the verdict for what was counted. A crowd is followed by what happens to one of its flows within two
 /// retransmission timeouts.
 #[must_use]
-pub fn judge(seen: &Observation, flows: &[Flow], crowds: &[Crowd], losses: &[Loss]) -> Judged {
+pub fn judge(
+    seen: &Observation,
+    flows: &[Flow],
+    crowds: &[IncastBurst],
+    losses: &[Loss],
+) -> Judged {
     let within_s = 2.0 * seen.min_rto_ms.unwrap_or(LINUX_RTO_MS) / 1e3;
     let mut by_receiver: BTreeMap<&str, Vec<(f64, bool)>> = BTreeMap::new();
     for crowd in crowds {
@@ -112,8 +117,8 @@ mod tests {
     use super::*;
     use crate::seen::Queue;
 
-    fn crowd(at_s: f64) -> Crowd {
-        Crowd {
+    fn crowd(at_s: f64) -> IncastBurst {
+        IncastBurst {
             receiver: "10.0.0.9".to_owned(),
             at_s,
             degree: 20,

@@ -8,7 +8,7 @@ use crate::{Failure, run};
 
 /// The result of a script.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct ScriptResult {
     /// The folder it lies in.
     pub group: String,
     /// Its name without the extension.
@@ -21,7 +21,7 @@ pub struct Outcome {
 ///
 /// # Errors
 /// If a file or folder cannot be read.
-pub fn run_folder(folder: &Path) -> io::Result<Vec<Outcome>> {
+pub fn run_folder(folder: &Path) -> io::Result<Vec<ScriptResult>> {
     let mut scripts = Vec::new();
     find(folder, &mut scripts)?;
     scripts.sort();
@@ -40,7 +40,7 @@ fn find(folder: &Path, scripts: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-fn run_file(path: &Path) -> io::Result<Outcome> {
+fn run_file(path: &Path) -> io::Result<ScriptResult> {
     let text = fs::read_to_string(path)?;
     let folder = path.parent().unwrap_or(Path::new("."));
     // Scripts may lie deeper than the path to their common files says.
@@ -53,7 +53,7 @@ fn run_file(path: &Path) -> io::Result<Outcome> {
     };
     let part =
         |path: Option<&std::ffi::OsStr>| path.unwrap_or_default().to_string_lossy().into_owned();
-    Ok(Outcome {
+    Ok(ScriptResult {
         group: part(folder.file_name()),
         name: part(path.file_stem()),
         failure: run(&text, &Kernel { read: &read }).err(),

@@ -11,8 +11,6 @@
 //! Without the feature `kernel` this crate is empty: the programs need clang, libelf and zlib to build.
 
 #[cfg(feature = "kernel")]
-mod ear;
-#[cfg(feature = "kernel")]
 mod error;
 #[cfg(feature = "kernel")]
 mod losses;
@@ -33,28 +31,30 @@ mod reason;
 #[cfg(feature = "kernel")]
 mod receiver;
 #[cfg(feature = "kernel")]
+mod ring_reader;
+#[cfg(feature = "kernel")]
 mod vectors;
 #[cfg(feature = "kernel")]
 mod watchdog;
 
 #[cfg(feature = "kernel")]
-pub use ear::Ear;
-#[cfg(feature = "kernel")]
 pub use error::LoadError;
 #[cfg(feature = "kernel")]
-pub use losses::{Losses, Noticed};
+pub use losses::{LossEvent, Losses};
 #[cfg(feature = "kernel")]
 pub use maps::Maps;
 #[cfg(feature = "kernel")]
 pub use objects::{build, queue};
 #[cfg(feature = "kernel")]
-pub use pinned::{Pinned, Standing};
+pub use pinned::{AttachedProgram, Pinned};
 #[cfg(feature = "kernel")]
 pub use port::{Attached, Direction, Hook, Port, Setup};
 #[cfg(feature = "kernel")]
 pub use reason::Reason;
 #[cfg(feature = "kernel")]
-pub use receiver::{Receiver, Segment, What};
+pub use receiver::{Receiver, Segment, SegmentKind};
+#[cfg(feature = "kernel")]
+pub use ring_reader::RingReader;
 #[cfg(feature = "kernel")]
 pub use vectors::{Vector, Vectors};
 #[cfg(feature = "kernel")]

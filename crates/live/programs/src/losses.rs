@@ -7,18 +7,18 @@ use std::time::Duration;
 
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object};
 
-use crate::ear::Ear;
 use crate::error::LoadError;
-use crate::observer::Way;
+use crate::observer::FlowDirection;
 use crate::port::{opened, verified};
+use crate::ring_reader::RingReader;
 
 /// A sender noticed a loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Noticed {
+pub struct LossEvent {
     /// The time by the monotonic clock.
     pub at: Duration,
     /// The way of its data.
-    pub way: Way,
+    pub way: FlowDirection,
     /// Whether a timer told of it; else ACKs did.
     pub by_timer: bool,
 }
@@ -43,8 +43,8 @@ impl Losses {
     }
 
     /// The losses since the last call, nearly in the order of time; `None` if some found no room in the ring.
-    pub fn heard(&self) -> Result<Option<Vec<Noticed>>, LoadError> {
-        let heard = Ear::at(&self.map("ring")?, Noticed::read)?.heard()?;
+    pub fn heard(&self) -> Result<Option<Vec<LossEvent>>, LoadError> {
+        let heard = RingReader::at(&self.map("ring")?, LossEvent::read)?.heard()?;
         let untold = self.map("untold")?.lookup(&[0; 4], MapFlags::ANY);
         let untold = untold.map_err(|error| LoadError::Refused("read a map", error))?;
         let is_whole = untold.is_some_and(|count| count.iter().all(|byte| *byte == 0));
@@ -59,7 +59,7 @@ impl Losses {
     }
 }
 
-impl Noticed {
+impl LossEvent {
     /// `struct told_loss` of `bpf/losses.bpf.c`.
     fn read(bytes: &[u8]) -> Option<Self> {
         let word = |at: usize| {
@@ -72,7 +72,7 @@ impl Noticed {
         };
         Some(Self {
             at: Duration::from_nanos(u64::from_ne_bytes(*bytes.first_chunk()?)),
-            way: Way::read(key)?,
+            way: FlowDirection::read(key)?,
             by_timer: word(8)? == LOSS,
         })
     }
@@ -95,13 +95,13 @@ mod tests {
         // Ports and addresses as they lie in headers.
         bytes[16..20].copy_from_slice(&[0x1b, 0x58, 0, 80]);
         bytes[20..28].copy_from_slice(&[10, 88, 0, 1, 10, 88, 0, 2]);
-        let noticed = Noticed::read(&bytes).unwrap();
+        let noticed = LossEvent::read(&bytes).unwrap();
         assert_eq!(noticed.at, Duration::from_nanos(1_500));
         assert_eq!(noticed.way.from, "10.88.0.1:7000".parse().unwrap());
         assert_eq!(noticed.way.to, "10.88.0.2:80".parse().unwrap());
         assert!(!noticed.by_timer);
         bytes[8..12].copy_from_slice(&4_u32.to_ne_bytes());
-        assert!(Noticed::read(&bytes).unwrap().by_timer);
-        assert_eq!(Noticed::read(&bytes[..20]), None);
+        assert!(LossEvent::read(&bytes).unwrap().by_timer);
+        assert_eq!(LossEvent::read(&bytes[..20]), None);
     }
 }

@@ -24,7 +24,7 @@ use crate::port::{Direction, Hook, opened, verified};
 mod seen;
 mod table;
 
-pub use seen::{Socket, Told, Totals, Transfer, Way};
+pub use seen::{FlowDirection, ObserverEvent, Socket, Totals, Transfer};
 use table::TRANSFER;
 #[doc(hidden)]
 pub use table::neighbour;
@@ -136,7 +136,7 @@ impl Observer {
     }
 
     /// The events since the last call.
-    pub fn told(&self) -> Result<Vec<Told>, LoadError> {
+    pub fn told(&self) -> Result<Vec<ObserverEvent>, LoadError> {
         let refused = |error| LoadError::Refused("read a ring", error);
         let told = Arc::new(Mutex::new(Vec::new()));
         let all = Arc::clone(&told);
@@ -145,7 +145,7 @@ impl Observer {
         builder
             .add(&ring, move |bytes| {
                 let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-                all.extend(Told::read(bytes));
+                all.extend(ObserverEvent::read(bytes));
                 0
             })
             .map_err(refused)?;
@@ -157,7 +157,7 @@ impl Observer {
     }
 
     /// The last transfer of each direction of a connection that is still known, with the furthest byte.
-    pub fn transfers(&self) -> Result<Vec<(Way, Transfer)>, LoadError> {
+    pub fn transfers(&self) -> Result<Vec<(FlowDirection, Transfer)>, LoadError> {
         let mut all = table::taken(&self.map(TABLE)?)?;
         for name in FLOWS {
             let map = self.map(name)?;
@@ -165,14 +165,14 @@ impl Observer {
                 // One that has gone meanwhile was told.
                 let value = map.lookup(&key, MapFlags::ANY).ok().flatten();
                 let transfer = value.and_then(|value| Transfer::read(value.get(TRANSFER..)?));
-                all.extend(Way::read(&key).zip(transfer));
+                all.extend(FlowDirection::read(&key).zip(transfer));
             }
         }
         Ok(all)
     }
 
     /// Makes room: forgets a direction of a connection.
-    pub fn forget(&self, way: &Way) -> Result<(), LoadError> {
+    pub fn forget(&self, way: &FlowDirection) -> Result<(), LoadError> {
         table::free(&self.map(TABLE)?, way)?;
         let (name, key) = way.key();
         // It may be gone already, or never was there.

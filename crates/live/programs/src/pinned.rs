@@ -21,7 +21,7 @@ pub struct Pinned {
 
 /// A program at a hook, as the kernel lists it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Standing {
+pub struct AttachedProgram {
     /// Which way its packets go.
     pub way: Direction,
     /// The number of the link.
@@ -51,11 +51,11 @@ impl Pinned {
     }
 
     /// The program at each hook.
-    pub fn standing(&self) -> Result<Vec<Standing>, LoadError> {
+    pub fn standing(&self) -> Result<Vec<AttachedProgram>, LoadError> {
         let standing = self.hooks.iter().map(|(way, link)| {
             let info = info(link)?;
             let program = program(info.prog_id)?;
-            Ok(Standing {
+            Ok(AttachedProgram {
                 way: *way,
                 link: info.id,
                 program: info.prog_id,

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 
-use crate::ear::Ear;
 use crate::error::LoadError;
 use crate::objects;
-use crate::observer::Way;
+use crate::observer::FlowDirection;
 use crate::port::Port;
+use crate::ring_reader::RingReader;
 
 /// A segment that came to a receiver or left it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,14 +20,14 @@ pub struct Segment {
     /// The time by the monotonic clock.
     pub at: Duration,
     /// The way of the connection's acknowledgements.
-    pub way: Way,
+    pub way: FlowDirection,
     /// Its kind.
-    pub what: What,
+    pub kind: SegmentKind,
 }
 
 /// The kind of a segment for a receiver. Numbers are those of the header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum What {
+pub enum SegmentKind {
     /// A SYN with this number came.
     Opens(u32),
     /// Data came.
@@ -68,7 +68,7 @@ impl Receiver {
     }
 
     /// Assigns a window in bytes to the connection whose acknowledgements go this way, if it is known.
-    pub fn assign(&self, way: &Way, bytes: u32) -> Result<(), LoadError> {
+    pub fn assign(&self, way: &FlowDirection, bytes: u32) -> Result<(), LoadError> {
         let (windows, key) = self.windows(way)?;
         match windows.update(&key, &bytes.to_ne_bytes(), MapFlags::EXIST) {
             Err(error) if error.kind() != libbpf_rs::ErrorKind::NotFound => {
@@ -79,16 +79,16 @@ impl Receiver {
     }
 
     /// Makes room: the connection has ended, and what it acknowledges yet carries the windows of TCP.
-    pub fn forget(&self, way: &Way) -> Result<(), LoadError> {
+    pub fn forget(&self, way: &FlowDirection) -> Result<(), LoadError> {
         let (windows, key) = self.windows(way)?;
         // It may be gone already.
         drop(windows.delete(&key));
         Ok(())
     }
 
-    /// Listens to what the programs tell. One ear at a time hears everything.
-    pub fn listen(&self) -> Result<Ear<Segment>, LoadError> {
-        Ear::at(&self.map_named("ring")?, Segment::read)
+    /// Listens to what the programs tell. Only one reader at a time gets all entries.
+    pub fn listen(&self) -> Result<RingReader<Segment>, LoadError> {
+        RingReader::at(&self.map_named("ring")?, Segment::read)
     }
 
     /// How many segments were not told, for want of room.
@@ -100,7 +100,7 @@ impl Receiver {
     }
 
     /// The map with the window of a connection, and its key there.
-    fn windows(&self, way: &Way) -> Result<(MapHandle, Vec<u8>), LoadError> {
+    fn windows(&self, way: &FlowDirection) -> Result<(MapHandle, Vec<u8>), LoadError> {
         let name = if way.from.is_ipv4() {
             "windows"
         } else {
@@ -132,18 +132,18 @@ impl Segment {
         let (number, size) = (word(52)?, word(56)?);
         Some(Self {
             at: Duration::from_nanos(nanoseconds),
-            way: Way::read(key)?,
-            what: match word(8)? {
-                1 => What::Opens(number),
-                2 => What::Carries {
+            way: FlowDirection::read(key)?,
+            kind: match word(8)? {
+                1 => SegmentKind::Opens(number),
+                2 => SegmentKind::Carries {
                     number,
                     bytes: size,
                     each: word(60)?,
                 },
-                3 => What::Ends(number, size),
-                4 => What::Breaks,
-                5 => What::Accepts(number, size),
-                6 => What::Acknowledges(number, size),
+                3 => SegmentKind::Ends(number, size),
+                4 => SegmentKind::Breaks,
+                5 => SegmentKind::Accepts(number, size),
+                6 => SegmentKind::Acknowledges(number, size),
                 _ => return None,
             },
         })

@@ -11,7 +11,7 @@ use schemes::Sender;
 use tcp::{Arrival, Endpoint, Progress, SenderCounters, State};
 use wire::{Ends, Segment};
 
-use super::low::Reader;
+use super::low::LowAckReader;
 use super::stack::Stack;
 
 /// See the module documentation.
@@ -25,7 +25,7 @@ pub(crate) struct Connection {
     identification: u16,
     source: Source,
     inbox: Inbox,
-    low: Option<Reader>,
+    low: Option<LowAckReader>,
     facts: Facts,
 }
 
@@ -84,7 +84,7 @@ impl Connection {
             },
             low: stack
                 .has_low_priorities()
-                .then(|| Reader::new(initial, stack.rule)),
+                .then(|| LowAckReader::new(initial, stack.rule)),
             facts: Facts {
                 began: now,
                 ..Facts::default()

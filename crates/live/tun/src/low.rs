@@ -22,7 +22,7 @@ pub enum LowRule {
 
 /// Reads the ACKs of one connection.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reader {
+pub(crate) struct LowAckReader {
     rule: LowRule,
     /// The number of our SYN.
     initial: Seq,
@@ -35,7 +35,7 @@ pub(crate) struct Reader {
     pub(crate) counts: LowAcks,
 }
 
-impl Reader {
+impl LowAckReader {
     pub(crate) fn new(initial: Seq, rule: LowRule) -> Self {
         Self {
             rule,
@@ -144,8 +144,8 @@ mod tests {
     }
 
     /// 200 bytes at priority 0, then copies of 800 from the end.
-    fn reader(rule: LowRule) -> Reader {
-        let mut reader = Reader::new(SYN, rule);
+    fn reader(rule: LowRule) -> LowAckReader {
+        let mut reader = LowAckReader::new(SYN, rule);
         reader.on_sent(&data(1, 100, 0));
         reader.on_sent(&data(101, 100, 0));
         for offset in [901, 801, 701, 601, 501, 401, 301, 201] {

@@ -18,7 +18,7 @@ use super::device::OURS;
 use super::failure::Failure;
 use super::host::{Application, Host, Network};
 use super::path::Impairment;
-use super::request::{self, Wanted};
+use super::request::{self, RequestTarget};
 use super::stack::Stack;
 
 /// An order to serve.
@@ -148,7 +148,7 @@ impl Server {
         };
         match request::read(head) {
             Err(status) => empty(status, None),
-            Ok(Wanted::Generated(size, scheme)) => {
+            Ok(RequestTarget::Generated(size, scheme)) => {
                 let place = scheme.map(|scheme| {
                     let schemes = self.stacks.iter();
                     let place = schemes.zip(0..).find(|(stack, _)| stack.scheme == scheme);
@@ -165,7 +165,7 @@ impl Server {
                     _ => whole(size, Body::Generated(STREAM)),
                 }
             }
-            Ok(Wanted::File(path)) => match self.open(&path) {
+            Ok(RequestTarget::File(path)) => match self.open(&path) {
                 Ok((file, length)) => whole(length, Body::File(file)),
                 Err(_) => empty(request::NOT_FOUND, None),
             },

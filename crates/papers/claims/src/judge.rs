@@ -5,7 +5,6 @@
 //! and order hold and ours is within a factor of 2. A reduction by more than half is judged by what remains. Orders and shapes are counted: reproduced if they hold
 //! everywhere, partly if at half of the places or more. Nothing else enters a verdict.
 
-mod along;
 mod bench;
 mod count;
 mod judged;
@@ -13,6 +12,7 @@ mod line;
 mod number;
 mod order;
 mod shape;
+mod swept;
 mod tally;
 mod verdict;
 mod words;

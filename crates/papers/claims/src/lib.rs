@@ -42,8 +42,8 @@ pub use claim::{
 };
 pub use contents::{Item, State};
 pub use measure::{
-    Chosen, Cluster, FlowWeight, Measure, Moment, Name, Of, Place, Sizes, Statistic, Stretch,
-    Weight,
+    Chosen, Cluster, FlowWeight, Measure, Moment, Name, Of, PortSelector, Sizes, Statistic,
+    Stretch, Weight,
 };
 pub use measured::{Measured, Subject, Values};
 pub use plot::{Axis, Line, Plot, PlotKind};

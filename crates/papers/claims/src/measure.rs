@@ -51,7 +51,7 @@ pub enum Of {
         column: Name,
         /// Only these ports.
         #[serde(default, rename = "port")]
-        place: Place,
+        place: PortSelector,
     },
     /// A column of `series.parquet`: for each port, flow or host a value that changes over time.
     Series {
@@ -60,7 +60,7 @@ pub enum Of {
         column: Name,
         /// Only these ports; where the column is about ports, the bottleneck unless said otherwise.
         #[serde(default, rename = "port")]
-        place: Place,
+        place: PortSelector,
         /// Only flows of this group.
         group: Option<String>,
         /// Only this flow.
@@ -219,7 +219,7 @@ impl Measure {
 /// Ports.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Place {
+pub struct PortSelector {
     /// The node that the port belongs to, as in `switch 2`; `switch` is any switch.
     #[serde(deserialize_with = "leaf::node")]
     pub from: Option<String>,
@@ -335,7 +335,7 @@ impl Measure {
     pub fn series(column: &'static str) -> Self {
         let of = Of::Series {
             column,
-            place: Place::default(),
+            place: PortSelector::default(),
             group: None,
             flow: None,
             host: None,

@@ -15,7 +15,7 @@ use results::{Cell, Folder};
 use scenario::{Overrides, Problem, Problems, Scenario, Source};
 
 use super::claim::At;
-use super::measure::{Measure, Of, Place, Statistic};
+use super::measure::{Measure, Of, PortSelector, Statistic};
 use super::model;
 use super::sample::Sample;
 use super::unit::Dimension;
@@ -390,7 +390,7 @@ impl Measured {
     }
 }
 
-impl Place {
+impl PortSelector {
     /// Whether a port belongs to the place.
     fn contains(&self, from: &str, to: &str, bottleneck: Cell<'_>) -> bool {
         let fits = |wanted: &Option<String>, name: &str| {

@@ -7,7 +7,6 @@
 mod change;
 mod claim;
 mod contents;
-mod hollow;
 mod live;
 mod measure;
 mod parse;
@@ -17,6 +16,7 @@ mod section;
 mod short;
 mod tolerance;
 mod tree;
+mod vacuous;
 
 use std::collections::BTreeMap;
 use std::ops::Range;

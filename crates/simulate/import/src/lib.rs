@@ -30,7 +30,7 @@ mod packet;
 mod record;
 mod records;
 mod sizes;
-mod told;
+mod summary;
 mod topo;
 mod topology;
 mod waits;

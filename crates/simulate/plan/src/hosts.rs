@@ -4,11 +4,11 @@ use base::{Quantity, QuantityError};
 
 /// Some hosts: `"0:0-19+1:3"` are the first twenty of rack 0 and one of rack 1, `"2"` all of rack 2.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct HostSet(pub(crate) Vec<Part>);
+pub struct HostSet(pub(crate) Vec<RackRange>);
 
 /// Hosts of neighbouring racks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Part {
+pub(crate) struct RackRange {
     /// First and last rack.
     pub(crate) racks: (u32, u32),
     /// First and last host in each of them; `None`: all.
@@ -29,12 +29,12 @@ impl Quantity for HostSet {
                 Some((racks, hosts)) => (racks, Some(range(hosts)?)),
                 None => (text, None),
             };
-            Some(Part {
+            Some(RackRange {
                 racks: range(racks)?,
                 hosts,
             })
         };
-        let parts: Option<Vec<Part>> = text.split('+').map(part).collect();
+        let parts: Option<Vec<RackRange>> = text.split('+').map(part).collect();
         parts.map(Self).ok_or_else(error)
     }
 }
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn hosts_are_racks_and_ranges() {
-        let part = |racks, hosts| Part { racks, hosts };
+        let part = |racks, hosts| RackRange { racks, hosts };
         let set = |text| HostSet::parse(text).map(|set| set.0);
         assert_eq!(set("2"), Ok(vec![part((2, 2), None)]));
         assert_eq!(

@@ -1,6 +1,6 @@
 //! Captures that Wireshark and tshark read: real Ethernet, IPv4 and TCP in pcapng files.
 //!
-//! A [`Capture`] is a probe at some [`Places`] of the network. At each it sees both directions of one
+//! A [`Capture`] is a probe at some [`CapturePoints`] of the network. At each it sees both directions of one
 //! link from the side of one port, as a tap in front of that port's queue would: every packet offered
 //! to the queue when it is offered, those that it drops or marks with a comment that says so, and
 //! every packet when it arrives on the way back. A file is a pure function of point and place.
@@ -31,7 +31,7 @@ use plan::workload::Plan;
 use sim::probe::Probe;
 
 use frame::Frames;
-pub use places::{Place, Places};
+pub use places::{CapturePoint, CapturePoints};
 
 /// Captures of one simulation.
 pub struct Capture {
@@ -68,8 +68,8 @@ impl Capture {
     /// `point-000012-bottleneck.pcapng` for the place `bottleneck` of point 12.
     ///
     /// # Panics
-    /// If a place is not in the network of the point: see [`Places::check`].
-    pub fn new(places: &Places, point: &PointSpec, folder: &Path) -> io::Result<Self> {
+    /// If a place is not in the network of the point: see [`CapturePoints::check`].
+    pub fn new(places: &CapturePoints, point: &PointSpec, folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let plan = Plan::of(point);
         let topology = &plan.topology;

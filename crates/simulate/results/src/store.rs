@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use plan::PointSpec;
-use record::pcap::Places;
+use record::pcap::CapturePoints;
 use scenario::{Argument, Help, Problem, Problems, Scenario};
 use sim::error::RunError;
 use sim::metrics::Outcome;
@@ -42,7 +42,7 @@ pub struct Store {
     access: Access,
     lock: OnceLock<Lock>,
     /// Where packets are captured.
-    places: Option<Places>,
+    places: Option<CapturePoints>,
     /// The line that says so.
     captures: Option<String>,
     /// Identifies the scenario but for the number of seeds, the captures and the version.
@@ -99,7 +99,7 @@ impl Store {
     pub fn open(
         folder: &Path,
         scenario: &Scenario,
-        places: Option<&Places>,
+        places: Option<&CapturePoints>,
         access: Access,
     ) -> Result<Self, Problems> {
         let captures = captures(scenario, places);
@@ -110,7 +110,7 @@ impl Store {
     }
 
     /// Whether a folder has points that [`Access::Resume`] would continue.
-    pub fn continues(folder: &Path, scenario: &Scenario, places: Option<&Places>) -> bool {
+    pub fn continues(folder: &Path, scenario: &Scenario, places: Option<&CapturePoints>) -> bool {
         let text = identity::text(scenario, captures(scenario, places).as_deref());
         folder.join(PARTS).exists() && identity::check(folder, &text).is_ok()
     }
@@ -398,7 +398,7 @@ enum State {
 }
 
 /// The line of `scenario.toml` about captures.
-fn captures(scenario: &Scenario, places: Option<&Places>) -> Option<String> {
+fn captures(scenario: &Scenario, places: Option<&CapturePoints>) -> Option<String> {
     // Their names contain the numbers of points, which depend on the number of seeds.
     places.map(|places| format!("{CAPTURES}{places}, {} seeds", scenario.seeds()))
 }

@@ -66,10 +66,10 @@ impl Argument {
 
 /// What to do about a problem, in words among which arguments stand.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Help(Vec<Part>);
+pub struct Help(Vec<HelpPart>);
 
 #[derive(Clone, Debug, PartialEq)]
-enum Part {
+enum HelpPart {
     Text(String),
     Argument(Argument),
 }
@@ -78,38 +78,38 @@ impl Help {
     /// The same, with an argument behind it.
     #[must_use]
     pub fn argument(mut self, argument: Argument) -> Self {
-        self.0.push(Part::Argument(argument));
+        self.0.push(HelpPart::Argument(argument));
         self
     }
 
     /// The same, with more text behind it.
     #[must_use]
     pub fn text(mut self, text: impl Into<String>) -> Self {
-        self.0.push(Part::Text(text.into()));
+        self.0.push(HelpPart::Text(text.into()));
         self
     }
 
     /// The same in the words of a caller, who calls each argument what `name` says.
     pub(crate) fn worded(&self, name: &dyn Fn(Argument, Option<&str>) -> String) -> Self {
         let words = self.0.iter().map(|part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Argument(argument) => name(*argument, None),
+            HelpPart::Text(text) => text.clone(),
+            HelpPart::Argument(argument) => name(*argument, None),
         });
-        Self(vec![Part::Text(words.collect())])
+        Self(vec![HelpPart::Text(words.collect())])
     }
 }
 
 impl<T: Into<String>> From<T> for Help {
     fn from(text: T) -> Self {
-        Self(vec![Part::Text(text.into())])
+        Self(vec![HelpPart::Text(text.into())])
     }
 }
 
 impl fmt::Display for Help {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|part| match part {
-            Part::Text(text) => f.write_str(text),
-            Part::Argument(argument) => write!(f, "`{}`", argument.name()),
+            HelpPart::Text(text) => f.write_str(text),
+            HelpPart::Argument(argument) => write!(f, "`{}`", argument.name()),
         })
     }
 }

@@ -49,7 +49,7 @@ pub(super) struct Setting {
     /// The group of flows it is about; `None`: all.
     pub(super) group: Option<Arc<str>>,
     /// The link or host it is about, if it is a part of `topology.exceptions`.
-    pub(super) part: Option<Part>,
+    pub(super) part: Option<ExceptionSetting>,
     pub(super) values: Vec<Value>,
     /// Whether it was written as a list or a range, which makes it an axis of the sweep.
     pub(super) listed: bool,
@@ -61,7 +61,7 @@ pub(super) struct Setting {
 
 /// One setting of one link or host.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct ExceptionSetting {
     /// The name of its table: `link."leaf 0 to spine 1"` or `host.3`.
     pub(super) table: Arc<str>,
     /// What `topology.exceptions` calls the link or host.
@@ -132,7 +132,7 @@ pub(super) fn read_argument(source: &Source) -> Result<Setting, Problems> {
     };
     let key = if let Some((table, own, field)) = reader::split_exception(name.trim()) {
         setting.part = reader.part((table, own, field), [&place, &place]);
-        setting.part.as_ref().and_then(Part::key)
+        setting.part.as_ref().and_then(ExceptionSetting::key)
     } else {
         let (group, name) = match split_group(name.trim()) {
             Some((group, name)) => (Some(Arc::from(group)), name),
@@ -223,7 +223,7 @@ impl Setting {
         self.group.is_none() && self.part.is_none()
     }
 
-    fn of_part(part: Part, place: Range<usize>) -> Self {
+    fn of_part(part: ExceptionSetting, place: Range<usize>) -> Self {
         Self {
             key: EXCEPTIONS,
             part: Some(part),
@@ -244,7 +244,7 @@ impl Setting {
     }
 }
 
-impl Part {
+impl ExceptionSetting {
     /// What is declared of the setting.
     pub(super) fn key(&self) -> Option<&'static Key> {
         Exceptions::key(self.field)
@@ -256,7 +256,7 @@ impl Part {
 }
 
 /// As results name it.
-impl fmt::Display for Part {
+impl fmt::Display for ExceptionSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.table, self.field)
     }

@@ -15,7 +15,7 @@ pub struct Problem {
     message: String,
     severity: Severity,
     help: Option<Help>,
-    place: Option<Place>,
+    place: Option<LabelledSource>,
     no_room: bool,
 }
 
@@ -24,7 +24,7 @@ pub struct Problem {
 pub struct Problems(pub Vec<Problem>);
 
 #[derive(Clone, Debug, PartialEq)]
-struct Place {
+struct LabelledSource {
     source: NamedSource<String>,
     /// What the source is, if it is no file.
     argument: Option<Argument>,
@@ -112,7 +112,7 @@ impl Problem {
         } else {
             range
         };
-        let place = self.place.get_or_insert_with(|| Place {
+        let place = self.place.get_or_insert_with(|| LabelledSource {
             source: NamedSource::new(source.name(), source.text().to_owned()),
             argument: source.argument(),
             labels: Vec::new(),

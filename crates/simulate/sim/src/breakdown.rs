@@ -20,12 +20,12 @@
 //! alone: `way` sends every packet over it. In a first-in-first-out network a packet is never earlier than there, and
 //! a flow that is really alone is never later: its queueing is zero to the picosecond.
 
-mod line;
+mod connection;
 mod way;
 
 use base::{FlowId, HostId, Packet, Time};
+use connection::FollowedConnection;
 use fabric::Network;
-use line::Line;
 use way::Hop;
 
 pub use crate::parts::{Breakdown, Part, Parts, Split};
@@ -38,7 +38,7 @@ pub(crate) struct Follower {
     /// The receiver of each connection.
     receivers: Vec<HostId>,
     /// Connections that have begun and are not over.
-    lines: Vec<Option<Box<Line>>>,
+    connections: Vec<Option<Box<FollowedConnection>>>,
     /// Of each flow that is complete.
     done: Vec<Option<Box<Breakdown>>>,
 }
@@ -53,7 +53,7 @@ impl Follower {
     ) {
         self.ports = network.ports().iter().map(Hop::of).collect();
         self.header_bytes = header_bytes;
-        self.lines = receivers.iter().map(|_| None).collect();
+        self.connections = receivers.iter().map(|_| None).collect();
         self.receivers = receivers;
         self.done = (0..flows).map(|_| None).collect();
     }
@@ -65,58 +65,59 @@ impl Follower {
 
     /// Flow `id` starts now on the connection `of`; it was to start at `planned`.
     pub(crate) fn on_message(&mut self, of: FlowId, id: u32, (planned, now): (Time, Time)) {
-        let line = self.lines[of.0 as usize].get_or_insert_with(|| Box::new(Line::new(now)));
-        line.begin(id, now, now.since(planned).as_ps());
+        let connection = self.connections[of.0 as usize]
+            .get_or_insert_with(|| Box::new(FollowedConnection::new(now)));
+        connection.begin(id, now, now.since(planned).as_ps());
     }
 
     /// A host hands `packet` to its port.
     pub(crate) fn on_send(&mut self, packet: &Packet, now: Time) {
         let back = packet.to != self.receivers[packet.flow.0 as usize];
         let bytes = u64::from(self.header_bytes) + u64::from(packet.payload);
-        let line = &mut self.lines[packet.flow.0 as usize];
-        let line = line.get_or_insert_with(|| Box::new(Line::new(now)));
-        line.on_send(packet, back, (bytes, now));
+        let connection = &mut self.connections[packet.flow.0 as usize];
+        let connection = connection.get_or_insert_with(|| Box::new(FollowedConnection::new(now)));
+        connection.on_send(packet, back, (bytes, now));
     }
 
     /// `packet` has come out of the wire behind `port`.
     #[inline(always)]
     pub(crate) fn on_hop(&mut self, port: fabric::PortId, packet: &Packet) {
-        if let Some(line) = &mut self.lines[packet.flow.0 as usize] {
+        if let Some(connection) = &mut self.connections[packet.flow.0 as usize] {
             let back = packet.to != self.receivers[packet.flow.0 as usize];
-            line.learn(&self.ports[port.0 as usize], back);
+            connection.learn(&self.ports[port.0 as usize], back);
         }
     }
 
     /// `packet` is lost.
     pub(crate) fn on_drop(&mut self, packet: &Packet) {
-        if let Some(line) = &mut self.lines[packet.flow.0 as usize] {
+        if let Some(connection) = &mut self.connections[packet.flow.0 as usize] {
             let back = packet.to != self.receivers[packet.flow.0 as usize];
-            line.on_drop(packet, back);
+            connection.on_drop(packet, back);
         }
     }
 
     /// `packet` has reached its host, which handles it next.
     pub(crate) fn on_delivery(&mut self, packet: &Packet, now: Time) {
-        if let Some(line) = &mut self.lines[packet.flow.0 as usize] {
+        if let Some(connection) = &mut self.connections[packet.flow.0 as usize] {
             let back = packet.to != self.receivers[packet.flow.0 as usize];
-            line.on_delivery(packet, back, now);
+            connection.on_delivery(packet, back, now);
         }
     }
 
     /// The last byte of flow `id` is in order at its receiver.
     pub(crate) fn on_completion(&mut self, of: FlowId, id: u32, now: Time) {
-        if let Some(line) = &mut self.lines[of.0 as usize] {
-            self.done[id as usize] = line.complete(id, now).map(Box::new);
+        if let Some(connection) = &mut self.connections[of.0 as usize] {
+            self.done[id as usize] = connection.complete(id, now).map(Box::new);
         }
     }
 
     /// The line of a connection with an event.
-    pub(crate) fn line(&mut self, of: FlowId) -> Option<&mut Line> {
-        self.lines[of.0 as usize].as_deref_mut()
+    pub(crate) fn connection(&mut self, of: FlowId) -> Option<&mut FollowedConnection> {
+        self.connections[of.0 as usize].as_deref_mut()
     }
 
     /// The endpoints of a connection go.
     pub(crate) fn on_gone(&mut self, of: FlowId) {
-        self.lines[of.0 as usize] = None;
+        self.connections[of.0 as usize] = None;
     }
 }

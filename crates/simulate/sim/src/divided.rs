@@ -33,7 +33,7 @@ use crate::memory;
 use crate::metrics::Outcome;
 use crate::run::{self, Bounds, Limits, Watching};
 use crate::threads::Taken;
-use crate::world::{Cast, World};
+use crate::world::{RoleSet, World};
 use barrier::{Alarm, Barrier, Turn};
 use board::Board;
 use border::Border;
@@ -182,10 +182,10 @@ fn divide(
     division: Division,
     worth_while: impl FnOnce(&Plan, &Partition) -> bool,
 ) -> Result<Parted, &'static str> {
-    let (plan, cast) = (Plan::of(point), Cast::of(point));
+    let (plan, role_set) = (Plan::of(point), RoleSet::of(point));
     let partition = Partition::of(&plan, division.parts.get(), disturbed(point, &plan));
     let single = partition.parts() < division.parts.get().min(2);
-    if let Some(obstacle) = undividable(point, &plan, &cast) {
+    if let Some(obstacle) = undividable(point, &plan, &role_set) {
         Err(obstacle)
     } else if single {
         Err(ONE_SWITCH)
@@ -193,7 +193,7 @@ fn divide(
         Err(TOO_SMALL)
     } else {
         Ok(Parted {
-            cast,
+            role_set,
             partition,
             flows: plan.flows.len(),
         })
@@ -202,7 +202,7 @@ fn divide(
 
 /// What a point is divided into.
 struct Parted {
-    cast: Cast,
+    role_set: RoleSet,
     partition: Partition,
     flows: usize,
 }
@@ -216,7 +216,7 @@ fn simulate(
     let simulation = Simulation {
         limits,
         point,
-        cast: parted.cast,
+        role_set: parted.role_set,
         partition: Arc::new(parted.partition),
         parts: (0..parts).map(|_| Mutex::new(None)).collect(),
         board: Board::new(parts, parted.flows),
@@ -227,7 +227,7 @@ fn simulate(
 }
 
 /// What a simulation does that parts cannot do by themselves.
-fn undividable(point: &PointSpec, plan: &Plan, cast: &Cast) -> Option<&'static str> {
+fn undividable(point: &PointSpec, plan: &Plan, role_set: &RoleSet) -> Option<&'static str> {
     let connections = &plan.connections;
     if !plan.barriers.is_empty() || !plan.dependencies.is_empty() {
         Some("flows wait for flows at other switches to end")
@@ -240,7 +240,7 @@ fn undividable(point: &PointSpec, plan: &Plan, cast: &Cast) -> Option<&'static s
         Some("connections take the places of earlier ones")
     } else if plan.flows.iter().any(|flow| flow.first_write.is_some()) {
         Some("applications write flows piece by piece")
-    } else if !cast.is_plain() || cast.roles.iter().any(|roles| roles.hold.is_some()) {
+    } else if !role_set.is_plain() || role_set.roles.iter().any(|roles| roles.hold.is_some()) {
         Some("roles of its own have to be on one thread")
     } else if point.keys.switch.pool != SharedPool::Off {
         Some("queues of a switch share a buffer")
@@ -268,7 +268,7 @@ fn disturbed(point: &PointSpec, plan: &Plan) -> Option<fabric::PortId> {
 struct Simulation<'a> {
     limits: Limits<'a>,
     point: &'a PointSpec,
-    cast: Cast,
+    role_set: RoleSet,
     partition: Arc<Partition>,
     /// Each belongs to one thread for one window.
     parts: Vec<Mutex<Option<Part>>>,
@@ -348,7 +348,7 @@ impl Simulation<'_> {
 
     fn part(&self, number: usize) -> Result<Part, RunError> {
         let border = Border::new(&self.partition, number);
-        let begun = run::begin(self.point, (&self.cast, &run::receiver), border)?;
+        let begun = run::begin(self.point, (&self.role_set, &run::receiver), border)?;
         let window = self.partition.window_of(self.division.shortened);
         Ok(Part::new(begun, (number, self.partition.parts()), window))
     }

@@ -22,7 +22,7 @@ use crate::probe::{Probe, Sees};
 use crate::standstill::Standstill;
 use crate::threads::Threads;
 use crate::watched::Watched;
-use crate::world::{Cast, MakeReceiver, World};
+use crate::world::{MakeReceiver, RoleSet, World};
 
 /// What ends a simulation before its end, and what tells its cost.
 #[derive(Clone, Copy, Debug)]
@@ -74,12 +74,12 @@ pub fn run(point: &PointSpec) -> Result<Outcome, RunError> {
 /// # Panics
 /// As [`run`] does.
 pub fn within(limits: Limits<'_>, point: &PointSpec) -> Result<Outcome, RunError> {
-    let cast = Cast::of(point);
-    if cast.roles.iter().any(|roles| roles.receiver.is_some()) {
-        run_world(limits, point, (&cast, &receiver), ())
+    let role_set = RoleSet::of(point);
+    if role_set.roles.iter().any(|roles| roles.receiver.is_some()) {
+        run_world(limits, point, (&role_set, &receiver), ())
     } else {
         // Without a receiver role its calls are compiled away.
-        run_world(limits, point, (&cast, &|_, _| Plain), ())
+        run_world(limits, point, (&role_set, &|_, _| Plain), ())
     }
 }
 
@@ -123,7 +123,7 @@ pub fn watch(
         probe: watching.probe,
         follower: watching.breakdown.then(Follower::default),
     };
-    run_world(limits, point, (&Cast::of(point), &receiver), watched)
+    run_world(limits, point, (&RoleSet::of(point), &receiver), watched)
 }
 
 /// The control of a host in a simulation in which some have a receiver role.
@@ -138,7 +138,7 @@ pub(crate) fn receiver(roles: Option<&Roles>, host: &HostInfo) -> Receiver {
 fn run_world<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
     limits: Limits<'_>,
     point: &PointSpec,
-    parts: (&Cast, &MakeReceiver<'_, R>),
+    parts: (&RoleSet, &MakeReceiver<'_, R>),
     probe: P,
 ) -> Result<Outcome, RunError> {
     let Some(hold) = parts.0.roles.iter().find_map(|roles| roles.hold) else {
@@ -161,10 +161,10 @@ fn run_world<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
 fn simulate<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
     limits: Limits<'_>,
     point: &PointSpec,
-    (cast, receiver): (&Cast, &MakeReceiver<'_, R>),
+    (role_set, receiver): (&RoleSet, &MakeReceiver<'_, R>),
     (probe, hold): (P, Option<&dyn Hold>),
 ) -> Result<Outcome, RunError> {
-    let (mut world, mut sched) = begin(point, (cast, receiver), probe)?;
+    let (mut world, mut sched) = begin(point, (role_set, receiver), probe)?;
     let bounds = Bounds {
         hold,
         ..Bounds::of(limits, point)
@@ -199,7 +199,7 @@ impl Handled {
 /// The world of a point and its events, before the first of them.
 pub(crate) fn begin<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
     point: &PointSpec,
-    (cast, receiver): (&Cast, &MakeReceiver<'_, R>),
+    (role_set, receiver): (&RoleSet, &MakeReceiver<'_, R>),
     probe: P,
 ) -> Result<(World<R, P>, Scheduler), RunError> {
     let keys = &point.keys;
@@ -212,7 +212,7 @@ pub(crate) fn begin<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
         point.order_seed(),
     );
     let mut world = attempt(&mut sched, |sched| {
-        World::new(point, cast, plan, (receiver, probe), sched)
+        World::new(point, role_set, plan, (receiver, probe), sched)
     })?;
     world.follow(keys.net.header_bytes);
     Ok((world, sched))

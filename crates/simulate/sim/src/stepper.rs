@@ -15,7 +15,7 @@ use crate::metrics::Outcome;
 use crate::observation::Observation;
 use crate::run::{self, Handled};
 use crate::standstill::Standstill;
-use crate::world::{Cast, World};
+use crate::world::{RoleSet, World};
 
 pub use crate::world::MakeSender;
 
@@ -42,7 +42,7 @@ pub use crate::world::MakeSender;
 /// ```
 pub struct Stepper {
     point: PointSpec,
-    cast: Cast,
+    role_set: RoleSet,
     world: World<Receiver, ()>,
     sched: Scheduler,
     /// When it ends at the latest.
@@ -58,8 +58,8 @@ impl Stepper {
     /// # Panics
     /// If the settings of the point were not checked by `scenario`.
     pub fn new(point: PointSpec) -> Result<Self, RunError> {
-        let cast = Cast::of(&point);
-        Self::of(point, cast)
+        let role_set = RoleSet::of(&point);
+        Self::of(point, role_set)
     }
 
     /// The same with senders from outside: `senders` makes that of every connection, for the host that sends
@@ -68,17 +68,17 @@ impl Stepper {
     /// # Panics
     /// As [`Stepper::new`] does.
     pub fn with_senders(point: PointSpec, senders: Arc<MakeSender>) -> Result<Self, RunError> {
-        let cast = Cast::of(&point).with_senders(senders);
-        Self::of(point, cast)
+        let role_set = RoleSet::of(&point).with_senders(senders);
+        Self::of(point, role_set)
     }
 
-    fn of(point: PointSpec, cast: Cast) -> Result<Self, RunError> {
-        let (world, sched) = run::begin(&point, (&cast, &run::receiver), ())?;
+    fn of(point: PointSpec, role_set: RoleSet) -> Result<Self, RunError> {
+        let (world, sched) = run::begin(&point, (&role_set, &run::receiver), ())?;
         Ok(Self {
             end: run::end_of(&point),
             seen: world.overview(),
             point,
-            cast,
+            role_set,
             world,
             sched,
             stuck: None,
@@ -88,7 +88,7 @@ impl Stepper {
     /// Begins anew with this seed: time zero, with everything drawn again.
     pub fn reset(&mut self, seed: u64) -> Result<(), RunError> {
         self.point.seed = seed;
-        let (world, sched) = run::begin(&self.point, (&self.cast, &run::receiver), ())?;
+        let (world, sched) = run::begin(&self.point, (&self.role_set, &run::receiver), ())?;
         self.seen = world.overview();
         (self.world, self.sched, self.stuck) = (world, sched, None);
         Ok(())

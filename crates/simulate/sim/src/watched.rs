@@ -71,9 +71,12 @@ impl Probe for Watched<'_> {
     #[inline(always)]
     fn on_endpoint(&mut self, end: End, endpoint: &Endpoint<Sender>, now: Time) {
         self.probe.on_endpoint(end, endpoint, now);
-        let line = self.follower.as_mut().and_then(|all| all.line(end.flow));
-        if let Some(line) = line {
-            line.on_event(end, endpoint, now);
+        let connection = self
+            .follower
+            .as_mut()
+            .and_then(|all| all.connection(end.flow));
+        if let Some(connection) = connection {
+            connection.on_event(end, endpoint, now);
         }
     }
 

@@ -1,8 +1,7 @@
 //! The world of a simulation: a network, its hosts, and the flows between them.
 
-mod books;
-mod cast;
 mod connection;
+mod conservation;
 mod deadlines;
 mod ended;
 mod facts;
@@ -13,6 +12,7 @@ mod observing;
 mod part;
 mod ports;
 mod repeating;
+mod role_set;
 mod watching;
 mod wiring;
 
@@ -32,8 +32,6 @@ use tcp::{Endpoint, Host, Plays, Progress, ReceiverCc, Slot};
 
 use crate::error::RunError;
 use crate::probe::{AtQueues, Packets, Sees};
-pub(crate) use cast::Cast;
-pub use cast::MakeSender;
 use connection::{Connection, EndedConnection};
 use deadlines::{Deadlines, Out, Outside, PAUSES};
 pub(crate) use ended::{Ended, EndedFlow};
@@ -43,6 +41,8 @@ pub(crate) use flow::flow as planned;
 use flow::{Act, agenda, flow, waiting};
 use helpers::host_helpers;
 use ports::Ports;
+pub use role_set::MakeSender;
+pub(crate) use role_set::RoleSet;
 pub use wiring::endpoint_config;
 use wiring::{Endpoints, early_sizes, hosts, network, own_ends, reserve_slots};
 
@@ -101,12 +101,12 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     /// `probe` sees every packet-hop.
     pub(crate) fn new(
         point: &PointSpec,
-        cast: &Cast,
+        role_set: &RoleSet,
         plan: Plan,
         (receiver, probe): (&MakeReceiver<'_, R>, P),
         sched: &mut Scheduler,
     ) -> Result<Self, RunError> {
-        let roles = &*cast.roles;
+        let roles = &*role_set.roles;
         let Plan {
             topology,
             bottleneck,
@@ -133,7 +133,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let agenda = agenda(starts().map(|(index, _)| index), &planned, &carrying);
         let ports = Ports::new(point, &topology, roles, bottleneck);
         let mut network = network(point, &topology, &ports, (first_start, &probe))?;
-        let endpoints = Endpoints::new((point, &topology), cast, &carrying);
+        let endpoints = Endpoints::new((point, &topology), role_set, &carrying);
         for (id, plan) in (0..).map(FlowId).zip(&carrying) {
             let key = endpoints.key(id, plan.group);
             network.introduce(id, key, [plan.sender, plan.receiver]);
@@ -171,7 +171,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             },
             topology,
             hosts,
-            withdraws: cast.withdraws(),
+            withdraws: role_set.withdraws(),
             connections,
             endpoints,
             early_sizes,

@@ -13,7 +13,7 @@ pub(super) struct Step {
 
 /// What became of a step that did not fail.
 #[derive(Debug, PartialEq)]
-pub(super) enum Outcome {
+pub(super) enum StepResult {
     Done,
     /// It did not run, for this reason.
     Skipped(&'static str),
@@ -44,12 +44,12 @@ impl Step {
 
 impl Lack {
     /// Skips the step, unless `no_skip` says that what is lacking has to be there.
-    pub(super) fn skip(self, no_skip: bool) -> Result<Outcome, Failure> {
+    pub(super) fn skip(self, no_skip: bool) -> Result<StepResult, Failure> {
         match self {
             Self::Installable(why) if no_skip => Err(Failure(format!(
                 "{why}, and TAILWATER_NO_SKIP is set: .ci/run installs it"
             ))),
-            Self::Installable(why) | Self::Optional(why) => Ok(Outcome::Skipped(why)),
+            Self::Installable(why) | Self::Optional(why) => Ok(StepResult::Skipped(why)),
         }
     }
 }
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn what_ci_installs_may_be_skipped_elsewhere_alone() {
         let lack = Lack::Installable("node is not installed");
-        let skipped = Outcome::Skipped("node is not installed");
+        let skipped = StepResult::Skipped("node is not installed");
         assert_eq!(lack.skip(false).unwrap(), skipped);
         let Failure(why) = lack.skip(true).unwrap_err();
         let refused = "node is not installed, and TAILWATER_NO_SKIP is set: .ci/run installs it";
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn what_ci_may_be_unable_to_have_is_skipped_everywhere() {
         let lack = Lack::Optional("there is no database");
-        let skipped = Outcome::Skipped("there is no database");
+        let skipped = StepResult::Skipped("there is no database");
         assert_eq!(lack.skip(true).unwrap(), skipped);
     }
 }

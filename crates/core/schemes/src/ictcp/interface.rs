@@ -25,13 +25,13 @@ pub struct Interface {
     active: Roster,
     /// The least round trip seen at this host.
     least_rtt: Option<Span>,
-    part: Part,
+    part: SubSlot,
     quota: Quota,
 }
 
 /// One of the two parts of a slot, each of length T.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct SubSlot {
     /// `None` while no data comes.
     start: Option<Time>,
     /// T.
@@ -50,7 +50,7 @@ impl Interface {
             connections: Vec::new(),
             active: Roster::default(),
             least_rtt: None,
-            part: Part {
+            part: SubSlot {
                 start: None,
                 length: Span::ZERO,
                 bytes: 0,

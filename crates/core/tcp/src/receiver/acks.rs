@@ -2,7 +2,7 @@
 
 use base::{Ecn, Span, Time};
 
-use super::policy::Verdict;
+use super::policy::AckDecision;
 use super::{EarlyAck, Receiver, Segment};
 use crate::config::{Config, EcnMode};
 
@@ -41,8 +41,11 @@ impl Receiver {
     #[cold]
     pub(super) fn note_answer(&mut self, segment: &Segment) {
         let end = segment.offset + segment.payload;
-        let told = self.policy.as_ref().map_or(0, |policy| policy.told());
-        if segment.cwr && end >= told && self.mode == EcnMode::Classic {
+        let acknowledged = self
+            .policy
+            .as_ref()
+            .map_or(0, |policy| policy.acknowledged());
+        if segment.cwr && end >= acknowledged && self.mode == EcnMode::Classic {
             self.echo = false;
         }
     }
@@ -73,9 +76,9 @@ impl Receiver {
         let mut at_once = !plain;
         if self.policy.is_some() {
             match self.judge(plain, rtt, now) {
-                Verdict::Usual => {}
-                Verdict::Now => at_once = true,
-                Verdict::Waits => return,
+                AckDecision::Usual => {}
+                AckDecision::Now => at_once = true,
+                AckDecision::Waits => return,
             }
         }
         if at_once || self.unacknowledged >= self.delayed_ack {

@@ -6,7 +6,7 @@ use base::{Ecn, Span, Time};
 
 use super::Receiver;
 use super::compression::Compression;
-use super::quick_acks::{Place, QuickAcks};
+use super::quick_acks::{AckConditions, QuickAcks};
 use super::tuning::Tuning;
 use crate::config::{Agreement, Config, ReceiveWindow};
 
@@ -24,7 +24,7 @@ pub(super) struct Policy {
     /// Segment size that both sides have agreed on, bytes.
     mss: u64,
     /// What the last ACK acknowledged.
-    told: u64,
+    acknowledged: u64,
 }
 
 impl Policy {
@@ -96,8 +96,8 @@ impl Policy {
     }
 
     /// What the last ACK acknowledged.
-    pub(super) const fn told(&self) -> u64 {
-        self.told
+    pub(super) const fn acknowledged(&self) -> u64 {
+        self.acknowledged
     }
 
     /// Whether a report waits for more.
@@ -109,7 +109,7 @@ impl Policy {
 
     /// An ACK up to `next` leaves, of data or of nothing new.
     pub(super) const fn on_acknowledged(&mut self, data: bool, next: u64) {
-        self.told = next;
+        self.acknowledged = next;
         if let Some(quick) = &mut self.quick {
             quick.on_acknowledged(data);
         }
@@ -138,7 +138,7 @@ impl Policy {
 
 /// What becomes of the ACK of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Verdict {
+pub(super) enum AckDecision {
     /// As RFC 5681 has it.
     Usual,
     /// It leaves now.
@@ -188,16 +188,16 @@ impl Receiver {
     /// What the policy says about the segment stored last, which was the next one with nothing beyond it (`plain`) or
     /// not.
     #[inline(never)]
-    pub(super) fn judge(&mut self, plain: bool, rtt: Span, now: Time) -> Verdict {
+    pub(super) fn judge(&mut self, plain: bool, rtt: Span, now: Time) -> AckDecision {
         let grows = self.grow(now);
-        let place = Place {
+        let place = AckConditions {
             grows,
             read: self.reading && self.arrival.held == 0,
             rtt,
             now,
         };
         let Some(policy) = &mut self.policy else {
-            return Verdict::Usual;
+            return AckDecision::Usual;
         };
         policy.report_begins = false;
         if policy.compression.is_some() {
@@ -206,12 +206,12 @@ impl Receiver {
         }
         let quick = policy.quick.as_mut();
         if quick.is_some_and(|quick| quick.on_data(&self.arrival, &place)) {
-            return Verdict::Now;
+            return AckDecision::Now;
         }
         if !plain && self.report_waits(rtt, now) {
-            return Verdict::Waits;
+            return AckDecision::Waits;
         }
-        Verdict::Usual
+        AckDecision::Usual
     }
 
     /// The window may grow with the segment stored last, and with what the application reads of it. Returns whether

@@ -41,7 +41,7 @@ pub(super) struct QuickAcks {
 
 /// What else decides about the ACK of a segment.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct AckConditions {
     /// Whether the window grows with it.
     pub(super) grows: bool,
     /// Whether the application has read everything that has come.
@@ -78,8 +78,8 @@ impl QuickAcks {
 
     /// A segment has been stored at `place`. Returns whether it is acknowledged at once.
     #[inline(never)]
-    pub(super) fn on_data(&mut self, arrival: &Arrival, place: &Place) -> bool {
-        let Place {
+    pub(super) fn on_data(&mut self, arrival: &Arrival, place: &AckConditions) -> bool {
+        let AckConditions {
             grows,
             read,
             rtt,
@@ -207,11 +207,11 @@ mod tests {
         }
     }
 
-    fn place(read: bool, ms: u64) -> Place {
-        Place {
+    fn place(read: bool, ms: u64) -> AckConditions {
+        AckConditions {
             read,
             now: at(ms),
-            ..Place::default()
+            ..AckConditions::default()
         }
     }
 
@@ -285,7 +285,7 @@ mod tests {
         let mut step = |grows| {
             let at_once = quick.on_data(
                 &arrival(1000),
-                &Place {
+                &AckConditions {
                     grows,
                     ..place(false, 0)
                 },
@@ -346,9 +346,9 @@ mod tests {
             });
             let us = |us| Time::ZERO + Span::from_micros(us);
             let step = |quick: &mut QuickAcks, now| {
-                let place = Place {
+                let place = AckConditions {
                     now,
-                    ..Place::default()
+                    ..AckConditions::default()
                 };
                 quick.on_data(&arrival(1000), &place)
             };

@@ -53,8 +53,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let before = (self.edge, self.edge_set_by);
         self.note_edge_as_linux(feedback);
         if let Some(mut repair) = self.repair.take() {
-            if repair.is_quiet(self.una, feedback.ack) {
-                self.on_quiet(feedback, self.edge != before.0, &mut repair);
+            if repair.may_take_fast_path(self.una, feedback.ack) {
+                self.on_fast_path(feedback, self.edge != before.0, &mut repair);
             } else {
                 self.on_recorded(feedback, before, &mut repair);
             }

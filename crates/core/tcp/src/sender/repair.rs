@@ -1,7 +1,7 @@
 //! Repair of losses by a record of every segment: how current stacks do it.
 //!
 //! RFC 5681 and its companions repair with a few numbers per connection, in [`recovery`](super::recovery).
-//! What came later needs to know when each segment left and what became of it, [`flight`]. On it stand
+//! What came later needs to know when each segment left and what became of it, [`retransmission_queue`]. On it stand
 //! mechanisms that do not know each other, one RFC in each file: [`rack`] finds losses, [`probe`] brings
 //! those of the last segments to light, [`reduction`] moves the window, [`undo`] and [`frto`] find out that
 //! nothing was lost. What joins them are the states of a sender in [`state`], as Linux has them. Without SACK,
@@ -10,19 +10,19 @@
 // judged lost is not sent again by recovery.
 
 mod booking;
-pub(super) mod flight;
+mod cwnd_limited;
+mod fast_path;
 mod frto;
 mod growth;
 mod held;
 mod probe;
-mod quiet;
 mod rack;
 mod reduction;
 mod reno;
+pub(super) mod retransmission_queue;
 mod state;
 mod timers;
 mod undo;
-mod usage;
 
 use base::{Span, Time};
 
@@ -33,15 +33,15 @@ use crate::plays::Plays;
 use crate::restart::Restart;
 use crate::scoreboard::DUP_THRESH;
 use crate::timestamps;
-use flight::{Delivered, Flight};
+use cwnd_limited::CwndLimited;
 use frto::Frto;
 use probe::{Answer, TailProbe};
 use rack::{Path, Rack};
 use reduction::Reduction;
 use reno::Reno;
+use retransmission_queue::{Delivered, RetransmissionQueue};
 use state::State;
 use undo::Undo;
-use usage::Usage;
 
 /// The record of a connection, and the mechanisms that its settings name.
 #[expect(
@@ -50,7 +50,7 @@ use usage::Usage;
 )]
 #[derive(Debug)]
 pub(super) struct Repair {
-    flight: Flight,
+    queue: RetransmissionQueue,
     state: State,
     /// Everything sent when `state` was entered ends here.
     high: u64,
@@ -74,14 +74,14 @@ pub(super) struct Repair {
     begins: bool,
     /// Whether new data goes before what is lost, until the next ACK (RFC 5682 §3.1 step 2b).
     new_first: bool,
-    usage: Usage,
+    cwnd_limited: CwndLimited,
     /// Whether the next segment completes the handshake, and so says nothing of data.
     opens: bool,
 }
 
 /// An acknowledgement, and what it has changed.
 #[derive(Clone, Copy, Debug)]
-struct News {
+struct AckInfo {
     delivered: Delivered,
     /// Bytes that became acknowledged in order.
     bytes: u64,
@@ -100,7 +100,7 @@ struct News {
     now: Time,
 }
 
-impl News {
+impl AckInfo {
     const fn advances(&self) -> bool {
         self.bytes > 0
     }
@@ -110,7 +110,7 @@ impl Repair {
     /// The mechanisms that these settings name, with or without SACK.
     pub(super) fn new(config: &Config, sack: bool) -> Self {
         Self {
-            flight: Flight::default(),
+            queue: RetransmissionQueue::default(),
             state: State::Open,
             high: 0,
             min_rtt: Span::from_ps(u64::MAX),
@@ -125,7 +125,7 @@ impl Repair {
             frto: Frto::Off,
             begins: false,
             new_first: false,
-            usage: Usage::default(),
+            cwnd_limited: CwndLimited::default(),
             opens: false,
         }
     }
@@ -134,13 +134,13 @@ impl Repair {
     pub(super) fn info(&self, plain: SenderInfo) -> SenderInfo {
         let cwnd = self.reduction.as_ref().map(Reduction::window);
         SenderInfo {
-            state: self.state.told(),
+            state: self.state.congestion_state(),
             cwnd: cwnd.unwrap_or(plain.cwnd),
-            unacked: self.flight.len() as u64,
-            sacked: self.flight.sacked().into(),
-            lost: Some(self.flight.lost().into()),
-            retransmitted: Some(self.flight.again().into()),
-            overtaken: Some(self.flight.overtaken()),
+            unacked: self.queue.len() as u64,
+            sacked: self.queue.sacked().into(),
+            lost: Some(self.queue.lost().into()),
+            retransmitted: Some(self.queue.retransmitted().into()),
+            overtaken: Some(self.queue.overtaken()),
             ..plain
         }
     }
@@ -162,14 +162,14 @@ impl Repair {
                 srtt,
                 recovering: self.state.repairs(),
             };
-            return rack.detect(&mut self.flight, &path, now);
+            return rack.detect(&mut self.queue, &path, now);
         }
         // RFC 6675 §4 IsLost, and RFC 5681 §3.2 for the first segment.
-        if let Some(below) = self.flight.reported().lost_below(u64::MAX, mss) {
-            self.flight.lose_below(below);
+        if let Some(below) = self.queue.reported().lost_below(u64::MAX, mss) {
+            self.queue.lose_below(below);
         }
-        if u64::from(self.dupacks) >= DUP_THRESH && !self.state.repairs() && self.flight.len() > 0 {
-            self.flight.lose(0);
+        if u64::from(self.dupacks) >= DUP_THRESH && !self.state.repairs() && self.queue.len() > 0 {
+            self.queue.lose(0);
         }
         None
     }
@@ -200,7 +200,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         repair: &mut Repair,
     ) {
         let moves_edge = self.edge != before.0;
-        let losses = repair.flight.losses();
+        let losses = repair.queue.losses();
         let echo = self.echo_of(feedback, repair);
         let mut delivered = repair.book(feedback, &self.sent_so_far());
         let told;
@@ -218,40 +218,40 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             self.tell_delivery(&delivery);
         }
         let idle = feedback.bare && bytes == 0 && !delivered.sacked && !moves_edge;
-        let mut news = News {
+        let mut ack_info = AckInfo {
             delivered,
             bytes,
             idle,
-            counts: idle && feedback.offset <= before.1 && repair.flight.len() > 0,
+            counts: idle && feedback.offset <= before.1 && repair.queue.len() > 0,
             echo,
             stamp: feedback.stamp,
             window: self.window,
             losses,
             now: feedback.now,
         };
-        repair.dupacks += u32::from(feedback.bare && bytes == 0 && repair.flight.len() > 0);
-        self.answer_probe(feedback.ack, &news, repair);
+        repair.dupacks += u32::from(feedback.bare && bytes == 0 && repair.queue.len() > 0);
+        self.answer_probe(feedback.ack, &ack_info, repair);
         let timer = if repair.reno.is_some() {
-            self.change_state_without_sack(&mut news, repair);
+            self.change_state_without_sack(&mut ack_info, repair);
             None
         } else {
-            self.change_state(&news, repair)
+            self.change_state(&ack_info, repair)
         };
-        if news.echo == Echo::Reduce && repair.state.repairs() {
+        if ack_info.echo == Echo::Reduce && repair.state.repairs() {
             // The loss it came with has reduced the window.
-            news.echo = Echo::Repeated;
+            ack_info.echo = Echo::Repeated;
         }
-        self.tell(feedback, &news, rtt, repair);
-        repair.reduce_in_proportion(&news);
-        self.set_timer(timer, &news, repair);
+        self.tell(feedback, &ack_info, rtt, repair);
+        repair.reduce_in_proportion(&ack_info);
+        self.set_timer(timer, &ack_info, repair);
         self.review_timer(feedback.now);
     }
 
     /// Processes what an acknowledgement below `una` reports by SACK, and nothing else of it (Linux 6.12, `tcp_ack`).
     pub(super) fn read_reports(&mut self, feedback: &Feedback<'_>, repair: &mut Repair) {
-        let losses = repair.flight.losses();
+        let losses = repair.queue.losses();
         let delivered = repair.book(feedback, &self.sent_so_far());
-        let news = News {
+        let ack_info = AckInfo {
             delivered,
             bytes: 0,
             idle: false,
@@ -262,14 +262,14 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             losses,
             now: feedback.now,
         };
-        if let Some(rest) = self.change_state(&news, repair) {
+        if let Some(rest) = self.change_state(&ack_info, repair) {
             self.timer = Timer::Reorder(self.config.expiry(feedback.now, rest));
         }
     }
 
     /// The next segment of a connection with a record.
     pub(super) fn next_recorded(&mut self, repair: &mut Repair, now: Time) -> Option<Outgoing> {
-        if std::mem::take(&mut self.retransmit_first) && repair.flight.len() > 0 {
+        if std::mem::take(&mut self.retransmit_first) && repair.queue.len() > 0 {
             return self.send_again(0, repair, now);
         }
         if std::mem::take(&mut repair.probe_due) {
@@ -279,11 +279,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             Some(reduction) => reduction.window(),
             None => self.segments(self.window),
         };
-        let room = window.saturating_sub(repair.flight.pipe());
+        let room = window.saturating_sub(repair.queue.pipe());
         let may_repair = std::mem::take(&mut repair.begins) || room > 0;
         if may_repair
             && !repair.new_first
-            && let Some(place) = repair.flight.next_lost()
+            && let Some(place) = repair.queue.next_lost()
             && !self.is_copy_held(place, repair, now)
             && let Some(outgoing) = self.send_again(place, repair, now)
         {
@@ -301,11 +301,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             return self.next_recorded(repair, now);
         }
         if segment.is_none() {
-            let in_flight = repair.flight.len() as u64;
+            let in_flight = repair.queue.len() as u64;
             let unsent = self.next < self.written + u64::from(self.closed);
             repair
-                .usage
-                .judge((room == 0, unsent), in_flight, (self.una, self.next));
+                .cwnd_limited
+                .validate((room == 0, unsent), in_flight, (self.una, self.next));
         }
         segment
     }
@@ -349,8 +349,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let start = self.next;
         self.note_start(repair, now);
         let outgoing = self.commit(start, payload, MAX_OFFSET, now);
-        repair.flight.push(start, self.next, now);
-        repair.usage.on_sent();
+        repair.queue.push(start, self.next, now);
+        repair.cwnd_limited.on_sent();
         if let Some(reduction) = &mut repair.reduction {
             reduction.on_sent();
         }
@@ -359,7 +359,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     }
 
     fn note_start(&mut self, repair: &Repair, now: Time) {
-        if repair.flight.pipe() == 0
+        if repair.queue.pipe() == 0
             && let Some(last) = self.last_sent
         {
             self.cc.tell(|cc| {
@@ -373,7 +373,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// A segment once more to repair its loss.
     fn send_again(&mut self, place: usize, repair: &mut Repair, now: Time) -> Option<Outgoing> {
         let outgoing = self.send_copy(place, repair, now)?;
-        repair.flight.repeat(place, now);
+        repair.queue.repeat(place, now);
         if let Some(undo) = &mut repair.undo {
             undo.on_copy(timestamps::clock(now));
         }
@@ -389,14 +389,14 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// A segment once more, as far as it lies within the peer's window, which may have shrunk: what lies behind it may
     /// be sent again (RFC 9293 §3.8.6 MAY-7), which Linux does not. The first one is, whatever the window.
     fn send_copy(&mut self, place: usize, repair: &mut Repair, now: Time) -> Option<Outgoing> {
-        let segment = *repair.flight.segment(place);
+        let segment = *repair.queue.segment(place);
         let payload = segment.end.min(self.written) - segment.start;
         let room = self.edge.saturating_sub(segment.start);
         let (mut payload, mut end) = (payload, segment.end);
         if room < payload.max(1) {
             if room > 0 {
                 (payload, end) = (room, segment.start + room);
-                repair.flight.split(place, end);
+                repair.queue.split(place, end);
             } else if place > 0 {
                 return None;
             }
@@ -415,7 +415,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         match self.config.ssthresh_of {
             SsthreshOf::Flight => self.next - self.una,
             SsthreshOf::Window => self.window,
-            SsthreshOf::Pipe => repair.flight.pipe() * self.mss,
+            SsthreshOf::Pipe => repair.queue.pipe() * self.mss,
         }
     }
 

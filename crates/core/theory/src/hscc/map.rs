@@ -6,7 +6,7 @@ use crate::answer::{Axis, Chart, Colour, Curve, Shape};
 
 /// A place of the map.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct MapCell {
     /// N.
     pub flows: f64,
     /// RTT without a queue, in s.
@@ -17,7 +17,7 @@ pub struct Place {
 
 /// The dominant eigenvalue for `columns` numbers of flows from 1 to `most` and `rows` round trips between
 /// two, both spaced evenly in their logarithms; everything else is as in `fluid`.
-pub fn map(fluid: &Fluid, most: (u32, f64), rtts: (f64, f64), rows: u32) -> Vec<Place> {
+pub fn map(fluid: &Fluid, most: (u32, f64), rtts: (f64, f64), rows: u32) -> Vec<MapCell> {
     let (columns, most) = most;
     let between = |share: f64, low: f64, high: f64| low * libm::pow(high / low, share);
     let shares =
@@ -34,7 +34,7 @@ pub fn map(fluid: &Fluid, most: (u32, f64), rtts: (f64, f64), rows: u32) -> Vec<
                 let linear = Linear::of(&place, &still);
                 linear.dominant().re * still.rtt
             });
-            Place {
+            MapCell {
                 flows: place.flows,
                 rtt: place.rtt,
                 growth,

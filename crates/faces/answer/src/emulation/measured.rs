@@ -9,7 +9,7 @@ use claims::{Measured, Of};
 use plan::PointSpec;
 use plan::workload::Plan;
 use protocol::{FlowRow, LinuxMetrics, LossKind, PointLine, Results, RunsOn};
-use record::trace::{EventKind, Told};
+use record::trace::{EventKind, ObservedSeries};
 use results::{Access, RunInfo, Store};
 use scenario::{Problem, Problems, Scenario};
 use sim::metrics::{Cost, FlowRecord, Metrics, Outcome, PortRecord};
@@ -135,7 +135,7 @@ fn series(
     line: &PointLine,
     (plan, path): (&record::trace::Plan, &Path),
 ) -> io::Result<()> {
-    let mut told = Told::new(plan, point, File::create(path)?)?;
+    let mut told = ObservedSeries::new(plan, point, File::create(path)?)?;
     let port = Plan::of(point).bottleneck;
     for (at, bytes) in line.queue.iter().flatten() {
         told.queue(port, *at, real(*bytes));

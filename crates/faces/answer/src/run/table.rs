@@ -126,14 +126,14 @@ struct Layout<'a> {
     /// The number of the columns before the first number.
     leading: usize,
     header: Vec<String>,
-    lines: Vec<Line>,
+    lines: Vec<TableLine>,
     /// Whether a line marks the best of its combination.
     marks: bool,
 }
 
 /// A row, a group of flows of it, or nothing.
 #[derive(Default)]
-struct Line {
+struct TableLine {
     cells: Vec<String>,
     /// Places of the cells that are the best of their combination.
     best: BTreeSet<usize>,
@@ -266,7 +266,7 @@ impl<'a> Layout<'a> {
         let blocks = std::mem::take(&mut self.blocks);
         for (number, block) in blocks.iter().enumerate() {
             if number > 0 && block.len() > 1 {
-                self.lines.push(Line::default());
+                self.lines.push(TableLine::default());
             }
             self.fill_block(block);
         }
@@ -288,7 +288,7 @@ impl<'a> Layout<'a> {
     /// A line for all flows of a row, or for those of a group.
     fn line(&mut self, row: &Row, of: Option<&str>, block: &[&Row]) {
         let axes = &self.summary.axes;
-        let mut line = Line::default();
+        let mut line = TableLine::default();
         line.cells.extend(axes.iter().map(|axis| match of {
             None => row.setting(axis).unwrap_or_default().to_owned(),
             Some(_) => String::new(),

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use clap::Args;
-use record::pcap::Places;
+use record::pcap::CapturePoints;
 use scenario::Problems;
 
 /// Captures of a run.
@@ -25,11 +25,11 @@ pub(crate) struct PcapArgs {
 
 impl PcapArgs {
     /// Where to capture, if anywhere.
-    pub(crate) fn places(&self) -> Result<Option<Places>, Problems> {
+    pub(crate) fn places(&self) -> Result<Option<CapturePoints>, Problems> {
         let Some(text) = &self.pcap else {
             return Ok(None);
         };
-        let places = Places::parse(text)?;
+        let places = CapturePoints::parse(text)?;
         Ok(Some(match self.pcap_snap {
             Some(bytes) => places.with_snap(bytes.get()),
             None => places,

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use base::cast::low_32;
 use base::{FlowId, HostId, Packet, Time};
-use programs::observer::Way;
-use programs::{Segment, What};
+use programs::observer::FlowDirection;
+use programs::{Segment, SegmentKind};
 use tcp::{AckSent, Arrival, Assembler, Plays, ReceiverCc, Slot};
 
 /// A receiver and its role.
@@ -20,11 +20,11 @@ pub(super) struct Connections<R> {
     /// Of the last segment: what processors tell may be slightly out of order, and a role's time does not go back.
     now: Time,
     /// By the way of their acknowledgements: the connections that are open.
-    open: BTreeMap<Way, Slot>,
+    open: BTreeMap<FlowDirection, Slot>,
     /// By slot.
     all: Vec<Connection>,
     /// Ways of those that have ended since they were last asked for.
-    ended: Vec<Way>,
+    ended: Vec<FlowDirection>,
 }
 
 #[derive(Debug)]
@@ -66,7 +66,7 @@ impl<R: Plays<dyn ReceiverCc>> Connections<R> {
     }
 
     /// Windows that have changed since the last call, by the ways of acknowledgements.
-    pub(super) fn changed(&mut self) -> Vec<(Way, u32)> {
+    pub(super) fn changed(&mut self) -> Vec<(FlowDirection, u32)> {
         let mut changed = Vec::new();
         for (way, slot) in &self.open {
             let window = self.role.as_role().window(*slot, u64::MAX);
@@ -80,32 +80,34 @@ impl<R: Plays<dyn ReceiverCc>> Connections<R> {
     }
 
     /// Connections that have ended since the last call.
-    pub(super) fn ended(&mut self) -> Vec<Way> {
+    pub(super) fn ended(&mut self) -> Vec<FlowDirection> {
         std::mem::take(&mut self.ended)
     }
 
     fn hear_one(&mut self, segment: &Segment) {
-        if let What::Opens(number) = segment.what {
+        if let SegmentKind::Opens(number) = segment.kind {
             self.begin(segment.way, number);
         }
         let Some(slot) = self.open.get(&segment.way).copied() else {
             return;
         };
-        match segment.what {
-            What::Opens(_) => {}
-            What::Carries {
+        match segment.kind {
+            SegmentKind::Opens(_) => {}
+            SegmentKind::Carries {
                 number,
                 bytes,
                 each,
             } => self.carry(slot, number, bytes, each),
-            What::Ends(number, bytes) => {
+            SegmentKind::Ends(number, bytes) => {
                 self.carry(slot, number, bytes, 0);
                 let connection = &mut self.all[slot.0 as usize];
                 connection.end = connection.offset(number.wrapping_add(bytes));
             }
-            What::Breaks => self.close(segment.way),
-            What::Accepts(number, window) => self.acknowledge(slot, number, window, true),
-            What::Acknowledges(number, window) => self.acknowledge(slot, number, window, false),
+            SegmentKind::Breaks => self.close(segment.way),
+            SegmentKind::Accepts(number, window) => self.acknowledge(slot, number, window, true),
+            SegmentKind::Acknowledges(number, window) => {
+                self.acknowledge(slot, number, window, false)
+            }
         }
         if self.all[slot.0 as usize].is_complete() {
             self.close(segment.way);
@@ -113,7 +115,7 @@ impl<R: Plays<dyn ReceiverCc>> Connections<R> {
     }
 
     /// A SYN came, which may come again.
-    fn begin(&mut self, way: Way, number: u32) {
+    fn begin(&mut self, way: FlowDirection, number: u32) {
         if let Some(slot) = self.open.get(&way) {
             if self.all[slot.0 as usize].first == number {
                 return;
@@ -162,7 +164,7 @@ impl<R: Plays<dyn ReceiverCc>> Connections<R> {
         }
     }
 
-    fn close(&mut self, way: Way) {
+    fn close(&mut self, way: FlowDirection) {
         if let Some(slot) = self.open.remove(&way) {
             self.role.as_role_mut().on_close(slot, self.now);
             self.ended.push(way);
@@ -227,24 +229,24 @@ mod tests {
         })
     }
 
-    fn way(port: u16) -> Way {
+    fn way(port: u16) -> FlowDirection {
         let end = |host: u8, port| std::net::SocketAddr::from(([10, 88, 0, host], port));
-        Way {
+        FlowDirection {
             from: end(1, 7_000),
             to: end(2, port),
         }
     }
 
-    fn segment(at_us: u64, what: What) -> Segment {
+    fn segment(at_us: u64, kind: SegmentKind) -> Segment {
         Segment {
             at: ZERO + Duration::from_micros(at_us),
             way: way(4_000),
-            what,
+            kind,
         }
     }
 
-    fn carries(number: u32, bytes: u32, each: u32) -> What {
-        What::Carries {
+    fn carries(number: u32, bytes: u32, each: u32) -> SegmentKind {
+        SegmentKind::Carries {
             number,
             bytes,
             each,
@@ -262,7 +264,7 @@ mod tests {
         let time = |at_us| Time::ZERO + Span::from_micros(at_us);
         let syn = Packet::new(FlowId(0), HostId(0));
         own.on_open(slot, &syn, 1_446, time(0));
-        let mut batch = vec![segment(0, What::Opens(first))];
+        let mut batch = vec![segment(0, SegmentKind::Opens(first))];
         let (mut at, mut offset, mut windows) = (10, 1_u64, Vec::new());
         for _ in 0..400 {
             let window = own.window(slot, u64::MAX);
@@ -274,7 +276,7 @@ mod tests {
             };
             own.on_ack_sent(slot, &sent, time(at));
             let told = u32::try_from(window).expect("a small window");
-            batch.push(segment(at, What::Acknowledges(number, told)));
+            batch.push(segment(at, SegmentKind::Acknowledges(number, told)));
             at += 2_000;
             // The whole window comes as one train.
             let count = window / u64::from(MSS);
@@ -310,11 +312,11 @@ mod tests {
     fn a_connection_ends_with_its_last_byte_in_order() {
         let mut kernel = Connections::new(law(), 1_446, ZERO);
         let all = [
-            What::Opens(0),
-            What::Accepts(1, 2 * MSS),
+            SegmentKind::Opens(0),
+            SegmentKind::Accepts(1, 2 * MSS),
             // The second segment is missing, and comes behind the FIN.
             carries(1, MSS, 0),
-            What::Ends(1 + 2 * MSS, 100),
+            SegmentKind::Ends(1 + 2 * MSS, 100),
         ];
         let all = (0..).zip(all).map(|(at, what)| segment(at, what));
         kernel.hear(all.collect());
@@ -328,11 +330,11 @@ mod tests {
         kernel.hear(vec![segment(10, carries(1, MSS, 0))]);
         assert!(kernel.open.is_empty());
         kernel.hear(vec![
-            segment(11, What::Opens(77)),
-            segment(12, What::Opens(77)),
+            segment(11, SegmentKind::Opens(77)),
+            segment(12, SegmentKind::Opens(77)),
         ]);
         assert_eq!(kernel.all.len(), 2, "a SYN that comes again opens nothing");
-        kernel.hear(vec![segment(13, What::Breaks)]);
+        kernel.hear(vec![segment(13, SegmentKind::Breaks)]);
         assert_eq!(kernel.ended(), [way(4_000)]);
     }
 }

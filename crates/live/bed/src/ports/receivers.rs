@@ -48,8 +48,8 @@ pub(super) fn decide(
     let _first = Priority::raised();
     let zero = clock_gettime(ClockId::Monotonic);
     let zero = Duration::try_from(zero).unwrap_or_default();
-    let ears = hosts.iter().map(|host| host.receiver.listen());
-    let ears = ears.collect::<Result<Vec<_>, _>>().map_err(refused)?;
+    let rings = hosts.iter().map(|host| host.receiver.listen());
+    let rings = rings.collect::<Result<Vec<_>, _>>().map_err(refused)?;
     let role = |host: &Host| Connections::new((decider.receiver)(&host.info), host.info.mss, zero);
     let mut all: Vec<_> = hosts.iter().map(role).collect();
     let slot = duration(decider.slot);
@@ -62,8 +62,8 @@ pub(super) fn decide(
         let now = clock::now();
         lengths.push(clock::micros(now.saturating_duration_since(last)));
         last = now;
-        for ((host, ear), connections) in hosts.iter().zip(&ears).zip(&mut all) {
-            connections.hear(ear.heard().map_err(refused)?);
+        for ((host, ring), connections) in hosts.iter().zip(&rings).zip(&mut all) {
+            connections.hear(ring.heard().map_err(refused)?);
             for (way, bytes) in connections.changed() {
                 host.receiver.assign(&way, bytes).map_err(refused)?;
             }

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use base::cast::real;
 use machine::netlink::Limit;
-use observed::{Cost, Crowd, Flow, Loss, Observation, Queue, judge, percentile};
+use observed::{Cost, Flow, IncastBurst, Loss, Observation, Queue, judge, percentile};
 use programs::Direction;
-use programs::observer::{Observer, Socket, Told, Totals, Transfer, Way};
+use programs::observer::{FlowDirection, Observer, ObserverEvent, Socket, Totals, Transfer};
 
 use super::Port;
 use crate::error::DeployError;
@@ -21,12 +21,12 @@ pub(super) struct Count {
     /// When connections that ended were last forgotten.
     swept: Duration,
     flows: Vec<Flow>,
-    crowds: Vec<Crowd>,
+    crowds: Vec<IncastBurst>,
     losses: Vec<Loss>,
     /// Bytes of first windows, of flows that are larger.
     first: Vec<u32>,
     /// Of each connection the last word.
-    sockets: BTreeMap<Way, Socket>,
+    sockets: BTreeMap<FlowDirection, Socket>,
     /// Flows and events beyond what is kept.
     lost: u64,
     cost: Cost,
@@ -97,14 +97,14 @@ impl Count {
         &self.flows
     }
 
-    fn note(&mut self, told: Told) {
+    fn note(&mut self, told: ObserverEvent) {
         if self.crowds.len().max(self.losses.len()) >= MOST_EVENTS {
             self.lost += 1;
             return;
         }
         let seconds = |time: Duration| time.saturating_sub(self.begin).as_secs_f64();
-        let receiver = |way: &Way| way.to.ip().to_string();
-        let mut lose = |way: &Way, at, since, is_timeout| {
+        let receiver = |way: &FlowDirection| way.to.ip().to_string();
+        let mut lose = |way: &FlowDirection, at, since, is_timeout| {
             self.losses.push(Loss {
                 receiver: receiver(way),
                 at_s: seconds(at),
@@ -113,17 +113,17 @@ impl Count {
             });
         };
         match told {
-            Told::Transfer(way, transfer) => self.keep(way, &transfer),
-            Told::Incast(way, at, degree) => self.crowds.push(Crowd {
+            ObserverEvent::Transfer(way, transfer) => self.keep(way, &transfer),
+            ObserverEvent::Incast(way, at, degree) => self.crowds.push(IncastBurst {
                 receiver: receiver(&way),
                 at_s: seconds(at),
                 degree,
             }),
-            Told::Drop(way, at, since) => lose(&way, at, since, false),
-            Told::Timeout(way, at, since) | Told::Late(way, at, since) => {
+            ObserverEvent::Drop(way, at, since) => lose(&way, at, since, false),
+            ObserverEvent::Timeout(way, at, since) | ObserverEvent::Late(way, at, since) => {
                 lose(&way, at, since, true);
             }
-            Told::Socket(way, socket) => {
+            ObserverEvent::Socket(way, socket) => {
                 if self.sockets.len() < MOST_FLOWS {
                     self.sockets.insert(way, socket);
                 }
@@ -131,7 +131,7 @@ impl Count {
         }
     }
 
-    fn keep(&mut self, way: Way, transfer: &Transfer) {
+    fn keep(&mut self, way: FlowDirection, transfer: &Transfer) {
         // A way without data is that of ACKs.
         if transfer.bytes == 0 {
             return;

@@ -182,7 +182,7 @@ fn said_of_rounds(rounds: u32) -> Prediction {
 #[test]
 fn what_is_waited_for_decides_where_flows_are_awaited_together() {
     let said = said_of_rounds(150);
-    assert_eq!((said.rounds, said.waited), (150, Waited::RoundP99S));
+    assert_eq!((said.rounds, said.waited), (150, RankedBy::RoundP99S));
     let seen = said.observed.round_p99_s.expect("rounds");
     assert!((seen - 0.23).abs() < 1e-9, "{seen}");
     assert_eq!(said.advice, ["rcc (grant)"]);
@@ -193,7 +193,7 @@ fn what_is_waited_for_decides_where_flows_are_awaited_together() {
 #[test]
 fn of_few_rounds_the_slowest_decides_nothing() {
     let said = said_of_rounds(40);
-    assert_eq!((said.rounds, said.waited), (40, Waited::RoundP50S));
+    assert_eq!((said.rounds, said.waited), (40, RankedBy::RoundP50S));
     assert_eq!(said.advice, ["hscc", "rcc (grant)"]);
 }
 

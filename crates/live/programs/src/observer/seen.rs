@@ -7,7 +7,7 @@ use crate::port::Direction;
 
 /// A direction of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Way {
+pub struct FlowDirection {
     /// Who sends.
     pub from: SocketAddr,
     /// Who receives.
@@ -77,21 +77,21 @@ pub struct Socket {
 
 /// An event, reported when it happens.
 #[derive(Clone, Debug)]
-pub enum Told {
+pub enum ObserverEvent {
     /// A transfer, which another one followed on its connection.
-    Transfer(Way, Transfer),
+    Transfer(FlowDirection, Transfer),
     /// For a millisecond from this time on, this number of flows went to the receiver of this one.
-    Incast(Way, Duration, u32),
+    Incast(FlowDirection, Duration, u32),
     /// The queue dropped a packet to this receiver, for the first time in this millisecond; the transfer of the packet
     /// began at the second time.
-    Drop(Way, Duration, Duration),
+    Drop(FlowDirection, Duration, Duration),
     /// A timeout of a sender of this machine, whose transfer began at the second time.
-    Timeout(Way, Duration, Duration),
+    Timeout(FlowDirection, Duration, Duration),
     /// Data came a second time behind a silence, from a sender of another machine; its transfer began at the second
     /// time.
-    Late(Way, Duration, Duration),
+    Late(FlowDirection, Duration, Duration),
     /// The TCP state of a connection that closes, or that has lost something for the first time.
-    Socket(Way, Socket),
+    Socket(FlowDirection, Socket),
 }
 
 /// Totals of the device.
@@ -125,7 +125,7 @@ pub struct Totals {
     pub lost: [u64; 2],
 }
 
-impl Way {
+impl FlowDirection {
     pub(crate) fn read(key: &[u8]) -> Option<Self> {
         let ports = [0, 2].map(|at| half(key, at).map(u16::from_be));
         let address = |number: usize| -> Option<IpAddr> {
@@ -219,13 +219,13 @@ fn hertz(ticks: u64, now_ns: u64) -> u32 {
 /// What kernels are built with.
 const HERTZ: [u32; 4] = [1_000, 300, 250, 100];
 
-impl Told {
+impl ObserverEvent {
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let key = match word(bytes, 4)? {
             0 => bytes.get(8..20)?,
             _ => bytes.get(8..44)?,
         };
-        let way = Way::read(key)?;
+        let way = FlowDirection::read(key)?;
         let time = |at| Some(Duration::from_nanos(long(bytes, at)?));
         Some(match word(bytes, 0)? {
             1 => Self::Transfer(way, Transfer::read(bytes.get(48..)?)?),
@@ -324,8 +324,8 @@ mod tests {
             ("[fd00::1]:5", "[fd00::2]:600"),
         ] {
             let [from, to] = [from, to].map(|end| end.parse().expect("an address"));
-            let way = Way { from, to };
-            assert_eq!(Way::read(&way.key().1), Some(way));
+            let way = FlowDirection { from, to };
+            assert_eq!(FlowDirection::read(&way.key().1), Some(way));
         }
     }
 }

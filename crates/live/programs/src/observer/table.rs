@@ -6,11 +6,11 @@ use std::net::{IpAddr, SocketAddr};
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 
-use super::seen::{Transfer, Way};
+use super::seen::{FlowDirection, Transfer};
 use crate::error::LoadError;
 
 /// All that are known, with their transfers.
-pub(super) fn taken(table: &MapHandle) -> Result<Vec<(Way, Transfer)>, LoadError> {
+pub(super) fn taken(table: &MapHandle) -> Result<Vec<(FlowDirection, Transfer)>, LoadError> {
     let refused = |error| LoadError::Refused("read a map", error);
     let batch = table.lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY);
     let mut count = 0_u32;
@@ -25,7 +25,7 @@ pub(super) fn taken(table: &MapHandle) -> Result<Vec<(Way, Transfer)>, LoadError
 }
 
 /// Frees the place of `way`, if it has one.
-pub(super) fn free(table: &MapHandle, way: &Way) -> Result<(), LoadError> {
+pub(super) fn free(table: &MapHandle, way: &FlowDirection) -> Result<(), LoadError> {
     let home = home(way).to_ne_bytes();
     let place = table.lookup(&home, MapFlags::ANY);
     let place = place.map_err(|error| LoadError::Refused("read a map", error))?;
@@ -39,18 +39,18 @@ pub(super) fn free(table: &MapHandle, way: &Way) -> Result<(), LoadError> {
 }
 
 /// The direction at a place; `None` if it is free.
-fn read(place: &[u8]) -> Option<(Way, Transfer)> {
+fn read(place: &[u8]) -> Option<(FlowDirection, Transfer)> {
     let near = place.get(KEY..KEY + 12)?;
     let way = match u32::from_ne_bytes(*place.get(VERSION..)?.first_chunk()?) {
-        4 => Way::read(near)?,
-        6 => Way::read(&[near, place.get(MORE..MORE + 24)?].concat())?,
+        4 => FlowDirection::read(near)?,
+        6 => FlowDirection::read(&[near, place.get(MORE..MORE + 24)?].concat())?,
         _ => return None,
     };
     Some((way, Transfer::read(place.get(SEEN + TRANSFER..)?)?))
 }
 
 /// Where a direction belongs: `home_of` of the programs.
-fn home(way: &Way) -> u32 {
+fn home(way: &FlowDirection) -> u32 {
     let (_, key) = way.key();
     let word = |word: &[u8]| u32::from_ne_bytes(*word.first_chunk().expect("four bytes"));
     let words: Vec<u64> = key.chunks(4).map(|bytes| word(bytes).into()).collect();
@@ -65,9 +65,9 @@ fn home(way: &Way) -> u32 {
 
 /// Another way of IPv4 between the same addresses whose place is that of `way`.
 #[doc(hidden)]
-pub fn neighbour(way: &Way) -> Option<Way> {
+pub fn neighbour(way: &FlowDirection) -> Option<FlowDirection> {
     let ports = (1..=u16::MAX).filter(|port| *port != way.from.port());
-    let mut others = ports.map(|port| Way {
+    let mut others = ports.map(|port| FlowDirection {
         from: SocketAddr::new(way.from.ip(), port),
         to: way.to,
     });

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use programs::{Direction, Reason, Receiver, What};
+use programs::{Direction, Reason, Receiver, SegmentKind};
 
 use crate::frame::{FIN, Frame};
 use crate::{count, loaded};
@@ -15,7 +15,7 @@ fn acks_carry_the_window_that_was_assigned_and_segments_are_told() {
         };
         let port = receiver.port();
         port.renew(Duration::from_hours(1)).expect("a lease");
-        let ear = receiver.listen().expect("a ring");
+        let ring = receiver.listen().expect("a ring");
         let run = |way, frame: Frame| {
             let bytes = Frame { v6, ..frame }.bytes();
             let out = port.run(way, &bytes).expect("a frame is run");
@@ -51,7 +51,7 @@ fn acks_carry_the_window_that_was_assigned_and_segments_are_told() {
             "2920 bytes in units of 128, rounded up"
         );
         assert_eq!(run(out, ack(22)), 22, "never more than TCP's own");
-        let told = ear.heard().expect("a ring");
+        let told = ring.heard().expect("a ring");
         let way = told[0].way;
         receiver.assign(&way, 5_000).expect("a map");
         assert_eq!(run(out, ack(500)), 40);
@@ -60,28 +60,28 @@ fn acks_carry_the_window_that_was_assigned_and_segments_are_told() {
         assert_eq!(run(out, ack(500)), 500);
         receiver.assign(&way, 5_000).expect("nobody is there");
         assert_eq!(run(out, ack(500)), 500);
-        let more = ear.heard().expect("a ring");
+        let more = ring.heard().expect("a ring");
         let all: Vec<_> = told.into_iter().chain(more).collect();
         assert!(all.iter().all(|told| told.way == way), "{all:?}");
         assert_eq!((way.from.port(), way.to.port()), (80, 4_000));
         assert_eq!(way.from.is_ipv6(), v6);
         assert!(all.is_sorted_by_key(|told| told.at));
-        let carries = What::Carries {
+        let carries = SegmentKind::Carries {
             number: 100,
             bytes: 1_000,
             each: 0,
         };
-        let whats: Vec<_> = all.iter().map(|told| told.what).collect();
+        let kinds: Vec<_> = all.iter().map(|told| told.kind).collect();
         let expected = [
-            What::Opens(99),
-            What::Accepts(100, 2_920),
+            SegmentKind::Opens(99),
+            SegmentKind::Accepts(100, 2_920),
             carries,
-            What::Acknowledges(100, 23 * 128),
-            What::Acknowledges(100, 22 * 128),
-            What::Acknowledges(100, 40 * 128),
-            What::Ends(100, 1),
+            SegmentKind::Acknowledges(100, 23 * 128),
+            SegmentKind::Acknowledges(100, 22 * 128),
+            SegmentKind::Acknowledges(100, 40 * 128),
+            SegmentKind::Ends(100, 1),
         ];
-        assert_eq!(whats, expected);
+        assert_eq!(kinds, expected);
         assert_eq!(receiver.untold().expect("a map"), 0);
         assert_eq!(count(port, Reason::Rewritten), 3);
         assert_eq!(count(port, Reason::Unknown), 2);
@@ -94,7 +94,7 @@ fn connections_that_this_host_opens_and_times_without_a_lease_are_left_alone() {
         return;
     };
     let port = receiver.port();
-    let ear = receiver.listen().expect("a ring");
+    let ring = receiver.listen().expect("a ring");
     let pass = |way, frame: Frame| {
         let bytes = frame.bytes();
         assert_eq!(port.run(way, &bytes).expect("a frame is run"), bytes);
@@ -109,10 +109,10 @@ fn connections_that_this_host_opens_and_times_without_a_lease_are_left_alone() {
     pass(out, Frame::syn(Some(7)));
     pass(into, Frame::syn_ack(Some(7)));
     pass(out, ack());
-    assert!(ear.heard().expect("a ring").is_empty());
+    assert!(ring.heard().expect("a ring").is_empty());
     pass(into, Frame::syn(Some(7)));
     port.renew(Duration::ZERO).expect("a lease");
     pass(out, Frame::syn_ack(Some(7)));
     assert_eq!(count(port, Reason::NoLease), 1);
-    assert_eq!(ear.heard().expect("a ring").len(), 1, "the SYN");
+    assert_eq!(ring.heard().expect("a ring").len(), 1, "the SYN");
 }

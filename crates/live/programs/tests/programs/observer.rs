@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use programs::Direction;
-use programs::observer::{Observer, Told, Transfer, Watch, Way, neighbour};
+use programs::observer::{FlowDirection, Observer, ObserverEvent, Transfer, Watch, neighbour};
 
 use crate::bed::{BUFFER, Bed, SENDER, SWITCH, TCP_PORT};
 use crate::frame::Frame;
@@ -25,9 +25,9 @@ pub(crate) const WATCH: Watch = Watch {
 };
 
 struct Seen {
-    told: Vec<Told>,
+    told: Vec<ObserverEvent>,
     /// Towards the receiver.
-    transfers: Vec<(Way, Transfer)>,
+    transfers: Vec<(FlowDirection, Transfer)>,
 }
 
 /// Watches the port towards the receiver meanwhile.
@@ -43,7 +43,7 @@ fn watched(bed: &Bed, act: impl FnOnce()) -> Option<(Observer, Seen)> {
     let told = observer.told().expect("a ring");
     let all = observer.transfers().expect("maps").into_iter();
     let earlier = told.iter().filter_map(|told| match told {
-        Told::Transfer(way, transfer) => Some((*way, *transfer)),
+        ObserverEvent::Transfer(way, transfer) => Some((*way, *transfer)),
         _ => None,
     });
     let all = all.chain(earlier);
@@ -108,7 +108,10 @@ fn counted(bed: &Bed) -> Option<Counted> {
         .transfers
         .iter()
         .filter(|(_, one)| one.bytes != SIZE as u64);
-    assert_eq!(odd.collect::<Vec<_>>(), Vec::<&(Way, Transfer)>::new());
+    assert_eq!(
+        odd.collect::<Vec<_>>(),
+        Vec::<&(FlowDirection, Transfer)>::new()
+    );
     assert_eq!(seen.transfers.len(), 3 * SENDERS);
     let sizes: BTreeSet<u64> = transfers.clone().map(|one| one.bytes).collect();
     assert_eq!(
@@ -125,10 +128,10 @@ fn counted(bed: &Bed) -> Option<Counted> {
     let told = seen
         .told
         .iter()
-        .filter(|told| matches!(told, Told::Timeout(..)));
+        .filter(|told| matches!(told, ObserverEvent::Timeout(..)));
     assert_eq!(told.count() as u64, timeouts[0]);
     let most = seen.told.iter().filter_map(|told| match told {
-        Told::Incast(_, _, degree) => Some(*degree),
+        ObserverEvent::Incast(_, _, degree) => Some(*degree),
         _ => None,
     });
     let degree = most.max().unwrap_or_default();
@@ -140,7 +143,7 @@ fn counted(bed: &Bed) -> Option<Counted> {
     let peak_bps = totals.peak_bps[0];
     assert!(peak_bps <= WATCH.queue_bps, "{peak_bps} bit/s");
     let control = seen.told.iter().find_map(|told| match told {
-        Told::Socket(way, socket) if way.to.port() == TCP_PORT => Some(socket),
+        ObserverEvent::Socket(way, socket) if way.to.port() == TCP_PORT => Some(socket),
         _ => None,
     });
     let control = control.expect("a connection closed");
@@ -192,7 +195,7 @@ fn flows_to_one_receiver_within_a_millisecond_count_together() {
         thread::sleep(Duration::from_millis(3));
         let told = observer.told().expect("a ring");
         let most = told.iter().filter_map(|told| match told {
-            Told::Incast(way, _, degree) => Some((way.to.ip().to_string(), *degree)),
+            ObserverEvent::Incast(way, _, degree) => Some((way.to.ip().to_string(), *degree)),
             _ => None,
         });
         let most: Vec<_> = most.collect();
@@ -261,13 +264,13 @@ fn a_pause_behind_a_short_segment_parts_transfers() {
     let transfers: Vec<_> = told
         .iter()
         .filter_map(|told| match told {
-            Told::Transfer(_, transfer) => Some(transfer),
+            ObserverEvent::Transfer(_, transfer) => Some(transfer),
             _ => None,
         })
         .collect();
     let late = told
         .iter()
-        .filter(|told| matches!(told, Told::Late(..)))
+        .filter(|told| matches!(told, ObserverEvent::Late(..)))
         .count();
     let of = |one: &Transfer| (one.bytes, one.segments, one.repeats, one.late_repeats);
     assert_eq!(

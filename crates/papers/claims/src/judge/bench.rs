@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use scenario::Problems;
 
-use super::along::Along;
+use super::swept::SweptValues;
 use crate::{Change, Claim, Measure, Measured, Number, Operand};
 
 /// The runs by which the claims of an experiment are judged.
@@ -60,10 +60,10 @@ impl<'a> Bench<'a> {
     }
 
     /// The values of an operand along the axes.
-    pub(super) fn along(&self, claim: &Claim, operand: &Operand) -> Result<Along, Problems> {
+    pub(super) fn along(&self, claim: &Claim, operand: &Operand) -> Result<SweptValues, Problems> {
         match self.runs(operand) {
-            Some(runs) => Along::new(runs, claim, (operand, &self.measured(operand))),
-            None => Ok(Along::default()),
+            Some(runs) => SweptValues::new(runs, claim, (operand, &self.measured(operand))),
+            None => Ok(SweptValues::default()),
         }
     }
 

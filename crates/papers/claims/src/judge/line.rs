@@ -2,22 +2,22 @@
 
 use scenario::Problems;
 
-use super::along::Along;
 use super::bench::Bench;
+use super::swept::SweptValues;
 use super::words::display;
 use crate::unit::Dimension;
 use crate::{Average, Claim, Level, Operand};
 
 /// An operand with what was measured for it.
-pub(super) struct Line<'a> {
+pub(super) struct OperandValues<'a> {
     pub(super) label: &'a str,
-    pub(super) along: Along,
+    pub(super) along: SweptValues,
     dimension: Dimension,
     /// The claim is about this of all values rather than about each.
     average: Option<Average>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> OperandValues<'a> {
     /// Measures each operand.
     pub(super) fn all(
         claim: &Claim,
@@ -77,7 +77,7 @@ impl<'a> Line<'a> {
 }
 
 /// How many values are compared: one if the claim is about averages.
-pub(super) fn places(lines: &[Line<'_>]) -> usize {
+pub(super) fn places(lines: &[OperandValues<'_>]) -> usize {
     let averaged = lines.iter().any(|line| line.average.is_some());
     let places = lines.iter().map(|line| line.along.len()).max();
     places

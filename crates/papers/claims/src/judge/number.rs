@@ -3,9 +3,9 @@
 use results::statistics::Estimate;
 use scenario::Problems;
 
-use super::along::Along;
 use super::bench::Bench;
 use super::order;
+use super::swept::SweptValues;
 use super::verdict::{Finding, Verdict};
 use super::words::digits;
 use crate::{Claim, Compare, Number, Of, Operand};
@@ -98,10 +98,14 @@ fn is_hollow(claim: &Claim, number: &Number, bench: &Bench<'_>) -> Result<bool, 
 }
 
 /// The number of each seed, over all points of the axes.
-fn seeds((number, of_averages): (&Number, bool), of: &Along, against: Option<&Along>) -> Vec<f64> {
+fn seeds(
+    (number, of_averages): (&Number, bool),
+    of: &SweptValues,
+    against: Option<&SweptValues>,
+) -> Vec<f64> {
     let seeds = of.values.iter().map(Vec::len).max().unwrap_or(0);
-    let places = of.len().max(against.map_or(0, Along::len));
-    let value = |along: &Along, place: usize, seed: usize| {
+    let places = of.len().max(against.map_or(0, SweptValues::len));
+    let value = |along: &SweptValues, place: usize, seed: usize| {
         let place = if along.len() == 1 { 0 } else { place };
         let values = along.values.get(place);
         values
@@ -110,7 +114,7 @@ fn seeds((number, of_averages): (&Number, bool), of: &Along, against: Option<&Al
             .unwrap_or(f64::NAN)
     };
     let averages = |seed| {
-        let average = |along: &Along| {
+        let average = |along: &SweptValues| {
             let values = (0..places).map(|place| value(along, place, seed));
             number.average.of(&values.collect::<Vec<_>>())
         };

@@ -3,7 +3,7 @@
 use scenario::Problems;
 
 use super::bench::Bench;
-use super::line::{self, Line};
+use super::line::{self, OperandValues};
 use super::tally::Tally;
 use super::verdict::Finding;
 use crate::{Average, Claim, Order, Rank};
@@ -28,7 +28,7 @@ pub(super) fn tally(
     let mut tally = Tally::default();
     match rank {
         Rank::Sorted(operands) => {
-            let lines = Line::all(claim, operands, average, bench)?;
+            let lines = OperandValues::all(claim, operands, average, bench)?;
             for place in 0..line::places(&lines) {
                 if are_equal(&lines, place) {
                     tally.equal += 1;
@@ -43,7 +43,7 @@ pub(super) fn tally(
         }
         Rank::Lowest { of, among, place } | Rank::Highest { of, among, place } => {
             let others = among.iter().filter(|other| *other != of);
-            let lines = Line::all(claim, [of].into_iter().chain(others), average, bench)?;
+            let lines = OperandValues::all(claim, [of].into_iter().chain(others), average, bench)?;
             let highest = matches!(rank, Rank::Highest { .. });
             for at in 0..line::places(&lines) {
                 if are_equal(&lines, at) {
@@ -90,13 +90,17 @@ fn is_tie(a: f64, b: f64) -> bool {
     clippy::float_cmp,
     reason = "counts and times of the same runs, unrounded"
 )]
-fn are_equal(lines: &[Line<'_>], place: usize) -> bool {
+fn are_equal(lines: &[OperandValues<'_>], place: usize) -> bool {
     let first = lines[0].value(place);
     lines.iter().all(|line| line.value(place) == first)
 }
 
 /// What these lines are at a place.
-fn say(lines: &[Line<'_>], shown: impl IntoIterator<Item = usize>, place: usize) -> String {
+fn say(
+    lines: &[OperandValues<'_>],
+    shown: impl IntoIterator<Item = usize>,
+    place: usize,
+) -> String {
     let values = shown.into_iter().map(|line| lines[line].say(place));
     let values = values.collect::<Vec<_>>().join(", ");
     let longest = lines.iter().max_by_key(|line| line.along.len());

@@ -4,15 +4,15 @@ use base::cast;
 use scenario::Problems;
 
 use super::bench::Bench;
-use super::line::{self, Line};
+use super::line::{self, OperandValues};
 use super::tally::Tally;
 use super::verdict::Finding;
 use crate::unit::Dimension;
 use crate::{Claim, Level, Shape, ShapeKind};
 
 pub(super) fn judge(claim: &Claim, shape: &Shape, bench: &Bench<'_>) -> Result<Finding, Problems> {
-    let lines = Line::all(claim, &shape.of, shape.average, bench)?;
-    let others = Line::all(claim, shape.shape.than(), shape.average, bench)?;
+    let lines = OperandValues::all(claim, &shape.of, shape.average, bench)?;
+    let others = OperandValues::all(claim, shape.shape.than(), shape.average, bench)?;
     let (tally, counted) = match (&shape.shape, &others[..]) {
         (ShapeKind::Equal(within), _) => (equal(shape, &lines, within.as_ref()), "values"),
         (ShapeKind::Greater { factor, .. }, [other]) => (
@@ -41,7 +41,7 @@ pub(super) fn judge(claim: &Claim, shape: &Shape, bench: &Bench<'_>) -> Result<F
 }
 
 /// At every value all operands are equal.
-fn equal(shape: &Shape, lines: &[Line<'_>], within: Option<&Level>) -> Tally {
+fn equal(shape: &Shape, lines: &[OperandValues<'_>], within: Option<&Level>) -> Tally {
     let mut tally = Tally::default();
     for place in 0..line::places(lines) {
         let values = || lines.iter().map(|line| line.value(place));
@@ -62,8 +62,8 @@ fn equal(shape: &Shape, lines: &[Line<'_>], within: Option<&Level>) -> Tally {
 /// At every value each operand compares with another.
 fn against(
     shape: &Shape,
-    lines: &[Line<'_>],
-    other: &Line<'_>,
+    lines: &[OperandValues<'_>],
+    other: &OperandValues<'_>,
     holds: impl Fn(f64, f64) -> bool,
 ) -> Tally {
     let mut tally = Tally::default();
@@ -88,7 +88,7 @@ fn against(
 /// may be off.
 fn level(
     shape: &Shape,
-    lines: &[Line<'_>],
+    lines: &[OperandValues<'_>],
     level: &Level,
     holds: impl Fn(f64, f64, f64) -> bool,
 ) -> Tally {
@@ -110,7 +110,7 @@ fn level(
 }
 
 /// Each operand has the shape along the axis, for each combination of the others.
-fn along_axis(shape: &Shape, lines: &[Line<'_>]) -> Tally {
+fn along_axis(shape: &Shape, lines: &[OperandValues<'_>]) -> Tally {
     let mut tally = Tally::default();
     for line in lines {
         for places in groups(shape, line) {
@@ -125,7 +125,7 @@ fn along_axis(shape: &Shape, lines: &[Line<'_>]) -> Tally {
 }
 
 /// Places that differ in the axis only.
-fn groups(shape: &Shape, line: &Line<'_>) -> Vec<Vec<usize>> {
+fn groups(shape: &Shape, line: &OperandValues<'_>) -> Vec<Vec<usize>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for (place, set) in line.along.places.iter().enumerate() {
         let others = set.iter().filter(|(key, _)| {
@@ -145,7 +145,7 @@ fn groups(shape: &Shape, line: &Line<'_>) -> Vec<Vec<usize>> {
 type Group<'a> = (Vec<&'a (String, String)>, Vec<usize>);
 
 /// Whether the values at these places have the shape.
-fn has_shape(shape: &Shape, line: &Line<'_>, places: &[usize], values: &[f64]) -> bool {
+fn has_shape(shape: &Shape, line: &OperandValues<'_>, places: &[usize], values: &[f64]) -> bool {
     let tolerance = shape.tolerance;
     let (Some(first), Some(last)) = (values.first(), values.last()) else {
         return false;
@@ -188,7 +188,7 @@ fn has_shape(shape: &Shape, line: &Line<'_>, places: &[usize], values: &[f64]) -
 }
 
 /// From which value to which the first operand goes, and whether it holds for more.
-fn ours(lines: &[Line<'_>], tally: &Tally) -> String {
+fn ours(lines: &[OperandValues<'_>], tally: &Tally) -> String {
     let Some(line) = lines.first() else {
         return tally.ours("values");
     };

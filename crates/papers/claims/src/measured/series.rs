@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use scenario::Problems;
 
-use super::super::measure::{Measure, Moment, Of, Place, Stretch};
+use super::super::measure::{Measure, Moment, Of, PortSelector, Stretch};
 use super::super::sample::Steps;
 use super::subject::Subject;
 use super::{Measured, text, whole};
@@ -79,10 +79,10 @@ impl Measured {
         else {
             return Ok(());
         };
-        let place = if *place == Place::default() {
-            &Place {
+        let place = if *place == PortSelector::default() {
+            &PortSelector {
                 bottleneck: true,
-                ..Place::default()
+                ..PortSelector::default()
             }
         } else {
             place
@@ -146,7 +146,7 @@ impl Measured {
     }
 
     /// Ports of all points that are meant.
-    fn ports(&self, place: &Place) -> Result<BTreeSet<(u32, u32)>, Problems> {
+    fn ports(&self, place: &PortSelector) -> Result<BTreeSet<(u32, u32)>, Problems> {
         let mut ports = BTreeSet::new();
         let columns = ["point", "port", "from", "to", "bottleneck"];
         self.folder.cells("ports", &columns, &mut |cells| {

@@ -9,7 +9,8 @@ use super::reader::Reader;
 use super::tree::Site;
 use crate::columns::{GOODPUT, THROUGHPUT};
 use crate::{
-    At, Bed, Claim, ClaimKind, Compare, Experiment, Live, Measure, Of, Place, ShapeKind, Statistic,
+    At, Bed, Claim, ClaimKind, Compare, Experiment, Live, Measure, Of, PortSelector, ShapeKind,
+    Statistic,
 };
 
 impl Reader<'_> {
@@ -187,7 +188,7 @@ fn is_known(measure: &Measure) -> bool {
             ..
         } => {
             let mut columns = [Some(*column), *apart_from].into_iter().flatten();
-            columns.all(|column| SERIES.contains(&column)) && *place == Place::default()
+            columns.all(|column| SERIES.contains(&column)) && *place == PortSelector::default()
         }
         Of::Events { kinds, group } => {
             group.is_none() && kinds.iter().all(|kind| LOSSES.contains(kind))

@@ -1,6 +1,8 @@
 //! Measures agree with the summary where both have a number.
 
-use claims::{Chosen, FlowWeight, Level, Measure, Moment, Of, Place, Statistic, Stretch, Weight};
+use claims::{
+    Chosen, FlowWeight, Level, Measure, Moment, Of, PortSelector, Statistic, Stretch, Weight,
+};
 
 use crate::bench::{Folder, INCAST};
 
@@ -66,7 +68,7 @@ fn drops_of_a_stretch_add_up_to_all_drops() {
         let (from, to) = (from.map(Moment::At), to.map(Moment::At));
         let of = Of::Series {
             column: "drops",
-            place: Place::default(),
+            place: PortSelector::default(),
             group: None,
             flow: None,
             host: None,
@@ -94,7 +96,7 @@ fn how_far_two_series_lie_apart_is_the_distance_of_their_statistics() {
     let mean = |column, apart_from| {
         let of = Of::Series {
             column,
-            place: Place::default(),
+            place: PortSelector::default(),
             group: None,
             flow: Some(0),
             host: None,

@@ -21,11 +21,11 @@ pub(super) struct Map {
     pub(super) schemes: Vec<(String, usize)>,
     /// What stands above the columns, below their schemes; empty if only schemes do.
     pub(super) columns: Vec<String>,
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<MapLine>,
 }
 
 /// Cells beside each other.
-pub(super) struct Line {
+pub(super) struct MapLine {
     pub(super) values: Vec<String>,
     pub(super) cells: Vec<Cell>,
     /// Whether the first of several settings changes here.
@@ -148,7 +148,7 @@ fn lines(
     summary: &Summary,
     (down, last): (usize, &[String]),
     show: &dyn Fn(usize, &Row) -> Shown,
-) -> Vec<Line> {
+) -> Vec<MapLine> {
     let place = |row: &Row| -> Vec<String> {
         let set = row.set.iter().map(|(_, value)| value.clone());
         set.chain([row.scheme.clone()]).collect()
@@ -186,7 +186,7 @@ fn lines(
             let cells = columns.iter().map(|column| cell(own, scheme, *column));
             cells.map(Option::unwrap_or_default).collect::<Vec<_>>()
         });
-        Line {
+        MapLine {
             values: own.clone(),
             cells: cells.collect(),
             first: own.len() > 1 && at > 0 && leading[at - 1][0] != own[0],

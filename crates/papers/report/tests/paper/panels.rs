@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use claims::judge::{self, Bench};
 use claims::{Axis, Experiment, Full, Line, Measure, Measured, Of, Paper, Plot, PlotKind};
-use claims::{Chosen, FlowWeight, Level, Place, Statistic, Stretch, Weight};
+use claims::{Chosen, FlowWeight, Level, PortSelector, Statistic, Stretch, Weight};
 use report::{Figure, Reproduction, Shape};
 use scenario::Source;
 
@@ -312,7 +312,7 @@ fn flows_over_time_are_told_apart_or_drawn_as_one() {
     let windows = |flow| {
         let of = Of::Series {
             column: "cwnd_bytes",
-            place: Place::default(),
+            place: PortSelector::default(),
             group: None,
             flow,
             host: None,
@@ -345,9 +345,9 @@ fn bars_stand_side_by_side_and_zero_is_said_where_it_cannot_be_drawn() {
     let ports = |place: &str| {
         let of = Of::Ports {
             column: "drops",
-            place: Place {
+            place: PortSelector {
                 from: Some(place.into()),
-                ..Place::default()
+                ..PortSelector::default()
             },
         };
         Measure::new(of, Some(Statistic::Sum))

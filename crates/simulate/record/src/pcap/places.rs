@@ -9,14 +9,14 @@ use scenario::{Argument, Problem, Problems, Scenario, Source};
 
 /// Places of a network, and how much of each packet to keep.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Places {
-    list: Vec<Place>,
+pub struct CapturePoints {
+    list: Vec<CapturePoint>,
     snap: usize,
 }
 
 /// A port, and with it a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum CapturePoint {
     /// The port in front of the bottleneck.
     Bottleneck,
     /// The port of a host.
@@ -25,17 +25,17 @@ pub enum Place {
     Port(u32),
 }
 
-impl Places {
+impl CapturePoints {
     /// Reads places separated by commas: `bottleneck,host:3,port:1`.
     pub fn parse(text: &str) -> Result<Self, Problems> {
         let source = Source::of_argument(Argument::Captures, text);
-        let mut list: Vec<Place> = Vec::new();
+        let mut list: Vec<CapturePoint> = Vec::new();
         let mut problems = Vec::new();
         let mut begin = 0;
         for part in text.split(',') {
             let range = begin..begin + part.len();
             begin = range.end + 1;
-            match Place::parse(part.trim()) {
+            match CapturePoint::parse(part.trim()) {
                 Some(place) if list.contains(&place) => {}
                 Some(place) => list.push(place),
                 None => problems.push(
@@ -81,7 +81,7 @@ impl Places {
         Problems::unless(problems, ())
     }
 
-    pub(super) fn list(&self) -> &[Place] {
+    pub(super) fn list(&self) -> &[CapturePoint] {
         &self.list
     }
 
@@ -90,7 +90,7 @@ impl Places {
     }
 }
 
-impl fmt::Display for Places {
+impl fmt::Display for CapturePoints {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<String> = self.list.iter().map(|place| place.name()).collect();
         f.write_str(&names.join(", "))?;
@@ -101,7 +101,7 @@ impl fmt::Display for Places {
     }
 }
 
-impl Place {
+impl CapturePoint {
     fn parse(text: &str) -> Option<Self> {
         if text == "bottleneck" {
             return Some(Self::Bottleneck);
@@ -147,11 +147,15 @@ mod tests {
 
     #[test]
     fn places_are_words_with_numbers() {
-        let places = Places::parse("bottleneck, host:3,port:0,host:3").unwrap();
-        let expected = [Place::Bottleneck, Place::Host(3), Place::Port(0)];
+        let places = CapturePoints::parse("bottleneck, host:3,port:0,host:3").unwrap();
+        let expected = [
+            CapturePoint::Bottleneck,
+            CapturePoint::Host(3),
+            CapturePoint::Port(0),
+        ];
         assert_eq!(places.list(), expected);
         for wrong in ["", "host", "host:", "hosts:1", "port:-1", "bottleneck,"] {
-            assert!(Places::parse(wrong).is_err(), "{wrong}");
+            assert!(CapturePoints::parse(wrong).is_err(), "{wrong}");
         }
     }
 
@@ -159,7 +163,7 @@ mod tests {
     fn a_place_outside_the_network_is_refused_with_what_there_is() {
         let scenario = Scenario::builtin("incast");
         let senders = scenario.points()[0].keys.workload.senders.0;
-        let check = |text: String| Places::parse(&text).unwrap().check(&scenario);
+        let check = |text: String| CapturePoints::parse(&text).unwrap().check(&scenario);
         assert!(check(format!("host:{senders},port:{}", 2 * senders + 1)).is_ok());
         let error = check(format!("host:{}", senders + 1)).unwrap_err();
         assert!(error.to_string().contains("there is no host"), "{error}");

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use record::pcap::{Capture, Places};
+use record::pcap::{Capture, CapturePoints};
 use sim::metrics::Outcome;
 use sim::run;
 
@@ -14,7 +14,7 @@ use crate::support::points;
 fn captured(name: &str, place: &str, scheme: &str, sets: &[&str]) -> (Outcome, PathBuf) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("captures-{name}"));
     let point = points("incast", scheme, sets).remove(0);
-    let places = Places::parse(place).expect("a place");
+    let places = CapturePoints::parse(place).expect("a place");
     let mut capture = Capture::new(&places, &point, &folder).expect("files begin");
     let outcome = run::observe(&point, &mut capture).expect("a conserving run");
     capture.finish().expect("files end");
@@ -228,7 +228,9 @@ fn stamps_have_nanoseconds_and_a_file_is_a_pure_function_of_its_point() {
 fn a_snap_length_keeps_headers_and_the_length_on_the_wire() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("captures-snap");
     let point = points("incast", "newreno", &["workload.senders=1"]).remove(0);
-    let places = Places::parse("bottleneck").expect("a place").with_snap(54);
+    let places = CapturePoints::parse("bottleneck")
+        .expect("a place")
+        .with_snap(54);
     let mut capture = Capture::new(&places, &point, &folder).expect("files begin");
     run::observe(&point, &mut capture).expect("a conserving run");
     capture.finish().expect("files end");

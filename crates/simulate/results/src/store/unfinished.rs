@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use plan::PointSpec;
 use plan::keys::TracedSeries;
-use record::pcap::Places;
+use record::pcap::CapturePoints;
 use scenario::Scenario;
 use sim::error::RunError;
 use sim::metrics::Outcome;
@@ -23,7 +23,7 @@ pub struct Unfinished<'a> {
     captures: Remains,
     /// Whether there is to be a series.
     traced: bool,
-    places: Option<&'a Places>,
+    places: Option<&'a CapturePoints>,
 }
 
 impl Unfinished<'_> {
@@ -38,7 +38,7 @@ impl Unfinished<'_> {
     }
 
     /// Where packets are captured, if anywhere.
-    pub fn places(&self) -> Option<&Places> {
+    pub fn places(&self) -> Option<&CapturePoints> {
         self.places
     }
 }

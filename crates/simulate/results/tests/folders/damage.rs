@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use record::pcap::Places;
+use record::pcap::CapturePoints;
 use results::{Access, Store};
 use scenario::{Overrides, Scenario, Source};
 use sim::run::Limits;
@@ -84,7 +84,7 @@ fn the_part_of_another_point_is_missing() {
     assert_eq!(missing[0].index, 1);
 }
 
-fn scenario() -> (Scenario, Places) {
+fn scenario() -> (Scenario, CapturePoints) {
     let overrides = Overrides {
         schemes: Some("newreno".into()),
         sets: vec!["workload.senders=1,2".into(), "workload.size=1KB".into()],
@@ -93,7 +93,7 @@ fn scenario() -> (Scenario, Places) {
     };
     let source = Source::builtin("incast").expect("a folder of the test");
     let scenario = Scenario::load(source, &overrides).expect("a folder of the test");
-    let places = Places::parse("bottleneck").expect("a folder of the test");
+    let places = CapturePoints::parse("bottleneck").expect("a folder of the test");
     (scenario, places)
 }
 
@@ -124,7 +124,7 @@ impl Folder {
     }
 
     /// Every point of the scenario.
-    fn filled(&self, scenario: &Scenario, places: &Places) -> Store {
+    fn filled(&self, scenario: &Scenario, places: &CapturePoints) -> Store {
         let store = Store::open(&self.0, scenario, Some(places), Access::New)
             .expect("a folder of the test");
         store.begin(scenario).expect("a folder of the test");

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use base::Quantity;
 
-use crate::document::{EXCEPTIONS, Part};
+use crate::document::{EXCEPTIONS, ExceptionSetting};
 use crate::expression::Expression;
 use plan::keys::{self, Keys, Profile, profile};
 
@@ -121,7 +121,7 @@ impl<'a> Layer<'a> {
 
     /// Adds settings of single links and hosts, in their order, to those that are written as one text. Those of one link that
     /// follow each other stand together.
-    pub(super) fn add_exceptions(&mut self, parts: &[(&Part, &'a str, Origin)]) {
+    pub(super) fn add_exceptions(&mut self, parts: &[(&ExceptionSetting, &'a str, Origin)]) {
         let Some((.., origin)) = parts.first() else {
             return;
         };
@@ -131,7 +131,7 @@ impl<'a> Layer<'a> {
         };
         for one in parts.chunk_by(|(one, ..), (other, ..)| one.place == other.place) {
             // A comma separates settings here.
-            let own = |(part, text, _): &(&Part, &str, Origin)| {
+            let own = |(part, text, _): &(&ExceptionSetting, &str, Origin)| {
                 format!("{} {}", part.field, text.replace(',', " "))
             };
             let fields: Vec<String> = one.iter().map(own).collect();

@@ -18,7 +18,7 @@ use tcp::{Config, Endpoint, Host, Identity, Plays, ReceiverCc, Slot};
 
 use super::facts::{host_info, host_rates, mss};
 use super::ports::Ports;
-use super::{Cast, Connection, MakeReceiver};
+use super::{Connection, MakeReceiver, RoleSet};
 use crate::error::RunError;
 use crate::probe::Divide;
 
@@ -66,7 +66,7 @@ pub(super) struct Endpoints {
     groups: Arc<[Group]>,
     /// The first connection of each group; those of a group follow each other.
     first: Vec<u32>,
-    cast: Cast,
+    role_set: RoleSet,
     /// Of each group, at the senders and at the receivers of its flows.
     configs: Vec<[Arc<Config>; 2]>,
     /// Hosts that send at another rate than `link.rate`.
@@ -76,13 +76,13 @@ pub(super) struct Endpoints {
 impl Endpoints {
     pub(super) fn new(
         (point, topology): (&PointSpec, &Topology),
-        cast: &Cast,
+        role_set: &RoleSet,
         planned: &[PlannedConnection],
     ) -> Self {
         let usual = point.keys.link.rate;
         let hosts = (0..).map(HostId).take(topology.hosts().len());
         let rates = hosts.map(|host| (host, host_rates(topology, host)[0]));
-        let groups = point.groups.iter().zip(&*cast.roles);
+        let groups = point.groups.iter().zip(&*role_set.roles);
         let config = |(group, roles): (&Group, &Roles)| {
             let sender = Arc::new(endpoint_config(&group.keys, roles));
             let receiver = receiver_config(&group.keys, &sender);
@@ -95,7 +95,7 @@ impl Endpoints {
                 .map(|group| planned.partition_point(|plan| (plan.group as usize) < group))
                 .map(id)
                 .collect(),
-            cast: cast.clone(),
+            role_set: role_set.clone(),
             configs: groups.map(config).collect(),
             rates: rates.filter(|(_, rate)| *rate != usual).collect(),
         }
@@ -117,7 +117,7 @@ impl Endpoints {
         asked: bool,
     ) -> [Endpoint<Sender>; 2] {
         let configs = &self.configs[group as usize];
-        let roles = &self.cast.roles[group as usize];
+        let roles = &self.role_set.roles[group as usize];
         // Which one changes no result: a group that is renamed keeps its own.
         let mut initial = Stream::new(self.seed, "initial sequence number", id.0.into());
         [(sender, receiver), (receiver, sender)].map(|(local, remote)| {
@@ -137,7 +137,7 @@ impl Endpoints {
                 size: size.filter(|_| sends),
                 config: *config,
             };
-            let sender = self.cast.sender(roles, id, &info, sends);
+            let sender = self.role_set.sender(roles, id, &info, sends);
             let mut endpoint = roles.make_endpoint(identity, config, &info, sender);
             if sends == asked {
                 endpoint.listen();

@@ -2,8 +2,8 @@
 
 use base::SackBlocks;
 
-use super::flight::{Delivered, Judge};
 use super::probe::TailProbe;
+use super::retransmission_queue::{AckContext, Delivered};
 use super::{Feedback, Repair, Sender};
 use crate::cc::SenderCc;
 use crate::plays::Plays;
@@ -48,7 +48,7 @@ impl Repair {
 
     /// Books that this came twice, which may be outstanding, with everything below `una` acknowledged before.
     fn book_duplicate(&mut self, duplicate: (u64, u64), segments: u32, una: u64) {
-        let (copies, late) = self.flight.duplicate(duplicate);
+        let (copies, late) = self.queue.duplicate(duplicate);
         if let Some(undo) = &mut self.undo {
             undo.on_duplicate(duplicate.1, una, segments);
             undo.on_answered(copies);
@@ -67,7 +67,7 @@ impl Repair {
     /// Books what `feedback` reports by SACK, and what it acknowledges of the record.
     pub(super) fn book(&mut self, feedback: &Feedback<'_>, sent: &SentSoFar) -> Delivered {
         let una = feedback.ack.max(sent.una);
-        let judge = Judge {
+        let context = AckContext {
             now: feedback.now,
             min_rtt: self.min_rtt,
             limit: self.high,
@@ -79,8 +79,8 @@ impl Repair {
             self.book_duplicate(duplicate, segments, sent.una);
         }
         if feedback.ack > sent.una {
-            self.flight
-                .acknowledge(feedback.ack, &judge, &mut delivered);
+            self.queue
+                .acknowledge(feedback.ack, &context, &mut delivered);
         }
         let mut blocks = [(0, 0); SackBlocks::MAX];
         let reported = &feedback.sacked[usize::from(duplicate.is_some())..];
@@ -89,12 +89,12 @@ impl Repair {
         blocks.sort_unstable();
         for block in blocks {
             // A receiver may report data alone: a FIN that left with the data of this block has come, too.
-            if block.1 == sent.data_end && self.flight.ends_in_data_and_fin(sent.data_end) {
+            if block.1 == sent.data_end && self.queue.ends_in_data_and_fin(sent.data_end) {
                 block.1 += 1;
             }
             // RFC 2018 §5; a block outside what is outstanding is damaged or old.
             if block.0 >= una && block.0 < block.1 && block.1 <= sent.next {
-                self.flight.report(*block, &judge, &mut delivered);
+                self.queue.report(*block, &context, &mut delivered);
             }
         }
         if let Some(rack) = &mut self.rack {

@@ -32,7 +32,7 @@ pub(crate) struct Evidence {
 
 /// What follows from it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Verdict {
+pub(crate) enum FrtoVerdict {
     /// The timeout was spurious.
     Spurious,
     /// New data is sent, and what is lost waits.
@@ -51,30 +51,30 @@ impl Frto {
         waits
     }
 
-    pub(crate) fn on_ack(&mut self, ack: Evidence) -> Verdict {
+    pub(crate) fn on_ack(&mut self, ack: Evidence) -> FrtoVerdict {
         match *self {
-            Self::Off => Verdict::Repair,
+            Self::Off => FrtoVerdict::Repair,
             // Step 3b, which may come with the first ACK.
             _ if ack.original => {
                 *self = Self::Off;
-                Verdict::Spurious
+                FrtoVerdict::Spurious
             }
             Self::First if ack.advances && !ack.complete && ack.new_data => {
                 *self = Self::NewData;
-                Verdict::SendNew
+                FrtoVerdict::SendNew
             }
             // Steps 2a and 2b without data to send: the usual recovery.
             Self::First if ack.advances => {
                 *self = Self::Off;
-                Verdict::Repair
+                FrtoVerdict::Repair
             }
-            Self::First => Verdict::Repair,
+            Self::First => FrtoVerdict::Repair,
             // Step 3a: something beyond the hole arrived, so the hole is real.
             Self::NewData if ack.reports => {
                 *self = Self::Off;
-                Verdict::Repair
+                FrtoVerdict::Repair
             }
-            Self::NewData => Verdict::SendNew,
+            Self::NewData => FrtoVerdict::SendNew,
         }
     }
 }
@@ -100,12 +100,12 @@ mod tests {
     #[test]
     fn an_ack_that_moves_on_sends_new_data_and_a_report_beyond_a_hole_ends_that() {
         let mut frto = Frto::First;
-        assert_eq!(frto.on_ack(ADVANCES), Verdict::SendNew);
+        assert_eq!(frto.on_ack(ADVANCES), FrtoVerdict::SendNew);
         let report = Evidence {
             reports: true,
             ..NOTHING
         };
-        assert_eq!(frto.on_ack(report), Verdict::Repair);
+        assert_eq!(frto.on_ack(report), FrtoVerdict::Repair);
         assert_eq!(frto, Frto::Off);
     }
 
@@ -117,7 +117,7 @@ mod tests {
                 original: true,
                 ..ADVANCES
             };
-            assert_eq!(frto.on_ack(original), Verdict::Spurious);
+            assert_eq!(frto.on_ack(original), FrtoVerdict::Spurious);
             assert_eq!(frto, Frto::Off);
         }
         assert_eq!(
@@ -125,7 +125,7 @@ mod tests {
                 original: true,
                 ..ADVANCES
             }),
-            Verdict::Repair
+            FrtoVerdict::Repair
         );
     }
 
@@ -138,12 +138,12 @@ mod tests {
             let mut frto = Frto::First;
             let mut ack = ADVANCES;
             change(&mut ack);
-            assert_eq!(frto.on_ack(ack), Verdict::Repair);
+            assert_eq!(frto.on_ack(ack), FrtoVerdict::Repair);
             assert_eq!(frto, Frto::Off);
         }
         // A duplicate before the first new ACK decides nothing.
         let mut frto = Frto::First;
-        assert_eq!(frto.on_ack(NOTHING), Verdict::Repair);
+        assert_eq!(frto.on_ack(NOTHING), FrtoVerdict::Repair);
         assert_eq!(frto, Frto::First);
     }
 }

@@ -3,7 +3,7 @@
 use base::Span;
 
 use super::state::State;
-use super::{News, Repair};
+use super::{AckInfo, Repair};
 use crate::cc::{Ack, Echo, SenderCc};
 use crate::config::Growth;
 use crate::plays::Plays;
@@ -12,11 +12,11 @@ use crate::sender::{Feedback, Sender};
 
 impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// Whether the window may grow as far as its use decides it.
-    fn uses_window(&self, repair: &Repair) -> bool {
+    fn is_cwnd_limited(&self, repair: &Repair) -> bool {
         let window = self.window;
         if self.config.window_validation && self.config.counts_segments() {
             return repair
-                .usage
+                .cwnd_limited
                 .may_grow(self.segments(window), self.cc.as_role().is_slow_starting());
         }
         !self.config.window_validation || self.used.saturating_mul(2) >= window
@@ -24,30 +24,30 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
 
     /// The bytes that windows grow by. Deliveries count with an ACK that moves on; where segments are known to
     /// change their order, with every one (`tcp_may_raise_cwnd`).
-    fn growth_of(&self, news: &News, repair: &Repair) -> u64 {
+    fn growth_of(&self, ack_info: &AckInfo, repair: &Repair) -> u64 {
         if self.config.growth != Growth::Delivery {
-            return news.bytes;
+            return ack_info.bytes;
         }
-        let reorders = repair.flight.overtaken() > DUP_THRESH * self.mss;
-        if !news.advances() && !reorders {
+        let reorders = repair.queue.overtaken() > DUP_THRESH * self.mss;
+        if !ack_info.advances() && !reorders {
             return 0;
         }
-        u64::from(news.delivered.segments) * self.mss
+        u64::from(ack_info.delivered.segments) * self.mss
     }
 
     /// Tells the congestion control, and begins a reduction if a mark asks for one.
     pub(super) fn tell(
         &mut self,
         feedback: &Feedback<'_>,
-        news: &News,
+        ack_info: &AckInfo,
         rtt: Option<Span>,
         repair: &mut Repair,
     ) {
-        let reduces = news.echo == Echo::Reduce;
-        let bytes = self.growth_of(news, repair);
-        let tells = news.echo != Echo::None || feedback.extension != base::Extension::NONE;
-        if news.bytes.max(bytes) > 0 || tells {
-            self.tell_ack(feedback, (bytes, news.echo), rtt, repair);
+        let reduces = ack_info.echo == Echo::Reduce;
+        let bytes = self.growth_of(ack_info, repair);
+        let tells = ack_info.echo != Echo::None || feedback.extension != base::Extension::NONE;
+        if ack_info.bytes.max(bytes) > 0 || tells {
+            self.tell_ack(feedback, (bytes, ack_info.echo), rtt, repair);
         }
         if reduces {
             // A mark proves congestion: an earlier reduction is not taken back any more (`tcp_enter_cwr`).
@@ -56,7 +56,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             }
             self.note_reduction();
             self.enter(State::Reduced, repair);
-            self.begin_reduction(news.window, repair);
+            self.begin_reduction(ack_info.window, repair);
         }
     }
 
@@ -67,7 +67,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         rtt: Option<Span>,
         repair: &Repair,
     ) {
-        let limited_by_window = self.uses_window(repair);
+        let limited_by_window = self.is_cwnd_limited(repair);
         let ack = Ack {
             bytes,
             acknowledged: self.una,
@@ -87,7 +87,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// outstanding, as on a request that still echoes marks of the answer before it, there is no window of data
     /// to reduce (`tcp_ack`), and no delivery that would let a reduction go on.
     pub(super) fn echo_of(&self, feedback: &Feedback<'_>, repair: &Repair) -> Echo {
-        if !feedback.echo || !self.ecn || repair.flight.len() == 0 {
+        if !feedback.echo || !self.ecn || repair.queue.len() == 0 {
             return Echo::None;
         }
         match repair.state {

@@ -13,7 +13,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     #[inline(always)]
     pub(super) fn is_copy_held(&mut self, place: usize, repair: &Repair, now: Time) -> bool {
         self.crowds_host && {
-            let segment = repair.flight.segment(place);
+            let segment = repair.queue.segment(place);
             self.waits_for_host(segment.end - segment.start, true, now)
         }
     }

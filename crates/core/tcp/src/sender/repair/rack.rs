@@ -2,7 +2,7 @@
 
 use base::{Span, Time};
 
-use super::flight::{Delivered, Flight};
+use super::retransmission_queue::{Delivered, RetransmissionQueue};
 use crate::config::{Config, LossDetection};
 
 /// The sender's state of RFC 8985 §5.3, less what the flight knows of each segment.
@@ -138,23 +138,28 @@ impl Rack {
     }
 
     /// RFC 8985 §6.2 step 5. Returns how long the reordering timer is to run, if it is.
-    pub(crate) fn detect(&mut self, flight: &mut Flight, path: &Path, now: Time) -> Option<Span> {
+    pub(crate) fn detect(
+        &mut self,
+        queue: &mut RetransmissionQueue,
+        path: &Path,
+        now: Time,
+    ) -> Option<Span> {
         if !std::mem::take(&mut self.advanced) {
             return None;
         }
-        self.detect_now(flight, path, now)
+        self.detect_now(queue, path, now)
     }
 
     /// The same when the timer has expired.
     pub(crate) fn detect_now(
         &mut self,
-        flight: &mut Flight,
+        queue: &mut RetransmissionQueue,
         path: &Path,
         now: Time,
     ) -> Option<Span> {
-        let window = self.window(path, flight.sacked());
+        let window = self.window(path, queue.sacked());
         let mut rest = Span::ZERO;
-        flight.lose_if(self.newest, |segment| {
+        queue.lose_if(self.newest, |segment| {
             let due = segment.sent + self.rtt + window;
             rest = rest.max(due.since(now));
             due <= now
@@ -185,7 +190,7 @@ const MAX_STEPS: u32 = 255;
 
 #[cfg(test)]
 mod tests {
-    use super::super::flight::Judge;
+    use super::super::retransmission_queue::AckContext;
     use super::*;
 
     fn at(us: u64) -> Time {
@@ -199,24 +204,24 @@ mod tests {
     };
 
     /// Ten segments of 10 bytes, sent 1 us after each other.
-    fn flight() -> Flight {
-        let mut flight = Flight::default();
+    fn queue() -> RetransmissionQueue {
+        let mut queue = RetransmissionQueue::default();
         for segment in 0..10 {
-            flight.push(segment * 10, segment * 10 + 10, at(segment));
+            queue.push(segment * 10, segment * 10 + 10, at(segment));
         }
-        flight
+        queue
     }
 
-    fn report(rack: &mut Rack, flight: &mut Flight, blocks: &[(u64, u64)], us: u64) {
+    fn report(rack: &mut Rack, queue: &mut RetransmissionQueue, blocks: &[(u64, u64)], us: u64) {
         let mut delivered = Delivered::default();
-        let judge = Judge {
+        let judge = AckContext {
             now: at(us),
             min_rtt: PATH.min_rtt,
             limit: 0,
             stamp: None,
         };
         for block in blocks {
-            flight.report(*block, &judge, &mut delivered);
+            queue.report(*block, &judge, &mut delivered);
         }
         rack.on_delivered(&delivered, at(us));
     }
@@ -225,35 +230,35 @@ mod tests {
     // Clauses: RFC8985-6.2-window
     #[test]
     fn a_hole_is_lost_when_the_reordering_window_has_passed() {
-        let (mut rack, mut flight) = (Rack::new(Span::from_millis(2)), flight());
-        report(&mut rack, &mut flight, &[(10, 20)], 101);
+        let (mut rack, mut queue) = (Rack::new(Span::from_millis(2)), queue());
+        report(&mut rack, &mut queue, &[(10, 20)], 101);
         // Sent at 0 us, round trip 100 us, window 25 us: due at 125 us, and 2 ms of slack.
-        let rest = rack.detect(&mut flight, &PATH, at(101));
+        let rest = rack.detect(&mut queue, &PATH, at(101));
         assert_eq!(rest, Some(Span::from_micros(24 + 2000)));
         assert_eq!(
-            rack.detect_now(&mut flight, &PATH, at(124)),
+            rack.detect_now(&mut queue, &PATH, at(124)),
             Some(Span::from_micros(2001))
         );
-        assert_eq!(rack.detect_now(&mut flight, &PATH, at(125)), None);
-        assert_eq!(flight.lost(), 1);
+        assert_eq!(rack.detect_now(&mut queue, &PATH, at(125)), None);
+        assert_eq!(queue.lost(), 1);
     }
 
     // Linux 6.12, tcp_rack_advance: reports come first, then what is acknowledged, and each has its round trip noted.
     #[test]
     fn linux_takes_the_round_trip_of_what_is_acknowledged() {
         for (of_last, rtt) in [(false, 102), (true, 110)] {
-            let (mut rack, mut flight) = (Rack::new(Span::ZERO), flight());
+            let (mut rack, mut queue) = (Rack::new(Span::ZERO), queue());
             rack.of_last = of_last;
             let mut delivered = Delivered::default();
-            let judge = Judge {
+            let judge = AckContext {
                 now: at(110),
                 min_rtt: PATH.min_rtt,
                 limit: 0,
                 stamp: None,
             };
-            flight.acknowledge(10, &judge, &mut delivered);
+            queue.acknowledge(10, &judge, &mut delivered);
             for block in [(30, 40), (70, 90)] {
-                flight.report(block, &judge, &mut delivered);
+                queue.report(block, &judge, &mut delivered);
             }
             rack.on_delivered(&delivered, at(110));
             assert_eq!(rack.rtt, Span::from_micros(rtt));
@@ -265,82 +270,82 @@ mod tests {
     // Clauses: RFC8985-6.2-zero
     #[test]
     fn three_reports_or_a_recovery_end_the_patience() {
-        let (mut rack, mut flight) = (Rack::new(Span::ZERO), flight());
-        report(&mut rack, &mut flight, &[(10, 40)], 103);
-        assert_eq!(rack.detect(&mut flight, &PATH, at(103)), None);
-        assert_eq!(flight.lost(), 1);
-        let (mut rack, mut flight) = (Rack::new(Span::ZERO), self::flight());
-        report(&mut rack, &mut flight, &[(10, 20)], 101);
+        let (mut rack, mut queue) = (Rack::new(Span::ZERO), queue());
+        report(&mut rack, &mut queue, &[(10, 40)], 103);
+        assert_eq!(rack.detect(&mut queue, &PATH, at(103)), None);
+        assert_eq!(queue.lost(), 1);
+        let (mut rack, mut queue) = (Rack::new(Span::ZERO), self::queue());
+        report(&mut rack, &mut queue, &[(10, 20)], 101);
         let recovering = Path {
             recovering: true,
             ..PATH
         };
-        rack.detect(&mut flight, &recovering, at(101));
-        assert_eq!(flight.lost(), 1);
+        rack.detect(&mut queue, &recovering, at(101));
+        assert_eq!(queue.lost(), 1);
     }
 
     // RFC 8985 §6.2 step 3: with reordering on the path the window stays, however much is reported.
     // Clauses: RFC8985-6.2-reordering
     #[test]
     fn reordering_that_was_seen_keeps_the_patience() {
-        let (mut rack, mut flight) = (Rack::new(Span::ZERO), flight());
-        report(&mut rack, &mut flight, &[(30, 40)], 103);
-        report(&mut rack, &mut flight, &[(10, 20), (40, 70)], 106);
-        assert!(rack.detect(&mut flight, &PATH, at(106)).is_some());
-        assert_eq!(flight.lost(), 0);
+        let (mut rack, mut queue) = (Rack::new(Span::ZERO), queue());
+        report(&mut rack, &mut queue, &[(30, 40)], 103);
+        report(&mut rack, &mut queue, &[(10, 20), (40, 70)], 106);
+        assert!(rack.detect(&mut queue, &PATH, at(106)).is_some());
+        assert_eq!(queue.lost(), 0);
     }
 
     // Clauses: RFC8985-6.2-newest
     #[test]
     fn what_was_sent_later_than_everything_delivered_is_not_lost() {
-        let (mut rack, mut flight) = (Rack::new(Span::ZERO), flight());
-        report(&mut rack, &mut flight, &[(10, 40)], 103);
-        rack.detect(&mut flight, &PATH, at(1_000_000));
+        let (mut rack, mut queue) = (Rack::new(Span::ZERO), queue());
+        report(&mut rack, &mut queue, &[(10, 40)], 103);
+        rack.detect(&mut queue, &PATH, at(1_000_000));
         // Segments 4 to 9 were sent after the last one reported.
-        assert_eq!(flight.lost(), 1);
+        assert_eq!(queue.lost(), 1);
     }
 
     // RFC 8985 §6.2 step 5 has no difference between originals and copies: a lost copy is found.
     // Clauses: RFC8985-6.2-lost
     #[test]
     fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
-        let (mut rack, mut flight) = (Rack::new(Span::ZERO), flight());
-        report(&mut rack, &mut flight, &[(10, 40)], 103);
-        rack.detect(&mut flight, &PATH, at(103));
-        flight.repeat(0, at(103));
-        flight.push(100, 110, at(104));
-        report(&mut rack, &mut flight, &[(40, 110)], 204);
+        let (mut rack, mut queue) = (Rack::new(Span::ZERO), queue());
+        report(&mut rack, &mut queue, &[(10, 40)], 103);
+        rack.detect(&mut queue, &PATH, at(103));
+        queue.repeat(0, at(103));
+        queue.push(100, 110, at(104));
+        report(&mut rack, &mut queue, &[(40, 110)], 204);
         let recovering = Path {
             recovering: true,
             ..PATH
         };
-        rack.detect(&mut flight, &recovering, at(204));
-        assert_eq!(flight.losses(), (2, 1));
+        rack.detect(&mut queue, &recovering, at(204));
+        assert_eq!(queue.losses(), (2, 1));
     }
 
     // The copy of segment 0 was sent after the last segment, whose loss nothing above it reveals.
     // Clauses: RFC8985-6.2-newest
     #[test]
     fn a_delivered_retransmission_reveals_the_loss_of_the_tail() {
-        let (mut rack, mut flight) = (Rack::new(Span::ZERO), flight());
-        report(&mut rack, &mut flight, &[(10, 90)], 108);
+        let (mut rack, mut queue) = (Rack::new(Span::ZERO), queue());
+        report(&mut rack, &mut queue, &[(10, 90)], 108);
         let recovering = Path {
             recovering: true,
             ..PATH
         };
-        rack.detect(&mut flight, &recovering, at(108));
-        flight.repeat(0, at(108));
+        rack.detect(&mut queue, &recovering, at(108));
+        queue.repeat(0, at(108));
         let mut delivered = Delivered::default();
-        let judge = Judge {
+        let judge = AckContext {
             now: at(208),
             min_rtt: PATH.min_rtt,
             limit: 0,
             stamp: None,
         };
-        flight.acknowledge(90, &judge, &mut delivered);
+        queue.acknowledge(90, &judge, &mut delivered);
         rack.on_delivered(&delivered, at(208));
-        rack.detect(&mut flight, &recovering, at(208));
-        assert_eq!((flight.lost(), flight.next_lost()), (1, Some(0)));
+        rack.detect(&mut queue, &recovering, at(208));
+        assert_eq!((queue.lost(), queue.next_lost()), (1, Some(0)));
     }
 
     // RFC 8985 §6.2 step 4: a step per round trip with a DSACK; back to one after 16 recoveries.

@@ -1,7 +1,7 @@
 //! The states of a sender with a record, as Linux 6.12 has them: what an ACK means in each.
 
-use super::frto::{Evidence, Frto, Verdict};
-use super::{Answer, News, Reduction, Repair, TailProbe};
+use super::frto::{Evidence, Frto, FrtoVerdict};
+use super::{AckInfo, Answer, Reduction, Repair, TailProbe};
 use crate::cc::{Echo, Loss, SenderCc};
 use crate::config::{Recovery, TailLossProbe};
 use crate::plays::Plays;
@@ -31,7 +31,7 @@ impl State {
     }
 
     /// What others call it.
-    pub(super) const fn told(self) -> CongestionState {
+    pub(super) const fn congestion_state(self) -> CongestionState {
         match self {
             Self::Open => CongestionState::Open,
             Self::Disorder => CongestionState::Disorder,
@@ -49,11 +49,11 @@ impl State {
 
 impl Repair {
     /// The reduction goes on by what was delivered (RFC 6937 §3).
-    pub(super) fn reduce_in_proportion(&mut self, news: &News) {
-        let pipe = self.flight.pipe();
-        let safe = news.advances() && self.flight.losses() == news.losses;
+    pub(super) fn reduce_in_proportion(&mut self, ack_info: &AckInfo) {
+        let pipe = self.queue.pipe();
+        let safe = ack_info.advances() && self.queue.losses() == ack_info.losses;
         if let Some(reduction) = &mut self.reduction {
-            reduction.on_delivered(news.delivered.segments.into(), pipe, safe);
+            reduction.on_delivered(ack_info.delivered.segments.into(), pipe, safe);
         }
     }
 
@@ -62,13 +62,13 @@ impl Repair {
     fn note_reduced(&mut self, una: u64, marked: bool) {
         let probes = self.probe.as_ref().map_or(0, TailProbe::copies);
         if let Some(undo) = &mut self.undo {
-            undo.on_reduced(una, self.flight.again() + probes, marked);
+            undo.on_reduced(una, self.queue.retransmitted() + probes, marked);
         }
     }
 
     /// A mark that is echoed keeps a reduction from being taken back.
-    pub(super) fn note_mark(&mut self, news: &News) {
-        if news.echo != Echo::None
+    pub(super) fn note_mark(&mut self, ack_info: &AckInfo) {
+        if ack_info.echo != Echo::None
             && let Some(undo) = &mut self.undo
         {
             undo.on_mark();
@@ -76,39 +76,39 @@ impl Repair {
     }
 
     /// Whether the last reduction is known to have been needless.
-    pub(super) fn may_undo(&self, news: &News) -> bool {
+    pub(super) fn may_undo(&self, ack_info: &AckInfo) -> bool {
         self.undo
-            .is_some_and(|undo| undo.all_were_duplicates() || undo.answers_original(news.stamp))
+            .is_some_and(|undo| undo.all_were_duplicates() || undo.answers_original(ack_info.stamp))
     }
 }
 
 impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// What the state makes of an ACK (`tcp_fastretrans_alert`). Returns how long the reordering timer is to
     /// run, if it is.
-    pub(super) fn change_state(&mut self, news: &News, repair: &mut Repair) -> Option<Span> {
+    pub(super) fn change_state(&mut self, ack_info: &AckInfo, repair: &mut Repair) -> Option<Span> {
         repair.new_first = false;
         let dubious = repair.state != State::Open
-            || news.delivered.sacked
-            || news.delivered.duplicate.is_some()
-            || news.idle
-            || news.echo != Echo::None;
+            || ack_info.delivered.sacked
+            || ack_info.delivered.duplicate.is_some()
+            || ack_info.idle
+            || ack_info.echo != Echo::None;
         if !dubious {
             return None;
         }
-        repair.note_mark(news);
-        self.leave(news, repair);
+        repair.note_mark(ack_info);
+        self.leave(ack_info, repair);
         let rest = match repair.state {
             State::Recovery => {
-                if self.undo_in_recovery(news, repair) {
+                if self.undo_in_recovery(ack_info, repair) {
                     repair.new_first = true;
                     return None;
                 }
-                repair.detect(self.rtt.srtt(), self.mss, news.now)
+                repair.detect(self.rtt.srtt(), self.mss, ack_info.now)
             }
             State::Loss => {
-                self.on_ack_after_timeout(news, repair);
-                let rest = repair.detect(self.rtt.srtt(), self.mss, news.now);
-                let lost_again = repair.flight.losses().1 > news.losses.1;
+                self.on_ack_after_timeout(ack_info, repair);
+                let rest = repair.detect(self.rtt.srtt(), self.mss, ack_info.now);
+                let lost_again = repair.queue.losses().1 > ack_info.losses.1;
                 if repair.state == State::Loss && !lost_again {
                     return rest;
                 }
@@ -116,12 +116,12 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             }
             _ => {
                 self.undo_duplicates(repair);
-                repair.detect(self.rtt.srtt(), self.mss, news.now)
+                repair.detect(self.rtt.srtt(), self.mss, ack_info.now)
             }
         };
-        let lost = repair.flight.lost() > 0 && self.config.fast_retransmit;
+        let lost = repair.queue.lost() > 0 && self.config.fast_retransmit;
         if lost && repair.state != State::Recovery {
-            self.enter_recorded_recovery(news.echo != Echo::None, news.now, repair);
+            self.enter_recorded_recovery(ack_info.echo != Echo::None, ack_info.now, repair);
         } else if !repair.state.reduces() && repair.state != State::Loss {
             self.open(repair);
         }
@@ -129,11 +129,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     }
 
     /// A probe of the tail is answered (RFC 8985 §7.4.2): a loss it has repaired halves the window once.
-    pub(super) fn answer_probe(&mut self, ack: u64, news: &News, repair: &mut Repair) {
+    pub(super) fn answer_probe(&mut self, ack: u64, ack_info: &AckInfo, repair: &mut Repair) {
         let answer = Answer {
             ack,
-            duplicate: news.delivered.duplicate.map(|(_, end)| end),
-            idle: news.idle,
+            duplicate: ack_info.delivered.duplicate.map(|(_, end)| end),
+            idle: ack_info.idle,
         };
         let repaired = repair
             .probe
@@ -146,7 +146,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
                 TailLossProbe::Off | TailLossProbe::Rfc8985 => Loss::FastRetransmit,
             };
             self.control(|cc| {
-                cc.on_loss(loss, in_flight, news.now);
+                cc.on_loss(loss, in_flight, ack_info.now);
                 cc.on_recovered(None);
             });
             self.note_reduction();
@@ -172,7 +172,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
         repair.reduction = (self.config.recovery == Recovery::Prr).then(|| {
             let ssthresh = self.segments(self.window);
-            Reduction::new(self.segments(prior), ssthresh, repair.flight.pipe())
+            Reduction::new(self.segments(prior), ssthresh, repair.queue.pipe())
         });
     }
 
@@ -187,14 +187,14 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let in_flight = self.share_of(repair);
         // So many reports without a recovery: reordering was thought to be longer than it is.
         let dubious = matches!(repair.state, State::Open | State::Disorder);
-        if dubious && u64::from(repair.flight.sacked()) >= DUP_THRESH {
-            repair.flight.forget_order();
+        if dubious && u64::from(repair.queue.sacked()) >= DUP_THRESH {
+            repair.queue.forget_order();
         }
-        if !self.config.keep_scoreboard || repair.reno.is_some() || repair.flight.is_reneged() {
-            repair.flight.clear_reports();
+        if !self.config.keep_scoreboard || repair.reno.is_some() || repair.queue.is_reneged() {
+            repair.queue.clear_reports();
         }
         let rack = repair.rack;
-        repair.flight.lose_all_if(|segment| {
+        repair.queue.lose_all_if(|segment| {
             let may_arrive = rack.is_some_and(|rack| rack.may_arrive(segment.sent, now));
             !segment.is_sacked() && !may_arrive
         });
@@ -258,7 +258,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     }
 
     /// States end when what was sent before them is acknowledged.
-    fn leave(&mut self, news: &News, repair: &mut Repair) {
+    fn leave(&mut self, ack_info: &AckInfo, repair: &mut Repair) {
         match repair.state {
             // Something beyond it, so that the receiver has seen CWR.
             State::Reduced if self.una > repair.high => {
@@ -266,7 +266,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
                 self.open(repair);
             }
             State::Recovery if self.una >= repair.high => {
-                if repair.may_undo(news) {
+                if repair.may_undo(ack_info) {
                     self.take_back(repair, false);
                 } else {
                     if let Some(rack) = &mut repair.rack {
@@ -282,48 +282,48 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     }
 
     /// What an ACK means after a timeout (`tcp_process_loss`).
-    fn on_ack_after_timeout(&mut self, news: &News, repair: &mut Repair) {
-        if news.advances() && repair.may_undo(news) {
+    fn on_ack_after_timeout(&mut self, ack_info: &AckInfo, repair: &mut Repair) {
+        if ack_info.advances() && repair.may_undo(ack_info) {
             self.take_back(repair, true);
             return self.open(repair);
         }
         let complete = self.una >= repair.high;
         let verdict = repair.frto.on_ack(Evidence {
-            advances: news.advances(),
+            advances: ack_info.advances(),
             complete,
-            original: news.delivered.original,
-            reports: self.next > repair.high && (news.delivered.sacked || news.idle),
+            original: ack_info.delivered.original,
+            reports: self.next > repair.high && (ack_info.delivered.sacked || ack_info.idle),
             new_data: self.next < self.written && self.edge > self.next,
         });
         match verdict {
-            Verdict::Spurious => {
+            FrtoVerdict::Spurious => {
                 self.take_back(repair, true);
                 self.open(repair);
             }
-            Verdict::SendNew => repair.new_first = true,
-            Verdict::Repair if complete => {
+            FrtoVerdict::SendNew => repair.new_first = true,
+            FrtoVerdict::Repair if complete => {
                 if let Some(rack) = &mut repair.rack {
                     rack.on_recovered();
                 }
                 self.open(repair);
             }
-            Verdict::Repair => {}
+            FrtoVerdict::Repair => {}
         }
     }
 
     /// Evidence that a recovery was needless comes before its end. Returns whether nothing is to be repaired with this
     /// ACK: a hole was filled by what had only been late, while copies are on their way whose duplicates will tell more.
-    fn undo_in_recovery(&mut self, news: &News, repair: &mut Repair) -> bool {
+    fn undo_in_recovery(&mut self, ack_info: &AckInfo, repair: &mut Repair) -> bool {
         let undo = repair.undo;
-        let original = undo.is_some_and(|undo| undo.answers_original(news.stamp));
-        if !(news.advances() && original) {
+        let original = undo.is_some_and(|undo| undo.answers_original(ack_info.stamp));
+        if !(ack_info.advances() && original) {
             self.undo_duplicates(repair);
             return false;
         }
         if let Some(rack) = &mut repair.rack {
             rack.note_reordering();
         }
-        if repair.flight.again() > 0 {
+        if repair.queue.retransmitted() > 0 {
             return true;
         }
         self.take_back(repair, true);
@@ -347,7 +347,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// RFC 4015 §3.2: the window as before the reduction; with `found`, nothing counts as lost.
     pub(super) fn take_back(&mut self, repair: &mut Repair, found: bool) {
         if found {
-            repair.flight.clear_losses();
+            repair.queue.clear_losses();
         }
         if repair.undo.is_none_or(|undo| undo.restores_window()) {
             self.counters.undone += 1;
@@ -365,13 +365,13 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
 
     /// Nothing is to be repaired: open, or in disorder while something is missing.
     pub(super) fn open(&mut self, repair: &mut Repair) {
-        let whole = repair.flight.sacked() == 0 && repair.flight.lost() == 0;
-        if !repair.flight.any_repeated()
+        let whole = repair.queue.sacked() == 0 && repair.queue.lost() == 0;
+        if !repair.queue.any_repeated()
             && let Some(undo) = &mut repair.undo
         {
             undo.on_open();
         }
-        let state = if whole && !repair.flight.any_repeated() {
+        let state = if whole && !repair.queue.any_repeated() {
             State::Open
         } else {
             State::Disorder

@@ -4,7 +4,7 @@
 use base::{Span, Time};
 
 use super::state::State;
-use super::{News, Path, Repair};
+use super::{AckInfo, Path, Repair};
 use crate::cc::SenderCc;
 use crate::plays::Plays;
 use crate::sender::{Outgoing, Sender, timer::Timer};
@@ -12,13 +12,13 @@ use crate::sender::{Outgoing, Sender, timer::Timer};
 impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// RFC 8985 §7.3: new data if there is any and room for it, else the last segment again.
     pub(super) fn send_probe(&mut self, repair: &mut Repair, now: Time) -> Option<Outgoing> {
-        let segments = repair.flight.len();
+        let segments = repair.queue.len();
         let outgoing = match self.send_new(repair, now) {
             Some(outgoing) => outgoing,
             // One behind the peer's window does not leave; the timer stays.
             None if segments > 0 => {
                 let outgoing = self.send_copy(segments - 1, repair, now)?;
-                repair.flight.probe(segments - 1, now);
+                repair.queue.probe(segments - 1, now);
                 outgoing
             }
             None => return None,
@@ -32,9 +32,14 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     }
 
     /// After an ACK; `reorder` is how long the reordering timer is to run, if it is.
-    pub(super) fn set_timer(&mut self, reorder: Option<Span>, news: &News, repair: &mut Repair) {
-        let now = news.now;
-        let Some(first) = repair.flight.first() else {
+    pub(super) fn set_timer(
+        &mut self,
+        reorder: Option<Span>,
+        ack_info: &AckInfo,
+        repair: &mut Repair,
+    ) {
+        let now = ack_info.now;
+        let Some(first) = repair.queue.first() else {
             return self.stop_waiting(now);
         };
         if let Some(rest) = reorder {
@@ -43,8 +48,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
         // Linux: a report restarts it only if it is of what was sent after the first segment, or the timer
         // could move on for ever while that one is lost.
-        let reported = news.delivered.reported;
-        let restarts = news.advances() || reported.is_some_and(|sent| sent.0 < first.sent);
+        let reported = ack_info.delivered.reported;
+        let restarts = ack_info.advances() || reported.is_some_and(|sent| sent.0 < first.sent);
         if restarts {
             self.restart(now, repair);
         }
@@ -90,7 +95,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let Some(probe) = repair.probe.filter(|_| quiet) else {
             return false;
         };
-        let wait = probe.timeout(self.rtt.srtt(), repair.flight.len(), &self.config);
+        let wait = probe.timeout(self.rtt.srtt(), repair.queue.len(), &self.config);
         self.timer = Timer::Probe(now + wait.min(timeout));
         self.probe_since = now;
         true
@@ -98,26 +103,26 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
 
     /// How long the first segment is still waited for.
     fn until_timeout(&self, repair: &Repair, now: Time) -> Span {
-        let sent = repair.flight.first().map_or(now, |first| first.sent);
+        let sent = repair.queue.first().map_or(now, |first| first.sent);
         (sent + self.rtt.rto()).since(now)
     }
 
     /// The reordering timer has expired (RFC 8985 §6.3).
     pub(in crate::sender) fn on_reorder_timeout(&mut self, now: Time, repair: &mut Repair) {
-        let pipe = repair.flight.pipe();
+        let pipe = repair.queue.pipe();
         let path = Path {
             min_rtt: repair.min_rtt,
             srtt: self.rtt.srtt(),
             recovering: repair.state.repairs(),
         };
         if let Some(rack) = &mut repair.rack {
-            rack.detect_now(&mut repair.flight, &path, now);
+            rack.detect_now(&mut repair.queue, &path, now);
         }
         // A copy that is lost, too, leaves the pipe.
-        let more = repair.flight.pipe() < pipe;
+        let more = repair.queue.pipe() < pipe;
         if more && self.config.fast_retransmit && repair.state != State::Recovery {
             self.enter_recorded_recovery(false, now, repair);
-            let pipe = repair.flight.pipe();
+            let pipe = repair.queue.pipe();
             if let Some(reduction) = &mut repair.reduction {
                 reduction.on_delivered(1, pipe, false);
             }

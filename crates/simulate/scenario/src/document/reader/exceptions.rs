@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use toml_edit::{Item, TableLike};
 
-use super::super::{Part, Setting};
+use super::super::{ExceptionSetting, Setting};
 use super::{Reader, place_of};
 use crate::problem::Problem;
 use plan::keys::{self, ExceptionPlace, Exceptions};
@@ -41,7 +41,7 @@ impl Reader<'_> {
         &mut self,
         (prefix, name, field): (&str, &str, &str),
         [place, own]: [&Range<usize>; 2],
-    ) -> Option<Part> {
+    ) -> Option<ExceptionSetting> {
         let Some(exception) = ExceptionPlace::of_table(prefix, name) else {
             let (what, like) = if prefix == "link" {
                 ("link", "[link.\"leaf 0 to spine 1\"], as results name it")
@@ -68,7 +68,7 @@ impl Reader<'_> {
             ExceptionPlace::Hosts(first, last) => format!("\"{first}..{last}\""),
             ExceptionPlace::Link(name) => format!("\"{name}\""),
         };
-        Some(Part {
+        Some(ExceptionSetting {
             table: Arc::from(format!("{prefix}.{quoted}")),
             place: Arc::from(exception.words()),
             field: keys::field(key.name),
@@ -77,7 +77,7 @@ impl Reader<'_> {
 
     fn part_setting(
         &mut self,
-        part: &Part,
+        part: &ExceptionSetting,
         item: &Item,
         place: Range<usize>,
         out: &mut Vec<Setting>,

@@ -3,7 +3,7 @@
 
 /// The strongest sign of use in the current round trip.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Usage {
+pub(crate) struct CwndLimited {
     /// Whether the window, and nothing else, kept the sender from sending.
     limited: bool,
     /// Segments in flight at that time, or the most of them if it never did.
@@ -14,7 +14,7 @@ pub(crate) struct Usage {
     sent: bool,
 }
 
-impl Usage {
+impl CwndLimited {
     /// A segment has left.
     pub(crate) const fn on_sent(&mut self) {
         self.sent = true;
@@ -24,16 +24,16 @@ impl Usage {
     /// `in_flight` segments outstanding up to `next`. Without `unsent` data, and if none has left since the last time,
     /// nothing is judged: a window that only retransmissions fill tells nothing of the application (Linux 6.12,
     /// `tcp_write_xmit` calls `tcp_cwnd_validate`, and only data that waits calls `tcp_write_xmit`).
-    pub(crate) const fn judge(
+    pub(crate) const fn validate(
         &mut self,
         (limited, unsent): (bool, bool),
         in_flight: u64,
         (una, next): (u64, u64),
     ) {
-        let news = self.sent || limited && unsent;
+        let has_sent = self.sent || limited && unsent;
         self.sent = false;
         let stronger = limited || !self.limited && in_flight > self.most;
-        if news && (una >= self.until || stronger) {
+        if has_sent && (una >= self.until || stronger) {
             (self.limited, self.most, self.until) = (limited, in_flight, next);
         }
     }
@@ -51,43 +51,43 @@ mod tests {
 
     #[test]
     fn a_window_that_limits_may_grow_for_a_round_trip() {
-        let mut usage = Usage::default();
-        usage.on_sent();
-        usage.judge((true, true), 10, (1, 11));
-        assert!(usage.may_grow(10, false));
+        let mut cwnd_limited = CwndLimited::default();
+        cwnd_limited.on_sent();
+        cwnd_limited.validate((true, true), 10, (1, 11));
+        assert!(cwnd_limited.may_grow(10, false));
         // The same round trip: less in flight says nothing.
-        usage.on_sent();
-        usage.judge((false, true), 4, (5, 12));
-        assert!(usage.may_grow(10, false));
+        cwnd_limited.on_sent();
+        cwnd_limited.validate((false, true), 4, (5, 12));
+        assert!(cwnd_limited.may_grow(10, false));
         // The next one.
-        usage.on_sent();
-        usage.judge((false, true), 4, (11, 15));
-        assert!(!usage.may_grow(10, false));
+        cwnd_limited.on_sent();
+        cwnd_limited.validate((false, true), 4, (11, 15));
+        assert!(!cwnd_limited.may_grow(10, false));
     }
 
     // Linux 6.12: tcp_write_xmit is not called while no data waits.
     #[test]
     fn a_window_that_only_retransmissions_fill_is_not_used() {
-        let mut usage = Usage::default();
-        usage.on_sent();
-        usage.judge((false, false), 12, (1, 13));
-        usage.judge((true, false), 6, (7, 13));
-        assert!(!usage.may_grow(24, false) && !usage.may_grow(24, true));
-        usage.judge((true, true), 6, (7, 13));
-        assert!(usage.may_grow(24, false));
+        let mut cwnd_limited = CwndLimited::default();
+        cwnd_limited.on_sent();
+        cwnd_limited.validate((false, false), 12, (1, 13));
+        cwnd_limited.validate((true, false), 6, (7, 13));
+        assert!(!cwnd_limited.may_grow(24, false) && !cwnd_limited.may_grow(24, true));
+        cwnd_limited.validate((true, true), 6, (7, 13));
+        assert!(cwnd_limited.may_grow(24, false));
     }
 
     #[test]
     fn slow_start_reaches_twice_what_was_in_flight() {
-        let mut usage = Usage::default();
+        let mut cwnd_limited = CwndLimited::default();
         for in_flight in [3, 6, 2] {
-            usage.on_sent();
-            usage.judge((false, true), in_flight, (1, 20));
+            cwnd_limited.on_sent();
+            cwnd_limited.validate((false, true), in_flight, (1, 20));
         }
-        assert!(usage.may_grow(11, true));
-        assert!(!usage.may_grow(12, true) && !usage.may_grow(11, false));
+        assert!(cwnd_limited.may_grow(11, true));
+        assert!(!cwnd_limited.may_grow(12, true) && !cwnd_limited.may_grow(11, false));
         // Nothing was sent since: nothing is judged.
-        usage.judge((false, true), 0, (20, 20));
-        assert!(usage.may_grow(11, true));
+        cwnd_limited.validate((false, true), 0, (20, 20));
+        assert!(cwnd_limited.may_grow(11, true));
     }
 }

@@ -7,7 +7,7 @@ use base::cast::count;
 
 /// Values at each combination of swept settings, in the order of the sweep.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Along {
+pub(super) struct SweptValues {
     /// Swept settings and their values.
     pub(super) places: Vec<Vec<(String, String)>>,
     /// One value for each seed, at each place.
@@ -16,7 +16,7 @@ pub(super) struct Along {
     pub(super) packet: f64,
 }
 
-impl Along {
+impl SweptValues {
     /// What was measured by `measure` for `operand`, at the values that it or else the claim names.
     pub(super) fn new(
         runs: &Measured,

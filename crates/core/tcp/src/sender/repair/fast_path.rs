@@ -1,4 +1,4 @@
-//! While nothing is missing: the short way through the record.
+//! The fast path of an ACK while nothing is missing.
 //!
 //! Most acknowledgements move on over segments that were sent once and not reported, while no reduction and no probe is
 //! under way. What [`Sender::on_recorded`] finds out then is known before.
@@ -11,25 +11,25 @@ use crate::plays::Plays;
 impl Repair {
     /// Whether nothing is missing or was sent again, with everything below `una` acknowledged before and whole segments
     /// up to `ack` now. While the state is open there is no reduction, and new data does not go first.
-    pub(in crate::sender) fn is_quiet(&self, una: u64, ack: u64) -> bool {
+    pub(in crate::sender) fn may_take_fast_path(&self, una: u64, ack: u64) -> bool {
         self.state == State::Open
             && self.probe.is_none_or(|probe| probe.may_probe())
             && !self.rack.is_some_and(|rack| rack.has_duplicate())
-            && self.flight.is_untouched(una, ack)
+            && self.queue.is_untouched(una, ack)
     }
 }
 
 impl<C: Plays<dyn SenderCc>> Sender<C> {
-    /// [`Sender::on_recorded`] where the record is [quiet](Repair::is_quiet), of an acknowledgement that moves on or
+    /// [`Sender::on_recorded`] on the [fast path](Repair::may_take_fast_path), of an acknowledgement that moves on or
     /// comes with data, without reports and echo.
-    pub(in crate::sender) fn on_quiet(
+    pub(in crate::sender) fn on_fast_path(
         &mut self,
         feedback: &Feedback<'_>,
         moves_edge: bool,
         repair: &mut Repair,
     ) {
         let now = feedback.now;
-        let run = repair.flight.acknowledge_untouched(feedback.ack);
+        let run = repair.queue.acknowledge_untouched(feedback.ack);
         let bytes = self.move_to(feedback.ack, repair);
         let mut rtt = None;
         if let Some(run) = run {
@@ -60,7 +60,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             };
             self.tell_ack(feedback, (grows, Echo::None), rtt, repair);
         }
-        if repair.flight.len() == 0 {
+        if repair.queue.len() == 0 {
             self.stop_waiting(now);
         } else if bytes > 0 {
             self.restart(now, repair);

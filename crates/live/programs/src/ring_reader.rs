@@ -7,13 +7,13 @@ use libbpf_rs::{MapHandle, RingBuffer, RingBufferBuilder};
 
 use crate::error::LoadError;
 
-/// What programs tell, read as they tell it. One ear at a time hears everything.
-pub struct Ear<T> {
+/// What programs tell, read as they tell it. Only one reader at a time gets all entries.
+pub struct RingReader<T> {
     ring: RingBuffer<'static>,
     heard: Rc<RefCell<Vec<T>>>,
 }
 
-impl<T: 'static> Ear<T> {
+impl<T: 'static> RingReader<T> {
     /// Listens to a ring, whose entries `read` understands.
     pub(crate) fn at(map: &MapHandle, read: fn(&[u8]) -> Option<T>) -> Result<Self, LoadError> {
         let refused = |error| LoadError::Refused("read a ring", error);

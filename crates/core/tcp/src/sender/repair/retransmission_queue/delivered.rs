@@ -40,7 +40,7 @@ pub(crate) struct Delivered {
 
 /// The facts that decide how a delivery counts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Judge {
+pub(crate) struct AckContext {
     pub(crate) now: Time,
     /// Least round trip seen.
     pub(crate) min_rtt: Span,
@@ -50,15 +50,15 @@ pub(crate) struct Judge {
     pub(crate) stamp: Option<u32>,
 }
 
-impl Judge {
+impl AckContext {
     /// Whether the first copy of a segment must have been answered (RFC 8985 §6.2 step 2).
     pub(super) fn is_ambiguous(&self, segment: &Segment) -> bool {
-        segment.repeated && self.now.since(segment.sent) < self.min_rtt
+        segment.ever_retransmitted && self.now.since(segment.sent) < self.min_rtt
     }
 
     /// Whether the echo is from before the copy (Linux 6.12, `tcp_skb_spurious_retrans`).
     pub(super) fn answers_original(&self, segment: &Segment) -> bool {
-        segment.repeated
+        segment.ever_retransmitted
             && self
                 .stamp
                 .is_some_and(|echo| timestamps::is_before(echo, timestamps::clock(segment.sent)))
@@ -67,10 +67,10 @@ impl Judge {
 
 impl Delivered {
     /// A segment whose delivery is `silent` about time.
-    pub(super) fn add(&mut self, segment: &Segment, silent: bool, judge: &Judge) {
+    pub(super) fn add(&mut self, segment: &Segment, silent: bool, context: &AckContext) {
         self.segments += 1;
         self.sent = self.sent.max(Some(segment.sent));
-        self.original |= !segment.repeated && segment.end <= judge.limit;
+        self.original |= !segment.ever_retransmitted && segment.end <= context.limit;
         if !silent {
             self.newest = self.newest.max(Some((segment.sent, segment.end)));
         }

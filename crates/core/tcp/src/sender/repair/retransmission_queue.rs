@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use base::Time;
 
 use crate::scoreboard::Scoreboard;
-pub(crate) use delivered::{Delivered, Judge};
+pub(crate) use delivered::{AckContext, Delivered};
 
 /// The segments that are sent and not acknowledged, with when each was sent and what is known of it.
 ///
@@ -15,12 +15,12 @@ pub(crate) use delivered::{Delivered, Judge};
 /// search and the segments that it brings news of; to look for losses is O(segments) below the highest that
 /// was delivered or sent again, and happens only while something is missing.
 #[derive(Debug, Default)]
-pub(crate) struct Flight {
+pub(crate) struct RetransmissionQueue {
     segments: VecDeque<Segment>,
     /// Segments reported by SACK, judged lost, and sent again without an answer so far.
     sacked: u32,
     lost: u32,
-    again: u32,
+    retransmitted: u32,
     /// What SACK blocks have reported, in bytes.
     reported: Scoreboard,
     /// One past the highest offset reported.
@@ -47,9 +47,9 @@ pub(crate) struct Segment {
     pub(crate) sent: Time,
     fate: Fate,
     /// Whether it was sent again and that copy is neither delivered nor lost.
-    again: bool,
+    is_retransmitted: bool,
     /// Whether it was ever sent again: then nobody knows which copy an ACK is for (Karn).
-    repeated: bool,
+    ever_retransmitted: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,7 +69,7 @@ pub(crate) struct InOrder {
     pub(crate) segments: u32,
 }
 
-impl Flight {
+impl RetransmissionQueue {
     /// A segment has left for the first time.
     pub(crate) fn push(&mut self, start: u64, end: u64, sent: Time) {
         self.segments.push_back(Segment {
@@ -77,18 +77,22 @@ impl Flight {
             end,
             sent,
             fate: Fate::Unknown,
-            again: false,
-            repeated: false,
+            is_retransmitted: false,
+            ever_retransmitted: false,
         });
     }
 
     /// The segment at this place has left again.
     pub(crate) fn repeat(&mut self, place: usize, sent: Time) {
         let segment = &mut self.segments[place];
-        if !segment.again {
-            self.again += 1;
+        if !segment.is_retransmitted {
+            self.retransmitted += 1;
         }
-        (segment.sent, segment.again, segment.repeated) = (sent, true, true);
+        (
+            segment.sent,
+            segment.is_retransmitted,
+            segment.ever_retransmitted,
+        ) = (sent, true, true);
         self.repeated_up_to = self.repeated_up_to.max(segment.end);
     }
 
@@ -96,7 +100,7 @@ impl Flight {
     /// to be in the network beside it (Linux 6.12, `tcp_send_loss_probe`).
     pub(crate) fn probe(&mut self, place: usize, sent: Time) {
         let segment = &mut self.segments[place];
-        (segment.sent, segment.repeated) = (sent, true);
+        (segment.sent, segment.ever_retransmitted) = (sent, true);
         self.repeated_up_to = self.repeated_up_to.max(segment.end);
     }
 
@@ -111,12 +115,17 @@ impl Flight {
         };
         segment.end = at;
         self.lost += u32::from(second.fate == Fate::Lost);
-        self.again += u32::from(second.again);
+        self.retransmitted += u32::from(second.is_retransmitted);
         self.segments.insert(place + 1, second);
     }
 
     /// Everything below `una` is acknowledged.
-    pub(crate) fn acknowledge(&mut self, una: u64, judge: &Judge, delivered: &mut Delivered) {
+    pub(crate) fn acknowledge(
+        &mut self,
+        una: u64,
+        context: &AckContext,
+        delivered: &mut Delivered,
+    ) {
         while let Some(first) = self.segments.front()
             && first.end <= una
         {
@@ -124,15 +133,15 @@ impl Flight {
             self.segments.pop_front();
             self.next_lost = self.next_lost.saturating_sub(1);
             self.forget(&segment);
-            delivered.repeated |= segment.repeated;
+            delivered.repeated |= segment.ever_retransmitted;
             if segment.fate != Fate::Sacked {
                 delivered.reordered |= self.note_order(&segment);
-                let silent = judge.is_ambiguous(&segment) || judge.answers_original(&segment);
-                delivered.add(&segment, silent, judge);
+                let silent = context.is_ambiguous(&segment) || context.answers_original(&segment);
+                delivered.add(&segment, silent, context);
                 if !silent {
                     delivered.last.0 = Some(segment.sent);
                 }
-                if !segment.repeated {
+                if !segment.ever_retransmitted {
                     let first = delivered.acknowledged.map_or(segment.sent, |sent| sent.0);
                     delivered.acknowledged = Some((first, segment.sent));
                 }
@@ -157,7 +166,7 @@ impl Flight {
             && (ack <= una || self.segments.front().is_some_and(whole))
     }
 
-    /// [`Flight::acknowledge`] where nothing is [touched](Flight::is_untouched).
+    /// [`RetransmissionQueue::acknowledge`] where nothing is [touched](RetransmissionQueue::is_untouched).
     pub(crate) fn acknowledge_untouched(&mut self, una: u64) -> Option<InOrder> {
         let mut run: Option<InOrder> = None;
         while let Some(first) = self.segments.front()
@@ -186,7 +195,7 @@ impl Flight {
     pub(crate) fn report(
         &mut self,
         (start, end): (u64, u64),
-        judge: &Judge,
+        context: &AckContext,
         delivered: &mut Delivered,
     ) {
         if self.reported.covers(start, end) {
@@ -208,17 +217,17 @@ impl Flight {
             // A copy of a segment that is not lost is still on its way: which of both has come nobody knows.
             if segment.fate == Fate::Lost {
                 self.forget(&segment);
-                self.segments[place].again = false;
+                self.segments[place].is_retransmitted = false;
             }
             self.sacked += 1;
             self.segments[place].fate = Fate::Sacked;
             delivered.reordered |= self.note_order(&segment);
-            let silent = judge.is_ambiguous(&segment);
-            delivered.add(&segment, silent, judge);
+            let silent = context.is_ambiguous(&segment);
+            delivered.add(&segment, silent, context);
             if !silent {
                 delivered.last.1 = Some(segment.sent);
             }
-            if !segment.repeated {
+            if !segment.ever_retransmitted {
                 let first = delivered.reported.map_or(segment.sent, |sent| sent.0);
                 delivered.reported = Some((first, segment.sent));
             }
@@ -237,14 +246,14 @@ impl Flight {
             if segment.end > end {
                 break;
             }
-            if !segment.repeated {
+            if !segment.ever_retransmitted {
                 continue;
             }
             copies += 1;
             late |= segment.is_sacked();
-            if segment.again && segment.fate != Fate::Lost {
-                segment.again = false;
-                self.again -= 1;
+            if segment.is_retransmitted && segment.fate != Fate::Lost {
+                segment.is_retransmitted = false;
+                self.retransmitted -= 1;
             }
         }
         (copies, late)
@@ -253,14 +262,15 @@ impl Flight {
     /// The segment at this place is lost, the copy that was sent again, too, if one was.
     pub(crate) fn lose(&mut self, place: usize) {
         let segment = &mut self.segments[place];
-        if segment.fate == Fate::Sacked || (segment.fate == Fate::Lost && !segment.again) {
+        if segment.fate == Fate::Sacked || (segment.fate == Fate::Lost && !segment.is_retransmitted)
+        {
             return;
         }
         self.losses += 1;
-        self.lost_again += u64::from(segment.again);
+        self.lost_again += u64::from(segment.is_retransmitted);
         self.lost += u32::from(segment.fate != Fate::Lost);
-        self.again -= u32::from(segment.again);
-        (segment.fate, segment.again) = (Fate::Lost, false);
+        self.retransmitted -= u32::from(segment.is_retransmitted);
+        (segment.fate, segment.is_retransmitted) = (Fate::Lost, false);
         self.next_lost = self.next_lost.min(place);
     }
 
@@ -296,7 +306,7 @@ impl Flight {
             if segment.end > below {
                 break;
             }
-            if !segment.repeated {
+            if !segment.ever_retransmitted {
                 self.lose(place);
             }
         }
@@ -328,7 +338,7 @@ impl Flight {
         if self.lost == 0 {
             return None;
         }
-        let waits = |segment: &Segment| segment.fate == Fate::Lost && !segment.again;
+        let waits = |segment: &Segment| segment.fate == Fate::Lost && !segment.is_retransmitted;
         let found = self.segments.range(self.next_lost..).position(waits);
         self.next_lost = found.map_or(self.segments.len(), |place| self.next_lost + place);
         found.map(|_| self.next_lost)
@@ -349,7 +359,7 @@ impl Flight {
 
     /// Segments thought to be in the network (RFC 6675 §4, counted in segments).
     pub(crate) fn pipe(&self) -> u64 {
-        self.segments.len() as u64 + u64::from(self.again)
+        self.segments.len() as u64 + u64::from(self.retransmitted)
             - u64::from(self.sacked)
             - u64::from(self.lost)
     }
@@ -370,8 +380,8 @@ impl Flight {
     }
 
     /// Segments sent again that are neither delivered nor lost.
-    pub(crate) const fn again(&self) -> u32 {
-        self.again
+    pub(crate) const fn retransmitted(&self) -> u32 {
+        self.retransmitted
     }
 
     /// Judgements of loss so far, and those of segments sent again.
@@ -403,7 +413,11 @@ impl Flight {
 
     /// Whether a copy is on its way, or the first segment was ever sent again (`tcp_any_retrans_done`).
     pub(crate) fn any_repeated(&self) -> bool {
-        self.again > 0 || self.segments.front().is_some_and(|first| first.repeated)
+        self.retransmitted > 0
+            || self
+                .segments
+                .front()
+                .is_some_and(|first| first.ever_retransmitted)
     }
 
     /// What SACK has reported.
@@ -413,7 +427,7 @@ impl Flight {
 
     /// Whether a segment that is delivered now was overtaken by one delivered before (RFC 8985 §6.2 step 3).
     fn note_order(&mut self, segment: &Segment) -> bool {
-        let overtaken = !segment.repeated && segment.end < self.highest;
+        let overtaken = !segment.ever_retransmitted && segment.end < self.highest;
         if overtaken {
             self.overtaken = self.overtaken.max(self.highest - segment.start);
         }
@@ -422,7 +436,7 @@ impl Flight {
 
     /// Takes a segment out of the counts.
     fn forget(&mut self, segment: &Segment) {
-        self.again -= u32::from(segment.again);
+        self.retransmitted -= u32::from(segment.is_retransmitted);
         match segment.fate {
             Fate::Unknown => {}
             Fate::Sacked => self.sacked -= 1,
@@ -437,7 +451,7 @@ impl Segment {
         match self.fate {
             Fate::Unknown => true,
             Fate::Sacked => false,
-            Fate::Lost => self.again,
+            Fate::Lost => self.is_retransmitted,
         }
     }
 
@@ -458,101 +472,104 @@ mod tests {
     }
 
     /// Ten segments of 10 bytes, sent 1 us after each other.
-    fn flight() -> Flight {
-        let mut flight = Flight::default();
+    fn queue() -> RetransmissionQueue {
+        let mut queue = RetransmissionQueue::default();
         for segment in 0..10 {
-            flight.push(segment * 10, segment * 10 + 10, at(segment));
+            queue.push(segment * 10, segment * 10 + 10, at(segment));
         }
-        flight
+        queue
     }
 
-    const JUDGE: Judge = Judge {
+    const CONTEXT: AckContext = AckContext {
         now: Time::from_ps(200_000_000),
         min_rtt: Span::from_micros(100),
         limit: 0,
         stamp: None,
     };
 
-    fn report(flight: &mut Flight, start: u64, end: u64) -> Delivered {
+    fn report(queue: &mut RetransmissionQueue, start: u64, end: u64) -> Delivered {
         let mut delivered = Delivered::default();
-        flight.report((start, end), &JUDGE, &mut delivered);
+        queue.report((start, end), &CONTEXT, &mut delivered);
         delivered
     }
 
-    fn acknowledge(flight: &mut Flight, una: u64) -> Delivered {
+    fn acknowledge(queue: &mut RetransmissionQueue, una: u64) -> Delivered {
         let mut delivered = Delivered::default();
-        flight.acknowledge(una, &JUDGE, &mut delivered);
+        queue.acknowledge(una, &CONTEXT, &mut delivered);
         delivered
     }
 
     // Clauses: RFC6675-4-pipe
     #[test]
     fn the_pipe_counts_what_is_neither_reported_nor_lost_and_what_was_sent_again() {
-        let mut flight = flight();
-        report(&mut flight, 40, 70);
-        flight.lose_below(40);
-        assert_eq!((flight.pipe(), flight.lost(), flight.sacked()), (3, 4, 3));
-        assert_eq!(flight.next_lost(), Some(0));
-        flight.repeat(0, at(200));
-        assert_eq!((flight.pipe(), flight.next_lost()), (4, Some(1)));
+        let mut queue = queue();
+        report(&mut queue, 40, 70);
+        queue.lose_below(40);
+        assert_eq!((queue.pipe(), queue.lost(), queue.sacked()), (3, 4, 3));
+        assert_eq!(queue.next_lost(), Some(0));
+        queue.repeat(0, at(200));
+        assert_eq!((queue.pipe(), queue.next_lost()), (4, Some(1)));
         // 20 bytes acknowledged: a copy and a lost segment leave.
-        assert_eq!(acknowledge(&mut flight, 20).segments, 2);
-        assert_eq!((flight.pipe(), flight.lost(), flight.again()), (3, 2, 0));
+        assert_eq!(acknowledge(&mut queue, 20).segments, 2);
+        assert_eq!(
+            (queue.pipe(), queue.lost(), queue.retransmitted()),
+            (3, 2, 0)
+        );
     }
 
     // Linux: a probe is no repair.
     #[test]
     fn the_copy_of_a_probe_is_not_in_the_pipe_and_gives_no_sample() {
-        let mut flight = flight();
-        flight.probe(9, at(50));
-        assert_eq!((flight.pipe(), flight.again()), (10, 0));
-        let delivered = report(&mut flight, 90, 100);
-        assert_eq!((delivered.reported, flight.pipe()), (None, 9));
+        let mut queue = queue();
+        queue.probe(9, at(50));
+        assert_eq!((queue.pipe(), queue.retransmitted()), (10, 0));
+        let delivered = report(&mut queue, 90, 100);
+        assert_eq!((delivered.reported, queue.pipe()), (None, 9));
         assert_eq!(delivered.newest, Some((at(50), 100)));
     }
 
     #[test]
     fn the_parts_of_a_segment_are_known_as_the_whole_was() {
-        let mut flight = flight();
-        let before = flight.len();
-        flight.lose(0);
-        flight.repeat(0, at(9));
-        let (pipe, lost, again) = (flight.pipe(), flight.lost(), flight.again());
-        let whole = *flight.segment(0);
-        flight.split(0, whole.start + 1);
-        assert_eq!((flight.len(), flight.pipe()), (before + 1, pipe + 1));
-        assert_eq!((flight.lost(), flight.again()), (lost + 1, again + 1));
-        let [first, second] = [0, 1].map(|place| *flight.segment(place));
+        let mut queue = queue();
+        let before = queue.len();
+        queue.lose(0);
+        queue.repeat(0, at(9));
+        let (pipe, lost, again) = (queue.pipe(), queue.lost(), queue.retransmitted());
+        let whole = *queue.segment(0);
+        queue.split(0, whole.start + 1);
+        assert_eq!((queue.len(), queue.pipe()), (before + 1, pipe + 1));
+        assert_eq!((queue.lost(), queue.retransmitted()), (lost + 1, again + 1));
+        let [first, second] = [0, 1].map(|place| *queue.segment(place));
         assert_eq!((first.start, first.end), (whole.start, whole.start + 1));
         assert_eq!((second.start, second.end), (whole.start + 1, whole.end));
-        acknowledge(&mut flight, whole.end);
-        assert_eq!((flight.lost(), flight.again()), (lost - 1, again - 1));
+        acknowledge(&mut queue, whole.end);
+        assert_eq!((queue.lost(), queue.retransmitted()), (lost - 1, again - 1));
     }
 
     #[test]
     fn a_segment_that_is_reported_in_two_parts_counts_when_both_have_come() {
-        let mut flight = flight();
-        assert_eq!(report(&mut flight, 25, 50).segments, 2);
-        assert_eq!(report(&mut flight, 20, 25).segments, 1);
-        assert_eq!(report(&mut flight, 20, 50), Delivered::default());
-        assert_eq!(flight.sacked(), 3);
+        let mut queue = queue();
+        assert_eq!(report(&mut queue, 25, 50).segments, 2);
+        assert_eq!(report(&mut queue, 20, 25).segments, 1);
+        assert_eq!(report(&mut queue, 20, 50), Delivered::default());
+        assert_eq!(queue.sacked(), 3);
     }
 
     #[test]
     fn a_partial_acknowledgement_moves_the_beginning_of_a_segment() {
-        let mut flight = flight();
-        assert_eq!(acknowledge(&mut flight, 15).segments, 1);
-        let first = flight.first().expect("nine are left");
+        let mut queue = queue();
+        assert_eq!(acknowledge(&mut queue, 15).segments, 1);
+        let first = queue.first().expect("nine are left");
         assert_eq!((first.start, first.end), (15, 20));
     }
 
     // Clauses: RFC8985-6.2-spurious
     #[test]
     fn a_copy_sent_less_than_a_round_trip_ago_tells_nothing_about_time() {
-        let mut flight = flight();
-        flight.lose(0);
-        flight.repeat(0, at(150));
-        let delivered = acknowledge(&mut flight, 20);
+        let mut queue = queue();
+        queue.lose(0);
+        queue.repeat(0, at(150));
+        let delivered = acknowledge(&mut queue, 20);
         assert_eq!(delivered.newest, Some((at(1), 20)));
         assert!(delivered.repeated);
         // The second was sent once: a sample, of it alone.
@@ -562,32 +579,35 @@ mod tests {
     // Linux 6.12, tcp_sacktag_one: after an undo a copy may be out of a segment that is not lost.
     #[test]
     fn a_copy_of_a_segment_that_is_not_lost_is_out_until_its_duplicate_is_reported() {
-        let mut flight = flight();
-        flight.lose(3);
-        flight.repeat(3, at(20));
-        flight.clear_losses();
-        report(&mut flight, 30, 50);
-        assert_eq!((flight.pipe(), flight.again(), flight.sacked()), (9, 1, 2));
+        let mut queue = queue();
+        queue.lose(3);
+        queue.repeat(3, at(20));
+        queue.clear_losses();
+        report(&mut queue, 30, 50);
+        assert_eq!(
+            (queue.pipe(), queue.retransmitted(), queue.sacked()),
+            (9, 1, 2)
+        );
         // Segment 4 was sent once: what came twice of it is no copy of this sender's.
-        assert_eq!(flight.duplicate((30, 50)), (1, true));
-        assert_eq!((flight.pipe(), flight.again()), (8, 0));
-        assert_eq!(flight.duplicate((0, 10)), (0, false));
+        assert_eq!(queue.duplicate((30, 50)), (1, true));
+        assert_eq!((queue.pipe(), queue.retransmitted()), (8, 0));
+        assert_eq!(queue.duplicate((0, 10)), (0, false));
     }
 
     // Linux 6.12, tcp_clean_rtx_queue: the echo is that of the original, sent in another millisecond.
     #[test]
     fn a_copy_whose_original_is_acknowledged_tells_nothing_about_time() {
         for (sent, newest) in [(5_000, None), (900, Some((at(900), 10)))] {
-            let mut flight = flight();
-            flight.lose(0);
-            flight.repeat(0, at(sent));
-            let judge = Judge {
+            let mut queue = queue();
+            queue.lose(0);
+            queue.repeat(0, at(sent));
+            let context = AckContext {
                 now: at(9_000),
                 stamp: Some(timestamps::clock(at(0))),
-                ..JUDGE
+                ..CONTEXT
             };
             let mut delivered = Delivered::default();
-            flight.acknowledge(10, &judge, &mut delivered);
+            queue.acknowledge(10, &context, &mut delivered);
             assert_eq!(delivered.newest, newest);
         }
     }
@@ -595,22 +615,22 @@ mod tests {
     // Clauses: RFC8985-6.2-reordering
     #[test]
     fn what_is_delivered_below_the_highest_report_was_overtaken() {
-        let mut flight = flight();
-        assert!(!report(&mut flight, 30, 40).reordered);
-        assert!(report(&mut flight, 10, 20).reordered);
-        assert!(acknowledge(&mut flight, 10).reordered);
-        assert!(!acknowledge(&mut flight, 100).reordered || flight.len() == 0);
+        let mut queue = queue();
+        assert!(!report(&mut queue, 30, 40).reordered);
+        assert!(report(&mut queue, 10, 20).reordered);
+        assert!(acknowledge(&mut queue, 10).reordered);
+        assert!(!acknowledge(&mut queue, 100).reordered || queue.len() == 0);
     }
 
     #[test]
     fn a_lost_copy_waits_again_and_is_counted() {
-        let mut flight = flight();
-        flight.lose(0);
-        flight.repeat(0, at(20));
-        flight.lose(0);
-        assert_eq!(flight.losses(), (2, 1));
-        assert_eq!((flight.next_lost(), flight.again()), (Some(0), 0));
-        flight.clear_losses();
-        assert_eq!((flight.next_lost(), flight.pipe()), (None, 10));
+        let mut queue = queue();
+        queue.lose(0);
+        queue.repeat(0, at(20));
+        queue.lose(0);
+        assert_eq!(queue.losses(), (2, 1));
+        assert_eq!((queue.next_lost(), queue.retransmitted()), (Some(0), 0));
+        queue.clear_losses();
+        assert_eq!((queue.next_lost(), queue.pipe()), (None, 10));
     }
 }

@@ -16,7 +16,7 @@ use super::recorder::{Meter, Rows, counted};
 ///
 /// Rows of one port or flow come in the order of time, as in any series file. What the [`Plan`] of the point does
 /// not record is left out.
-pub struct Told {
+pub struct ObservedSeries {
     rows: Rows,
     /// The block of queues, if they are recorded.
     queue: Option<usize>,
@@ -26,7 +26,7 @@ pub struct Told {
     events: bool,
 }
 
-impl Told {
+impl ObservedSeries {
     /// Writes series of `point` into `file`, which is empty.
     pub fn new(plan: &Plan, point: &PointSpec, file: File) -> io::Result<Self> {
         let file = SeriesFile::new(point.index, &plan.quantities, file)?;
@@ -120,7 +120,7 @@ mod tests {
             let scenario = Scenario::load(source, &overrides).unwrap();
             let point = &scenario.points()[0];
             let plan = Plan::of(point).unwrap();
-            let mut told = Told::new(&plan, point, File::create(&path).unwrap()).unwrap();
+            let mut told = ObservedSeries::new(&plan, point, File::create(&path).unwrap()).unwrap();
             told.queue(PortId(3), 1.5, 700.0);
             told.event(EventKind::Timeout, 2, 7.25);
             // In three windows of 100 us, of which nothing comes in the second.

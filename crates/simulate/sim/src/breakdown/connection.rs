@@ -9,7 +9,7 @@ use super::{Breakdown, Part};
 use crate::probe::End;
 
 /// A connection that is followed.
-pub(crate) struct Line {
+pub(crate) struct FollowedConnection {
     /// Forth, with data, and back.
     ways: [Way; 2],
     /// Up to where time is booked.
@@ -48,7 +48,7 @@ struct Begun {
     before: Option<Breakdown>,
 }
 
-impl Line {
+impl FollowedConnection {
     pub(super) fn new(now: Time) -> Self {
         Self {
             ways: [Way::default(), Way::default()],

@@ -11,13 +11,13 @@ pub type MakeSender = dyn Fn(FlowId, &FlowInfo) -> Sender + Send + Sync;
 
 /// The roles of every group, and who plays the senders of flows in their place.
 #[derive(Clone)]
-pub(crate) struct Cast {
+pub(crate) struct RoleSet {
     pub(crate) roles: Arc<[Roles]>,
     /// `None`: the senders of the schemes.
     senders: Option<Arc<MakeSender>>,
 }
 
-impl Cast {
+impl RoleSet {
     /// The roles that the schemes of a point have.
     pub(crate) fn of(point: &PointSpec) -> Self {
         Self {
