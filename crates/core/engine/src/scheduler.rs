@@ -69,7 +69,7 @@ impl Scheduler {
         self.calendar.push(key::new(time.as_ps(), ahead, token.0));
     }
 
-    /// As [`Scheduler::at`], in the order of equal times as if it were scheduled at `since`.
+    /// Does [`Scheduler::at`], in the order of equal times as if it were scheduled at `since`.
     ///
     /// # Panics
     /// If the event lies in the past.

@@ -414,18 +414,6 @@ impl Network {
         self.inside() == 0
     }
 
-    /// A number that any difference in any packet-hop changes: its time, place and headers. It does not
-    /// depend on the order in which hops were simulated.
-    pub fn digest(&self) -> u64 {
-        self.digest
-    }
-
-    /// Packets at ports or kept behind links, counted one port after the other.
-    pub fn held(&self) -> usize {
-        let kept = self.detained.as_ref().map_or(0, |detained| detained.len());
-        self.ports.iter().map(Port::held).sum::<usize>() + kept
-    }
-
     /// Packets at ports or kept behind links, as the books have it: O(1). Of those that hosts withdraw,
     /// some may be gone already. A part of a network may have delivered what another one has sent: then only the
     /// sum over all parts is this number.
@@ -433,11 +421,6 @@ impl Network {
         self.sent
             .wrapping_sub(self.delivered)
             .wrapping_sub(self.lost)
-    }
-
-    /// Packets that hosts have sent, copies that links have made included, and packets that hosts have received.
-    pub fn sent_and_delivered(&self) -> (u64, u64) {
-        (self.sent, self.delivered)
     }
 
     #[inline(always)]

@@ -19,7 +19,7 @@ pub struct PoolConfig {
     pub reserve: u64,
 }
 
-/// What the queues of a switch have taken of its pool.
+/// The bytes that the queues of a switch have taken of its pool.
 #[derive(Clone, Debug)]
 pub(crate) struct Pool {
     config: PoolConfig,

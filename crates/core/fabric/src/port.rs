@@ -116,7 +116,7 @@ pub struct Port {
     exact: Option<u64>,
     jitter: Option<Box<Jitter>>,
     bucket: Option<Box<Bucket>>,
-    /// Why the packet that is offered has no room besides the limit, until it is dropped; else `None`.
+    /// Why the packet that is offered has no room beside the limit, until it is dropped; else `None`.
     refusal: Option<DropReason>,
 }
 

@@ -144,7 +144,7 @@ impl Priorities {
         self.queues.len()
     }
 
-    /// What waits in a class.
+    /// The packets that wait in a class.
     pub(crate) fn amount(&self, class: usize) -> Amount {
         self.amounts[class]
     }

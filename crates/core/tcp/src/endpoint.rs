@@ -412,21 +412,6 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         }
     }
 
-    /// Whether the receiver role of its host controls the connection.
-    pub(crate) fn is_receiver_controlled(&self) -> bool {
-        self.sender.config.receiver_control
-    }
-
-    /// Who this endpoint is.
-    pub fn identity(&self) -> &Identity {
-        &self.identity
-    }
-
-    /// Segment size in force, bytes.
-    pub fn mss(&self) -> u64 {
-        self.sender.mss()
-    }
-
     /// What a segment of this endpoint, just built, allows the peer; `None` for a SYN or reset.
     #[inline(always)]
     pub fn acknowledgement_in(&self, packet: &Packet) -> Option<AckSent> {

@@ -180,7 +180,7 @@ pub fn cost(info: &RunInfo) -> String {
     )
 }
 
-/// What simulations made of several threads each.
+/// The gain of simulations from several threads each.
 fn shared(shared: &Shared) -> String {
     let mut said = Vec::new();
     if shared.runs > 0 {

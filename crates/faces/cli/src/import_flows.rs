@@ -200,7 +200,7 @@ fn told(imported: &Imported, args: &ImportArgs, target: &Path) -> String {
     )
 }
 
-/// What the file is, and what was read of it.
+/// The kind of the file, and the things that were read.
 fn paragraphs(args: &ImportArgs, what: &str, lines: &[String]) -> String {
     let mut out = String::new();
     answer::paragraph(&mut out, 0, &format!("{}: {what}.", args.file.display()));

@@ -79,7 +79,7 @@ pub struct Import<'a> {
     pub kind: Option<&'a str>,
     /// Bytes of flows without an end.
     pub size: Option<u64>,
-    /// Whether what a trace cannot have is left out, and not refused.
+    /// Whether entries that a trace cannot have are left out, and not refused.
     pub lenient: bool,
 }
 

@@ -179,7 +179,7 @@ const NOTIONS: [Notion; 21] = [
     },
     Notion {
         names: &["collective", "all-reduce", "all-to-all", "straggler"],
-        text: "A collective is a set of flows between ranks, each on a host of its own, most of which wait for others \
+        text: "A collective is a set of flows between ranks, each on a host of its own. Most flows wait for others \
                (kind = \"collective\"): an all-reduce adds up what all ranks have, an all-to-all sends a part from each to each. \
                workload.collective says what is done, workload.algorithm in which messages. A message starts when those \
                that it waits for are complete at their receivers, and its rank has worked for workload.compute; a \

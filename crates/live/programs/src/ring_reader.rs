@@ -7,7 +7,7 @@ use libbpf_rs::{MapHandle, RingBuffer, RingBufferBuilder};
 
 use crate::error::LoadError;
 
-/// What programs tell, read as they tell it. Only one reader at a time gets all entries.
+/// The entries of programs, read as they are written. Only one reader at a time gets all entries.
 pub struct RingReader<T> {
     ring: RingBuffer<'static>,
     heard: Rc<RefCell<Vec<T>>>,

@@ -2,7 +2,7 @@
 
 use super::measure::{Statistic, Weight};
 use super::unit::{Dimension, Level};
-use base::cast::count;
+use base::cast::{count, index, whole};
 
 /// Values with their weights: flows and ports count once, values of a series as long as they last.
 #[derive(Clone, Debug, Default)]
@@ -136,15 +136,9 @@ impl Sample {
 impl Sample {
     /// Of values that count once each, the least that `wanted` hundredths of a value do not exceed. They are not sorted
     /// for it.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "at most the number of values"
-    )]
-    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
     fn ranked(&self, wanted: f64) -> f64 {
-        let mut number = libm::ceil(wanted / 100.0) as usize;
-        if 100.0 * (number as f64) < wanted {
+        let mut number = index(whole(libm::ceil(wanted / 100.0)));
+        if 100.0 * count(number) < wanted {
             number += 1;
         }
         let below = number.max(1) - 1;

@@ -86,7 +86,7 @@ enum What {
     Collective(Shape),
 }
 
-/// What a rank says of a message: its other rank, its tag and its size.
+/// A message, as a rank describes it: its other rank, its tag and its size.
 type Letter = (u32, u64, u64);
 
 /// The flows of the files of all ranks, each with its name.
@@ -209,7 +209,7 @@ fn operations(nodes: &[Vec<(String, Node)>], count: u32) -> Result<Vec<Operation
     Ok(draft.operations)
 }
 
-/// What has been read of the ranks so far.
+/// The nodes of all ranks that have been read so far.
 #[derive(Default)]
 struct Draft {
     operations: Vec<Operation>,
@@ -221,7 +221,7 @@ struct Draft {
     recvs: Vec<(usize, u32, Letter)>,
 }
 
-/// What has been read of one rank.
+/// The nodes of one rank that have been read.
 #[derive(Default)]
 struct Own {
     /// The operations of its nodes, in their order and by their ids.
@@ -284,7 +284,7 @@ impl Draft {
         Ok(())
     }
 
-    /// What the nodes of a rank wait for, which may stand further down.
+    /// The dependencies of the nodes of a rank, which may stand further down.
     fn wait(&mut self, rank: u32, own: &Own, nodes: &[(String, Node)]) -> Result<(), String> {
         for (at, (place, node)) in own.order.iter().zip(nodes) {
             let ranks = &mut self.operations[*at].ranks;

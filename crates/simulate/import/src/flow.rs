@@ -30,11 +30,11 @@ pub enum Kind {
 /// How a file is read.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// What it is, whatever its contents tell.
+    /// Its kind, whatever its contents tell.
     pub kind: Option<Kind>,
     /// Payload of flows that have no end; without it they are left out.
     pub endless: Option<u64>,
-    /// Whether what no trace can have is left out, and not refused.
+    /// Whether entries that no trace can have are left out, and not refused.
     pub lenient: bool,
     /// The files of all ranks in their order, with their names, where each rank has one; see [`ranks`](crate::ranks).
     pub ranks: Vec<(String, Vec<u8>)>,
@@ -76,11 +76,11 @@ pub struct Flow {
     pub receiver: Host,
     /// Flows with the same number share a connection.
     pub connection: Option<u64>,
-    /// What it waits for, if it has no start of its own: `start` is the time after that.
+    /// The flows before it, if it has no start of its own: `start` is the time after them.
     pub wait: Option<Box<Wait>>,
 }
 
-/// What a flow waits for.
+/// The flows that must be done before a flow starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
     /// How many of `on` must be done before it starts.

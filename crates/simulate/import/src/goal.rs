@@ -373,7 +373,7 @@ impl<'a> Schedule<'a> {
     }
 }
 
-/// What one should know of a schedule with so many calculations and flows that wait for others and for the clock.
+/// Notes on a schedule with this many calculations and flows that wait both for others and for the clock.
 fn notes(calculations: u32, late: u32) -> Vec<String> {
     let mut notes = vec![
         "Hosts have the numbers of the ranks.".to_owned(),
@@ -403,7 +403,7 @@ fn bytes(word: Word<'_>) -> Result<u64, String> {
     })
 }
 
-/// `tag T`, `cpu C` and `nic N`, of which only the tag matters to flows.
+/// `tag T`, `cpu C` and `nic N`: only the tag matters to flows.
 fn options(mut what: What, mut words: Words<'_>) -> Result<What, String> {
     while let Some(word) = words.next() {
         match word.text {

@@ -27,7 +27,7 @@ pub(crate) fn is_one(first: &str) -> bool {
         && words.next().is_none()
 }
 
-/// What a file has said so far.
+/// The lines of a file that have been read so far.
 #[derive(Default)]
 struct Matrix<'a> {
     nodes: Option<u64>,
@@ -76,7 +76,7 @@ pub(crate) fn read(text: &str, options: &Options) -> Result<Imported, String> {
             "failure" if options.lenient => matrix.failures += 1,
             "failure" => {
                 return Err(first.wrong(
-                    "a failure of links, which a trace of flows does not have: --lenient leaves it out, and link.NAME.down or \
+                    "a failure of links, which a trace of flows does not have: lenient import leaves it out, and link.NAME.down or \
                      bottleneck.lose take links down in a scenario",
                 ));
             }
@@ -185,7 +185,7 @@ impl<'a> Matrix<'a> {
             if let Some(trigger) = calls.first() {
                 return Err(pair.wrong(format!(
                     "others wait for trigger {trigger} of this connection, which never ends or leads to itself: {}",
-                    if size == 0 { "--size 10MB gives it a size" } else { "correct its hosts" }
+                    if size == 0 { "import it with a size for endless flows" } else { "correct its hosts" }
                 )));
             }
             return Ok(());
@@ -213,7 +213,7 @@ impl<'a> Matrix<'a> {
         Ok(())
     }
 
-    /// What flows with triggers wait for.
+    /// The triggers of flows that wait for one.
     fn wait(&mut self) -> Result<(), String> {
         let mut started: BTreeMap<u64, u32> = BTreeMap::new();
         for (number, word, id) in &self.waiting {
@@ -380,7 +380,7 @@ mod tests {
             ),
             (
                 "failure 1 2",
-                "line 2, column 1: a failure of links, which a trace of flows does not have: --lenient",
+                "line 2, column 1: a failure of links, which a trace of flows does not have: lenient",
             ),
         ] {
             let error = read(&format!("Nodes 2\n{line}\n")).unwrap_err();

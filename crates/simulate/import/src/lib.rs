@@ -47,7 +47,7 @@ pub use network::{Link, Network};
 pub use sizes::Sizes;
 pub use write::{Out, write};
 
-/// What a file has.
+/// The contents of a file.
 #[derive(Clone, Debug)]
 pub enum Content {
     /// Flows.
@@ -99,7 +99,7 @@ impl Kind {
     }
 }
 
-/// What a file with these contents has.
+/// Reads a file with these contents.
 ///
 /// # Errors
 /// If it is no such file, or has no flow: what is wrong, and where.

@@ -1,4 +1,4 @@
-//! What the beginning of a flow depends on.
+//! The beginnings of flows, and the ends that they depend on.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ pub(crate) type Moments = BTreeMap<u32, u128>;
 /// Stands for the beginning of the file's clock among flows.
 pub(crate) const BEGINNING: u32 = u32::MAX;
 
-/// What has to have happened for one operation and for another.
+/// The ends that one operation and another depend on.
 pub(crate) fn join(begin: &mut Moments, other: &Moments) {
     for (flow, since) in other {
         let known = begin.entry(*flow).or_default();

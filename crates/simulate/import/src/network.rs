@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 /// A network: switches with equally many hosts or none, and links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Network {
-    /// What the file is, in words.
+    /// The kind of the file, in words.
     pub dialect: &'static str,
     /// Hosts of each switch that has any.
     pub hosts: u32,
@@ -18,7 +18,7 @@ pub struct Network {
     pub links: Vec<(usize, usize, Link)>,
     /// The settings that make it without a map, if one of the named shapes is the same network.
     pub shape: Option<Vec<(&'static str, String)>>,
-    /// What one should know of it, a sentence each.
+    /// Notes on it, a sentence each.
     pub notes: Vec<String>,
 }
 
@@ -72,7 +72,7 @@ impl Network {
             .any(|hosts| !hosts.is_empty() && hosts.len() != most);
         if uneven {
             notes.push(format!(
-                "Switches have different numbers of hosts; here each has {most}, of which some stay idle."
+                "Switches have different numbers of hosts; here each has {most}, and some stay idle."
             ));
         }
         let place = |number: &u64, rack: usize, nth: usize| *number == (rack * most + nth) as u64;

@@ -119,7 +119,7 @@ mod tests {
         assert_eq!((percent.law().as_str(), percent.percent), (law, true));
         let parts = read("0 0.0\n100 0.01\n300000 0.975\n1000000 1\n").unwrap();
         assert_eq!((parts.law().as_str(), parts.percent), (law, false));
-        // Two sizes of which nothing is smaller.
+        // No flow is smaller than these two sizes.
         assert_eq!(
             read("0 0\n2000 0\n2100 0.02\n9000 1\n").unwrap().rows[0].0,
             2000

@@ -22,7 +22,7 @@ pub(crate) fn is_one(text: &str) -> bool {
 /// The settings of one tier, each with its place.
 type Settings<'a> = BTreeMap<&'static str, (u64, Word<'a>)>;
 
-/// What a file says.
+/// The entries of a file.
 #[derive(Default)]
 struct Tiers<'a> {
     all: Settings<'a>,

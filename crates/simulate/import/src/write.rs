@@ -224,7 +224,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// What a flow waits for, as the column `after` of a trace has it.
+/// The flows before a flow, as the column `after` of a trace names them.
 fn after(wait: &Wait) -> String {
     let one = |(flow, delay): &(u32, u128)| match delay {
         0 => flow.to_string(),

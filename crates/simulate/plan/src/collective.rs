@@ -20,7 +20,7 @@
 use base::{Rate, Span};
 
 base::choices! {
-    /// What the ranks of a collective have together afterwards.
+    /// The bytes that the ranks of a collective have together afterwards.
     pub enum Collective {
         /// Every rank has the sum of what all ranks had.
         AllReduce = "all-reduce",
@@ -68,7 +68,7 @@ impl Algorithm {
 /// A collective of some ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// What the ranks have together afterwards.
+    /// The bytes that the ranks have together afterwards.
     pub collective: Collective,
     /// How they go about it.
     pub algorithm: Algorithm,

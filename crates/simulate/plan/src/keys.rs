@@ -228,7 +228,7 @@ base::settings! {
         pub ecn_max: OrOff<WireSize> = "off",
         /// Probability of a mark just below switch.ecn_max (Pmax); ignored without it.
         pub ecn_probability: Fraction = "0.01",
-        /// Size of the buffer that all queues of a switch share, as in real switches, or the chip that has it; "off" gives every queue room of its own. A queue may then hold switch.pool_reserve, and beyond that at most switch.pool_alpha times the bytes that the pool has free (dynamic thresholds, Choudhury and Hahne 1998). With a pool, switch.buffer is "unlimited" unless you give it; a given one bounds every queue besides.
+        /// Size of the buffer that all queues of a switch share, as in real switches, or the chip that has it; "off" gives every queue room of its own. A queue may then hold switch.pool_reserve, and beyond that at most switch.pool_alpha times the bytes that the pool has free (dynamic thresholds, Choudhury and Hahne 1998). With a pool, switch.buffer is "unlimited" unless you give it; a given one bounds every queue, too.
         pub pool: SharedPool = "off",
         /// Factors of the dynamic thresholds of switch.pool, by priority of packets, joined by +; the last one counts for all lower priorities. "auto" is the factor of the chip that switch.pool names, where it is known, else 1. Chips have powers of two: alpha 1/8 is "0.125".
         pub pool_alpha: Alphas = "auto",

@@ -67,7 +67,7 @@ impl Recording {
     /// The result of the files comes first, since one that failed is why a simulation was stopped.
     ///
     /// # Panics
-    /// As [`sim::run::run`] does.
+    /// See [`sim::run::run`].
     pub fn simulate(
         self,
         limits: Limits<'_>,

@@ -43,7 +43,7 @@ pub struct Shared {
     pub runs: u64,
     /// Most threads of one of them; 0 if there is none.
     pub threads: usize,
-    /// Windows of all of them, after each of which threads wait for each other.
+    /// Windows of all of them; after each window threads wait for each other.
     pub windows: u64,
     /// Time on the wall of each, times its threads.
     pub threads_us: f64,

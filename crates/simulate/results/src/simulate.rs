@@ -26,7 +26,7 @@ use super::store::{Store, Unfinished};
 /// told by the clocks of its threads, whatever clocks `limits` has.
 ///
 /// # Panics
-/// As [`sim::run::run`] does.
+/// See [`sim::run::run`].
 pub fn simulate_with(
     kept: &dyn Keep,
     point: &PointSpec,
@@ -71,7 +71,7 @@ pub fn simulate_with(
 /// As [`simulate_with`] does for a point that has no twins.
 ///
 /// # Panics
-/// As [`sim::run::run`] does.
+/// See [`sim::run::run`].
 pub fn simulate(
     kept: &dyn Keep,
     point: &PointSpec,

@@ -12,7 +12,7 @@ use plan::workload::PlannedCollective;
 use crate::metrics::{CollectiveMetrics, HeldUp};
 use crate::world::Ended;
 
-/// What is known of a collective before the flows go.
+/// A collective as it is known before the flows go.
 pub(crate) struct Seen {
     group: u32,
     shape: Shape,

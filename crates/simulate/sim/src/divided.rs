@@ -62,7 +62,7 @@ impl Division {
     }
 }
 
-/// What it was to simulate in parts.
+/// How a simulation in parts went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Divided {
     /// Parts.
@@ -115,7 +115,7 @@ impl Divided {
 /// threads.
 ///
 /// # Panics
-/// As [`run::run`] does.
+/// See [`run::run`].
 pub fn within(
     limits: Limits<'_>,
     point: &PointSpec,
@@ -130,7 +130,7 @@ pub fn within(
 /// [`run::watch`], on as many threads as the limits allow where nothing is in the way.
 ///
 /// # Panics
-/// As [`run::run`] does.
+/// See [`run::run`].
 pub fn watch(
     limits: Limits<'_>,
     point: &PointSpec,
@@ -176,7 +176,7 @@ fn fits(limits: Limits<'_>, point: &PointSpec, threads: NonZeroUsize) -> bool {
     memory::estimate(point).saturating_mul(threads.get() as u64) <= limits.memory
 }
 
-/// What a point is divided into, or why it is not: also if it is not `worth_while`.
+/// The parts of a point, or why it has none: also if it is not `worth_while`.
 fn divide(
     point: &PointSpec,
     division: Division,
@@ -200,7 +200,7 @@ fn divide(
     }
 }
 
-/// What a point is divided into.
+/// The parts of a point.
 struct Parted {
     role_set: RoleSet,
     partition: Partition,
@@ -226,7 +226,7 @@ fn simulate(
     simulation.simulate()
 }
 
-/// What a simulation does that parts cannot do by themselves.
+/// The reason why a simulation cannot be done in parts.
 fn undividable(point: &PointSpec, plan: &Plan, role_set: &RoleSet) -> Option<&'static str> {
     let connections = &plan.connections;
     if !plan.barriers.is_empty() || !plan.dependencies.is_empty() {
@@ -256,7 +256,7 @@ const BROKEN_DOWN: &str =
     "completion times are broken down (trace.breakdown = false leaves that out)";
 const RECORDED: &str = "series or packets are recorded (trace.series = off leaves series out)";
 const TOO_SMALL: &str = "there is too little to do in each link delay";
-/// What is in the way where a network has one part.
+/// The reason where a network has one part.
 const ONE_SWITCH: &str = "a network is one switch, or has no delay between switches";
 
 /// A link whose both ends are to be in one part.
@@ -353,7 +353,7 @@ impl Simulation<'_> {
         Ok(Part::new(begun, (number, self.partition.parts()), window))
     }
 
-    /// What all parts together come to.
+    /// The outcome of all parts together.
     fn finish(
         &self,
         mut parts: Vec<Part>,

@@ -1,11 +1,14 @@
 //! What a simulation measures.
 
+mod collective;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::parts::{Breakdown, Split};
 use base::cast::real;
+pub use collective::{CollectiveMetrics, HeldUp};
 
 /// Declares [`Metrics`] and [`GroupMetrics`]: the same but for the metrics of the network.
 macro_rules! metrics {
@@ -346,11 +349,11 @@ pub struct PortRecord {
     pub bytes: u64,
     /// Packets dropped, by the queue, `bottleneck.loss` or `switch.loss`.
     pub drops: u64,
-    /// Those of them for which the shared buffer was full.
+    /// Drops because the shared buffer was full.
     pub drops_pool: u64,
-    /// Those whose queue held its share of that buffer.
+    /// Drops because the queue held its share of that buffer.
     pub drops_threshold: u64,
-    /// Those of lossless packets, for which the headroom was full.
+    /// Drops of lossless packets because the headroom was full.
     pub drops_headroom: u64,
     /// Packets marked with congestion experienced.
     pub marks: u64,
@@ -392,43 +395,6 @@ pub struct TierMetrics {
     pub worst_drops: u64,
     /// The longest queue of the worst port.
     pub worst_queue_max_bytes: u64,
-}
-
-/// The collectives of one group of flows.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CollectiveMetrics {
-    /// Name of the group; empty if the scenario has none.
-    pub group: String,
-    /// Collectives that were complete.
-    pub completed: u64,
-    /// Time of a collective in an empty network, from the closed form of its algorithm: each message has the mean delay
-    /// and the slowest link of all their paths, and carries no headers.
-    pub ideal_us: f64,
-    /// Mean time of those that were complete.
-    pub mean_us: f64,
-    /// Time of the slowest of them.
-    pub slowest_us: f64,
-    /// The message that held up the slowest one most.
-    pub held_up: Option<HeldUp>,
-}
-
-/// The message that held a collective up.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct HeldUp {
-    /// Number of the flow.
-    pub flow: u32,
-    /// Its step within the collective, from 0.
-    pub step: u32,
-    /// Steps of the collective.
-    pub steps: u32,
-    /// The host that sent it.
-    pub sender: u32,
-    /// The host that received it.
-    pub receiver: u32,
-    /// From the end of the message that it waited for, or the start of the collective, to its own end.
-    pub took_us: f64,
-    /// The same in an empty network.
-    pub ideal_us: f64,
 }
 
 /// Everything that comes out of one simulation.

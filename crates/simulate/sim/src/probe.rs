@@ -238,7 +238,7 @@ pub(crate) trait Follow {
 /// Which part of a network a world simulates, and what it tells those who simulate the others. By default it
 /// simulates all of it.
 pub(crate) trait Divide {
-    /// Whether what happens at this host happens here.
+    /// Whether this host is simulated here.
     #[inline(always)]
     fn has_host(&self, host: HostId) -> bool {
         let _ = host;
@@ -258,7 +258,7 @@ pub(crate) trait Divide {
         first_start
     }
 
-    /// As [`Watch::schedules_first`].
+    /// See [`Watch::schedules_first`].
     #[inline(always)]
     fn schedules_first(&mut self, port: PortId, now: Time) -> bool {
         let _ = (port, now);

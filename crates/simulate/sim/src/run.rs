@@ -187,7 +187,7 @@ pub(crate) struct Handled {
 }
 
 impl Handled {
-    /// Those that have been handed out.
+    /// Threads that have been handed out.
     pub(crate) fn by(sched: &Scheduler) -> Self {
         Self {
             now: sched.now(),

@@ -15,18 +15,18 @@ pub struct Threads<'a> {
     pub taken: &'a Ledger,
 }
 
-/// What simulations that may run at the same time have made of their threads.
+/// The gain of simulations that may run at the same time from their threads.
 #[derive(Debug, Default)]
 pub struct Ledger(Mutex<Taken>);
 
-/// What simulations have made of their threads.
+/// The gain of simulations from their threads.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Taken {
     /// Simulations on several threads.
     pub runs: u64,
     /// Most threads of one of them.
     pub threads: usize,
-    /// Windows of all of them, after each of which threads wait for each other.
+    /// Windows of all of them; after each window threads wait for each other.
     pub windows: u64,
     /// How long all threads waited for each other, added up.
     pub waited: Duration,
@@ -37,7 +37,7 @@ pub struct Taken {
 }
 
 impl Ledger {
-    /// What has been noted so far.
+    /// The notes so far.
     pub fn taken(&self) -> Taken {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,5 +1,6 @@
 //! The world of a simulation: a network, its hosts, and the flows between them.
 
+mod acts;
 mod connection;
 mod conservation;
 mod deadlines;
@@ -71,7 +72,7 @@ pub(crate) struct World<R, P> {
     barriers: Vec<Barrier>,
     /// Flows that wait for others, if any do.
     dependencies: Option<Box<Dependencies>>,
-    /// What the flows of collectives are.
+    /// Collectives, and the flows that belong to each.
     collectives: Vec<PlannedCollective>,
     first_start: Time,
     /// Flows neither completed nor failed; unlimited ones never are.
@@ -259,50 +260,6 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             flows: self.flows,
             breakdowns,
         }
-    }
-
-    fn act_token(&self) -> Token {
-        self.outside.deadlines.beyond(0)
-    }
-
-    /// Has an event scheduled for what applications do next, unless one comes that is early enough.
-    fn arm_agenda(&mut self, sched: &mut Scheduler) {
-        if let Some(Reverse((at, _))) = self.agenda.peek()
-            && *at < self.next_act
-        {
-            self.next_act = *at;
-            sched.at(*at, self.act_token());
-        }
-    }
-
-    /// A packet that was late, or a copy, goes on.
-    fn release(&mut self, sched: &mut Scheduler) {
-        let mut packet = Packet::new(FlowId(0), HostId(0));
-        let Outside { network, watch, .. } = &mut self.outside;
-        let reached = network.on_release(&mut packet, sched, watch);
-        if let Some(host) = reached {
-            self.deliver(host, &mut packet, sched);
-        }
-    }
-
-    /// Does what applications have to do by now; what comes next gets the event.
-    fn act(&mut self, sched: &mut Scheduler) {
-        if self.next_act == sched.now() {
-            self.next_act = Time::NEVER;
-        }
-        while let Some(Reverse((at, act))) = self.agenda.peek().copied() {
-            if at > sched.now() {
-                break;
-            }
-            self.agenda.pop();
-            match act {
-                Act::Open(connection) => self.open(connection, sched),
-                Act::Start(flow) => self.start(flow, sched),
-                Act::Stop(flow) => self.stop(flow, sched),
-                Act::Write(flow) => self.write_more(flow, sched),
-            }
-        }
-        self.arm_agenda(sched);
     }
 
     #[inline]

@@ -52,7 +52,7 @@ pub struct FlowTrace {
     flows: Vec<TracedFlow>,
     /// Names that `TracedFlow::group` counts.
     groups: Vec<String>,
-    /// What flows wait for, which `TracedFlow::waits` counts.
+    /// The waits of flows; `TracedFlow::waits` is a place among them.
     waits: Vec<Wait>,
     /// The names of hosts by their numbers, if the file has names.
     hosts: Vec<(u32, String)>,
@@ -110,7 +110,7 @@ impl FlowTrace {
             .filter(move |flow| self.is_of(flow, group))
     }
 
-    /// As [`FlowTrace::of`], each flow with its place among the rows.
+    /// See [`FlowTrace::of`]; each flow comes with its place among the rows.
     pub fn rows_of<'a>(
         &'a self,
         group: &'a str,
@@ -142,7 +142,7 @@ impl FlowTrace {
         !self.waits.is_empty()
     }
 
-    /// What a flow waits for; `None`: for its start alone.
+    /// The place of its wait; `None`: it starts at its own time.
     pub fn wait(&self, flow: &TracedFlow) -> Option<&Wait> {
         flow.waits.map(|place| &self.waits[place as usize])
     }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::{compare, total};
+use super::counts::{compare, total};
 use crate::repository::{Failure, Repository, run, stdout};
 
 /// Counts the instructions of small versions of the same commands, with valgrind, and compares them with the committed

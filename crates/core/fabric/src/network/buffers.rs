@@ -35,7 +35,7 @@ struct Buffer {
     active: Vec<PortId>,
 }
 
-/// What the buffer of a switch knows of one of its ports.
+/// One port, as the buffer of its switch knows it.
 struct Account {
     /// The place of its switch; `None` for a host's port.
     switch: Option<usize>,

@@ -32,7 +32,7 @@ impl Network {
             });
         }
         // The two halves of a product are folded, which mixes both factors into every bit. A sum does not
-        // depend on the order of hops, of which those at equal times have none.
+        // depend on the order of hops: those at equal times have none.
         let product = u128::from(where_and_when) * u128::from(what ^ ODD_B);
         let hop = low_64((product >> 64) ^ product);
         self.digest = self.digest.wrapping_add(hop);

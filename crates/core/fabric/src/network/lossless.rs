@@ -21,7 +21,7 @@ use ingress::Ingress;
 
 /// The buffers of all switches, and which classes are paused where.
 ///
-/// What a port sends next changes with every pause, so its ports decide late, as those with priorities do, and each has an event
+/// Every pause changes the next packet of a port, so its ports decide late, as those with priorities do, and each has an event
 /// when its transmitter is free while packets wait: what leaves makes room for which a class may be resumed at once.
 pub(super) struct Lossless {
     config: PfcConfig,
@@ -39,7 +39,7 @@ pub(super) struct Lossless {
     margin: Option<u64>,
 }
 
-/// What is planned, in the order of its time.
+/// A planned change, in the order of its time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Act {
     /// The transmitter of a port is free while packets wait.
@@ -53,7 +53,7 @@ struct Switch {
     pool: Option<Pool>,
     /// Its ports at which packets wait.
     active: Vec<PortId>,
-    /// What it has paused: ports that lead to it, and classes.
+    /// The ports that it has paused, which lead to it, and their classes.
     paused: Vec<(PortId, usize)>,
 }
 
@@ -62,7 +62,7 @@ struct Side {
     /// The switch whose port it is, and the one at the end of the wire.
     of: Option<usize>,
     into: Option<usize>,
-    /// What waits, by class.
+    /// Bytes that wait, by class.
     queues: Vec<Queue>,
     is_active: bool,
     /// Of each packet on the wire: whether it waited for a pause.
@@ -77,7 +77,7 @@ struct Side {
     pauses: u64,
     paused: Span,
     refusals: Refusals,
-    /// What came in over the wire and waits in the switch, by class.
+    /// Packets that came in over the wire and wait in the switch, by class.
     ingress: Vec<Ingress>,
     headroom: u64,
 }
@@ -98,7 +98,7 @@ struct Entry {
     since: Time,
 }
 
-/// What a run came to with priority-based flow control.
+/// The pauses of a run with priority-based flow control.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct PauseReport {
     /// Pauses of any port, and the sum of their times.
@@ -113,7 +113,7 @@ pub struct PauseReport {
     pub deadlock: Vec<PortId>,
 }
 
-/// What a port was paused.
+/// How often and how long a port was paused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Paused {
     /// How often a class was paused.
@@ -272,7 +272,7 @@ impl Lossless {
         }
     }
 
-    /// What a class was paused at `port`, until `now`.
+    /// How often and how long classes were paused at `port`, until `now`.
     pub(super) fn paused(&self, port: PortId, now: Time) -> Paused {
         let side = &self.ports[port.0 as usize];
         let open = side.since.iter().filter(|since| **since != Time::NEVER);
@@ -283,7 +283,7 @@ impl Lossless {
         }
     }
 
-    /// What the run came to until `now`.
+    /// The pauses of the run until `now`.
     pub(super) fn report(&self, now: Time) -> PauseReport {
         let ports = (0..).map(PortId).zip(&self.ports);
         let paused: Vec<Paused> = ports.map(|(port, _)| self.paused(port, now)).collect();

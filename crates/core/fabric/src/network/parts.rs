@@ -1,6 +1,6 @@
-//! A network of which every part is simulated by itself.
+//! A network whose parts are simulated one by one.
 //!
-//! Each part has all ports, of which it uses those whose packets its own nodes send. A packet that goes to a node of
+//! Each part has all ports, and uses those whose packets its own nodes send. A packet that goes to a node of
 //! another part is taken out of the wire before it arrives, and put into the end of the same wire there.
 
 use base::{Packet, Time};

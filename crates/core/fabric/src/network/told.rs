@@ -1,11 +1,29 @@
-//! What a network tells of the buffers of its switches.
+//! Counts of packets, and of the buffers of switches.
 
 use base::Time;
 
 use super::{Network, PauseReport, Paused, Refusals};
+use crate::port::Port;
 use crate::port_id::PortId;
 
 impl Network {
+    /// A number that any difference in any packet-hop changes: its time, place and headers. It does not
+    /// depend on the order in which hops were simulated.
+    pub fn digest(&self) -> u64 {
+        self.digest
+    }
+
+    /// Packets at ports or kept behind links, counted one port after the other.
+    pub fn held(&self) -> usize {
+        let kept = self.detained.as_ref().map_or(0, |detained| detained.len());
+        self.ports.iter().map(Port::held).sum::<usize>() + kept
+    }
+
+    /// Packets that hosts have sent, copies that links have made included, and packets that hosts have received.
+    pub fn sent_and_delivered(&self) -> (u64, u64) {
+        (self.sent, self.delivered)
+    }
+
     /// Packets that `port` dropped because the shared buffer or the headroom of its switch had no room.
     pub fn refusals(&self, port: PortId) -> Refusals {
         match (&self.lossless, &self.buffers) {
@@ -29,7 +47,7 @@ impl Network {
         lossless.map_or_else(Paused::default, |lossless| lossless.paused(port, now))
     }
 
-    /// What pauses came to until `now`, if switches pause.
+    /// The pauses until `now`, if switches pause.
     pub fn pauses(&self, now: Time) -> Option<PauseReport> {
         self.lossless.as_ref().map(|lossless| lossless.report(now))
     }

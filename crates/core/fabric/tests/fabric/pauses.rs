@@ -8,7 +8,7 @@ use fabric::{
 };
 use proptest::prelude::*;
 
-/// What the last ports of packets, and pauses, tell.
+/// Arrivals at the last ports, and pauses.
 #[derive(Default)]
 struct Seen {
     pauses: Vec<(PortId, u8, bool, Time)>,
@@ -342,5 +342,5 @@ proptest! {
     }
 }
 
-/// What no port has.
+/// No port has this number.
 const PAUSES: Token = Token(10_000);

@@ -146,5 +146,5 @@ fn a_full_pool_is_told_from_a_threshold() {
     assert!(star.network.pool_most() <= Some(10_000));
 }
 
-/// What no port has.
+/// No port has this number.
 const CLOCK: Token = Token(1000);

@@ -2,7 +2,7 @@
 
 use base::{Span, Time};
 
-use super::{Endpoint, State};
+use super::{Endpoint, Identity, State};
 use crate::cc::SenderCc;
 use crate::plays::Plays;
 use crate::receiver::Arrival;
@@ -10,6 +10,21 @@ use crate::sender::SenderCounters;
 use crate::sender::info::SenderInfo;
 
 impl<C: Plays<dyn SenderCc>> Endpoint<C> {
+    /// Whether the receiver role of its host controls the connection.
+    pub(crate) fn is_receiver_controlled(&self) -> bool {
+        self.sender.config.receiver_control
+    }
+
+    /// Who this endpoint is.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Segment size in force, bytes.
+    pub fn mss(&self) -> u64 {
+        self.sender.mss()
+    }
+
     /// The state of the connection.
     pub fn state(&self) -> State {
         self.state

@@ -1,7 +1,7 @@
 //! Repair of losses by a record of every segment: how current stacks do it.
 //!
 //! RFC 5681 and its companions repair with a few numbers per connection, in [`recovery`](super::recovery).
-//! What came later needs to know when each segment left and what became of it, [`retransmission_queue`]. On it stand
+//! Later rules need to know when each segment left and what became of it, [`retransmission_queue`]. On it stand
 //! mechanisms that do not know each other, one RFC in each file: [`rack`] finds losses, [`probe`] brings
 //! those of the last segments to light, [`reduction`] moves the window, [`undo`] and [`frto`] find out that
 //! nothing was lost. What joins them are the states of a sender in [`state`], as Linux has them. Without SACK,

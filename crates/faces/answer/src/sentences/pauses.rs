@@ -1,11 +1,11 @@
-//! What the pauses of switches came to: a deadlock, losses all the same, or no pause at all.
+//! The outcome of pauses of switches: a deadlock, losses all the same, or no pause at all.
 
 use base::cast::count;
 use results::{Row, Summary};
 
 use crate::words::{amount, bytes, list, place};
 
-/// What a user of lossless switches has to know before any other result.
+/// The sentences that a user of lossless switches has to read before any other result.
 pub(super) fn sentences(summary: &Summary) -> Vec<String> {
     let sentences = [deadlock(summary), lossy(summary), unused(summary)];
     sentences.into_iter().flatten().collect()

@@ -136,7 +136,7 @@ fn what_is_no_such_file_is_told_what_is_read() {
     says("import one -o flows.txt", "a trace is .csv or .parquet");
 }
 
-/// A ring of four ranks: 6 steps, in each of which a rank sends a quarter to its neighbour when it has got the one before.
+/// A ring of four ranks, with 6 steps. In each step a rank sends a quarter to its neighbour when it has got the one before.
 const RING: &str = "name = \"ring\"\nschemes = [\"newreno\"]\n[workload]\nkind = \"collective\"\nranks = 4\nsize = \"80KB\"\n";
 
 fn ring_as_matrix() -> String {

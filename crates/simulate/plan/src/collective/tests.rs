@@ -45,7 +45,7 @@ fn ideal_times_are_those_of_the_closed_forms() {
     assert!((ms(segmented) - 25.650).abs() < 1e-9);
 }
 
-/// What each rank has of the S bytes of each rank at the beginning and the end is checked by carrying chunks along the messages.
+/// Chunks are carried along the messages: at the end each rank must have the bytes of each rank that the collective promises.
 #[test]
 fn every_rank_gets_what_the_collective_promises() {
     for (collective, algorithm) in ALL {

@@ -6,7 +6,7 @@ use base::{Factor, Quantity, QuantityError, WireSize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lossless(u64);
 
-/// What one port may bring into a switch before it is paused.
+/// The bytes that one port may bring into a switch before it is paused.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum PauseThreshold {
     /// The factor of the shared buffer's first priority.

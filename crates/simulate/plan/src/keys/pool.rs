@@ -17,20 +17,20 @@ pub enum SharedPool {
 /// A family of switch chips.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Chip {
-    /// As settings call it.
+    /// Its name in settings.
     pub name: &'static str,
     /// Its buffer.
     pub bytes: u64,
     /// The factor of its dynamic thresholds, where it is known or follows from the most that one port gets.
     pub alpha: Option<f64>,
-    /// What it is, and where the figures are from.
+    /// Its description, and the source of the figures.
     pub about: &'static str,
 }
 
 /// The factor of the dynamic threshold of each priority.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Alphas {
-    /// What the chip has, else [`USUAL_ALPHA`].
+    /// The factor of the chip, else [`USUAL_ALPHA`].
     Auto,
     /// By priority, 0 first; the last one counts for all others.
     Given(Vec<f64>),
@@ -55,7 +55,7 @@ impl SharedPool {
     }
 }
 
-/// What a lone queue gets of a pool: alpha B / (1 + alpha).
+/// The bytes of a pool that a lone queue gets: alpha B / (1 + alpha).
 pub(super) fn share(bytes: u64, alpha: f64) -> u64 {
     whole(alpha * real(bytes) / (1.0 + alpha))
 }

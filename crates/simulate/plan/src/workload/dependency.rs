@@ -71,7 +71,7 @@ impl Dependencies {
         self.waiting.iter().map(|waiting| waiting.flow)
     }
 
-    /// What each flow that waits does wait for: how many, and of which flows, with the time behind each. O(edges log edges).
+    /// Each flow that waits with the number of flows it needs, and these flows with the time behind each. O(edges log edges).
     ///
     /// # Panics
     /// Never: every edge leads to a flow that waits.

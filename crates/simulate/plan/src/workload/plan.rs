@@ -109,7 +109,7 @@ pub struct PlannedCollective {
     pub group: u32,
     /// The number of its first flow.
     pub first: u32,
-    /// What is done.
+    /// The plan so far.
     pub shape: Shape,
     /// The step of each flow, from 0.
     pub steps: Arc<[u32]>,

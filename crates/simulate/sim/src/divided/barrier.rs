@@ -164,7 +164,7 @@ impl Barrier {
     }
 }
 
-/// What a thread does that has waited.
+/// The next step of a thread that has waited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Turn {
     /// Its share of the work.

@@ -1,4 +1,4 @@
-//! What parts tell each other.
+//! The messages between parts.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -30,7 +30,7 @@ pub(super) struct Parcel {
     pub(super) packet: Packet,
 }
 
-/// What a part tells all others before each window.
+/// The message of a part to all others before each window.
 #[derive(Clone, Copy)]
 pub(super) struct Report {
     /// When the next event is due that it knows of.
@@ -102,7 +102,7 @@ impl Board {
         *place.lock().unwrap_or_else(PoisonError::into_inner) = report;
     }
 
-    /// What all have told of this window.
+    /// The messages of all for this window.
     pub(super) fn totals(&self, window: usize) -> Totals {
         let reports = self.reports[window % 2].iter();
         let reports = reports.map(|place| *place.lock().unwrap_or_else(PoisonError::into_inner));

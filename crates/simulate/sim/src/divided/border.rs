@@ -1,4 +1,4 @@
-//! What a part of a network tells the others.
+//! The border of a part of a network, over which it sends packets to others.
 
 use std::sync::Arc;
 

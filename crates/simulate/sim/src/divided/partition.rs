@@ -131,7 +131,7 @@ fn root(parents: &mut [usize], mut node: usize) -> usize {
     node
 }
 
-/// What each group has to do, in bytes that pass it: those of its hosts, and an equal share of those between groups
+/// The work of each group, in bytes that pass it: those of its hosts, and an equal share of those between groups
 /// for each switch without hosts.
 fn loads(plan: &Plan, groups: &[usize]) -> Vec<u128> {
     let topology = &plan.topology;

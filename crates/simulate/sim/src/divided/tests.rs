@@ -238,7 +238,7 @@ fn a_hundred_runs_under_load_come_to_the_same() {
             let threads = NonZeroUsize::new([2, 3, 8][run % 3]).unwrap();
             let divided = within(limits, point, Division::of_threads(threads));
             let equal = told(divided.unwrap().0) == whole;
-            // Whoever spins would do so for ever.
+            // A thread that spins would do so for ever.
             done.store(!equal || run == 99, Ordering::Relaxed);
             assert!(equal, "run {run} on {threads} threads");
         }

@@ -1,4 +1,4 @@
-//! What the ports of a network have seen, one by one and by tier.
+//! The records of ports, one by one and by tier.
 
 use base::Time;
 use fabric::{Network, PauseReport, PortId, QueueStatistics, Refusals};

@@ -61,7 +61,7 @@ pub(crate) struct Messages {
     booked: Counts,
 }
 
-/// What has come of requests.
+/// The state of requests.
 #[derive(Clone, Copy)]
 pub(super) struct Answered {
     /// Payload bytes stored at the sender of the messages.
@@ -299,7 +299,7 @@ impl Messages {
         }
     }
 
-    /// What has come of requests, which the sender of the messages knows.
+    /// The state of requests, which the sender of the messages knows.
     pub(super) const fn answered(&self) -> Answered {
         Answered {
             stored: self.stored[1],

@@ -19,7 +19,7 @@ pub(crate) struct Ended {
     pub(crate) first_start: Time,
     /// Flows that waited for others, if any did.
     pub(super) dependencies: Option<Box<Dependencies>>,
-    /// What the flows of collectives are.
+    /// Collectives, and the flows that belong to each.
     pub(crate) collectives: Vec<PlannedCollective>,
     pub(super) connections: Vec<EndedConnection>,
     pub(super) flows: Vec<Flow>,

@@ -1,6 +1,6 @@
 //! A world that simulates a part of a network, and how the parts become one world again.
 //!
-//! Each part has all hosts, connections and flows, of which it brings up to date those at its own hosts: a connection
+//! Each part has all hosts, connections and flows, and brings those at its own hosts up to date: a connection
 //! between two parts has both its endpoints in both, and in each only one of them does anything.
 
 use base::cast::id;
@@ -13,7 +13,7 @@ use super::World;
 use crate::probe::Sees;
 
 impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
-    /// Whether what happens at this host happens here.
+    /// Whether this host is simulated here.
     pub(super) fn has_host(&self, host: HostId) -> bool {
         self.outside.watch.probe.has_host(host)
     }
@@ -24,7 +24,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         self.has_host(connection.sender.0) || self.has_host(connection.receiver.0)
     }
 
-    /// What it tells other parts.
+    /// The message to other parts.
     pub(crate) fn part(&mut self) -> (&mut Network, &mut P) {
         (&mut self.outside.network, &mut self.outside.watch.probe)
     }
@@ -51,7 +51,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         network.settle_port(port, now, watch, &mut |_| false);
     }
 
-    /// What all parts together come to, whose queues have had these statistics; flows were `over` first at these times,
+    /// The outcome of all parts together, whose queues have had these statistics; flows were `over` first at these times,
     /// each complete in one part or failed in one or two.
     pub(crate) fn join(mut parts: Vec<Self>, over: &[Time], queues: Vec<QueueStatistics>) -> Self {
         let mut owners = vec![0; parts[0].hosts.len()];
@@ -93,7 +93,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     }
 }
 
-/// The first part gets what the part of the receiver knows of each connection, and that of the sender besides.
+/// The first part gets each connection as the parts of its receiver and of its sender know it.
 fn join_connections<R, P>(parts: &mut [World<R, P>], owners: &[usize]) {
     for number in 0..parts[0].connections.len() {
         let connection = &parts[0].connections[number];

@@ -96,7 +96,7 @@ impl<'a> Ports<'a> {
         buffer.map_or(Limit::Unlimited, |size| self.limit(size))
     }
 
-    /// What a scheme takes for the room of a queue: where queues share a buffer, what one gets alone.
+    /// The room of a queue for a scheme: where queues share a buffer, the share of a lone queue.
     fn told_limit(&self, port: PortId) -> Limit {
         let keys = &*self.point.keys;
         let (pool, alphas) = (keys.switch.pool, &keys.switch.pool_alpha);

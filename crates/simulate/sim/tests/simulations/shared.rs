@@ -50,7 +50,7 @@ fn drops_are_told_by_what_had_no_room() {
             .map(|(pool, threshold)| pool + threshold)
     );
     assert!(pool > Some(0) && most > Some(118_000), "{pool:?} {most:?}");
-    // The room of a port bounds its queue besides.
+    // The room of a port bounds its queue, too.
     let (all, pool, threshold, most) = drops(&["switch.pool=10MB", "switch.buffer=20pkt"]);
     assert_eq!((pool, threshold, most), (Some(0), Some(0), Some(30_000)));
     assert!(all > 0);

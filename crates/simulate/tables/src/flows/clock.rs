@@ -2,7 +2,7 @@
 
 use base::{Span, Time};
 
-use super::moment::{self, lasting};
+use super::moment::{self, LATEST, lasting};
 use super::reading::{Bound, Reading};
 use super::rows::{Read, Row};
 use super::{FlowTrace, TracedFlow};
@@ -199,7 +199,5 @@ impl Gaps {
     }
 }
 
-/// The clock of the simulation ends after 213 days (2^64 picoseconds). What starts by then has 13 days to end.
-pub(super) const LATEST: u128 = 200 * 86_400 * moment::SECOND as u128;
 /// Starts later than this in a file are dates, as numbers since 1970: no collector counts a year from its own start.
 const YEAR: u128 = 366 * 86_400 * moment::SECOND as u128;

@@ -115,6 +115,8 @@ pub fn lasting(ps: u128) -> String {
 
 /// Picoseconds of a second.
 pub const SECOND: u64 = 1_000_000_000_000;
+/// The clock of the simulation ends after 213 days (2^64 picoseconds). What starts by then has 13 days to end.
+pub(super) const LATEST: u128 = 200 * 86_400 * SECOND as u128;
 /// Days from 1 March of the year 0 to 1970-01-01.
 const EPOCH: i64 = 719_468;
 const UNITS: [(&str, u64); 8] = [

@@ -34,7 +34,7 @@ pub(super) struct Row {
 pub(super) struct Read {
     pub(super) rows: Vec<Row>,
     pub(super) groups: Vec<String>,
-    /// What flows wait for.
+    /// The waits of flows.
     pub(super) waits: Vec<Wait>,
     /// Whether starts are dates by their form, and no numbers.
     pub(super) dated: bool,
@@ -227,14 +227,17 @@ impl<'a> Rows<'a> {
         u32::try_from(place).expect("fewer groups than flows")
     }
 
-    /// What was read; in messages the rows of the file are called `rows`: "line" or "row".
+    /// The flows that were read; in messages the rows of the file are called `rows`: "line" or "row".
     pub(super) fn finish(mut self, rows: &str) -> Result<Read, String> {
         if self.flows.is_empty() {
             return Err(format!("{}: there is no flow in it", self.file));
         }
-        let waits = self.waits.resolve(&mut self.flows);
-        let waits =
-            waits.map_err(|(line, cause)| format!("{}, {rows} {line}: {cause}", self.file))?;
+        let resolved = self.waits.resolve(self.flows.len());
+        let (waits, of) =
+            resolved.map_err(|(line, cause)| format!("{}, {rows} {line}: {cause}", self.file))?;
+        for (flow, wait) in self.flows.iter_mut().zip(of) {
+            flow.waits = wait;
+        }
         Ok(Read {
             rows: self.flows,
             groups: self.groups,
@@ -255,7 +258,7 @@ struct Begin {
 }
 
 impl Begin {
-    /// What these cells say: a start, or what the flow waits for and how long after that it starts.
+    /// The beginning in these cells: a start, or flows to wait for and the time after them.
     fn of<'a>(
         (column, text): (&Column, &str),
         given: impl Fn(Meaning) -> Option<(&'a Column, &'a str)>,

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use base::Span;
 
-use super::clock::LATEST;
+use super::moment::LATEST;
 use super::number::Decimal;
-use super::rows::Row;
 
-/// What a flow of a trace waits for.
+/// The flows that must be done before a flow of a trace starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
     /// How many of `on` must be done before it starts: all unless the trace says so, as in `2 of 3+4+5`.
@@ -54,21 +53,28 @@ impl Waits {
         self.pending.push(Pending { row, line, text });
     }
 
-    /// Finds the flows that are waited for, and fails if some flow would never start: with the line and the cause. O(n log n).
-    pub(super) fn resolve(self, rows: &mut [Row]) -> Result<Vec<Wait>, (u64, String)> {
-        let mut waits = Vec::new();
+    /// Finds the flows that are waited for, and for each of `rows` rows the place of its wait, if it has one; fails if some
+    /// flow would never start: with the line and the cause. O(n log n), and nothing where no flow waits.
+    pub(super) fn resolve(
+        self,
+        rows: usize,
+    ) -> Result<(Vec<Wait>, Vec<Option<u32>>), (u64, String)> {
+        if self.pending.is_empty() {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let (mut waits, mut of) = (Vec::new(), vec![None; rows]);
         for pending in &self.pending {
             let wait = self
                 .read(pending)
                 .map_err(|cause| (pending.line, format!("after: {cause}")))?;
-            rows[pending.row as usize].waits = Some(place(waits.len()));
+            of[pending.row as usize] = Some(place(waits.len()));
             waits.push(wait);
         }
-        let lacking = lacking(rows, &waits);
+        let lacking = lacking(&of, &waits);
         let Some(stuck) = lacking.iter().position(|needs| *needs > 0) else {
-            return Ok(waits);
+            return Ok((waits, of));
         };
-        let circle = circle(rows, &waits, &lacking, place(stuck));
+        let circle = circle(&of, &waits, &lacking, place(stuck));
         let names: BTreeMap<u32, &str> = self
             .ids
             .iter()
@@ -132,14 +138,15 @@ impl Waits {
 }
 
 /// How many completions each row lacks that it will never get: above 0 for rows that never start. O(rows + waits).
-fn lacking(rows: &[Row], waits: &[Wait]) -> Vec<u32> {
+fn lacking(of: &[Option<u32>], waits: &[Wait]) -> Vec<u32> {
     let mut followers: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for (row, one) in (0_u32..).zip(rows) {
-        for (before, _) in one.waits.iter().flat_map(|wait| &waits[*wait as usize].on) {
+    for (row, own) in (0_u32..).zip(of) {
+        for (before, _) in own.iter().flat_map(|wait| &waits[*wait as usize].on) {
             followers.entry(*before).or_default().push(row);
         }
     }
-    let mut needs: Vec<u32> = rows.iter().map(|row| needed(row, waits)).collect();
+    let needed = |wait: &Option<u32>| wait.map_or(0, |wait| waits[wait as usize].needs);
+    let mut needs: Vec<u32> = of.iter().map(needed).collect();
     let starts = (0_u32..).zip(&needs).filter(|(_, needs)| **needs == 0);
     let mut ready: Vec<u32> = starts.map(|(row, _)| row).collect();
     while let Some(done) = ready.pop() {
@@ -154,12 +161,8 @@ fn lacking(rows: &[Row], waits: &[Wait]) -> Vec<u32> {
     needs
 }
 
-fn needed(row: &Row, waits: &[Wait]) -> u32 {
-    row.waits.map_or(0, |wait| waits[wait as usize].needs)
-}
-
-/// Rows of which each waits for the next, and the last is the first again, found from one that never starts.
-fn circle(rows: &[Row], waits: &[Wait], lacking: &[u32], stuck: u32) -> Vec<u32> {
+/// A circle of rows: each waits for the next, and the last is the first again, found from one that never starts.
+fn circle(of: &[Option<u32>], waits: &[Wait], lacking: &[u32], stuck: u32) -> Vec<u32> {
     let (mut way, mut at) = (Vec::new(), stuck);
     loop {
         let known = way.iter().position(|row| *row == at);
@@ -168,7 +171,7 @@ fn circle(rows: &[Row], waits: &[Wait], lacking: &[u32], stuck: u32) -> Vec<u32>
             way.drain(..first);
             return way;
         }
-        let wait = rows[at as usize].waits.expect("it never starts");
+        let wait = of[at as usize].expect("it never starts");
         let mut on = waits[wait as usize].on.iter().map(|(row, _)| *row);
         at = on
             .find(|row| lacking[*row as usize] > 0)

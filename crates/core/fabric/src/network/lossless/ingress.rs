@@ -1,4 +1,4 @@
-//! What one port has brought into a switch and still waits there, of one class.
+//! The packets of one class that one port has brought into a switch and that still wait there.
 
 use base::cast::{real, whole};
 
@@ -6,7 +6,7 @@ use crate::pfc::Xoff;
 use crate::pool::Pool;
 use crate::watch::DropReason;
 
-/// What one port has brought into a switch.
+/// The packets that one port has brought into a switch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ingress {
     /// Bytes within the threshold, and bytes in the headroom.

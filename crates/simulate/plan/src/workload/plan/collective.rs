@@ -78,7 +78,7 @@ impl Maker<'_> {
         places.into_iter().map(|place| hosts[place]).collect()
     }
 
-    /// The ranks that are slow, of which each epoch has others.
+    /// The ranks that are slow: others in each epoch.
     fn stragglers(&self, epoch: u32) -> Vec<u32> {
         let workload = self.workload();
         let mut stream = self.stream("stragglers", epoch.into());

@@ -49,7 +49,7 @@ impl Maker<'_> {
 }
 
 impl Draft {
-    /// What flows of traces wait for: others of their group, or of another group with the same trace.
+    /// The dependencies of flows of traces: on others of their group, or of another group with the same trace.
     pub(super) fn resolve(&mut self, groups: &[Group]) {
         let rows = std::mem::take(&mut self.rows);
         for (group, own) in &rows {

@@ -1,0 +1,40 @@
+//! What a simulation measures of collectives.
+
+use serde::{Deserialize, Serialize};
+
+/// The collectives of one group of flows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CollectiveMetrics {
+    /// Name of the group; empty if the scenario has none.
+    pub group: String,
+    /// Collectives that were complete.
+    pub completed: u64,
+    /// Time of a collective in an empty network, from the closed form of its algorithm: each message has the mean delay
+    /// and the slowest link of all their paths, and carries no headers.
+    pub ideal_us: f64,
+    /// Mean time of those that were complete.
+    pub mean_us: f64,
+    /// Time of the slowest of them.
+    pub slowest_us: f64,
+    /// The message that held up the slowest one most.
+    pub held_up: Option<HeldUp>,
+}
+
+/// The message that held a collective up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeldUp {
+    /// Number of the flow.
+    pub flow: u32,
+    /// Its step within the collective, from 0.
+    pub step: u32,
+    /// Steps of the collective.
+    pub steps: u32,
+    /// The host that sent it.
+    pub sender: u32,
+    /// The host that received it.
+    pub receiver: u32,
+    /// From the end of the message that it waited for, or the start of the collective, to its own end.
+    pub took_us: f64,
+    /// The same in an empty network.
+    pub ideal_us: f64,
+}
