@@ -180,7 +180,7 @@ pub fn cost(info: &RunInfo) -> String {
     )
 }
 
-/// The gain of simulations from several threads each.
+/// How simulations shared threads.
 fn shared(shared: &Shared) -> String {
     let mut said = Vec::new();
     if shared.runs > 0 {

@@ -15,11 +15,11 @@ pub struct Threads<'a> {
     pub taken: &'a Ledger,
 }
 
-/// The gain of simulations that may run at the same time from their threads.
+/// Counts how simulations that may run at the same time shared threads.
 #[derive(Debug, Default)]
 pub struct Ledger(Mutex<Taken>);
 
-/// The gain of simulations from their threads.
+/// How simulations shared threads.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Taken {
     /// Simulations on several threads.
