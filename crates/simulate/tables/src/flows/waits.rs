@@ -16,6 +16,9 @@ pub struct Wait {
     pub on: Vec<(u32, Span)>,
 }
 
+/// The waits of a trace, and for each row the place of its wait, if it has one.
+pub(super) type Resolved = (Vec<Wait>, Vec<Option<u32>>);
+
 /// The names of flows and what they wait for, while rows are read.
 #[derive(Default)]
 pub(super) struct Waits {
@@ -55,10 +58,7 @@ impl Waits {
 
     /// Finds the flows that are waited for, and for each of `rows` rows the place of its wait, if it has one; fails if some
     /// flow would never start: with the line and the cause. O(n log n), and nothing where no flow waits.
-    pub(super) fn resolve(
-        self,
-        rows: usize,
-    ) -> Result<(Vec<Wait>, Vec<Option<u32>>), (u64, String)> {
+    pub(super) fn resolve(self, rows: usize) -> Result<Resolved, (u64, String)> {
         if self.pending.is_empty() {
             return Ok((Vec::new(), Vec::new()));
         }
