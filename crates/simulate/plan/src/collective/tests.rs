@@ -14,10 +14,10 @@ fn shape(collective: Collective, algorithm: Algorithm, ranks: u32) -> Shape {
 
 #[test]
 fn ideal_times_are_those_of_the_closed_forms() {
-    let rate = Rate::from_bps(100_000_000_000);
-    let ms = |shape: Shape| shape.ideal(Span::from_micros(5), rate).as_micros() / 1e3;
     use Algorithm::{AtOnce, HalvingDoubling, Ring, Shifted, Tree};
     use Collective::{AllGather, AllReduce, AllToAll, Broadcast, ReduceScatter};
+    let rate = Rate::from_bps(100_000_000_000);
+    let ms = |shape: Shape| shape.ideal(Span::from_micros(5), rate).as_micros() / 1e3;
     // 14 steps of 5 us + 640 us; 30 us + 2 * 5.12 ms * 7/8; 7 steps; 4 steps of 5 us + 10.24 ms.
     for (shape, expected) in [
         (shape(AllReduce, Ring, 8), 9.030),
