@@ -94,7 +94,7 @@ fn network(keys: &Keys) -> Vec<(String, &'static str)> {
     }
     if keys.switch.ecn_max.0.is_some() {
         refused.push((
-            "switch.ecn_max: queues of the bed mark every packet from switch.ecn_threshold on"
+            "switch.ecn_max and switch.ecn_probability: queues of the bed mark every packet from switch.ecn_threshold on"
                 .to_owned(),
             "leave it out",
         ));
