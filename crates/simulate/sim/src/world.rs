@@ -100,6 +100,7 @@ struct End {
 impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     /// `receiver` makes the control of each host, of the group with this number or the plain one;
     /// `probe` sees every packet-hop.
+    #[expect(clippy::too_many_lines, reason = "each part is made once, in order")]
     pub(crate) fn new(
         point: &PointSpec,
         role_set: &RoleSet,

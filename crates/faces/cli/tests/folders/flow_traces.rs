@@ -81,7 +81,7 @@ fn a_trace_that_is_not_the_run_is_asked_for() {
     let workspace = Workspace::new("trace-that-is-not-the-run");
     workspace.answer("run incast --scheme newreno --set workload.rounds=2 --out plan");
     let refusal = workspace.refusal("export plan --as-trace");
-    assert!(refusal.contains("in a trace nothing waits"), "{refusal}");
+    assert!(refusal.contains("only flows wait for flows"), "{refusal}");
     assert!(refusal.contains("--inexact"), "{refusal}");
     let text = workspace.answer("export plan --as-trace --inexact");
     assert_eq!(text.lines().count(), 21);
