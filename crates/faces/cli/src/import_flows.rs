@@ -111,7 +111,7 @@ fn scenario(
     mut out: impl Write,
 ) -> io::Result<()> {
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
-    writeln!(out, "name = {:?}", name)?;
+    writeln!(out, "name = {name:?}")?;
     let mut tables: Vec<&str> = Vec::new();
     for (key, _) in settings {
         let (table, _) = key.split_once('.').unwrap_or((key, ""));
@@ -204,9 +204,9 @@ fn told(imported: &Imported, args: &ImportArgs, target: &Path) -> String {
 fn paragraphs(args: &ImportArgs, what: &str, lines: &[String]) -> String {
     let mut out = String::new();
     answer::paragraph(&mut out, 0, &format!("{}: {what}.", args.file.display()));
-    lines
-        .iter()
-        .for_each(|line| answer::paragraph(&mut out, 0, line));
+    for line in lines {
+        answer::paragraph(&mut out, 0, line);
+    }
     out
 }
 

@@ -85,6 +85,26 @@ fn network(keys: &Keys) -> Vec<(String, &'static str)> {
             "leave these tables out",
         ));
     }
+    refused.extend(buffers(keys));
+    if keys.switch.emulated_load.0 > 0.0 {
+        refused.push((
+            "switch.emulated_load: load of a real network is sent, not emulated".to_owned(),
+            "set it to 0",
+        ));
+    }
+    if keys.tcp.ecn && !cfg!(feature = "kernel") {
+        refused.push((
+            "tcp.ecn: queues of this build do not mark; that needs the programs at switch ports"
+                .to_owned(),
+            "set tcp.ecn=false, or build tailwater-live with --features kernel",
+        ));
+    }
+    refused
+}
+
+/// Settings of queues that no switch of the bed has: each with its remedy.
+fn buffers(keys: &Keys) -> Vec<(String, &'static str)> {
+    let mut refused = Vec::new();
     if keys.switch.burst.0.is_some() {
         refused.push((
             "switch.burst: the bed finds the least depth with which its buckets keep their rate"
@@ -109,19 +129,6 @@ fn network(keys: &Keys) -> Vec<(String, &'static str)> {
         refused.push((
             "switch.pfc: a Linux switch does not pause the nodes before it".to_owned(),
             "set switch.pfc = \"off\"",
-        ));
-    }
-    if keys.switch.emulated_load.0 > 0.0 {
-        refused.push((
-            "switch.emulated_load: load of a real network is sent, not emulated".to_owned(),
-            "set it to 0",
-        ));
-    }
-    if keys.tcp.ecn && !cfg!(feature = "kernel") {
-        refused.push((
-            "tcp.ecn: queues of this build do not mark; that needs the programs at switch ports"
-                .to_owned(),
-            "set tcp.ecn=false, or build tailwater-live with --features kernel",
         ));
     }
     refused

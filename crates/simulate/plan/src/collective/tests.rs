@@ -68,13 +68,16 @@ fn every_rank_gets_what_the_collective_promises() {
 fn check(shape: &Shape) {
     let (messages, n) = (shape.messages(), shape.ranks);
     let (count, bytes) = shape.extent();
-    assert!((messages.len() as f64 - count).abs() < 1e-9, "{shape:?}");
+    assert!(
+        (base::cast::count(messages.len()) - count).abs() < 1e-9,
+        "{shape:?}"
+    );
     let sum: u64 = messages.iter().map(|message| message.bytes).sum();
     let per_rank_at_once = shape.collective == Collective::AllToAll;
     // An all-to-all keeps its own part, whose size differs by a byte.
     let slack = if per_rank_at_once { f64::from(n) } else { 1.0 };
     assert!(
-        (sum as f64 - bytes).abs() <= slack,
+        (base::cast::real(sum) - bytes).abs() <= slack,
         "{shape:?}: {sum} of {bytes}"
     );
     let mut waits = false;

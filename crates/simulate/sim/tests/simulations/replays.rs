@@ -70,17 +70,17 @@ fn a_flow_that_waits_starts_when_the_last_of_the_others_is_done_and_its_trace_ke
     let sets = ["workload.kind=trace", &trace];
     let point = load(&sets).expect("a scenario");
     let outcome = run::run(&point).expect("a conserving run");
-    let [a, b, c, d, e] = outcome.flows.as_slice() else {
+    let [long, short, both, either, last] = outcome.flows.as_slice() else {
         panic!("five flows")
     };
     let done = |flow: &FlowRecord| flow.completion_us.get().expect("a complete flow");
     let near = |a: f64, b: f64| (a - b).abs() < 1e-6;
-    // Flow b is much shorter, and its delay is over before the end of a.
-    assert!(done(b) + 50.0 < done(a));
-    assert!(near(c.start_us, done(a) + 7.0), "{c:?}");
-    assert!(near(d.start_us, done(b)), "{d:?}");
-    assert!(near(e.start_us, done(c) + 0.5), "{e:?}");
-    let held_by = [a, b, c, d, e].map(|flow| flow.waited_for);
+    // The short flow is over, and its delay, before the end of the long one.
+    assert!(done(short) + 50.0 < done(long));
+    assert!(near(both.start_us, done(long) + 7.0), "{both:?}");
+    assert!(near(either.start_us, done(short)), "{either:?}");
+    assert!(near(last.start_us, done(both) + 0.5), "{last:?}");
+    let held_by = [long, short, both, either, last].map(|flow| flow.waited_for);
     assert_eq!(held_by, [None, None, Some(0), Some(1), Some(2)]);
     let replay = Replay::of(&point).expect("a trace tells what flows wait for");
     assert_same(&sets, &point, &replay);
