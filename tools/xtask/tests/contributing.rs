@@ -17,7 +17,7 @@ fn the_examples_of_the_contributing_page_are_a_scheme_a_key_a_metric_and_a_law_t
     let key = copy.follow("key");
     assert_eq!(key.len(), 5, "{key:?}");
     let metric = copy.follow("metric");
-    assert_eq!(metric.len(), 7, "{metric:?}");
+    assert_eq!(metric.len(), 6, "{metric:?}");
     let law = copy.follow("law");
     assert!(law.len() <= 8, "a law touches too much: {law:?}");
 

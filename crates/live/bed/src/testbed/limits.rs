@@ -121,13 +121,13 @@ fn buffers(keys: &Keys) -> Vec<(String, &'static str)> {
     }
     if keys.switch.pool != SharedPool::Off {
         refused.push((
-            "switch.pool: queues of a Linux switch share no buffer".to_owned(),
+            "switch.pool, with switch.pool_alpha and switch.pool_reserve: queues of a Linux switch share no buffer".to_owned(),
             "set switch.pool = \"off\", and switch.buffer to the room of a queue",
         ));
     }
     if keys.switch.pfc.classes().is_some() {
         refused.push((
-            "switch.pfc: a Linux switch does not pause the nodes before it".to_owned(),
+            "switch.pfc, with switch.pfc_xoff, switch.pfc_resume and switch.pfc_headroom: a Linux switch pauses no node before it".to_owned(),
             "set switch.pfc = \"off\"",
         ));
     }
