@@ -78,7 +78,7 @@ pub struct Network {
     detained: Option<Box<Detained>>,
     /// The buffers that queues share, if they do.
     buffers: Option<Box<Buffers>>,
-    /// The same where switches pause the nodes before them; then `buffers` is `None`.
+    /// Buffers of switches that pause the nodes before them, in place of `buffers`.
     lossless: Option<Box<Lossless>>,
     /// The only port of each host.
     host_ports: Vec<PortId>,

@@ -164,11 +164,12 @@ pub use api::PortRecord;
 /// ```
 pub use api::RunError;
 /// ```
-/// use tailwater::{RunOptions, Silent};
+/// use tailwater::{RunOptions, Scenario, Silent, sweep};
 ///
-/// // The same as the default.
-/// let options = RunOptions::default().monitor(&Silent);
-/// # drop(options);
+/// let scenario = Scenario::builder("incast").schemes(["newreno"]).build()?;
+/// let silently = RunOptions::default().monitor(&Silent);
+/// assert_eq!(sweep(&scenario, &silently)?.len(), scenario.points().count());
+/// # Ok::<(), tailwater::Error>(())
 /// ```
 pub use api::Silent;
 /// ```

@@ -129,7 +129,7 @@ fn held_up(
     let mut worst: Option<(f64, HeldUp)> = None;
     loop {
         let flow = &all[at as usize];
-        // What lets the first messages start lies before the collective.
+        // The first messages may wait for flows before the collective, which do not count as its own.
         let before = ended.held_by(at).filter(|before| own.contains(before));
         let begin = before.map_or(start, |before| all[before as usize].completion);
         let place = (at - planned.first) as usize;

@@ -226,7 +226,7 @@ fn a_pause_holds_a_flow_to_an_idle_port_and_no_other_priority() {
     assert_eq!(fabric.seen.drops, 0);
     // Alone, 45 packets would leave host 1 by 360 us; it gets a third of the link.
     assert!(fabric.last(4) > us(700), "{:?}", fabric.last(4));
-    // What is not paused leaves as soon as the link of its host carries nothing else, here at the first pause.
+    // A packet of another class leaves as soon as the link of its host is idle, here at the first pause.
     assert!(fabric.last(5) < us(250), "{:?}", fabric.last(5));
     let report = fabric
         .network

@@ -59,8 +59,8 @@ impl Measured {
         self.all_flows(&[measure], &mut |_, point, sample| each(point, sample))
     }
 
-    /// The same for several measures, all about flows, in one pass over the table: `each` gets the place of the measure,
-    /// too. Unless other schemes matter, the flows of one point are in memory at a time.
+    /// Reads several measures of flows in one pass over the table; `each` gets the place of the measure, the point and the
+    /// values. Unless other schemes matter, the flows of one point are in memory at a time.
     pub(super) fn all_flows(
         &self,
         measures: &[&Measure],

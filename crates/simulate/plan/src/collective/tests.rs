@@ -119,12 +119,7 @@ fn contributions(messages: &[Message], n: u32) -> Vec<BTreeSet<u32>> {
     for message in messages {
         let mut of = BTreeSet::from([message.from]);
         for before in &message.after {
-            if messages[*before as usize].to == message.from {
-                of.extend(carried[*before as usize].iter().copied());
-            } else {
-                // What it had then it still has.
-                of.extend(carried[*before as usize].iter().copied());
-            }
+            of.extend(carried[*before as usize].iter().copied());
         }
         reached[message.to as usize].extend(of.iter().copied());
         carried.push(of);

@@ -55,12 +55,12 @@ pub const METRICS: &[Column] = &[
     Column::new(
         "rounds_completed",
         "rounds",
-        "Rounds of which every flow completed. Missing where no flow has a round.",
+        "Rounds whose flows all completed. Missing where no flow has a round.",
     ),
     Column::new(
         "rounds_unfinished",
         "rounds",
-        "Rounds that began and of which a flow failed, or did not complete before the simulation stopped.",
+        "Rounds that began, and with a flow that failed or did not complete before the simulation stopped.",
     ),
     Column::new(
         "rounds_over_ideal",

@@ -70,7 +70,7 @@ impl Part {
         let mut next = self.sched.next_time();
         let mut place = 0;
         while let Some(port) = self.world.part().1.busy().get(place).copied() {
-            // What arrives in the next window has been sent by now.
+            // Packets that arrive in the next window have been sent by now.
             self.world.settle_switch_port(port, settled);
             let (network, border) = self.world.part();
             let to = border.behind(port);

@@ -35,6 +35,6 @@ pub struct HeldUp {
     pub receiver: u32,
     /// From the end of the message that it waited for, or the start of the collective, to its own end.
     pub took_us: f64,
-    /// The same in an empty network.
+    /// The time that it takes in an empty network.
     pub ideal_us: f64,
 }
