@@ -130,6 +130,11 @@ macro_rules! choices {
             /// Every word with what it means, in the order of declaration.
             pub const CHOICES: &'static [(&'static str, &'static str)] =
                 &[$( ($word, concat!($($doc),+).trim_ascii()) ),+];
+
+            /// The word for it in scenarios.
+            pub const fn word(self) -> &'static str {
+                match self { $( Self::$variant => $word ),+ }
+            }
         }
 
         impl $crate::Quantity for $name {

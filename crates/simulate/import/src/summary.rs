@@ -23,8 +23,8 @@ impl Imported {
             lasting(first)
         };
         let within = match last - first {
-            0 => "all at once".to_owned(),
-            span => format!("within {}", lasting(span)),
+            0 => format!("at {since}, all at once"),
+            span => format!("at {since} and later, within {}", lasting(span)),
         };
         let mut lines = vec![
             format!(
@@ -36,11 +36,11 @@ impl Imported {
                 size(bytes),
                 size(self.largest().into())
             ),
-            format!("They start at {since} and later, {within}; the first is put at 10 ms."),
+            format!("They start {within}; the first is put at 10 ms."),
         ];
         let waiting = flows.iter().filter(|flow| flow.wait.is_some()).count();
         if waiting > 0 {
-            lines.push(format!("{waiting} of them start behind others."));
+            lines.push(format!("Flows that wait for others: {waiting}."));
         }
         let skipped = self.skipped.iter();
         lines.extend(skipped.map(|(what, count)| format!("Skipped: {count} {what}.")));

@@ -250,6 +250,8 @@ fn as_micros(ps: u128) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use tables::flows::{FlowTrace, Reading};
 
     use super::*;
@@ -259,18 +261,7 @@ mod tests {
     fn what_flows_wait_for_is_written_and_read() {
         let text = "Nodes 4\n0->1 start 0 size 9 send_done_trigger 1\n1->2 start 5000000 size 9 recv_done_trigger 1\n\
                     2->3 trigger 1 size 7\ntrigger id 1 oneshot\n";
-        let Content::Flows(imported) = crate::import(text.as_bytes(), &Options::default()).unwrap()
-        else {
-            panic!("flows")
-        };
-        for (as_what, ending) in [(Out::Csv, "csv"), (Out::Parquet, "parquet")] {
-            let mut bytes = Vec::new();
-            write(&imported, 10_000_000_000, as_what, "test", &mut bytes).unwrap();
-            let path = std::env::temp_dir()
-                .join(format!("tailwater-waits-{}.{ending}", std::process::id()));
-            std::fs::write(&path, &bytes).unwrap();
-            let trace = FlowTrace::open(&path.to_string_lossy(), &Reading::default()).unwrap();
-            std::fs::remove_file(path).unwrap();
+        for (trace, ending) in written(text, "waits") {
             let wait = trace.wait(&trace.flows()[2]).expect("it waits");
             let on: Vec<u32> = wait.on.iter().map(|(row, _)| *row).collect();
             assert_eq!((wait.needs, on), (1, vec![0, 1]), "{ending}");
@@ -283,18 +274,7 @@ mod tests {
         let text = "firstSeen,duration,proto,srcAddr,srcPort,dstAddr,dstPort,packets,bytes,flows\n\
             2023-11-14 22:13:20.125,0.010,TCP,10.0.0.2,80,10.0.0.1,4000,2,2104,1\n\
             2023-11-14 22:13:25.125,0.010,TCP,10.0.0.3,80,10.0.0.1,4000,1,1052,1\n";
-        let Content::Flows(imported) = crate::import(text.as_bytes(), &Options::default()).unwrap()
-        else {
-            panic!("flows")
-        };
-        for (as_what, ending) in [(Out::Csv, "csv"), (Out::Parquet, "parquet")] {
-            let mut bytes = Vec::new();
-            write(&imported, 10_000_000_000, as_what, "test", &mut bytes).unwrap();
-            let path = std::env::temp_dir()
-                .join(format!("tailwater-import-{}.{ending}", std::process::id()));
-            std::fs::write(&path, &bytes).unwrap();
-            let trace = FlowTrace::open(&path.to_string_lossy(), &Reading::default()).unwrap();
-            std::fs::remove_file(path).unwrap();
+        for (trace, ending) in written(text, "import") {
             let flows: Vec<_> = trace
                 .flows()
                 .iter()
@@ -312,5 +292,23 @@ mod tests {
                 .collect();
             assert_eq!(hosts, ["10.0.0.2", "10.0.0.1", "10.0.0.3"], "{ending}");
         }
+    }
+
+    /// The flows of `text`, written as a trace in both formats and read again, with the ending of each.
+    fn written(text: &str, name: &str) -> [(Arc<FlowTrace>, &'static str); 2] {
+        let Content::Flows(imported) = crate::import(text.as_bytes(), &Options::default()).unwrap()
+        else {
+            panic!("flows")
+        };
+        [(Out::Csv, "csv"), (Out::Parquet, "parquet")].map(|(format, ending)| {
+            let mut bytes = Vec::new();
+            write(&imported, 10_000_000_000, format, "test", &mut bytes).unwrap();
+            let path = std::env::temp_dir()
+                .join(format!("tailwater-{name}-{}.{ending}", std::process::id()));
+            std::fs::write(&path, &bytes).unwrap();
+            let trace = FlowTrace::open(&path.to_string_lossy(), &Reading::default()).unwrap();
+            std::fs::remove_file(path).unwrap();
+            (trace, ending)
+        })
     }
 }

@@ -51,20 +51,6 @@ base::choices! {
     }
 }
 
-impl Collective {
-    /// The word for it in scenarios.
-    pub const fn word(self) -> &'static str {
-        Self::CHOICES[self as usize].0
-    }
-}
-
-impl Algorithm {
-    /// The word for it in scenarios.
-    pub const fn word(self) -> &'static str {
-        Self::CHOICES[self as usize].0
-    }
-}
-
 /// A collective of some ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {

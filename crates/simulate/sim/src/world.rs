@@ -100,7 +100,6 @@ struct End {
 impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     /// `receiver` makes the control of each host, of the group with this number or the plain one;
     /// `probe` sees every packet-hop.
-    #[expect(clippy::too_many_lines, reason = "each part is made once, in order")]
     pub(crate) fn new(
         point: &PointSpec,
         role_set: &RoleSet,
@@ -150,15 +149,10 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let flows: Vec<Flow> = planned.iter().map(flow).collect();
         drop(planned);
         let deadlines = Deadlines::new(&hosts, network.ports().len());
-        ports::disturb(&mut network, point, bottleneck, deadlines.beyond(1));
-        if let Some(pfc) = ports.pfc() {
-            network.pause_by(
-                &topology,
-                pfc,
-                ports.pool().as_ref(),
-                deadlines.beyond(PAUSES),
-            );
-        }
+        ports.disturb(
+            &mut network,
+            [1, PAUSES].map(|place| deadlines.beyond(place)),
+        );
         let packets = vec![Packets::default(); connections.len()];
         let next_act = agenda.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
         let world = Self {

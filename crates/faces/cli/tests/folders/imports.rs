@@ -204,7 +204,7 @@ fn one_ring_from_the_generator_and_from_files_is_the_same_simulation() {
     for file in ["ring.cm", "ring.goal"] {
         let answer = workspace.answer(&format!("import {file} -o {file}.csv"));
         assert!(
-            answer.contains("20 of them start behind others."),
+            answer.contains("Flows that wait for others: 20."),
             "{answer}"
         );
     }

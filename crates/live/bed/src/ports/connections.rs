@@ -106,7 +106,7 @@ impl<R: Plays<dyn ReceiverCc>> Connections<R> {
             SegmentKind::Breaks => self.close(segment.way),
             SegmentKind::Accepts(number, window) => self.acknowledge(slot, number, window, true),
             SegmentKind::Acknowledges(number, window) => {
-                self.acknowledge(slot, number, window, false)
+                self.acknowledge(slot, number, window, false);
             }
         }
         if self.all[slot.0 as usize].is_complete() {

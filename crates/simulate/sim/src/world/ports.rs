@@ -74,7 +74,7 @@ impl<'a> Ports<'a> {
     }
 
     /// How switches pause the nodes before them, if they do.
-    pub(super) fn pfc(&self) -> Option<PfcConfig> {
+    fn pfc(&self) -> Option<PfcConfig> {
         let keys = &*self.point.keys;
         let (switch, packet) = (&keys.switch, keys.packet_bytes());
         Some(PfcConfig {
@@ -88,6 +88,24 @@ impl<'a> Ports<'a> {
             headroom: switch.pfc_headroom.0.map(|size| size.in_bytes(packet)),
             packet_bytes: packet,
         })
+    }
+
+    /// Makes the bottleneck of `network` deliver late or twice, and its switches pause, where settings say so. The events of
+    /// either have these tokens.
+    pub(super) fn disturb(&self, network: &mut Network, [late, paused]: [Token; 2]) {
+        let (settings, link) = (&self.point.keys.bottleneck, self.lossy.0);
+        let disorder = Disorder {
+            link,
+            late: (settings.reordering.0, settings.reordering_delay),
+            twice: settings.duplication.0,
+            stream: Stream::new(self.point.seed, "disorder", u64::from(link.0)),
+        };
+        if disorder.late.0 > 0.0 || disorder.twice > 0.0 {
+            network.disturb(disorder, late);
+        }
+        if let Some(pfc) = self.pfc() {
+            network.pause_by(self.topology, pfc, self.pool().as_ref(), paused);
+        }
     }
 
     /// How much may wait at a switch port.
@@ -353,20 +371,6 @@ fn loss_law(keys: &Keys, seed: u64, bottleneck: PortId) -> Option<LossLaw> {
             period: whole((1.0 / probability).round()),
         },
     })
-}
-
-/// Makes the bottleneck deliver late or twice, if it does; the events have this token.
-pub(super) fn disturb(network: &mut Network, point: &PointSpec, bottleneck: PortId, token: Token) {
-    let settings = &point.keys.bottleneck;
-    let disorder = Disorder {
-        link: bottleneck,
-        late: (settings.reordering.0, settings.reordering_delay),
-        twice: settings.duplication.0,
-        stream: Stream::new(point.seed, "disorder", u64::from(bottleneck.0)),
-    };
-    if disorder.late.0 > 0.0 || disorder.twice > 0.0 {
-        network.disturb(disorder, token);
-    }
 }
 
 /// A share of all switches, drawn from the seed.
