@@ -30,7 +30,7 @@ pub struct Chip {
 /// The factor of the dynamic threshold of each priority.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Alphas {
-    /// The factor of the chip, else [`USUAL_ALPHA`].
+    /// The factor of the chip, else 1.
     Auto,
     /// By priority, 0 first; the last one counts for all others.
     Given(Vec<f64>),
