@@ -152,6 +152,17 @@ pub fn is_of_rounds(name: &str) -> bool {
     name.starts_with("round")
 }
 
+/// Whether a metric is one of buffers that queues share, or of pauses. Other networks do not have it.
+pub fn is_of_shared_buffers(name: &str) -> bool {
+    let others = [
+        "drops_pool",
+        "drops_threshold",
+        "drops_headroom",
+        "pool_max_bytes",
+    ];
+    name.starts_with("pfc_") || others.contains(&name)
+}
+
 /// The groups and classes that results of `point` tell apart.
 fn names(point: &PointSpec) -> Vec<String> {
     let groups = point

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use plan::PointSpec;
-use plan::metric::is_of_rounds;
+use plan::metric::{is_of_rounds, is_of_shared_buffers};
 use scenario::Scenario;
 use scenario::goal::Goal;
 use serde::{Deserialize, Serialize};
@@ -333,9 +333,10 @@ impl Summary {
             let set = set.filter(|(key, _)| self.axes.contains(key));
             let parts = &METRICS[METRICS.len() - 16..];
             let estimates = METRICS.iter().zip(values).filter(|(column, values)| {
-                // Results name neither parts that were not found nor rounds where there are none.
+                // Results name neither parts that were not found, nor rounds and shared buffers where there are none.
                 let is_part = parts.iter().any(|part| part.name == column.name);
-                let may_lack = is_part || is_of_rounds(column.name);
+                let may_lack =
+                    is_part || is_of_rounds(column.name) || is_of_shared_buffers(column.name);
                 !may_lack || values.iter().any(|value| !value.is_nan())
             });
             let estimates = estimates.map(|(column, values)| {
