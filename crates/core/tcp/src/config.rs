@@ -130,6 +130,8 @@ pub struct Config {
     /// Whether a short segment leaves at once; if not, it waits while an earlier short one is not acknowledged
     /// (RFC 9293 §3.7.4 in Linux's form; `TCP_NODELAY`).
     pub nodelay: bool,
+    /// Whether a receiver discards what comes beyond a gap and orders everything from the gap on, once, as `RoCE` does.
+    pub go_back_n: bool,
 }
 
 /// What the options of both SYNs decided.
@@ -400,6 +402,7 @@ impl Default for Config {
             growth: Growth::Acks,
             small_queues: false,
             nodelay: true,
+            go_back_n: false,
         }
     }
 }

@@ -306,6 +306,7 @@ pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         growth: growth(tcp.window_growth),
         small_queues: tcp.small_queues,
         nodelay: tcp.nodelay,
+        go_back_n: tcp.go_back_n,
     }
 }
 
