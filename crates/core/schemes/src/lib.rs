@@ -17,6 +17,7 @@ mod roster;
 mod window_scale;
 
 pub mod cubic;
+pub mod dcqcn;
 pub mod dctcp;
 pub mod hscc;
 pub mod ictcp;
@@ -63,4 +64,5 @@ schemes! {
     rcp { sender: Sender, receiver: Receiver },
     rc3,
     qos,
+    dcqcn { sender: Sender, receiver: Receiver },
 }
