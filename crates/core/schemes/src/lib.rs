@@ -31,6 +31,7 @@ pub mod rdtcp;
 pub mod red;
 pub mod red_ecn;
 pub mod rwndq;
+pub mod swift;
 pub mod xcp;
 
 pub use registry::{
@@ -65,4 +66,5 @@ schemes! {
     rc3,
     qos,
     dcqcn { sender: Sender, receiver: Receiver },
+    swift { sender: Sender, receiver: Receiver },
 }
