@@ -1,8 +1,10 @@
 //! One side of a connection: the state machine of RFC 9293 around a sender and a receiver.
 
 mod facts;
+mod gap;
 mod header;
 mod helper;
+mod notice;
 mod opening;
 mod predicted;
 mod segment;
@@ -18,6 +20,7 @@ use crate::receiver::Receiver;
 use crate::receiver_cc::{AckKind, AckSent};
 use crate::sender::{Expiry, Outgoing, Sender};
 use crate::timestamps::Stamps;
+use gap::Gap;
 use opening::Opening;
 
 pub use helper::SenderHelper;
@@ -66,6 +69,8 @@ pub struct Endpoint<C> {
     stamps: Option<Stamps>,
     /// The announcement that a helper puts into the SYN.
     announcement: Option<Box<Extension>>,
+    /// The last gap that a receiver that goes back has found ([`Config::go_back_n`]); `None` until there is one.
+    gap: Option<Box<Gap>>,
 }
 
 /// Which segments of a connection are processed by a short way if they are as expected ([`predicted`]).
@@ -136,6 +141,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             ready: None,
             stamps: None,
             announcement: None,
+            gap: None,
         }
     }
 

@@ -73,7 +73,7 @@ pub use host_helper::HostHelper;
 pub use low_priority::LowPriority;
 pub use plays::Plays;
 pub use receiver::Arrival;
-pub use receiver_cc::{AckKind, AckSent, AckVerdict, Plain, ReceiverCc, Release, Slot};
+pub use receiver_cc::{AckKind, AckSent, AckVerdict, Plain, ReceiverCc, Release, Released, Slot};
 pub use restart::Restart;
 pub use sender::SenderCounters;
 pub use sender::info::{CongestionState, SenderInfo};

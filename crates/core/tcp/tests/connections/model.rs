@@ -251,6 +251,7 @@ fn mechanisms() -> impl Strategy<Value = Config> {
                 Growth::Acks
             },
             quick_acks,
+            go_back_n: quick_acks % 5 == 4,
             ..Config::default()
         }
     })
