@@ -2,7 +2,7 @@
 
 use base::{Options, Packet, SynOptions, TcpFlags, Time};
 
-use super::{Endpoint, Prediction, Progress, State};
+use super::{Abort, Endpoint, Prediction, Progress, State};
 use crate::cc::SenderCc;
 use crate::config::{Agreement, EcnMode};
 use crate::plays::Plays;
@@ -53,7 +53,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
                 self.enter_closed();
             }
             return Progress {
-                aborted: acceptable,
+                aborted: acceptable.then_some(Abort::Reset),
                 ..Progress::default()
             };
         }
@@ -297,7 +297,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             }
             return Progress::default();
         }
-        let aborted = self.state != State::TimeWait;
+        let aborted = (self.state != State::TimeWait).then_some(Abort::Reset);
         self.enter_closed();
         Progress {
             aborted,
