@@ -141,7 +141,7 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
         if progress.stored {
             role.as_role_mut().on_data(slot, endpoint.arrival(), now);
         }
-        if progress.peer_finished || (progress.aborted && !endpoint.peer_has_finished()) {
+        if progress.peer_finished || (progress.aborted.is_some() && !endpoint.peer_has_finished()) {
             role.as_role_mut().on_close(slot, now);
         }
         flush(role, (slot, endpoint), packet, now, wire);
@@ -159,7 +159,7 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
         let mut progress = Progress::default();
         if endpoint.deadline() <= now {
             progress = endpoint.on_deadline(now);
-            if progress.aborted && !endpoint.peer_has_finished() {
+            if progress.aborted.is_some() && !endpoint.peer_has_finished() {
                 self.role.as_role_mut().on_close(slot, now);
             }
         }

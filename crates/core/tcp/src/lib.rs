@@ -67,7 +67,7 @@ pub use config::{
     AfterSynLoss, Config, EcnMode, Growth, IdleWindow, LossDetection, ReceiveWindow, Recovery,
     RtoEstimator, SsthreshOf, TailLossProbe,
 };
-pub use endpoint::{Endpoint, Identity, Progress, SenderHelper, State};
+pub use endpoint::{Abort, Endpoint, Identity, Progress, SenderHelper, State};
 pub use host::{Host, Wire};
 pub use host_helper::HostHelper;
 pub use low_priority::LowPriority;

@@ -3,7 +3,7 @@
 use base::{Options, Packet, SynOptions, TcpFlags, Time};
 
 use super::notice::is_notice;
-use super::{Endpoint, Prediction, Progress, State};
+use super::{Abort, Endpoint, Prediction, Progress, State};
 use crate::cc::SenderCc;
 use crate::config::{Agreement, EcnMode};
 use crate::plays::Plays;
@@ -54,7 +54,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
                 self.enter_closed();
             }
             return Progress {
-                aborted: acceptable,
+                aborted: acceptable.then_some(Abort::Reset),
                 ..Progress::default()
             };
         }
@@ -305,7 +305,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             }
             return Progress::default();
         }
-        let aborted = self.state != State::TimeWait;
+        let aborted = (self.state != State::TimeWait).then_some(Abort::Reset);
         self.enter_closed();
         Progress {
             aborted,
