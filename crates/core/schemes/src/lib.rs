@@ -16,6 +16,7 @@ mod registry;
 mod roster;
 mod window_scale;
 
+pub mod clause;
 pub mod cubic;
 pub mod dcqcn;
 pub mod dctcp;
