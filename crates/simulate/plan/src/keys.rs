@@ -382,6 +382,8 @@ base::settings! {
         pub go_back_n: bool = "false",
         /// How long a closed connection answers stray segments: two segment lifetimes (RFC 9293).
         pub time_wait: Span = "60s",
+        /// Time after which a receiver under tcp.go_back_n orders a gap again that has not been filled; HPCC's simulator has 500 us.
+        pub go_back_again: Span = "500us",
     }
 }
 
