@@ -560,6 +560,7 @@ mod tests {
                 "pias.ecn_threshold",
             ]
         );
+                "dcqcn.byte_counter",
         assert_eq!(
             payload,
             [
