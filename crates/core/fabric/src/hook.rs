@@ -23,6 +23,8 @@ impl Calls {
     pub const TIMER: Self = Self(16);
     /// Every call.
     pub const ALL: Self = Self(31);
+    /// No call of a hook: its port marks packets that depart.
+    pub(crate) const MARKS: Self = Self(32);
 
     /// Both sets together.
     #[must_use]
@@ -33,6 +35,17 @@ impl Calls {
     /// Whether all calls of `other` are made.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
+    }
+
+    /// Whether any call of `other` is made.
+    #[inline(always)]
+    pub(crate) const fn has_any(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The calls in both sets.
+    pub(crate) const fn both(self, other: Self) -> Self {
+        Self(self.0 & other.0)
     }
 }
 

@@ -153,7 +153,8 @@ impl Network {
                     priorities: made.priorities,
                     header_bytes: config.header_bytes,
                 };
-                let mut port = Port::new(port, config.measure_from);
+                let mut port =
+                    Port::new(port, config.measure_from).with_departure_marks(made.departure_marks);
                 port.end = end(to);
                 port.of_host = of_host;
                 port.counts_sack = config.sack_bytes;

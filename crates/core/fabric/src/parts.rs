@@ -9,6 +9,8 @@ use crate::queue::{Discipline, Limit};
 pub struct PortParts {
     /// Decides which arriving packets are dropped or marked.
     pub discipline: Discipline,
+    /// Decides which packets are marked when their transmission begins, by what waits behind them; `None`: none are.
+    pub departure_marks: Option<Discipline>,
     /// Rewrites packets in a switch, if the scheme does.
     pub hook: Option<Box<dyn SwitchHook>>,
     /// The priority classes.
@@ -26,6 +28,7 @@ impl PortParts {
     pub fn plain() -> Self {
         Self {
             discipline: Discipline::DropTail,
+            departure_marks: None,
             hook: None,
             priorities: Strict::FIFO,
             jitter: None,

@@ -2,6 +2,7 @@
 
 mod bucket;
 mod busy;
+mod departure;
 mod facts;
 mod fault;
 mod hooks;
@@ -117,6 +118,8 @@ pub struct Port {
     exact: Option<u64>,
     jitter: Option<Box<Jitter>>,
     bucket: Option<Box<Bucket>>,
+    /// The discipline that marks packets when their transmission begins ([`departure`]), if there is one.
+    departure_marks: Option<Box<Discipline>>,
     /// Why the packet that is offered has no room beside the limit, until it is dropped; else `None`.
     refusal: Option<DropReason>,
 }
@@ -188,6 +191,7 @@ impl Port {
             exact: config.rate.ps_per_byte(),
             jitter: config.jitter.map(Box::new),
             bucket: config.bucket.map(Box::new),
+            departure_marks: None,
             priorities: (config.priorities.classes > 1)
                 .then(|| Box::new(Priorities::new(config.priorities))),
             end: End::Host(HostId(0)),
@@ -403,17 +407,8 @@ impl Port {
             Time::NEVER
         };
         self.leave(size, start, port, watch);
-        if !self.calls.has(Calls::DEPARTURE) {
-            return;
-        }
-        let queue = self.backlog();
-        if let Some(hook) = &mut self.hook {
-            self.ring
-                .change_newest_started(|packet| hook.on_departure(queue, packet, start));
-            if self.calls.has(Calls::TIMER) {
-                self.hook_due = hook.deadline();
-            }
-            watch.on_hook(port, hook.as_ref(), start);
+        if self.calls.has_any(Calls::DEPARTURE.with(Calls::MARKS)) {
+            self.tell_departure(start, port, watch);
         }
     }
 
@@ -432,9 +427,7 @@ impl Port {
             self.uncount(packet);
             return;
         }
-        self.call_hook(Calls::DEPARTURE, start, port, watch, |hook, queue| {
-            hook.on_departure(queue, packet, start);
-        });
+        self.depart(packet, start, port, watch);
         self.start(packet, self.size_of(packet), start);
     }
 

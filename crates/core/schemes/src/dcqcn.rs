@@ -34,17 +34,19 @@
 //! Cost: O(1) per segment and expired timer; an event per segment at senders.
 
 mod law;
+mod params;
 mod receiver;
 
-use base::Packet;
-use base::cast::{real, whole};
+use base::cast::real;
 use base::setting::Settings;
-use base::{Count, Extension, Fraction, OrAuto, Rate, Span, Time, WireSize};
-use tcp::{Ack, EcnMode, Established, Gauge, SegmentCc, SenderCc};
+use base::{Extension, Packet, Rate, Span, Time};
+use tcp::{Ack, EcnMode, Gauge, SegmentCc, SenderCc};
 
 use crate::registry::{FlowInfo, Role, Roles, Scheme};
 
 use law::{Constants, Law};
+pub use params::{Params, Variant};
+use receiver::CNP;
 pub use receiver::Receiver;
 
 /// The registry entry.
@@ -74,76 +76,6 @@ pub const SCHEME: Scheme = Scheme {
     },
     ..Scheme::PLAIN
 };
-
-base::choices! {
-    /// Whose DCQCN it is.
-    pub enum Variant {
-        /// As the paper describes it.
-        Paper = "paper",
-        /// As HPCC's public simulator has it.
-        Hpcc = "hpcc",
-    }
-}
-
-base::settings! {
-    /// Parameters of DCQCN.
-    pub struct Params in "dcqcn" {
-        /// Whose DCQCN it is: "paper", or "hpcc" as in the public simulator of HPCC, where ACKs carry the notices, cuts follow each other after dcqcn.cut_interval, and only the timer raises the rate.
-        pub variant: Variant = "paper",
-        /// Weight of the newest observation in the share of time with notices (g).
-        pub g: Fraction = "0.00390625",
-        /// Least time between two notices of a receiver to the same sender; ignored by "hpcc".
-        pub cnp_interval: Span = "50us",
-        /// Time without a notice after which alpha becomes smaller; under "hpcc" alpha moves after each such time.
-        pub alpha_timer: Span = "55us",
-        /// Time after which the rate grows, again and again until the next cut; "auto" is 55 us, and 1500 us under "hpcc".
-        pub timer: OrAuto<Span> = "auto",
-        /// Bytes on the wire after which the rate grows, again and again until the next cut; "auto" is 10 MB. Ignored by "hpcc".
-        pub byte_counter: OrAuto<WireSize> = "auto",
-        /// How often timer and counter take the rate half of the way back to its target before the target grows (F).
-        pub fast_recovery: Count = "5",
-        /// By how much the target grows after that.
-        pub additive_increase: Rate = "40Mbps",
-        /// By how much it grows once both timer and counter have expired more than dcqcn.fast_recovery times; under "hpcc" from the second growth on.
-        pub hyper_increase: Rate = "200Mbps",
-        /// Least rate of a sender; "auto" is 1 Mbit/s, and 100 Mbit/s under "hpcc".
-        pub min_rate: OrAuto<Rate> = "auto",
-        /// Least time between two cuts under "hpcc"; the paper's receiver bounds them by dcqcn.cnp_interval.
-        pub cut_interval: Span = "4us",
-    }
-}
-
-impl Params {
-    /// The constants of a sender whose host has this rate in bytes per second, and these full packets.
-    fn constants(&self, line: f64, packet_bytes: u64) -> Constants {
-        let (timer, min_rate) = match self.variant {
-            Variant::Paper => (Span::from_micros(55), Rate::from_bps(1_000_000)),
-            Variant::Hpcc => (Span::from_micros(1500), Rate::from_bps(100_000_000)),
-        };
-        let counter = (self.byte_counter.0)
-            .map_or(10_000_000, |size| size.in_bytes(packet_bytes))
-            .max(1);
-        Constants {
-            variant: self.variant,
-            g: self.g.0,
-            alpha_timer: at_least_a_nanosecond(self.alpha_timer),
-            timer: at_least_a_nanosecond(self.timer.0.unwrap_or(timer)),
-            byte_counter: match self.variant {
-                Variant::Paper => counter,
-                Variant::Hpcc => u64::MAX,
-            },
-            fast_recovery: self.fast_recovery.0,
-            additive: bytes_per_second(self.additive_increase),
-            hyper: bytes_per_second(self.hyper_increase),
-            line,
-            least: bytes_per_second(self.min_rate.0.unwrap_or(min_rate)).min(line),
-            cut_interval: at_least_a_nanosecond(self.cut_interval),
-        }
-    }
-}
-
-/// The header space of a notice, in the notice itself or on an ACK.
-const CNP: Extension = Extension([0x0043_4e50, 0, 0]);
 
 const RATE: Gauge = Gauge {
     name: "dcqcn_rate_bps",
@@ -181,7 +113,7 @@ impl Sender {
         let packet = u64::from(config.mss) + u64::from(config.header_bytes);
         let line = bytes_per_second(config.link_rate);
         Self {
-            law: Law::new(params.constants(line, packet)),
+            law: Law::new(constants(params, line, packet)),
             header_bytes: config.header_bytes,
             last: None,
             next: Time::ZERO,
@@ -208,10 +140,6 @@ impl SenderCc for Sender {
     #[inline]
     fn window(&self) -> u64 {
         u64::MAX
-    }
-
-    fn on_established(&mut self, handshake: &Established) {
-        self.read(handshake.extension, Time::ZERO);
     }
 
     fn on_ack(&mut self, ack: &Ack) {
@@ -249,13 +177,34 @@ impl SegmentCc for Sender {
     }
 }
 
+/// The constants of a sender whose host has this rate in bytes per second, and these full packets.
+fn constants(params: &Params, line: f64, packet_bytes: u64) -> Constants {
+    let (timer, min_rate) = match params.variant {
+        Variant::Paper => (Span::from_micros(55), Rate::from_bps(1_000_000)),
+        Variant::Hpcc => (Span::from_micros(1500), Rate::from_bps(100_000_000)),
+    };
+    let counter = (params.byte_counter.0)
+        .map_or(10_000_000, |size| size.in_bytes(packet_bytes))
+        .max(1);
+    Constants {
+        variant: params.variant,
+        g: params.g.0,
+        alpha_timer: at_least_a_nanosecond(params.alpha_timer),
+        timer: at_least_a_nanosecond(params.timer.0.unwrap_or(timer)),
+        byte_counter: match params.variant {
+            Variant::Paper => counter,
+            Variant::Hpcc => u64::MAX,
+        },
+        fast_recovery: params.fast_recovery.0,
+        additive: bytes_per_second(params.additive_increase),
+        hyper: bytes_per_second(params.hyper_increase),
+        line,
+        least: bytes_per_second(params.min_rate.0.unwrap_or(min_rate)).min(line),
+        cut_interval: at_least_a_nanosecond(params.cut_interval),
+    }
+}
 fn bytes_per_second(rate: Rate) -> f64 {
     real(rate.as_bps()) / 8.0
-}
-
-/// How long this many bytes take at a rate in bytes per second.
-fn interval(bytes: u64, rate: f64) -> Span {
-    Span::from_ps(whole((real(bytes) / rate * 1e12).round()))
 }
 
 /// A timer that expires again and again needs time in between.

@@ -136,6 +136,8 @@ pub struct Config {
     pub nodelay: bool,
     /// Whether a receiver discards what comes beyond a gap and orders everything from the gap on, once, as `RoCE` does.
     pub go_back_n: bool,
+    /// After how long a gap is ordered again that has not been filled.
+    pub go_back_again: Span,
 }
 
 /// What the options of both SYNs decided.
@@ -409,6 +411,7 @@ impl Default for Config {
             small_queues: false,
             nodelay: true,
             go_back_n: false,
+            go_back_again: Span::from_micros(500),
         }
     }
 }

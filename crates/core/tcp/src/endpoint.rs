@@ -1,8 +1,8 @@
 //! One side of a connection: the state machine of RFC 9293 around a sender and a receiver.
 
 mod abort;
+mod discard;
 mod facts;
-mod gap;
 mod header;
 mod helper;
 mod notice;
@@ -16,12 +16,12 @@ use base::{Extension, FlowId, HostId, Packet, Seq, TcpFlags, Time};
 
 use crate::cc::SenderCc;
 use crate::config::Config;
+use crate::gap::Gap;
 use crate::plays::Plays;
 use crate::receiver::Receiver;
 use crate::receiver_cc::{AckKind, AckSent};
 use crate::sender::{Expiry, Outgoing, Sender};
 use crate::timestamps::Stamps;
-use gap::Gap;
 use opening::Opening;
 
 pub use abort::Abort;

@@ -328,7 +328,7 @@ fn send_urgent<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>>(
     }
 }
 
-/// What the role lets go of a connection leaves, built in `place`.
+/// A segment that the role lets go leaves, built in `place`.
 #[inline(always)]
 fn emit<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>>(
     role: &mut R,

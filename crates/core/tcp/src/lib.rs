@@ -45,6 +45,7 @@ mod assembler;
 mod cc;
 mod config;
 mod endpoint;
+mod gap;
 mod host;
 mod host_helper;
 mod low_priority;

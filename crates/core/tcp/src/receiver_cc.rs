@@ -105,18 +105,18 @@ pub enum AckVerdict {
 pub struct Release {
     /// Whose segment.
     pub slot: Slot,
-    /// What it is.
+    /// Its kind.
     pub what: Released,
 }
 
-/// What a role lets go.
+/// The kinds of segments that a role lets go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Released {
     /// An ACK that was held, or one more.
     Ack,
     /// An ACK with PSH, which senders may obey ([`Orders`](crate::Orders)).
     Order,
-    /// A small segment without any flag, which acknowledges nothing: what [`ReceiverCc::stamp`] writes into it reaches the
+    /// A small segment without any flag, which acknowledges nothing: the header space that [`ReceiverCc::stamp`] writes reaches the
     /// sender's congestion control ([`SenderCc::on_notice`](crate::SenderCc::on_notice)), as the CNPs of `RoCE` do.
     Notice,
 }

@@ -78,7 +78,7 @@ impl Fluid {
         (share <= 1.0).then(|| ramp.min + share * (ramp.max - ramp.min))
     }
 
-    /// What is left of the left side of the condition without the right one.
+    /// The left side of the condition less the right one.
     fn excess(&self, p: f64) -> f64 {
         let share = self.rate / self.flows;
         // 1 - (1-p)^n, and p / ((1-p)^-n - 1), without the loss of digits that small p bring.

@@ -43,9 +43,7 @@ const WORDS: &[(&[&str], &[&str])] = &[
 ];
 
 /// What is not modelled, by the words for it.
-const ABSENT: &[&str] = &[
-    "bbr", "swift", "hpcc", "timely", "pfc", "quic", "mptcp", "homa", "ndp",
-];
+const ABSENT: &[&str] = &["bbr", "hpcc", "timely", "quic", "mptcp", "homa", "ndp"];
 
 /// What `word` means, and which pages tell more.
 pub(super) fn explain(word: &str, commands: &[Command]) -> Option<String> {

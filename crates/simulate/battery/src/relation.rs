@@ -203,6 +203,10 @@ const CONSTANTS: &[(&str, &str)] = &[
     ("rdtcp", "switch.ecn_threshold=off"),
     // The rate of a link grows from time zero on while nothing is sent. Here it is as high as it can be.
     ("rcp", "rcp.initial_rate=1"),
+    // Defaults that follow from no setting.
+    ("dcqcn", "dcqcn.timer=55us"),
+    ("dcqcn", "dcqcn.min_rate=1Mbps"),
+    ("swift", "swift.base_target=150us"),
 ];
 /// Quantile of Kolmogorov's distribution for one in ten thousand: the root of ln(2 / 0.0001) / 2.
 const KOLMOGOROV: f64 = 2.225;

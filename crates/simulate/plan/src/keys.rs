@@ -34,8 +34,8 @@ use schemes::Derived;
 
 pub use capacity::Capacity;
 pub use choices::{
-    AfterSynLoss, ConnectionKind, Ecmp, GraphPart, HostQueue, IdleWindow, LinkWeight, LoadOf,
-    LossDetection, LossPattern, PeerKind, QueueUnit, ReceiveWindow, Recovery, RtoEstimator,
+    AfterSynLoss, ConnectionKind, Ecmp, EcnAt, GraphPart, HostQueue, IdleWindow, LinkWeight,
+    LoadOf, LossDetection, LossPattern, PeerKind, QueueUnit, ReceiveWindow, Recovery, RtoEstimator,
     SsthreshOf, TailLossProbe, TimerKind, TopologyKind, WindowGrowth, WorkloadKind,
 };
 pub use classes::SizeClasses;
@@ -228,6 +228,8 @@ base::settings! {
         pub ecn_max: OrOff<WireSize> = "off",
         /// Probability of a mark just below switch.ecn_max (Pmax); ignored without it.
         pub ecn_probability: Fraction = "0.01",
+        /// Which queue decides about a mark: at "arrival" the one that a packet finds, at "departure" the one that it leaves behind when its transmission begins, as in HPCC's simulator and in htsim's lossless queues. Marks at departure tell of what has come later, too. Ignored where a scheme brings queues that mark by a rule of their own.
+        pub ecn_at: EcnAt = "arrival",
         /// Size of the buffer that all queues of a switch share, as in real switches, or the chip that has it; "off" gives every queue room of its own. A queue may then hold switch.pool_reserve, and beyond that at most switch.pool_alpha times the bytes that the pool has free (dynamic thresholds, Choudhury and Hahne 1998). With a pool, switch.buffer is "unlimited" unless you give it; a given one bounds every queue, too.
         pub pool: SharedPool = "off",
         /// Factors of the dynamic thresholds of switch.pool, by priority of packets, joined by +; the last one counts for all lower priorities. "auto" is the factor of the chip that switch.pool names, where it is known, else 1. Chips have powers of two: alpha 1/8 is "0.125".
@@ -380,6 +382,8 @@ base::settings! {
         pub nodelay: bool = "true",
         /// Whether receivers discard what comes beyond a gap and order everything from the gap on, once for each gap: go-back-N, as network cards of RoCE have it. Senders then send all of it again, and neither duplicate ACKs nor SACK repair anything.
         pub go_back_n: bool = "false",
+        /// Time after which a receiver under tcp.go_back_n orders a gap again that has not been filled; HPCC's simulator has 500 us.
+        pub go_back_again: Span = "500us",
         /// How long a closed connection answers stray segments: two segment lifetimes (RFC 9293).
         pub time_wait: Span = "60s",
     }
@@ -556,6 +560,7 @@ mod tests {
                 "red.min",
                 "red.max",
                 "pias.ecn_threshold",
+                "dcqcn.byte_counter",
             ]
         );
         assert_eq!(

@@ -31,9 +31,7 @@ impl Port {
             }
         }
         debug_assert_eq!(self.waiting_bytes, 0, "what waits has been settled");
-        self.call_hook(Calls::DEPARTURE, now, port, watch, |hook, queue| {
-            hook.on_departure(queue, packet, now);
-        });
+        self.depart(packet, now, port, watch);
         self.start_idle(packet, size, now, port, watch)
     }
 

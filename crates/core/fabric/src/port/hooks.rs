@@ -62,7 +62,8 @@ impl Port {
         if let Some(hook) = &mut self.hook {
             call(hook.as_mut(), queue);
             if kind == Calls::LEVEL {
-                (self.calls, self.quiet) = (hook.calls(), hook.quiet());
+                let marks = self.calls.both(Calls::MARKS);
+                (self.calls, self.quiet) = (hook.calls().with(marks), hook.quiet());
             }
             if self.calls.has(Calls::TIMER) {
                 self.hook_due = hook.deadline();

@@ -727,3 +727,92 @@ impl Watch for Dropped {
         self.0.push(packet.flow.0);
     }
 }
+
+/// A port that marks at two packets behind the one that leaves, or before the one that arrives.
+fn marking(at_departure: bool, classes: Strict) -> Port {
+    let marks = Discipline::EcnThreshold(Limit::Packets(2));
+    let (discipline, departure) = if at_departure {
+        (Discipline::DropTail, Some(marks))
+    } else {
+        (marks, None)
+    };
+    let config = PortConfig {
+        rate: Rate::from_bps(8_000_000_000),
+        delay: Span::from_micros(10),
+        jitter: None,
+        bucket: None,
+        limit: Limit::Unlimited,
+        discipline,
+        hook: None,
+        priorities: classes,
+        header_bytes: 0,
+    };
+    Port::new(config, Time::ZERO).with_departure_marks(departure)
+}
+
+// HPCC's simulator (SwitchNotifyDequeue): the first of a burst has the others behind it, the last none.
+#[test]
+fn marks_at_departure_hit_the_front_of_a_burst_and_marks_at_arrival_its_end() {
+    let two = Strict {
+        classes: 2,
+        ..Strict::FIFO
+    };
+    for classes in [Strict::FIFO, two] {
+        for (at_departure, expected) in [
+            (true, [false, true, true, true, false, false]),
+            (false, [false, false, false, true, true, true]),
+        ] {
+            let mut port = marking(at_departure, classes);
+            for number in 0..6 {
+                let mut packet = Packet::new(FlowId(number), HostId(0));
+                (packet.payload, packet.ecn) = (1000, Ecn::Capable);
+                port.offer(&mut packet, Time::ZERO);
+            }
+            let mut marked = Vec::new();
+            while let Some(at) = port.next_arrival() {
+                let packet = port.arrive(at, PortId(0), &mut (), &mut |_| false);
+                marked.push(packet.ecn == Ecn::Marked);
+            }
+            assert_eq!(marked, expected, "{at_departure}");
+            assert_eq!(port.counters().marks, 3);
+        }
+    }
+}
+
+// The queue that counts is the one at the departure: what comes after the arrival counts, what has left by then does not.
+#[test]
+fn what_arrives_behind_a_waiting_packet_marks_it() {
+    let mut port = marking(true, Strict::FIFO);
+    let mut offer = |number: u32, us: u64| {
+        let mut packet = Packet::new(FlowId(number), HostId(0));
+        (packet.payload, packet.ecn) = (1000, Ecn::Capable);
+        port.offer(&mut packet, Time::ZERO + Span::from_micros(us));
+    };
+    // A microsecond for each: the second leaves at 1 us, with two behind it that came at that time at the latest.
+    for (number, us) in [(0, 0), (1, 0), (2, 0), (3, 1), (4, 2)] {
+        offer(number, us);
+    }
+    let mut marked = Vec::new();
+    while let Some(at) = port.next_arrival() {
+        let packet = port.arrive(at, PortId(0), &mut (), &mut |_| false);
+        marked.push(packet.ecn == Ecn::Marked);
+    }
+    // At 1 us the second leaves before the fourth comes; at 2 us the third leaves before the fifth comes.
+    assert_eq!(marked, [false; 5]);
+    let mut port = marking(true, Strict::FIFO);
+    for number in 0..2 {
+        let mut packet = Packet::new(FlowId(number), HostId(0));
+        (packet.payload, packet.ecn) = (1000, Ecn::Capable);
+        port.offer(&mut packet, Time::ZERO);
+    }
+    for number in 2..4 {
+        let mut packet = Packet::new(FlowId(number), HostId(0));
+        (packet.payload, packet.ecn) = (1000, Ecn::Capable);
+        port.offer(&mut packet, Time::ZERO + Span::from_nanos(999));
+    }
+    let first = port.next_arrival().expect("a packet");
+    port.arrive(first, PortId(0), &mut (), &mut |_| false);
+    let second = port.next_arrival().expect("a packet");
+    let packet = port.arrive(second, PortId(0), &mut (), &mut |_| false);
+    assert_eq!(packet.ecn, Ecn::Marked);
+}

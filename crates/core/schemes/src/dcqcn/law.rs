@@ -1,10 +1,11 @@
 //! The rate of a sender: cuts at notices, recovery by timer and byte counter.
 
+use base::cast::{real, whole};
 use base::{Span, Time};
 
-use super::{Variant, interval};
+use super::params::Variant;
 
-/// What does not change. Rates are in bytes per second.
+/// The constants of a sender. Rates are in bytes per second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Constants {
     pub(super) variant: Variant,
@@ -20,7 +21,7 @@ pub(super) struct Constants {
     pub(super) cut_interval: Span,
 }
 
-/// The state of a sender up to the latest event. Before the first notice no timer runs, and the rate is that of the line.
+/// The state of a sender up to the latest event. Before the first notice no timer runs, and the sender has the rate of its link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Law {
     constants: Constants,
@@ -154,7 +155,7 @@ impl Law {
         self.alpha_at.min(self.timer_at).min(self.cut_at)
     }
 
-    /// The timer that is due at `at` expires; of several alpha's first, and then that of cuts.
+    /// The timer that is due at `at` expires. Of several the timer of alpha is first, and the timer of cuts second.
     fn expire(&mut self, at: Time) {
         let Constants { g, .. } = self.constants;
         if self.alpha_at <= at {
@@ -208,4 +209,9 @@ impl Law {
         }
         self.current = f64::midpoint(self.current, self.target);
     }
+}
+
+/// How long this many bytes take at a rate in bytes per second.
+fn interval(bytes: u64, rate: f64) -> Span {
+    Span::from_ps(whole((real(bytes) / rate * 1e12).round()))
 }

@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use base::{Packet, Span, TcpFlags, Time};
+use base::{Extension, Packet, Span, TcpFlags, Time};
 use tcp::{Arrival, ReceiverCc, Release, Released, Slot};
 
-use super::{CNP, Variant};
+use super::params::Variant;
 
 /// The notices of all connections of a host.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct Receiver {
     later: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
-/// What is kept for a connection.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
     /// Until when no notice leaves, as one has left.
@@ -110,3 +110,6 @@ impl ReceiverCc for Receiver {
         }
     }
 }
+
+/// The header space of a notice, in the notice itself or on an ACK.
+pub(super) const CNP: Extension = Extension([0x0043_4e50, 0, 0]);

@@ -62,7 +62,7 @@ fn a_notice_halves_the_rate_and_five_expiries_take_it_back() {
         assert_near(rates(&mut sender, at), (rate, 40.0));
     }
     // alpha was 1 after the notice, and has decayed five times.
-    let expected = (255.0_f64 / 256.0).powi(5);
+    let expected = libm::pow(255.0 / 256.0, 5.0);
     assert!((sender.law.alpha() - expected).abs() < 1e-12);
 }
 

@@ -93,6 +93,7 @@ impl Bundle {
             roles.of_hosts.extend(part.of_hosts);
             roles.shares_buffer = part.shares_buffer.or(roles.shares_buffer);
             roles.random |= part.random;
+            roles.knows_way |= part.knows_way;
             roles.misfits.extend(part.misfits);
             roles.timers.extend(part.timers);
             roles.hold = part.hold.or(roles.hold);

@@ -1,4 +1,4 @@
-//! Times on their way: a packet carries that of its departure, and its ACK returns it.
+//! Times of departure: a packet carries its own, and its ACK returns it.
 
 use base::cast::low_32;
 use base::{Extension, Packet, Span, Time};

@@ -2,9 +2,10 @@
 
 use base::cast::{real, whole};
 use base::{Packet, Span, Time};
-use tcp::{Ack, Config, Established, Loss, SegmentCc, SenderCc};
+use tcp::{Ack, Config, Established, Gauge, Loss, SegmentCc, SenderCc};
 
-use super::{Params, TARGET, Variant, echo};
+use super::echo;
+use super::params::{Params, Variant};
 use crate::registry::FlowInfo;
 
 /// A sender of one connection. Times are in seconds where no type says otherwise.
@@ -14,7 +15,7 @@ pub struct Sender {
     scaling: Scaling,
     /// Congestion window in packets; may be less than one.
     cwnd: f64,
-    /// What the connection can use, in packets.
+    /// The largest window that the receive buffer allows, in packets.
     maximum: f64,
     /// Bytes of a packet's payload.
     mss: u64,
@@ -33,7 +34,7 @@ pub struct Sender {
     owes_cut: bool,
 }
 
-/// What the target consists of.
+/// The parts of the target.
 #[derive(Clone, Copy, Debug, Default)]
 struct Scaling {
     /// The base and what the hops add.
@@ -135,7 +136,7 @@ impl Sender {
         };
     }
 
-    /// The window after an ACK of so many packets with this delay (Alg. 1 l. 6-12).
+    /// The window after an ACK of this number of packets, with this delay (Alg. 1 l. 6-12).
     fn answered(&self, delay: f64, packets: f64, now: Time) -> f64 {
         let target = self.target();
         let params = &self.params;
@@ -242,3 +243,10 @@ const USUAL_BASE: Span = Span::from_micros(25);
 const HOP_PART: f64 = 6.55;
 /// swift.cpp: the range divided by the base.
 const RANGE_FACTOR: f64 = 5.0;
+
+/// The target, for traces.
+pub(super) const TARGET: Gauge = Gauge {
+    name: "swift_target_us",
+    unit: "us",
+    help: "Delay that the sender aims at with its present window.",
+};

@@ -1,4 +1,4 @@
-use base::{Extension, FlowId, HostId, Packet, Time};
+use base::{Extension, FlowId, HostId, Packet, Span, Time};
 use tcp::{Ack, Arrival, Config, Echo, Established, Loss, ReceiverCc, SegmentCc, SenderCc, Slot};
 
 use super::*;
@@ -111,7 +111,7 @@ fn a_window_grows_below_the_target_and_shrinks_once_a_round_trip_above_it() {
 }
 
 #[test]
-fn a_window_below_a_packet_sends_one_in_so_many_round_trips() {
+fn a_window_below_a_packet_sends_one_in_several_round_trips() {
     for (variant, from_ack) in [("paper", 0.0), ("htsim", 300.0)] {
         let mut sender = sender(&[("swift.variant", variant)], 1);
         assert_eq!(sender.pacing(), Some(Time::ZERO));

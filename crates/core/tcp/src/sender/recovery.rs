@@ -162,7 +162,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
     }
 
-    /// As after a timeout, everything from `una` on is sent again; congestion control answers as to a fast retransmit.
+    /// Everything from `una` on is sent again, as after a timeout; congestion control answers as to a fast retransmit.
     #[inline(never)]
     fn go_back(&mut self, now: Time) {
         self.counters.fast_recoveries += 1;

@@ -1,6 +1,6 @@
 //! What the bed cannot have, and what to say instead.
 
-use plan::keys::{self, ConnectionKind, Keys, SharedPool, TopologyKind, WorkloadKind};
+use plan::keys::{self, ConnectionKind, EcnAt, Keys, SharedPool, TopologyKind, WorkloadKind};
 use plan::workload::Plan;
 use plan::{Group, PointSpec};
 use scenario::{Problem, Problems};
@@ -117,6 +117,12 @@ fn buffers(keys: &Keys) -> Vec<(String, &'static str)> {
             "switch.ecn_max and switch.ecn_probability: queues of the bed mark every packet from switch.ecn_threshold on"
                 .to_owned(),
             "leave it out",
+        ));
+    }
+    if keys.switch.ecn_at == EcnAt::Departure {
+        refused.push((
+            "switch.ecn_at: queues of the bed mark packets that arrive".to_owned(),
+            "set it to arrival",
         ));
     }
     if keys.switch.pool != SharedPool::Off {

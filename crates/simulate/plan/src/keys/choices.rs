@@ -135,6 +135,16 @@ base::choices! {
 }
 
 base::choices! {
+    /// Which queue decides about a congestion mark.
+    pub enum EcnAt {
+        /// The one that a packet finds when it arrives.
+        Arrival = "arrival",
+        /// The one that it leaves behind when its transmission begins.
+        Departure = "departure",
+    }
+}
+
+base::choices! {
     /// How the network card of a host queues.
     pub enum HostQueue {
         /// First in, first out, in the room of host.buffer.

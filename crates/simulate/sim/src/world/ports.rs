@@ -12,7 +12,7 @@ use fabric::{
 };
 use plan::PointSpec;
 use plan::keys::{
-    Exception, HostQueue, Keys, LossPattern, LostSegments, PauseThreshold, QueueUnit,
+    EcnAt, Exception, HostQueue, Keys, LossPattern, LostSegments, PauseThreshold, QueueUnit,
 };
 use plan::workload::Plan;
 use schemes::{PortInfo, Roles};
@@ -194,6 +194,9 @@ impl<'a> Ports<'a> {
                 }
             }
         }
+        if threshold.is_some() && roles.is_none_or(|roles| roles.queue.is_none()) {
+            self.place_marks(&mut made);
+        }
         let (lossy, law) = &self.lossy;
         if let Some(law) = law.as_ref().filter(|_| port == *lossy) {
             made.discipline = if keys.bottleneck.loss_of_control {
@@ -213,6 +216,14 @@ impl<'a> Ports<'a> {
         }
         self.make_exceptions(port, &mut made);
         made
+    }
+
+    /// Moves marks to the departure of packets where the scenario says so.
+    fn place_marks(&self, made: &mut PortParts) {
+        if self.point.keys.switch.ecn_at == EcnAt::Departure {
+            let marks = std::mem::replace(&mut made.discipline, Discipline::DropTail);
+            made.departure_marks = Some(marks);
+        }
     }
 
     /// The marks of a queue whose probability grows with its length, if they do.

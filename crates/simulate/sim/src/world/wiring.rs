@@ -107,8 +107,8 @@ impl Endpoints {
         random::member(&self.groups[group as usize].name, index.into())
     }
 
-    /// What senders of a group need to know of their way from one host to another, if they do: how many switches are on it,
-    /// and the round trip of a full packet in the empty network.
+    /// The way of a connection, for groups whose senders need to know it: the number of its switches and the round trip of
+    /// a full packet in the empty network.
     pub(super) fn way(
         &self,
         group: u32,
@@ -343,6 +343,7 @@ pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         small_queues: tcp.small_queues,
         nodelay: tcp.nodelay,
         go_back_n: tcp.go_back_n,
+        go_back_again: tcp.go_back_again,
     }
 }
 

@@ -72,6 +72,30 @@ fn incast_with_rates_of_routers() {
 }
 
 #[test]
+fn incast_with_senders_of_rdma() {
+    let sets = [
+        "workload.senders=1,20,60",
+        "link.rate=10Gbps",
+        "link.delay=2us",
+        "switch.ecn_threshold=5KB",
+        "switch.ecn_max=100KB",
+        "dcqcn.variant=paper,hpcc",
+    ];
+    insta::assert_snapshot!(table(&points("incast", "dcqcn", &sets)));
+}
+
+#[test]
+fn incast_with_delays_that_are_kept() {
+    let sets = [
+        "workload.senders=1,20,200",
+        "link.rate=10Gbps",
+        "link.delay=2us",
+        "swift.variant=paper,htsim",
+    ];
+    insta::assert_snapshot!(table(&points("incast", "swift", &sets)));
+}
+
+#[test]
 fn long_flows_for_half_a_second() {
     let sets = ["run.duration=500ms", "workload.senders=2,8"];
     insta::assert_snapshot!(table(&points("long-flows", "newreno,dctcp,rcc", &sets)));

@@ -24,6 +24,7 @@ mod rcc_section13;
 mod rcp;
 mod relations;
 mod replays;
+mod roce;
 mod round_times;
 mod rounds;
 mod shared;

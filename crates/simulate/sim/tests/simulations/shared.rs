@@ -116,6 +116,28 @@ fn a_lossless_priority_stands_beside_one_that_is_dropped() {
     assert!(drops("others") > 0 && run.metrics.pfc_pauses > Some(0));
 }
 
+// A burst of 40 windows meets at the switch: its front leaves with the most behind it, its end with nothing.
+#[test]
+fn marks_at_departure_tell_a_round_trip_earlier_and_cut_more_than_marks_at_arrival() {
+    let text = "schemes = [\"dctcp\"]\nswitch.buffer = \"200pkt\"\nswitch.ecn_threshold = \"20pkt\"\n\
+        tcp.initial_window = 4\n[workload]\nsenders = 30\nsize = \"100KB\"\n";
+    let run = |at: &str| {
+        let run = outcome(text, "dctcp", &[&format!("switch.ecn_at={at}")]);
+        assert_eq!(run.metrics.flows_completed, 30);
+        run
+    };
+    let (arrival, departure) = (run("arrival"), run("departure"));
+    assert!(departure.metrics.marks > 0 && departure.digest != arrival.digest);
+    assert_eq!(run("arrival").digest, outcome(text, "dctcp", &[]).digest);
+    // The last packets of what waits at first leave unmarked.
+    assert!(
+        departure.metrics.queue_mean_bytes < arrival.metrics.queue_mean_bytes,
+        "{} {}",
+        departure.metrics.queue_mean_bytes,
+        arrival.metrics.queue_mean_bytes
+    );
+}
+
 #[test]
 fn a_ramp_marks_less_than_a_step_at_its_lower_end_and_differs_from_seed_to_seed() {
     let text = "schemes = [\"dctcp\"]\nswitch.buffer = \"200pkt\"\nswitch.ecn_threshold = \"10pkt\"\n\
