@@ -2,6 +2,7 @@
 
 mod buffers;
 mod digest;
+mod failing;
 mod faults;
 mod lossless;
 mod parts;
