@@ -74,7 +74,7 @@ pub(crate) struct World<R, P> {
     next_act: Time,
     /// Rounds of repeated incasts.
     barriers: Vec<Barrier>,
-    /// What goes wrong, if anything does.
+    /// Faults of links, switches and hosts, if there are any.
     faults: Option<Box<Faults>>,
     /// Flows that wait for others, if any do.
     dependencies: Option<Box<Dependencies>>,

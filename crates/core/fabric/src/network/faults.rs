@@ -8,7 +8,7 @@ use crate::noise::Noise;
 use crate::port::Port;
 use crate::watch::DropReason;
 
-/// What is wrong with the links of a network.
+/// The faults of the links of a network.
 pub(super) struct Faults {
     /// By port: its wire, and whether it sends.
     pub(super) links: Vec<Faulty>,

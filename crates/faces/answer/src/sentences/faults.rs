@@ -1,4 +1,4 @@
-//! What faults did: packets that they lost, and why flows failed.
+//! Packets that faults lost, and why flows failed.
 
 use results::{Row, Summary};
 
@@ -26,7 +26,7 @@ fn failed(summary: &Summary) -> Option<String> {
     Some(format!("Flows of {} failed: {}.", named(row), list(&parts)))
 }
 
-/// What lost packets, or that nothing did.
+/// The causes that lost packets, or that none did.
 fn lost(summary: &Summary) -> Option<String> {
     let metrics = CAUSES.map(|(metric, _)| metric);
     let faulty = |row: &&Row| row.metrics.contains_key(CAUSES[0].0);

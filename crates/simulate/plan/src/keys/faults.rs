@@ -1,4 +1,4 @@
-//! What goes wrong with links, switches and hosts while a simulation runs.
+//! Faults of links, switches and hosts while a simulation runs.
 
 use base::{Fraction, Quantity, QuantityError, Rate, Span, Time};
 use fabric::{GilbertElliott, NoiseKind};
@@ -7,7 +7,7 @@ use fabric::{GilbertElliott, NoiseKind};
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Faults(pub Vec<Fault>);
 
-/// What goes wrong, and where.
+/// A fault and its place.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fault {
     /// Where.
@@ -16,7 +16,7 @@ pub struct Fault {
     pub kind: FaultKind,
 }
 
-/// What a fault is about.
+/// The place of a fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FaultPlace {
     /// The link whose queue results describe.
@@ -27,7 +27,7 @@ pub enum FaultPlace {
     Named(String),
 }
 
-/// What goes wrong.
+/// The kind of a fault.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum FaultKind {
     /// A link is down.
@@ -65,7 +65,7 @@ pub struct Times {
 }
 
 impl FaultPlace {
-    /// As it stands in a text of faults.
+    /// Its words in a text of faults.
     pub fn words(&self) -> String {
         match self {
             Self::Bottleneck => "bottleneck".to_owned(),
@@ -243,7 +243,7 @@ impl Quantity for Faults {
     }
 }
 
-/// What a fault may be.
+/// Every form of a fault, for messages.
 const FORMS: &str = "there are \"down from 10ms to 20ms\", \"flap down 2ms up 3ms from 10ms to 50ms\" (\"flap at random\" draws \
                      the times), \"rate 1Gbps from 10ms to 20ms\", \"delay 1ms from 10ms to 20ms\", \"corrupt 0.001\", \
                      \"gilbert-elliott p 0.01 r 0.25 good 0 bad 1\", \"restart at 20ms for 5ms\", \"gone at 50ms\" and \"stops \

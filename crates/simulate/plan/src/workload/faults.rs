@@ -10,7 +10,7 @@ use super::layout::Layout;
 use crate::keys::{Conflict, FaultKind, FaultPlace, Faults, Keys};
 use crate::suggest;
 
-/// What a fault is about, in a network.
+/// The part of a network that a fault hits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FaultTarget {
     /// Both directions of a link, by one of its ports.
@@ -22,7 +22,7 @@ pub enum FaultTarget {
 }
 
 impl Faults {
-    /// What each fault is about, in order; one of several hosts once for each. O(links) if there are any.
+    /// The part that each fault hits, in order; a fault of several hosts stands once for each. O(links) if there are any.
     pub fn targets(
         &self,
         topology: &Topology,
@@ -77,7 +77,7 @@ impl Names {
     }
 }
 
-/// What is wrong with the faults of a network.
+/// Every contradiction between faults and their network.
 pub(super) fn conflicts(keys: &Keys, layout: &Layout) -> Vec<Conflict> {
     let faults = &keys.topology.faults;
     if faults.0.is_empty() {

@@ -26,7 +26,7 @@ pub(super) struct Faults {
     pub(super) deaf: BTreeMap<HostId, u32>,
 }
 
-/// What happens at one time.
+/// A change at one time.
 pub(super) enum Change {
     /// Links are down.
     Cut(Vec<PortId>, DropReason),

@@ -36,7 +36,7 @@ pub(super) struct Ports<'a> {
     plain: BTreeSet<NodeId>,
 }
 
-/// What decides about the packets of a port, as it is when its switch has just started.
+/// The discipline and the hook of a port whose switch has just started.
 pub(super) struct Fresh {
     pub(super) port: PortId,
     pub(super) discipline: Discipline,
@@ -204,7 +204,7 @@ impl<'a> Ports<'a> {
         made
     }
 
-    /// What decides about packets at a port of a switch that has just started.
+    /// The discipline and the hook of a port of a switch that has just started.
     pub(super) fn fresh(&self, port: PortId, link: &LinkSpec) -> Fresh {
         let PortParts {
             discipline, hook, ..

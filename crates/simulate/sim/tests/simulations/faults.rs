@@ -2,9 +2,12 @@
 
 use std::num::NonZeroUsize;
 
+use base::Time;
 use base::cast::real;
+use fabric::PortId;
 use sim::divided::{self, Division};
 use sim::metrics::{Failure, Outcome};
+use sim::probe::Probe;
 use sim::run::{self, Limits};
 
 use crate::support::{outcome, points};
@@ -238,4 +241,85 @@ fn a_simulation_with_faults_is_not_divided() {
     let (outcome, how) = divided::within(Limits::NONE, &point, Division::of_threads(two)).unwrap();
     assert_eq!(how.obstacle, Some("links, switches or hosts have faults"));
     assert_eq!(outcome.digest, run::run(&point).unwrap().digest);
+}
+
+/// Ten senders without end at one switch, until 200 ms.
+const LONG: &str = "switch.ecn_threshold = \"off\"\ntcp.min_rto = \"10ms\"\n[workload]\nsenders = 10\nsize = \"unlimited\"\n\
+    [run]\nduration = \"200ms\"\n";
+
+/// The queue of the bottleneck between 120 and 200 ms.
+#[derive(Default)]
+struct Late {
+    port: Option<PortId>,
+    last: (u64, u64),
+    most: u64,
+    /// Bytes times picoseconds.
+    sum: f64,
+}
+
+impl Probe for Late {
+    fn on_level(&mut self, port: PortId, waiting: u64, at: Time) {
+        if Some(port) != self.port {
+            return;
+        }
+        let now = at.as_ps().clamp(120_000_000_000, 200_000_000_000);
+        self.sum += real(self.last.0) * real(now - self.last.1.min(now));
+        if at.as_ps() >= 120_000_000_000 {
+            self.most = self.most.max(waiting);
+        }
+        self.last = (waiting, now);
+    }
+}
+
+/// The most and the mean of that queue in bytes, and all results, with these faults.
+fn restarted(scheme: &str, faults: &str) -> (u64, f64, Outcome) {
+    let faults = format!("topology.faults={faults}");
+    let point = points(LONG, scheme, &[&faults]).remove(0);
+    // The link to the receiver.
+    let mut late = Late {
+        port: Some(PortId(1)),
+        last: (0, 120_000_000_000),
+        ..Late::default()
+    };
+    let outcome = run::observe(&point, &mut late).expect("a run");
+    assert!(outcome.ports[1].bottleneck);
+    (late.most, late.sum / 80e9, outcome)
+}
+
+const RESTART: &str = "switch 0: restart at 100ms for 5ms";
+/// The links of that switch are down for the same time.
+const DOWN: &str = "hosts 0-10: down from 100ms to 105ms";
+
+// Senders and receivers have all the state of NewReno and RCC. HSCC's port has one bit, which an empty queue clears.
+#[test]
+fn a_restart_costs_schemes_without_memory_in_switches_only_the_packets_there() {
+    for scheme in ["newreno", "rcc", "hscc"] {
+        let [(.., down), (.., restart)] = [DOWN, RESTART].map(|faults| restarted(scheme, faults));
+        assert_eq!(down.digest, restart.digest, "{scheme}");
+        assert!(restart.metrics.drops_restart > Some(0), "{scheme}");
+    }
+}
+
+// RWNDQ counts flows by their SYNs. A port that counts none writes its target into every ACK, which is more than any share.
+#[test]
+fn rwndq_knows_no_flow_after_a_restart_that_began_before() {
+    let (_, known, _) = restarted("rwndq", DOWN);
+    let (_, unknown, _) = restarted("rwndq", RESTART);
+    let (_, alone, _) = restarted("newreno", RESTART);
+    assert!(unknown > 3.0 * known, "{unknown} {known}");
+    assert!((unknown / alone - 1.0).abs() < 0.1, "{unknown} {alone}");
+}
+
+// XCP's packets carry what its routers need: the first interval after a restart has no budget, and all others do.
+#[test]
+fn xcp_controls_its_queue_again_after_a_restart() {
+    let (_, down, after_down) = restarted("xcp", DOWN);
+    let (most, mean, restart) = restarted("xcp", RESTART);
+    assert_ne!(after_down.digest, restart.digest);
+    assert!(most < 10_000 && mean < 2.0 * down, "{most} {mean} {down}");
+    let [goodput, without] = [&restart, &after_down].map(|all| all.metrics.goodput_bps);
+    assert!(
+        (goodput / without - 1.0).abs() < 0.02,
+        "{goodput} {without}"
+    );
 }
