@@ -2,6 +2,7 @@
 
 mod buffers;
 mod digest;
+mod failing;
 mod faults;
 mod lossless;
 mod parts;
@@ -83,7 +84,7 @@ pub struct Network {
     buffers: Option<Box<Buffers>>,
     /// Buffers of switches that pause the nodes before them, in place of `buffers`.
     lossless: Option<Box<Lossless>>,
-    /// What is wrong with links, if anything is or will be.
+    /// The faults of links, if there are or will be any.
     faults: Option<Box<Faults>>,
     /// The only port of each host.
     host_ports: Vec<PortId>,

@@ -5,7 +5,7 @@ use engine::random::Stream;
 
 use crate::watch::DropReason;
 
-/// What happens at random to the packets on a wire. They use the link, and are not there at its end.
+/// Random losses on a wire: lost packets use the link, and are not there at its end.
 #[derive(Clone, Debug)]
 pub struct Noise {
     kind: NoiseKind,
@@ -91,7 +91,7 @@ mod tests {
         (0..packets).filter(loses).collect()
     }
 
-    // Share p / (p + r) of bad states, each of which loses every second packet, and a hundredth in good ones.
+    // A share p / (p + r) of packets meets the bad state, which loses every second one; the good state loses a hundredth.
     #[test]
     fn losses_have_the_share_and_the_lengths_of_the_model() {
         let model = GilbertElliott {

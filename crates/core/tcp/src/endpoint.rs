@@ -179,6 +179,24 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         self.sender.close_early();
     }
 
+    /// Ends the connection at once with a reset (RFC 9293 §3.10.5).
+    pub fn abort(&mut self) {
+        if !matches!(
+            self.state,
+            State::Closed | State::Listen | State::SynSent | State::TimeWait
+        ) {
+            // Behind our SYN at least: before the handshake ends nothing else was counted as sent.
+            self.ready = Some(Box::new(self.reset_at(self.sender.next().max(1))));
+        }
+        self.enter_closed();
+    }
+
+    /// Ends the connection at once, and tells nobody: its host has disappeared.
+    pub fn vanish(&mut self) {
+        self.ready = None;
+        self.enter_closed();
+    }
+
     /// Whether the application reads arriving data at once (the default) or lets it fill the buffer.
     pub fn set_reading(&mut self, reading: bool) {
         self.receiver.set_reading(reading);

@@ -3,6 +3,7 @@
 mod bound;
 mod cause;
 mod collectives;
+mod faults;
 mod goals;
 mod measure;
 mod open;
@@ -38,6 +39,7 @@ pub fn of_run(summary: &Summary) -> Vec<String> {
     sentences.extend(incomplete(summary, "flows_failed", "Failed"));
     sentences.extend(absent(summary));
     sentences.extend(pauses::sentences(summary));
+    sentences.extend(faults::sentences(summary));
     sentences.extend(goals::sentences(summary));
     // The values of a search were chosen to answer one question.
     let compared = summary.search.is_none();

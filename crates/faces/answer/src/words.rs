@@ -19,6 +19,14 @@ pub(crate) fn place_of(set: &[(String, String)]) -> String {
     words.collect::<Vec<_>>().join(" and ")
 }
 
+/// A scheme and where its row is.
+pub(crate) fn named(row: &Row) -> String {
+    match place(row) {
+        at if at.is_empty() => row.scheme.clone(),
+        at => format!("{} at {at}", row.scheme),
+    }
+}
+
 /// From one row to another of a sweep along one setting: `10 to 40 senders`.
 pub(crate) fn span(first: &Row, last: &Row) -> String {
     let ((key, from), (_, to)) = (&first.set[0], &last.set[0]);

@@ -37,6 +37,10 @@ const WORDS: &[(&[&str], &[&str])] = &[
     ),
     (&["metrics", "numbers", "results"], &["results"]),
     (&["loss", "losses"], &["drops", "bottleneck.loss"]),
+    (
+        &["fault", "faults", "failure"],
+        &["topology.faults", "flows_failed"],
+    ),
     (&["message", "file size"], &["workload.size"]),
     (&["linux", "kernel"], &["tcp.profile"]),
     (&["series", "events"], &["trace.series"]),

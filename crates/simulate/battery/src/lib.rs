@@ -21,8 +21,8 @@ pub use relation::depends_on_no_origin_or_unit_of_time;
 /// Runs the scheme called `scheme`, or a composition of schemes, on every network.
 ///
 /// # Panics
-/// If a flow does not complete or takes longer than a stalled connection would, if a network loses less
-/// than it should, if bytes or packets are not accounted for, or if a run does not repeat itself.
+/// If a flow does not complete or takes longer than a stalled connection would, if one fails whose hosts are there, if a
+/// network loses less than it should, if bytes or packets are not accounted for, or if a run does not repeat itself.
 pub fn check(scheme: &str) {
     // Who takes packets back that wait in a port of its host is refused where switches pause these ports.
     let groups = point(scheme, &[]).groups;
@@ -33,6 +33,28 @@ pub fn check(scheme: &str) {
         if !(takes_back && pauses(network)) {
             survive(scheme, network);
         }
+    }
+    outlive(scheme);
+}
+
+/// Flows whose host disappears fail and say why, and all others complete: every byte is delivered, or it is known why not.
+fn outlive(scheme: &str) {
+    for (fault, failed) in DISAPPEARING {
+        let place = format!("{scheme} with {fault}");
+        let sets = [
+            "workload.size=1MB",
+            "tcp.retries=4",
+            "tcp.syn_retries=4",
+            fault,
+        ];
+        let point = point(scheme, &sets);
+        let outcome = run::run(&point).unwrap_or_else(|error| panic!("{place}: {error}"));
+        let m = &outcome.metrics;
+        let found = (m.flows_completed, m.flows_failed, m.flows_unfinished);
+        assert_eq!(found, (4 - failed, *failed, 0), "{place}");
+        assert_eq!(m.flows_host_gone, Some(*failed), "{place}");
+        // No timer of a scheme goes on for a host that is not there.
+        assert!(outcome.cost.simulated_us < 60e6, "{place}");
     }
 }
 
@@ -119,4 +141,19 @@ const NETWORKS: &[Network] = &[
     Network { name: "a graph", sets: &["topology.kind=graph", "topology.graph=telstra", "bottleneck.delay=100us", "bottleneck.rate=100Mbps"], drops: 0 },
     Network { name: "slow downlinks", sets: &["link.down_rate=100Mbps"], drops: 0 },
     Network { name: "hosts that queue as switches", sets: &["host.queue=switch", "workload.size=1MB"], drops: 0 },
+    Network { name: "a link that is down", sets: &["workload.size=1MB", "topology.faults=bottleneck: down from 12ms to 32ms"], drops: 1 },
+    Network { name: "a link that flaps", sets: &["workload.size=1MB", "topology.faults=bottleneck: flap at random down 2ms up 5ms from 12ms to 60ms"], drops: 1 },
+    Network { name: "a link that slows down", sets: &["workload.size=1MB", "topology.faults=bottleneck: rate 100Mbps from 12ms to 40ms + delay 1ms from 15ms to 30ms"], drops: 0 },
+    Network { name: "bursts of losses in both directions", sets: &["workload.size=1MB", "topology.faults=bottleneck: gilbert-elliott p 0.01 r 0.3 good 0.001 bad 0.8"], drops: 1 },
+    Network { name: "damage", sets: &["workload.size=1MB", "topology.faults=hosts 0-2: corrupt 0.01"], drops: 1 },
+    Network { name: "a switch that restarts", sets: &["workload.size=1MB", "topology.faults=switch 0: restart at 15ms for 20ms"], drops: 1 },
+    Network { name: "a receiver that does not read for a time", sets: &["workload.size=1MB", "tcp.receive_buffer=64KiB", "topology.faults=host 0: stops reading from 12ms to 60ms"], drops: 0 },
+];
+
+/// Hosts that disappear: settings on top of [`BASE`], and how many flows fail for that.
+#[rustfmt::skip]
+const DISAPPEARING: &[(&str, u64)] = &[
+    ("topology.faults=host 1: gone at 15ms", 1),
+    ("topology.faults=host 1: gone at 5ms", 1),
+    ("topology.faults=host 0: gone at 15ms", 4),
 ];

@@ -163,6 +163,20 @@ pub fn is_of_shared_buffers(name: &str) -> bool {
     name.starts_with("pfc_") || others.contains(&name)
 }
 
+/// Whether a metric is one of faults. Networks without any do not have it.
+pub fn is_of_faults(name: &str) -> bool {
+    [
+        "drops_link_down",
+        "drops_restart",
+        "drops_host_gone",
+        "drops_lossy",
+        "drops_corrupt",
+        "flows_host_gone",
+        "flows_gave_up",
+    ]
+    .contains(&name)
+}
+
 /// The groups and classes that results of `point` tell apart.
 fn names(point: &PointSpec) -> Vec<String> {
     let groups = point

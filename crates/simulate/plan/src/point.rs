@@ -142,6 +142,7 @@ impl PointSpec {
         let links = bottleneck.loss.0 > 0.0 && bottleneck.loss_pattern != LossPattern::Periodic
             || shares.iter().any(|share| share.0 > 0.0)
             || topology.exceptions.0.iter().any(|one| one.own.loss.0 > 0.0)
+            || topology.faults.0.iter().any(|one| one.kind.is_random())
             || point.keys.link.jitter.0 != Some(Span::ZERO);
         let marks = point.keys.switch.ecn_max.0.is_some();
         let drawn = |group: &Group| {

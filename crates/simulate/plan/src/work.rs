@@ -8,7 +8,9 @@ use base::cast::real;
 use base::{Rate, Time};
 use schemes::TickerOf;
 
-use crate::keys::{Keys, TopologyKind, TraceInterval, TracedFlows, TracedPorts, TracedSeries};
+use crate::keys::{
+    FaultKind, Keys, TopologyKind, TraceInterval, TracedFlows, TracedPorts, TracedSeries,
+};
 use crate::keys::{Workload, WorkloadKind};
 use crate::series;
 use crate::workload::Layout;
@@ -364,6 +366,11 @@ fn slowest_packet(keys: &Keys) -> f64 {
     let own = exceptions
         .flat_map(|one| [one.own.rate.0, one.own.down_rate.0])
         .flatten();
+    let faults = keys.topology.faults.0.iter();
+    let own = own.chain(faults.filter_map(|fault| match fault.kind {
+        FaultKind::Rate(rate, _) => Some(rate),
+        _ => None,
+    }));
     let usual = keys.link.rate.min(keys.link.to_hosts()).min(between);
     let slowest = own.fold(usual, Rate::min);
     slowest.serialisation(keys.packet_bytes()).as_secs()

@@ -7,6 +7,7 @@
 mod checks;
 mod dependency;
 mod exceptions;
+mod faults;
 mod layout;
 mod load;
 mod peers;
@@ -14,6 +15,7 @@ mod plan;
 
 pub use checks::conflicts;
 pub use dependency::Dependencies;
+pub use faults::FaultTarget;
 pub use layout::Layout;
 pub use plan::{Barrier, Plan, PlannedCollective, PlannedConnection, PlannedFlow};
 

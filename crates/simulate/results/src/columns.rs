@@ -7,7 +7,7 @@ use base::cast::real;
 use base::{Count, Quantity, Rate, SizeUnit, Span, WireSize};
 use plan::{PointSpec, keys};
 use scenario::Scenario;
-use sim::metrics::{FlowRecord, Measured, PortRecord};
+use sim::metrics::{Failure, FlowRecord, Measured, PortRecord};
 use tables::{Cell, Field, Kind, Row, TableWriter};
 
 /// The columns with which rows of every table begin: which point it is.
@@ -195,6 +195,7 @@ columns! {
         drops: "packets", "Packets of it that were dropped, in both directions.";
         late: "", "Whether it took longer than workload.deadline, complete or not.";
         failed: "", "Whether the connection gave up or was reset.";
+        failure: "", "Why it failed: host_gone if the host at one end had disappeared, handshake or retries if nobody answered its SYN or acknowledged its data (tcp.syn_retries, tcp.retries), reset if the other end reset it; missing for a flow that did not fail.";
     }
     then breakdown
 }
@@ -241,10 +242,11 @@ columns! {
         bottleneck: "", "Whether it is the bottleneck that the metrics describe.";
         packets: "packets", "Packets accepted.";
         bytes: "bytes", "Bytes accepted, headers included.";
-        drops: "packets", "Packets dropped, those lost by bottleneck.loss or switch.loss included.";
+        drops: "packets", "Packets dropped, those lost by bottleneck.loss, switch.loss or topology.faults included.";
         drops_pool: "packets", "Those of them for which the shared buffer of the switch was full.";
         drops_threshold: "packets", "Those whose queue held its share of that buffer.";
         drops_headroom: "packets", "Those of lossless packets, for which the headroom was full.";
+        drops_fault: "packets", "Those lost by topology.faults: on the wire behind the port, while it waited for its link, or when it came to a link that was down.";
         marks: "packets", "Packets marked with congestion experienced (ECN).";
         threshold_crossings: "packets", "Arrivals that met a queue at or above the marking threshold, ECN-capable or not.";
         queue_mean_bytes: "bytes", "Mean queue, weighted by time, from first start to last completion; the packet in service is excluded.";
@@ -371,6 +373,20 @@ impl Value for bool {
 
     fn of(cell: Cell<'_>) -> Self {
         cell == Cell::Bool(true)
+    }
+}
+
+impl Value for Failure {
+    const KIND: Kind = Kind::Text;
+
+    fn cell(&self) -> Cell<'_> {
+        Cell::Text(self.name())
+    }
+
+    fn of(cell: Cell<'_>) -> Self {
+        let known = Self::ALL.into_iter();
+        let mut named = known.filter(|failure| cell == Cell::Text(failure.name()));
+        named.next().unwrap_or(Self::Reset)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use plan::PointSpec;
-use plan::metric::{is_of_rounds, is_of_shared_buffers};
+use plan::metric::{is_of_faults, is_of_rounds, is_of_shared_buffers};
 use scenario::Scenario;
 use scenario::goal::Goal;
 use serde::{Deserialize, Serialize};
@@ -333,10 +333,10 @@ impl Summary {
             let set = set.filter(|(key, _)| self.axes.contains(key));
             let parts = &METRICS[METRICS.len() - 16..];
             let estimates = METRICS.iter().zip(values).filter(|(column, values)| {
-                // Results name neither parts that were not found, nor rounds and shared buffers where there are none.
+                // Results name neither parts that were not found, nor rounds, shared buffers and faults where there are none.
                 let is_part = parts.iter().any(|part| part.name == column.name);
-                let may_lack =
-                    is_part || is_of_rounds(column.name) || is_of_shared_buffers(column.name);
+                let kinds = [is_of_rounds, is_of_shared_buffers, is_of_faults];
+                let may_lack = is_part || kinds.iter().any(|is_of| is_of(column.name));
                 !may_lack || values.iter().any(|value| !value.is_nan())
             });
             let estimates = estimates.map(|(column, values)| {

@@ -90,7 +90,7 @@ fn seen(ended: &mut Ended, planned: &PlannedCollective) -> Seen {
     }
     let latency = Span::from_ps(latency.as_ps() / paths.len() as u64);
     let flows = &ended.flows()[planned.first as usize..end as usize];
-    let is_over = |flow: &crate::world::Flow| flow.started && !flow.failed;
+    let is_over = |flow: &crate::world::Flow| flow.started && flow.failure.is_none();
     let complete = flows
         .iter()
         .all(|flow| is_over(flow) && flow.completion != Time::NEVER);

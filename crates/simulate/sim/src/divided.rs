@@ -246,6 +246,8 @@ fn undividable(point: &PointSpec, plan: &Plan, role_set: &RoleSet) -> Option<&'s
         Some("queues of a switch share a buffer")
     } else if point.keys.bottleneck.duplication.0 > 0.0 {
         Some("a link delivers packets twice")
+    } else if !point.keys.topology.faults.0.is_empty() {
+        Some("links, switches or hosts have faults")
     } else {
         None
     }

@@ -19,6 +19,7 @@ mod collectives;
 pub mod columns;
 pub mod divided;
 pub mod error;
+mod failure;
 mod measure;
 pub mod memory;
 pub mod metrics;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use base::cast::real;
 use base::{Span, Time};
-use fabric::{PauseReport, QueueStatistics};
+use fabric::{FaultDrops, PauseReport, QueueStatistics};
 use plan::{Group, PointSpec};
 
 use bound::HostLinks;
@@ -16,7 +16,7 @@ use bound::HostLinks;
 use crate::alone::Alone;
 use crate::collectives::{self, Seen};
 use crate::metrics::{
-    Cost, Distribution, FlowRecord, GroupMetrics, Metrics, NetworkMetrics, Outcome,
+    Cost, Distribution, Failure, FlowRecord, GroupMetrics, Metrics, NetworkMetrics, Outcome,
 };
 use crate::parts::{Breakdown, Split};
 use crate::rounds::{self, Round, RoundTotals};
@@ -49,7 +49,13 @@ pub(crate) fn outcome(
     let bottleneck = &queues[ended.bottleneck.0 as usize];
     let goodput_bps = goodput(&flows, last.since(ended.first_start));
     let pauses = ended.network.pauses(end);
-    let metrics = metrics(&all, goodput_bps, (&ended, bottleneck), pauses.as_ref());
+    let lost = ports::by_faults(&ended.network, &point.keys.topology.faults);
+    let metrics = metrics(
+        &all,
+        goodput_bps,
+        (&ended, bottleneck),
+        (pauses.as_ref(), lost),
+    );
     let packet_hops: u64 = (ended.network.ports().iter())
         .map(|port| port.counters().packets)
         .sum();
@@ -80,7 +86,7 @@ fn metrics(
     all: &GroupMetrics,
     goodput_bps: f64,
     (ended, queue): (&Ended, &QueueStatistics),
-    pauses: Option<&PauseReport>,
+    (pauses, lost): (Option<&PauseReport>, Option<FaultDrops>),
 ) -> Metrics {
     let counters = || ended.network.ports().iter().map(fabric::Port::counters);
     let bottleneck = &ended.network.ports()[ended.bottleneck.0 as usize];
@@ -89,6 +95,11 @@ fn metrics(
         drops_pool: ports::refused(&ended.network, |refusals| refusals.pool),
         drops_threshold: ports::refused(&ended.network, |refusals| refusals.threshold),
         drops_headroom: pauses.map(|_| ports::headroom(&ended.network)),
+        drops_link_down: lost.map(|lost| lost.link_down),
+        drops_restart: lost.map(|lost| lost.restart),
+        drops_host_gone: lost.map(|lost| lost.host_gone),
+        drops_lossy: lost.map(|lost| lost.lossy),
+        drops_corrupt: lost.map(|lost| lost.corrupt),
         marks: counters().map(|port| port.marks).sum(),
         threshold_crossings: counters().map(|port| port.threshold_crossings).sum(),
         queue_mean_bytes: queue.mean,
@@ -188,6 +199,8 @@ fn totals<'a>(
         fairness: fairness(flows(), end),
         flows_completed: flows().filter(|flow| flow.fct_us.get().is_some()).count() as u64,
         flows_failed: flows().filter(|flow| flow.failed).count() as u64,
+        flows_host_gone: failed(flows(), links, &[Failure::HostGone]),
+        flows_gave_up: failed(flows(), links, &[Failure::Handshake, Failure::Retries]),
         flows_unfinished: flows().filter(|flow| is_unfinished(flow)).count() as u64,
         flows_late: flows().filter(|flow| flow.late).count() as u64,
         goodput_p50_bps: median_goodput(flows()),
@@ -199,6 +212,18 @@ fn totals<'a>(
         held_up,
         breakdown: Split::of(broken_down(flows())),
     }
+}
+
+/// How many flows failed for one of these reasons, in a network with faults.
+fn failed<'a>(
+    flows: impl Iterator<Item = &'a FlowRecord>,
+    links: &HostLinks,
+    reasons: &[Failure],
+) -> Option<u64> {
+    let is_one = |flow: &&FlowRecord| flow.failure.is_some_and(|why| reasons.contains(&why));
+    links
+        .have_faults
+        .then(|| flows.filter(is_one).count() as u64)
 }
 
 /// The complete flows of which it is known what their times consist of.
@@ -369,7 +394,8 @@ fn record(groups: &[Group], (of, alone): (&EndedFlow, Option<Span>), end: Time) 
         window_probes: flow.counts.window_probes,
         drops: flow.counts.drops,
         late: is_late(groups, flow, end),
-        failed: flow.failed,
+        failed: flow.failure.is_some(),
+        failure: flow.failure,
         breakdown: of.breakdown.clone(),
     }
 }

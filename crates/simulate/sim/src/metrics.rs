@@ -6,6 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::failure::Failure;
 use crate::parts::{Breakdown, Split};
 use base::cast::real;
 pub use collective::{CollectiveMetrics, HeldUp};
@@ -148,6 +149,11 @@ metrics! {
         drops_pool: Option<u64>,
         drops_threshold: Option<u64>,
         drops_headroom: Option<u64>,
+        drops_link_down: Option<u64>,
+        drops_restart: Option<u64>,
+        drops_host_gone: Option<u64>,
+        drops_lossy: Option<u64>,
+        drops_corrupt: Option<u64>,
         marks: u64,
         threshold_crossings: u64,
         queue_mean_bytes: f64,
@@ -166,6 +172,8 @@ metrics! {
     flows: {
         flows_completed: u64,
         flows_failed: u64,
+        flows_host_gone: Option<u64>,
+        flows_gave_up: Option<u64>,
         flows_unfinished: u64,
         flows_late: u64,
         #[serde(with = "absent")]
@@ -319,6 +327,8 @@ pub struct FlowRecord {
     pub late: bool,
     /// Whether the connection gave up or was reset.
     pub failed: bool,
+    /// Why, if it did.
+    pub failure: Option<Failure>,
     /// What `fct_us` consists of; none if it is not known, or was not asked for.
     pub breakdown: Option<Box<Breakdown>>,
 }
@@ -347,7 +357,7 @@ pub struct PortRecord {
     pub packets: u64,
     /// Bytes accepted, headers included.
     pub bytes: u64,
-    /// Packets dropped, by the queue, `bottleneck.loss` or `switch.loss`.
+    /// Packets dropped, by the queue, `bottleneck.loss`, `switch.loss` or `topology.faults`.
     pub drops: u64,
     /// Drops because the shared buffer was full.
     pub drops_pool: u64,
@@ -355,6 +365,8 @@ pub struct PortRecord {
     pub drops_threshold: u64,
     /// Drops of lossless packets because the headroom was full.
     pub drops_headroom: u64,
+    /// Packets lost by faults, on the wire behind the port, too.
+    pub drops_fault: u64,
     /// Packets marked with congestion experienced.
     pub marks: u64,
     /// Arrivals that met a queue at or above the marking threshold, ECN-capable or not.

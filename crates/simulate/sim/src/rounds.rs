@@ -49,7 +49,7 @@ pub(crate) fn of(flows: &[Flow]) -> Vec<Round> {
         if flow.started {
             round.start = round.start.min(flow.start);
         }
-        let is_over = flow.started && !flow.failed;
+        let is_over = flow.started && flow.failure.is_none();
         round.end = round.end.max(if is_over {
             flow.completion
         } else {
@@ -92,6 +92,7 @@ mod tests {
     use plan::workload::PlannedFlow;
 
     use super::*;
+    use crate::failure::Failure;
     use crate::world::planned;
 
     /// A flow of a round that started at 1 us and completed at `end_us`, if it did.
@@ -114,7 +115,7 @@ mod tests {
     #[test]
     fn one_failed_flow_keeps_its_round_from_ending() {
         let mut failed = flow(1, None);
-        failed.failed = true;
+        failed.failure = Some(Failure::Reset);
         let flows = [flow(0, Some(4)), flow(0, Some(9)), flow(1, Some(2)), failed];
         let totals = totals(&of(&flows), &[], Some(0));
         assert_eq!((totals.completed, totals.unfinished), (Some(1), Some(1)));

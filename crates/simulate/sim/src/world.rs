@@ -6,6 +6,8 @@ mod conservation;
 mod deadlines;
 mod ended;
 mod facts;
+mod failing;
+mod faults;
 mod flow;
 mod helpers;
 mod message;
@@ -32,10 +34,12 @@ use schemes::{HostInfo, Roles, Sender};
 use tcp::{Endpoint, Host, Plays, Progress, ReceiverCc, Slot};
 
 use crate::error::RunError;
+use crate::failure::Failure;
 use crate::probe::{AtQueues, Packets, Sees};
 use connection::{Connection, EndedConnection};
 use deadlines::{Deadlines, Out, Outside, PAUSES};
 pub(crate) use ended::{Ended, EndedFlow};
+use faults::Faults;
 pub(crate) use flow::Flow;
 #[cfg(test)]
 pub(crate) use flow::flow as planned;
@@ -70,6 +74,8 @@ pub(crate) struct World<R, P> {
     next_act: Time,
     /// Rounds of repeated incasts.
     barriers: Vec<Barrier>,
+    /// Faults of links, switches and hosts, if there are any.
+    faults: Option<Box<Faults>>,
     /// Flows that wait for others, if any do.
     dependencies: Option<Box<Dependencies>>,
     /// Collectives, and the flows that belong to each.
@@ -131,9 +137,11 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         };
         let first = starts().map(|(_, flow)| flow.start).min();
         let first_start = first.unwrap_or(Time::ZERO + point.keys.workload.start);
-        let agenda = agenda(starts().map(|(index, _)| index), &planned, &carrying);
+        let mut agenda = agenda(starts().map(|(index, _)| index), &planned, &carrying);
         let ports = Ports::new(point, &topology, roles, bottleneck);
         let mut network = network(point, &topology, &ports, (first_start, &probe))?;
+        let faults = Faults::of(point, &topology, (&ports, bottleneck), &mut network);
+        faults.iter().for_each(|faults| faults.enter(&mut agenda));
         let endpoints = Endpoints::new((point, &topology), role_set, &carrying);
         for (id, plan) in (0..).map(FlowId).zip(&carrying) {
             let key = endpoints.key(id, plan.group);
@@ -176,6 +184,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             agenda,
             next_act,
             barriers,
+            faults,
             dependencies: (!dependencies.is_empty()).then(|| Box::new(dependencies)),
             collectives,
             first_start,
@@ -236,6 +245,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     pub(crate) fn end(mut self, now: Time) -> Ended {
         self.settle(now);
         self.outside.watch.probe.on_end(now);
+        self.restore_links(now);
         let breakdowns = self.outside.watch.probe.take();
         for number in 0..self.connections.len() {
             self.take_messages(number);
@@ -345,8 +355,17 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         if progress.peer_finished && self.connections[flow.0 as usize].receiver == (host, slot) {
             self.end_endless(flow, sched);
         }
-        if progress.aborted.is_some() {
-            self.fail(flow, sched);
+        if let Some(abort) = progress.aborted {
+            let Connection {
+                sender, receiver, ..
+            } = self.connections[flow.0 as usize];
+            let gone = self.is_gone(sender.0) || self.is_gone(receiver.0);
+            let why = if gone {
+                Failure::HostGone
+            } else {
+                abort.into()
+            };
+            self.fail(flow, why, sched);
         }
         self.note_acknowledgement(end, now);
         let endpoint = self.outside.deadlines.first[host.0 as usize] + slot.0;
@@ -429,7 +448,9 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> engine::World for World<R, P> {
             };
             let Outside { network, watch, .. } = &mut self.outside;
             let reached = network.on_arrival(port, &mut packet, sched, watch);
-            watch.probe.on_hop(port, &packet, sched.now());
+            if P::SEES_ENDS && !network.has_just_lost() {
+                watch.probe.on_hop(port, &packet, sched.now());
+            }
             if let Some(host) = reached {
                 self.deliver(host, &mut packet, sched);
             }

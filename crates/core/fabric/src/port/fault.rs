@@ -1,4 +1,4 @@
-//! What faults do to a port.
+//! A port that loses packets, changes its link or begins anew.
 
 use base::{Packet, Rate, Span, Time};
 
@@ -86,7 +86,7 @@ impl Port {
         }
     }
 
-    /// What decides about packets begins anew; the port is settled, and nothing waits.
+    /// The discipline and the hook begin anew; the port is settled, and nothing waits.
     pub(crate) fn renew(
         &mut self,
         discipline: Discipline,
@@ -119,5 +119,5 @@ impl Port {
     }
 }
 
-/// What a bucket lets go arrives at times that are fixed before: settings refuse both together.
+/// A bucket has fixed the arrivals of packets that still wait: settings refuse both together.
 const NO_BUCKET: &str = "no fault changes a link with a token bucket";

@@ -14,7 +14,7 @@ struct Pair {
     network: Network,
     sched: Scheduler,
     topology: Topology,
-    /// What was lost, and why.
+    /// Packets that were lost, and why.
     seen: Seen,
 }
 

@@ -167,6 +167,7 @@ fn bottleneck(point: &PointSpec) -> PortRecord {
         drops_pool: 0,
         drops_threshold: 0,
         drops_headroom: 0,
+        drops_fault: 0,
         marks: 0,
         threshold_crossings: 0,
         queue_mean_bytes: 0.0,
@@ -275,6 +276,7 @@ fn flows(point: &PointSpec, line: &PointLine) -> Vec<FlowRecord> {
                 .zip(limit_us)
                 .is_some_and(|(end, limit)| end - start_us > limit),
             failed: false,
+            failure: None,
             breakdown: None,
         })
     });

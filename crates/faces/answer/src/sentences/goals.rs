@@ -8,7 +8,7 @@ use super::open;
 use super::parts;
 use super::search;
 use super::timers::{self, Timers};
-use crate::words::{averaged, list, percent, place, pronoun, rate, shown, time};
+use crate::words::{averaged, list, named, percent, pronoun, rate, shown, time};
 
 /// What goals make of a sweep; nothing without goals.
 pub(super) fn sentences(summary: &Summary) -> Vec<String> {
@@ -151,13 +151,6 @@ fn beyond(goal: &Demand, verdict: &GoalVerdict) -> String {
         more if more > 0.0 => format!(", {share} above"),
         less if less < 0.0 => format!(", {share} below"),
         _ => String::new(),
-    }
-}
-
-fn named(row: &Row) -> String {
-    match place(row) {
-        place if place.is_empty() => row.scheme.clone(),
-        place => format!("{} at {place}", row.scheme),
     }
 }
 

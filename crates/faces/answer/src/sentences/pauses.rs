@@ -3,7 +3,7 @@
 use base::cast::count;
 use results::{Row, Summary};
 
-use crate::words::{amount, bytes, list, place};
+use crate::words::{amount, bytes, list, named};
 
 /// The sentences that a user of lossless switches has to read before any other result.
 pub(super) fn sentences(summary: &Summary) -> Vec<String> {
@@ -77,12 +77,4 @@ fn unused(summary: &Summary) -> Option<String> {
             )
         }
     })
-}
-
-/// A scheme and where its row is.
-fn named(row: &Row) -> String {
-    match place(row) {
-        at if at.is_empty() => row.scheme.clone(),
-        at => format!("{} at {at}", row.scheme),
-    }
 }

@@ -10,6 +10,7 @@ use sim::metrics::{Cost, Metrics};
 use super::*;
 
 mod absent;
+mod faults;
 mod goals;
 mod goodput;
 mod open;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{Count, Factor, OrAuto, OrOff, Span};
 
-use super::{Capacity, Ecmp, Exceptions, GraphPart, LinkWeight, TopologyKind};
+use super::{Capacity, Ecmp, Exceptions, Faults, GraphPart, LinkWeight, TopologyKind};
 use crate::graph::{Graph, GraphChoice};
 
 base::settings! {
@@ -40,6 +40,8 @@ base::settings! {
         pub ecmp: OrAuto<Ecmp> = "auto",
         /// Links and hosts that differ from all others, which are usually written as tables: `[link."leaf 0 to spine 1"]` with a link by the name that results give its port, and `[host.3]` or `[host."0..3"]` with the link of a host, each with rate, delay, buffer, loss, lose or down, and of a host down_rate. A rate, a delay and down = true hold in both directions, all others for the port of that name, of a host for the one that leads to it. A load stays a share of link.rate or bottleneck.rate, and automatic jitter and the threshold of marks stay those of all.
         pub exceptions: Exceptions = "none",
+        /// Faults while the simulation runs, separated by ";" or line breaks, each behind its place, several of a place joined by +: a link or switch by the name that results give it, "host 3" or "hosts 0-3", or "bottleneck". Of a link, or of the links of hosts, in both directions: "down from 10ms to 20ms" loses what is on the wire, what waits for it and what comes to it; "flap down 2ms up 3ms from 10ms to 50ms" does so again and again ("flap at random": exponential times with these means); "rate 1Gbps from 10ms to 20ms" and "delay 1ms from 10ms to 20ms"; "corrupt 0.001" damages this share of packets, which the next node drops; "gilbert-elliott p 0.01 r 0.25 good 0 bad 1" loses packets in bursts: p and r lead to the bad state and back, the others are the losses in each. Of a switch: "restart at 20ms for 5ms": its links are down for that time, and its laws begin anew. Of a host: "gone at 50ms"; "stops reading from 10ms to 50ms": its receive buffers fill. Without "to" a fault lasts for good; corrupt and gilbert-elliott need no times. Routes stay as they are. Results count these losses by cause, and say why flows failed.
+        pub faults: Faults = "none",
     }
 }
 

@@ -133,7 +133,7 @@ pub const METRICS: &[Column] = &[
     Column::new(
         "drops",
         "packets",
-        "Packets that queues dropped, and those lost by bottleneck.loss or switch.loss.",
+        "Packets that queues dropped, and those lost by bottleneck.loss, switch.loss or topology.faults.",
     ),
     Column::new(
         "drops_pool",
@@ -149,6 +149,31 @@ pub const METRICS: &[Column] = &[
         "drops_headroom",
         "packets",
         "Drops of lossless packets: the headroom for what still came in after a pause was full. Missing without switch.pfc.",
+    ),
+    Column::new(
+        "drops_link_down",
+        "packets",
+        "Drops because a link was down: of packets on it, of those that waited for it, and of those that came to it. Missing without topology.faults.",
+    ),
+    Column::new(
+        "drops_restart",
+        "packets",
+        "Drops because a switch restarted: of packets in its queues and on its links. Missing without topology.faults.",
+    ),
+    Column::new(
+        "drops_host_gone",
+        "packets",
+        "Drops on the link of a host that had disappeared. Missing without topology.faults.",
+    ),
+    Column::new(
+        "drops_lossy",
+        "packets",
+        "Packets lost on links by gilbert-elliott in topology.faults. Missing without topology.faults.",
+    ),
+    Column::new(
+        "drops_corrupt",
+        "packets",
+        "Packets damaged on links by corrupt in topology.faults, which the next node dropped. Missing without topology.faults.",
     ),
     Column::new(
         "marks",
@@ -217,6 +242,16 @@ pub const METRICS: &[Column] = &[
     ),
     Column::new("flows_completed", "flows", "Flows whose last byte arrived."),
     Column::new("flows_failed", "flows", "Flows whose connection gave up."),
+    Column::new(
+        "flows_host_gone",
+        "flows",
+        "Of flows_failed, those that failed because the host at one end had disappeared. Missing without topology.faults.",
+    ),
+    Column::new(
+        "flows_gave_up",
+        "flows",
+        "Of flows_failed, those whose other end was there and did not answer: tcp.retries or tcp.syn_retries were used up. Missing without topology.faults.",
+    ),
     Column::new(
         "flows_unfinished",
         "flows",

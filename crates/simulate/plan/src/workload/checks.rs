@@ -5,8 +5,8 @@ use base::cast::count;
 use base::cast::whole;
 use schemes::{Role, Scheme};
 
-use super::exceptions;
 use super::layout::{Layout, Origins, needed, senders_needed, takes_all};
+use super::{exceptions, faults};
 use crate::Group;
 use crate::keys::{
     Conflict, ConnectionKind, Keys, LoadOf, SharedPool, TopologyKind, TracedFlows, WorkloadKind,
@@ -45,6 +45,7 @@ pub fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
             ), "a link has at most 8000Gbps: lower topology.hosts or link.rate, or set bottleneck.rate"));
     }
     found.extend(exceptions::conflicts(keys, &layout));
+    found.extend(faults::conflicts(keys, &layout));
     found.extend(untraceable(&layout, keys, groups));
     for group in groups {
         found.extend(outside(&layout, group));

@@ -153,7 +153,7 @@ fn is_of_host(topology: &Topology, port: PortId) -> bool {
 }
 
 /// Every port by the name that results give it; of parallel links the first.
-fn ports_by_name(topology: &Topology) -> BTreeMap<String, PortId> {
+pub(super) fn ports_by_name(topology: &Topology) -> BTreeMap<String, PortId> {
     let names = topology.names();
     let mut named = BTreeMap::new();
     for port in (0..).map(PortId).take(2 * topology.links().len()) {

@@ -11,6 +11,8 @@ use crate::metrics::{Distribution, FlowRecord};
 pub(super) struct HostLinks {
     /// Rates from each host and to it, in bit/s.
     rates: Vec<[f64; 2]>,
+    /// Whether anything goes wrong by settings.
+    pub(super) have_faults: bool,
     /// Of each group its name, its largest payload and the bytes of a packet beside it.
     groups: Vec<(String, f64, f64)>,
 }
@@ -30,6 +32,7 @@ impl HostLinks {
         });
         Self {
             rates: rates.collect(),
+            have_faults: !point.keys.topology.faults.0.is_empty(),
             groups: groups.collect(),
         }
     }

@@ -1,7 +1,8 @@
 //! The records of ports, one by one and by tier.
 
 use base::Time;
-use fabric::{Network, PauseReport, PortId, QueueStatistics, Refusals};
+use fabric::{FaultDrops, Network, PauseReport, PortId, QueueStatistics, Refusals};
+use plan::keys::Faults;
 
 use crate::metrics::{PortRecord, TierMetrics};
 use crate::world::Ended;
@@ -74,6 +75,7 @@ pub(super) fn records(
             drops_pool: refusals.pool,
             drops_threshold: refusals.threshold,
             drops_headroom: refusals.headroom,
+            drops_fault: ended.network.fault_drops(id).all(),
             marks: counters.marks,
             threshold_crossings: counters.threshold_crossings,
             queue_mean_bytes: queue.mean,
@@ -94,6 +96,13 @@ pub(super) fn refused(network: &Network, count: fn(&Refusals) -> u64) -> Option<
     network.pool_most()?;
     let ports = (0..).map(PortId).zip(network.ports());
     Some(ports.map(|(port, _)| count(&network.refusals(port))).sum())
+}
+
+/// Packets that all ports lost by faults, if the settings have any.
+pub(super) fn by_faults(network: &Network, faults: &Faults) -> Option<FaultDrops> {
+    let ports = (0..).map(PortId).take(network.ports().len());
+    let all = || ports.map(|port| network.fault_drops(port)).sum();
+    (!faults.0.is_empty()).then(all)
 }
 
 /// Lossless packets that all ports dropped.

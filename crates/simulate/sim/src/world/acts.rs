@@ -51,6 +51,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
                 Act::Start(flow) => self.start(flow, sched),
                 Act::Stop(flow) => self.stop(flow, sched),
                 Act::Write(flow) => self.write_more(flow, sched),
+                Act::Fault(place) => self.change(place, sched),
             }
         }
         self.arm_agenda(sched);

@@ -6,6 +6,7 @@ use schemes::Sender;
 use tcp::{Arrival, Endpoint, Slot};
 
 use super::flow::{Counts, Flow, Link};
+use crate::failure::Failure;
 
 /// One connection: what is known of it before it opens and after it is over.
 pub(crate) struct Connection {
@@ -25,8 +26,8 @@ pub(crate) struct Connection {
     /// Place of its group in the point.
     pub(super) group: u32,
     pub(super) opened: bool,
-    /// Whether it gave up or was reset.
-    pub(super) failed: bool,
+    /// Why it failed, if it did.
+    pub(super) failure: Option<Failure>,
     /// The connection that had its slots before.
     pub(super) heir_of: Link,
     /// The message that waits for its slots.
@@ -83,7 +84,7 @@ impl Connection {
             planned: plan.messages,
             group: plan.group,
             opened: false,
-            failed: false,
+            failure: None,
             heir_of: plan.heir_of.into(),
             awaited_by: Link::NONE,
         }
@@ -253,9 +254,13 @@ impl Messages {
     }
 
     /// The oldest message that is not over fails; with it what happens belongs to the next.
-    pub(super) fn fail(&mut self, flows: &mut [Flow], counts: Counts) -> Option<u32> {
+    pub(super) fn fail(
+        &mut self,
+        flows: &mut [Flow],
+        (counts, why): (Counts, Failure),
+    ) -> Option<u32> {
         let id = self.running(flows)?;
-        flows[id as usize].failed = true;
+        flows[id as usize].failure = Some(why);
         self.advance(flows, id, counts);
         Some(id)
     }
@@ -274,6 +279,11 @@ impl Messages {
     /// Whether no message follows `id`.
     pub(super) fn ends_with(&self, id: u32) -> bool {
         self.last_of_all() == Some(id)
+    }
+
+    /// Whether messages are to start.
+    pub(super) const fn has_more(&self) -> bool {
+        self.left > 0
     }
 
     /// The last message of the connection, if it has started.

@@ -37,7 +37,11 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         else {
             return Ok(());
         };
-        if messages.is_conserved(&self.flows, (sender, receiver), connection.failed) {
+        if messages.is_conserved(
+            &self.flows,
+            (sender, receiver),
+            connection.failure.is_some(),
+        ) {
             return Ok(());
         }
         Err(RunError::Conservation(format!(

@@ -7,6 +7,8 @@ use base::cast::id;
 use base::{FlowId, Time};
 use plan::workload::{Barrier, Dependencies, PlannedConnection, PlannedFlow};
 
+use crate::failure::Failure;
+
 /// What happens to a connection beside progress.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Counts {
@@ -90,8 +92,8 @@ pub(crate) struct Flow {
     pub(crate) started: bool,
     /// Whether its start opened its connection.
     pub(crate) opens: bool,
-    /// Whether a connection gave up or was reset.
-    pub(crate) failed: bool,
+    /// Why it failed, if it did.
+    pub(crate) failure: Option<Failure>,
 }
 
 /// A flow that is written piece by piece.
@@ -146,7 +148,7 @@ impl Flow {
 
     /// Whether nothing more will come of it.
     pub(super) const fn is_over(&self) -> bool {
-        self.failed || self.completion.as_ps() != Time::NEVER.as_ps()
+        self.failure.is_some() || self.completion.as_ps() != Time::NEVER.as_ps()
     }
 
     /// Whether it has an end, and its last byte is in order at the receiver.
@@ -180,6 +182,8 @@ pub(super) enum Act {
     Stop(u32),
     /// Writes more of a flow.
     Write(u32),
+    /// A fault begins or ends: no act of an application, and on the same agenda.
+    Fault(u32),
 }
 
 /// What applications do by themselves: open connections in advance, start the flows of `starts`, and
@@ -223,7 +227,7 @@ pub(crate) fn flow(plan: &PlannedFlow) -> Flow {
         counts: Counts::default(),
         started: false,
         opens: false,
-        failed: false,
+        failure: None,
     }
 }
 

@@ -12,12 +12,13 @@ use tcp::{Arrival, Endpoint, Plays, ReceiverCc, Slot};
 use super::connection::Messages;
 use super::flow::{Act, Counts, Link};
 use super::{Connection, End, World};
+use crate::failure::Failure;
 use crate::probe::Sees;
 
 impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     /// Opens a connection on which nothing is to be sent yet.
     pub(super) fn open(&mut self, id: FlowId, sched: &mut Scheduler) {
-        if !self.has_an_end(id) {
+        if !self.has_an_end(id) || self.of(id).failure.is_some() {
             return;
         }
         let size = self.early_sizes.get(&id.0).copied();
@@ -25,6 +26,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let connection = self.of(id);
         connection.opened = true;
         let opener = connection.opener();
+        self.stop_readers(id, sched);
         if self.has_host(opener.0) {
             self.apply(id, opener, Endpoint::connect, sched);
         }
@@ -33,14 +35,19 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     /// A message begins: it is sent, or the other side is asked for it.
     pub(super) fn start(&mut self, id: u32, sched: &mut Scheduler) {
         let of = FlowId(self.flows[id as usize].connection);
-        if !self.has_an_end(of) || !self.take_slots(id, of) {
+        if !self.has_an_end(of) {
+            return;
+        }
+        if let Some(failure) = self.of(of).failure {
+            let flow = &mut self.flows[id as usize];
+            (flow.started, flow.failure) = (true, Some(failure));
+            return self.finish_flow(id, sched);
+        }
+        if !self.take_slots(id, of) {
             return;
         }
         self.flows[id as usize].started = true;
-        if self.of(of).failed {
-            self.flows[id as usize].failed = true;
-            return self.finish_flow(id, sched);
-        }
+        self.stop_readers(of, sched);
         let now = sched.now();
         let planned = self.flows[id as usize].start;
         self.outside.watch.probe.on_message(of, id, (planned, now));
@@ -132,7 +139,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     /// its connection.
     pub(super) fn write_more(&mut self, id: u32, sched: &mut Scheduler) {
         let flow = &mut self.flows[id as usize];
-        if flow.failed {
+        if flow.failure.is_some() {
             return;
         }
         let keys = &self.groups[flow.group as usize].keys;
@@ -248,13 +255,13 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     }
 
     /// A connection is dead, and with it all messages on it.
-    pub(super) fn fail(&mut self, of: FlowId, sched: &mut Scheduler) {
+    pub(super) fn fail(&mut self, of: FlowId, why: Failure, sched: &mut Scheduler) {
         let counts = self.counts(of.0 as usize);
         loop {
             let connection = &mut self.connections[of.0 as usize];
-            connection.failed = true;
+            connection.failure.get_or_insert(why);
             let messages = connection.messages.as_mut().expect(OPEN);
-            let Some(id) = messages.fail(&mut self.flows, counts) else {
+            let Some(id) = messages.fail(&mut self.flows, (counts, why)) else {
                 return;
             };
             self.finish_flow(id, sched);
@@ -366,7 +373,10 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     /// TIME-WAIT passes: both have ended, and none of their packets is on its way.
     pub(super) fn free(&mut self, id: FlowId, sched: &mut Scheduler) {
         let connection = &self.connections[id.0 as usize];
-        if self.outside.watch.probe.keeps_ends() || !self.has_ended(id) || connection.failed {
+        if self.outside.watch.probe.keeps_ends()
+            || !self.has_ended(id)
+            || connection.failure.is_some()
+        {
             return;
         }
         let settled = |(sender, receiver): (&Endpoint<Sender>, &Endpoint<Sender>)| {
@@ -419,7 +429,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     }
 
     /// An application acts on an end of a connection.
-    fn apply(
+    pub(super) fn apply(
         &mut self,
         id: FlowId,
         end: (HostId, Slot),

@@ -57,7 +57,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         for (state, flow) in seen.flows.iter_mut().zip(&self.flows) {
             state.start = flow.started.then_some(flow.start);
             state.completion = (flow.completion != Time::NEVER).then_some(flow.completion);
-            state.failed = flow.failed;
+            state.failed = flow.failure.is_some();
         }
         for (state, connection) in seen.connections.iter_mut().zip(&self.connections) {
             let ends = self.ends(connection);

@@ -10,6 +10,7 @@ use fabric::{Network, PortId, QueueStatistics};
 use tcp::{Plays, ReceiverCc};
 
 use super::World;
+use crate::failure::Failure;
 use crate::probe::Sees;
 
 impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
@@ -100,10 +101,10 @@ fn join_connections<R, P>(parts: &mut [World<R, P>], owners: &[usize]) {
         let ends = [connection.sender, connection.receiver];
         let [sender, receiver] = ends.map(|(host, _)| owners[host.0 as usize]);
         let at_sender = &parts[sender].connections[number];
-        let failed = at_sender.failed;
+        let failure = at_sender.failure;
         let answered = at_sender.messages.as_ref().map(|all| all.answered());
         let connection = swap(parts, receiver, |part| &mut part.connections[number]);
-        connection.failed |= failed;
+        connection.failure = first_of(failure, connection.failure);
         if let (Some(messages), Some(answered)) = (&mut connection.messages, answered) {
             messages.join(answered);
         }
@@ -118,15 +119,16 @@ fn join_flows<R, P>(parts: &mut [World<R, P>], owners: &[usize], over: &[Time]) 
         let ends = [ends.sender, ends.receiver];
         let [sender, receiver] = ends.map(|(host, _)| owners[host.0 as usize]);
         let at_sender = &parts[sender].flows[number];
-        let (acknowledged, failed) = (at_sender.acknowledged, at_sender.failed);
+        let (acknowledged, failure) = (at_sender.acknowledged, at_sender.failure);
         let flow = swap(parts, receiver, |part| &mut part.flows[number]);
         flow.acknowledged = acknowledged;
-        if !(failed || flow.failed) {
+        let failure = first_of(failure, flow.failure);
+        if failure.is_none() {
             continue;
         }
         // Who fails first has failed for both; a flow that is complete by then is complete.
-        flow.failed = *over < flow.completion;
-        if flow.failed && flow.completion != Time::NEVER {
+        flow.failure = failure.filter(|_| *over < flow.completion);
+        if flow.failure.is_some() && flow.completion != Time::NEVER {
             flow.completion = Time::NEVER;
             let messages = &mut parts[0].connections[connection].messages;
             if let Some(messages) = messages {
@@ -134,10 +136,15 @@ fn join_flows<R, P>(parts: &mut [World<R, P>], owners: &[usize], over: &[Time]) 
             }
         }
         let flow = &mut parts[0].flows[number];
-        if flow.failed && flow.first_byte > *over {
+        if flow.failure.is_some() && flow.first_byte > *over {
             flow.first_byte = Time::NEVER;
         }
     }
+}
+
+/// The earlier of two failures at both ends: the end that fails first resets the other.
+fn first_of(one: Option<Failure>, other: Option<Failure>) -> Option<Failure> {
+    one.into_iter().chain(other).min()
 }
 
 /// Exchanges something of the first part with that of another, and returns it.

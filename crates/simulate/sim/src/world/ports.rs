@@ -8,7 +8,7 @@ use engine::Token;
 use engine::random::Stream;
 use fabric::{
     Bucket, Chosen, Discipline, Disorder, EcnRamp, Jitter, Limit, LinkSpec, LossLaw, Network, Node,
-    NodeId, PfcConfig, PoolConfig, PortId, PortParts, Segment, Strict, Topology, Xoff,
+    NodeId, PfcConfig, PoolConfig, PortId, PortParts, Segment, Strict, SwitchHook, Topology, Xoff,
 };
 use plan::PointSpec;
 use plan::keys::{
@@ -34,6 +34,13 @@ pub(super) struct Ports<'a> {
     connections: Vec<u32>,
     /// Switches that the priorities of a scheme have not reached.
     plain: BTreeSet<NodeId>,
+}
+
+/// The discipline and the hook of a port whose switch has just started.
+pub(super) struct Fresh {
+    pub(super) port: PortId,
+    pub(super) discipline: Discipline,
+    pub(super) hook: Option<Box<dyn SwitchHook>>,
 }
 
 impl<'a> Ports<'a> {
@@ -151,8 +158,8 @@ impl<'a> Ports<'a> {
         }
     }
 
-    /// A port of a switch.
-    pub(super) fn of_switch(&self, port: PortId, link: &LinkSpec) -> PortParts {
+    /// A port of a switch without what is lost on the way to it.
+    fn without_losses(&self, port: PortId, link: &LinkSpec) -> PortParts {
         let keys = &*self.point.keys;
         let threshold = keys.switch.ecn_threshold.0.map(|size| self.limit(size));
         let mut made = PortParts {
@@ -197,6 +204,25 @@ impl<'a> Ports<'a> {
         if threshold.is_some() && roles.is_none_or(|roles| roles.queue.is_none()) {
             self.place_marks(&mut made);
         }
+        made
+    }
+
+    /// The discipline and the hook of a port of a switch that has just started.
+    pub(super) fn fresh(&self, port: PortId, link: &LinkSpec) -> Fresh {
+        let PortParts {
+            discipline, hook, ..
+        } = self.without_losses(port, link);
+        Fresh {
+            port,
+            discipline,
+            hook,
+        }
+    }
+
+    /// A port of a switch.
+    pub(super) fn of_switch(&self, port: PortId, link: &LinkSpec) -> PortParts {
+        let keys = &*self.point.keys;
+        let mut made = self.without_losses(port, link);
         let (lossy, law) = &self.lossy;
         if let Some(law) = law.as_ref().filter(|_| port == *lossy) {
             made.discipline = if keys.bottleneck.loss_of_control {

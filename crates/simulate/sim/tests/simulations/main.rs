@@ -9,6 +9,7 @@ mod bursts;
 mod collectives;
 mod endings;
 mod exceptions;
+mod faults;
 mod golden;
 mod grants;
 mod ictcp;

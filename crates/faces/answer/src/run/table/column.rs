@@ -226,7 +226,7 @@ pub(super) fn all(summary: &Summary, rows: &[&Row], asked: Asked) -> Vec<Column>
                 known(of_ends) || !known("goodput_bps")
             }
             rare if kinds.contains(&rare) || rare == "flows_late" => happened(),
-            shared if SHARED.contains(&shared) => happened(),
+            rare if RARE.contains(&rare) => happened(),
             _ => true,
         };
         if shown {
@@ -321,7 +321,7 @@ fn priority(selector: &Selector) -> usize {
 }
 
 /// Metrics in the order of the table, with their place in the order in which they get room.
-const ORDER: [(&str, usize); 34] = [
+const ORDER: [(&str, usize); 42] = [
     ("goodput_bps", 2),
     ("goodput_p50_bps", 14),
     ("goodput_weighted_bps", 15),
@@ -349,6 +349,11 @@ const ORDER: [(&str, usize); 34] = [
     ("drops_pool", 11),
     ("drops_threshold", 11),
     ("drops_headroom", 11),
+    ("drops_link_down", 8),
+    ("drops_restart", 8),
+    ("drops_host_gone", 8),
+    ("drops_lossy", 8),
+    ("drops_corrupt", 8),
     ("marks", 10),
     ("queue_mean_bytes", 6),
     ("queue_p95_bytes", 13),
@@ -357,9 +362,12 @@ const ORDER: [(&str, usize); 34] = [
     ("pfc_pauses", 6),
     ("pfc_paused_us", 6),
     ("pfc_victims", 7),
+    ("flows_failed", 3),
+    ("flows_host_gone", 4),
+    ("flows_gave_up", 4),
 ];
-/// Metrics of shared buffers and pauses, which few networks have.
-const SHARED: [&str; 7] = [
+/// Metrics of shared buffers, pauses and faults, which few networks have.
+const RARE: [&str; 15] = [
     "drops_pool",
     "drops_threshold",
     "drops_headroom",
@@ -367,6 +375,14 @@ const SHARED: [&str; 7] = [
     "pfc_pauses",
     "pfc_paused_us",
     "pfc_victims",
+    "drops_link_down",
+    "drops_restart",
+    "drops_host_gone",
+    "drops_lossy",
+    "drops_corrupt",
+    "flows_failed",
+    "flows_host_gone",
+    "flows_gave_up",
 ];
 /// Characters of the longest bar.
 const BAR: u32 = 8;
