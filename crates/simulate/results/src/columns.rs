@@ -195,6 +195,7 @@ columns! {
         drops: "packets", "Packets of it that were dropped, in both directions.";
         late: "", "Whether it took longer than workload.deadline, complete or not.";
         failed: "", "Whether the connection gave up or was reset.";
+        pfc_victim: "", "Whether its connection waited for a pause although nothing waited at the port that it went on to: it paid for others; missing without switch.pfc.";
     }
     then breakdown
 }

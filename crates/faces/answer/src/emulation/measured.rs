@@ -275,6 +275,7 @@ fn flows(point: &PointSpec, line: &PointLine) -> Vec<FlowRecord> {
                 .zip(limit_us)
                 .is_some_and(|(end, limit)| end - start_us > limit),
             failed: false,
+            pfc_victim: None,
             breakdown: None,
         })
     });
