@@ -44,7 +44,7 @@ const WORDS: &[(&[&str], &[&str])] = &[
 
 /// What is not modelled, by the words for it.
 const ABSENT: &[&str] = &[
-    "bbr", "swift", "hpcc", "timely", "pfc", "quic", "mptcp", "homa", "ndp",
+    "bbr", "swift", "hpcc", "timely", "quic", "mptcp", "homa", "ndp",
 ];
 
 /// What `word` means, and which pages tell more.
@@ -231,6 +231,7 @@ mod tests {
             assert!(explained(word).is_ok(), "{word}");
         }
         assert!(explained("buffer").is_ok_and(|text| text.contains("switch.buffer = ")));
+        assert!(explained("PFC").is_ok_and(|text| text.contains("switch.pfc")));
         assert!(explained("verdict").is_ok_and(|text| text.contains("not reproduced")));
         assert!(explained("fan-out").is_ok_and(|text| text.contains("workload.senders = ")));
         for word in ["", "---", "tcp.min_rtt", "xyzzy"] {
