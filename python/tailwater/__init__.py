@@ -3,7 +3,7 @@
 >>> import tailwater as tw
 >>> run = tw.run("incast", schemes=["newreno", "rcc"], set={"workload.senders": [10, 40]})
 >>> run                       # a notebook shows a table and charts, a prompt the command's table
->>> run.rows.to_polars()      # rows, points, flows, ports, series: each a table
+>>> run.rows.to_polars()      # rows, points, collectives, flows, ports, series: each a table
 """
 
 from __future__ import annotations

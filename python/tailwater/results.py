@@ -167,6 +167,11 @@ class Results:
         return self._table("points")
 
     @cached_property
+    def collectives(self) -> Table:
+        """A row for the collectives of each group of each simulation, with the message that held the slowest one up."""
+        return self._table("collectives")
+
+    @cached_property
     def flows(self) -> Table:
         """A row for each flow of each simulation."""
         return self._table("flows")

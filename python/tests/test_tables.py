@@ -113,6 +113,23 @@ def test_points_are_those_of_the_summary(small: tw.Results) -> None:
         assert point["seed"] == told["seed"]
 
 
+def test_collectives_name_the_flow_that_held_them_up() -> None:
+    workload = {"kind": "collective", "ranks": 4, "size": "80KB"}
+    run = tw.run({"schemes": ["newreno", "dctcp"], "workload": workload}, seeds=2)
+    collectives = run.collectives.to_arrow().to_pylist()
+    assert [one["scheme"] for one in collectives] == ["newreno", "newreno", "dctcp", "dctcp"]
+    for one in collectives:
+        assert (one["completed"], one["steps"]) == (1, 6)
+        assert one["over_ideal"] == one["mean_us"] / one["ideal_us"] > 1
+        flows = run.flows.to_arrow().to_pylist()
+        held = [flow for flow in flows if (flow["point"], flow["flow"]) == (one["point"], one["held_flow"])]
+        assert [(flow["sender"], flow["receiver"]) for flow in held] == [(one["held_sender"], one["held_receiver"])]
+
+
+def test_a_run_without_collectives_has_an_empty_table_of_them(small: tw.Results) -> None:
+    assert len(small.collectives) == 0
+
+
 def test_every_reader_gets_the_same_memory(small: tw.Results) -> None:
     def addresses(name: str) -> list[int]:
         column = small.flows.to_arrow().column(name)

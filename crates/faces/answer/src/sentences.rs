@@ -48,7 +48,7 @@ pub fn of_run(summary: &Summary) -> Vec<String> {
         sentences.extend(ties::sentences(summary, &rankings));
     }
     sentences.extend(rounds::sentences(summary, &rankings));
-    sentences.extend(collectives::sentences(summary));
+    sentences.extend(collectives::sentence(summary));
     // Why rows miss the goals says more than why a scheme is behind.
     let goals = summary.goals.as_ref();
     if compared && goals.is_none_or(|goals| goals::cause(summary, goals).is_none()) {

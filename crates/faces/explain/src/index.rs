@@ -233,6 +233,7 @@ mod tests {
             assert!(explained(word).is_ok(), "{word}");
         }
         assert!(explained("buffer").is_ok_and(|text| text.contains("switch.buffer = ")));
+        assert!(explained("PFC").is_ok_and(|text| text.contains("switch.pfc")));
         assert!(explained("verdict").is_ok_and(|text| text.contains("not reproduced")));
         assert!(explained("fan-out").is_ok_and(|text| text.contains("workload.senders = ")));
         for word in ["", "---", "tcp.min_rtt", "xyzzy"] {

@@ -18,7 +18,7 @@ struct Notion {
     more: &'static [&'static str],
 }
 
-const NOTIONS: [Notion; 21] = [
+const NOTIONS: [Notion; 22] = [
     Notion {
         names: &["goals", "goal"],
         text: "A goal is a demand on the results: a metric, a comparison (<, <=, > or >=) and a threshold with its \
@@ -184,11 +184,23 @@ const NOTIONS: [Notion; 21] = [
                workload.collective says what is done, workload.algorithm in which messages. A message starts when those \
                that it waits for are complete at their receivers, and its rank has worked for workload.compute; a \
                straggler works longer. Each collective is a round. rounds_over_ideal is its time over that in an \
-               empty network, and the answer names the flow that held everybody up most.",
+               empty network, and a table names the step and the flow that held everybody up most.",
         more: &[
             "tailwater run collective",
             "tailwater explain workload.collective",
             "tailwater explain rounds_over_ideal",
+        ],
+    },
+    Notion {
+        names: &["pfc", "victim", "lossless"],
+        text: "Switches with switch.pfc pause the node before them rather than drop (priority-based flow control, IEEE \
+               802.1Qbb). A paused port sends nothing of the priority, whatever receiver it is for. So a flow waits, \
+               too, whose packets go on to an idle port: it is a victim of others. pfc_victims counts such \
+               connections, of all flows and of groups, and the column pfc_victim of flows.parquet names them.",
+        more: &[
+            "tailwater run collateral",
+            "tailwater explain switch.pfc",
+            "tailwater explain pfc_victims",
         ],
     },
     Notion {

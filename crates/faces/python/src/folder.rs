@@ -98,6 +98,7 @@ impl Folder {
             Ok::<_, Problems>(match name {
                 "rows" => Some(Table::of_frame(results::rows(folder.summary()))),
                 "points" => Some(Table::of_frame(results::points(folder.summary()))),
+                "collectives" => Some(Table::of_frame(results::collectives(folder.summary()))),
                 _ => match folder.table_file(name)? {
                     Some(path) => Some(Table::of_file(path)?),
                     None => None,

@@ -1,6 +1,7 @@
 //! The report: one HTML file with everything in it.
 
 mod against;
+mod collectives;
 pub(crate) mod drawn;
 mod goals;
 mod map;
@@ -20,6 +21,7 @@ use crate::error::Error;
 use crate::figure::Figure;
 use crate::figures;
 use crate::sentences::Sentences;
+use collectives::Collectives;
 pub(crate) use drawn::{Breadth, Drawn, charts};
 use tables::{Compared, Failed, Table};
 use tiers::Tiers;
@@ -51,6 +53,7 @@ pub(crate) struct Page {
     causes: Option<Drawn>,
     /// Whether the causes are so few bars that they stand beside the main chart, which needs more room.
     aside: bool,
+    collectives: Collectives,
     tiers: Tiers,
     /// Results under several orders of simultaneous events, and the number of orders.
     ties: Vec<TiesRow>,
@@ -136,6 +139,7 @@ pub(crate) fn page(folders: &[&Folder], words: &Sentences, out: &Path) -> Result
             && causes.as_ref().is_some_and(|causes| !causes.full),
         main,
         causes,
+        collectives: collectives::table(&data),
         tiers: tiers::table(&data),
         ties: ties::table(&data),
         orders: ties::orders(folders.iter().map(|folder| folder.summary())),

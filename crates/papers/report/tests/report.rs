@@ -559,3 +559,36 @@ fn a_report_needs_no_scrolling_sideways_on_a_phone() {
         assert_eq!(width, "390");
     }
 }
+
+#[test]
+fn a_report_has_the_collectives_of_every_row_with_what_held_them_up() {
+    let temporary = Temporary::new("report-collectives");
+    let source = Source::builtin("collective").expect("it comes with the program");
+    let wanted = Wanted {
+        schemes: Some("dctcp"),
+        sets: &["workload.ranks=4", "workload.size=400KB"],
+        seeds: 1,
+        ..Wanted::default()
+    };
+    let folder = run::simulate(source, &temporary.0.join("run"), &wanted);
+    let html = report(&[&folder], &folder.path().join("report.html"));
+    let table = html.split("what held them up</summary>").nth(1);
+    let table = table.and_then(|rest| rest.split("</table>").next());
+    let lines: Vec<&str> = table.expect("a table").lines().collect();
+    for row in &folder.summary().rows {
+        let one = &row.collectives[0];
+        let held = one.held_up.as_ref().expect("a message");
+        let expected = [
+            row.set[0].1.clone(),
+            format!("{:.2}", one.over_ideal()),
+            format!("{} of {}", held.step + 1, held.steps),
+            format!("{} to {}", held.sender, held.receiver),
+        ];
+        let is_there = |line: &&&str| expected.iter().all(|cell| line.contains(cell.as_str()));
+        assert!(
+            lines.iter().any(|line| is_there(&line)),
+            "{expected:?} {lines:?}"
+        );
+    }
+    assert_eq!(folder.summary().rows.len(), 2);
+}

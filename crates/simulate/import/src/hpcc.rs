@@ -5,7 +5,7 @@ use tables::flows::exact::SECOND;
 
 use crate::hosts::Hosts;
 use crate::words::{Word, Words};
-use crate::{Flow, Imported, Kind};
+use crate::{Flow, Imported, Kind, Options};
 
 /// Whether a file with this first line may be one.
 pub(crate) fn is_one(first: &str) -> bool {
@@ -13,7 +13,7 @@ pub(crate) fn is_one(first: &str) -> bool {
     words.next().is_some_and(|word| word.parse::<u64>().is_ok()) && words.next().is_none()
 }
 
-pub(crate) fn read(text: &str) -> Result<Imported, String> {
+pub(crate) fn read(text: &str, options: &Options) -> Result<Imported, String> {
     let mut lines = (1_usize..)
         .zip(text.lines())
         .filter(|(_, line)| !line.trim().is_empty());
@@ -23,6 +23,7 @@ pub(crate) fn read(text: &str) -> Result<Imported, String> {
         .whole("the number of flows")?;
     let (mut hosts, mut flows) = (Hosts::default(), Vec::new());
     let (mut themselves, mut empty, mut beyond, mut read) = (0, 0, 0, 0);
+    let mut end = (number, first);
     for (number, line) in lines {
         // Many files end with words about their own format.
         if is_about_the_format(line) {
@@ -33,6 +34,7 @@ pub(crate) fn read(text: &str) -> Result<Imported, String> {
             continue;
         }
         read += 1;
+        end = (number, line);
         let mut words = Words::of(number, line);
         let mut need = |what: &str| {
             words.need(&format!(
@@ -65,6 +67,14 @@ pub(crate) fn read(text: &str) -> Result<Imported, String> {
                 ..Flow::new(ends, size)
             });
         }
+    }
+    if read < count && !options.lenient {
+        return Err(format!(
+            "line {}, column {}: the flows end after {read} of {count}: the rest is missing, or correct the number in line \
+             {number}; lenient import takes those that are there",
+            end.0,
+            end.1.trim_end().chars().count() + 1
+        ));
     }
     let mut notes = vec!["Hosts have the numbers of the file's nodes.".to_owned()];
     if read < count {
@@ -103,6 +113,10 @@ fn is_about_the_format(line: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn read(text: &str) -> Result<Imported, String> {
+        super::read(text, &Options::default())
+    }
+
     #[test]
     fn flows_start_in_seconds_and_keep_their_hosts() {
         let imported = read(
@@ -115,7 +129,15 @@ mod tests {
         let skipped: Vec<u64> = imported.skipped.iter().map(|(_, count)| *count).collect();
         assert_eq!((imported.read, skipped), (3, vec![1, 0, 1]));
         let about = "\nFirst line: # of flows\nsrc0 dst0 3 dst_port0 size0 start_time0\n...\nPlease order the flows!\n";
-        let short = read(&format!("5\n2 1 3 100 200000000 2\n{about}")).unwrap();
+        let short = format!("5\n2 1 3 100 200000000 2\n{about}");
+        let error = read(&short).unwrap_err();
+        let cause = "line 2, column 22: the flows end after 1 of 5: the rest is missing";
+        assert!(error.starts_with(cause), "{error}");
+        let lenient = Options {
+            lenient: true,
+            ..Options::default()
+        };
+        let short = super::read(&short, &lenient).unwrap();
         assert!(short.notes[1].contains("says 5 flows, and there are 1"));
     }
 

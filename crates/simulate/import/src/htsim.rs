@@ -16,22 +16,21 @@
 use std::collections::BTreeMap;
 
 use crate::hosts::Hosts;
-use crate::words::{Word, Words};
+use crate::words::{Word, Words, end_of};
 use crate::{Flow, Imported, Kind, Options, Wait};
 
 /// Whether a file with this first line is one.
 pub(crate) fn is_one(first: &str) -> bool {
     let mut words = first.split_whitespace();
-    words.next() == Some("Nodes")
-        && words.next().is_some_and(|word| word.parse::<u64>().is_ok())
-        && words.next().is_none()
+    words.next() == Some("Nodes") && words.nth(1).is_none()
 }
 
 /// The lines of a file that have been read so far.
 #[derive(Default)]
 struct Matrix<'a> {
     nodes: Option<u64>,
-    connections: Option<u64>,
+    /// How many there are, and in which line the file says so.
+    connections: Option<(u64, usize)>,
     read: u64,
     failures: u64,
     endless: u64,
@@ -57,6 +56,16 @@ enum TriggerKind {
     Barrier(u32),
 }
 
+/// What stands behind the hosts of a connection.
+#[derive(Default)]
+struct Connection<'a> {
+    start: Option<u128>,
+    trigger: Option<Word<'a>>,
+    size: u64,
+    /// The triggers that it calls when it is done.
+    calls: Vec<u64>,
+}
+
 pub(crate) fn read(text: &str, options: &Options) -> Result<Imported, String> {
     let mut matrix = Matrix::default();
     for (number, line) in (1_usize..).zip(text.lines()) {
@@ -67,7 +76,7 @@ pub(crate) fn read(text: &str, options: &Options) -> Result<Imported, String> {
             "Nodes" => matrix.nodes = Some(words.need("the number of nodes")?.whole("Nodes")?),
             "Connections" => {
                 let count = words.need("the number of connections")?;
-                matrix.connections = Some(count.whole("Connections")?);
+                matrix.connections = Some((count.whole("Connections")?, count.line));
             }
             "Triggers" | "Failures" => {
                 words.need("a number")?.whole(first.text)?;
@@ -84,7 +93,45 @@ pub(crate) fn read(text: &str, options: &Options) -> Result<Imported, String> {
         }
     }
     matrix.wait()?;
+    if let Some((said, _)) = matrix.connections
+        && matrix.read < said
+        && !options.lenient
+    {
+        return Err(format!(
+            "{}: the file ends after {} of {said} connections: the rest is missing, or correct the number behind Connections; \
+             lenient import takes those that are there",
+            end_of(text),
+            matrix.read
+        ));
+    }
     Ok(matrix.into_imported())
+}
+
+impl<'a> Connection<'a> {
+    fn of(words: &mut Words<'a>) -> Result<Self, String> {
+        let mut of = Self::default();
+        while let Some(word) = words.next() {
+            match word.text {
+                "start" => of.start = Some(words.need("the start")?.times("start", 1)?),
+                "size" => of.size = words.need("the size")?.whole("size")?,
+                "trigger" => of.trigger = Some(words.need("the trigger")?),
+                "send_done_trigger" | "recv_done_trigger" => {
+                    of.calls.push(words.need("the trigger")?.whole(word.text)?);
+                }
+                "id" | "prio" | "priority" => {
+                    words.need("a number")?.whole(word.text)?;
+                }
+                // A word of one branch that has no number, and means nothing to a flow.
+                "addon" => {}
+                other => {
+                    return Err(word.wrong(format!(
+                        "a connection has id, start, trigger, size, send_done_trigger, recv_done_trigger and prio, not {other:?}"
+                    )));
+                }
+            }
+        }
+        Ok(of)
+    }
 }
 
 impl<'a> Matrix<'a> {
@@ -130,6 +177,22 @@ impl<'a> Matrix<'a> {
         Ok(())
     }
 
+    /// Counts a connection that begins with `pair`.
+    fn count(&mut self, pair: Word<'a>, options: &Options) -> Result<(), String> {
+        self.read += 1;
+        if let Some((said, line)) = self.connections
+            && self.read > said
+            && !options.lenient
+        {
+            return Err(pair.wrong(format!(
+                "this is connection {} of {said}: correct the number in line {line}, or take this one out; lenient import \
+                 takes all",
+                self.read
+            )));
+        }
+        Ok(())
+    }
+
     /// `A->B` and what follows.
     fn connection(
         &mut self,
@@ -137,33 +200,18 @@ impl<'a> Matrix<'a> {
         mut words: Words<'a>,
         options: &Options,
     ) -> Result<(), String> {
-        self.read += 1;
+        self.count(pair, options)?;
         let ends = pair.text.split_once("->");
         let ends =
             ends.and_then(|(source, target)| Some((source.parse().ok()?, target.parse().ok()?)));
         let (source, target): (u64, u64) =
             ends.ok_or_else(|| pair.wrong(format!("a connection is A->B, not {:?}", pair.text)))?;
-        let (mut start, mut trigger, mut size, mut calls) = (None, None, 0, Vec::new());
-        while let Some(word) = words.next() {
-            match word.text {
-                "start" => start = Some(words.need("the start")?.times("start", 1)?),
-                "size" => size = words.need("the size")?.whole("size")?,
-                "trigger" => trigger = Some(words.need("the trigger")?),
-                "send_done_trigger" | "recv_done_trigger" => {
-                    calls.push(words.need("the trigger")?.whole(word.text)?);
-                }
-                "id" | "prio" | "priority" => {
-                    words.need("a number")?.whole(word.text)?;
-                }
-                // A word of one branch that has no number, and means nothing to a flow.
-                "addon" => {}
-                other => {
-                    return Err(word.wrong(format!(
-                        "a connection has id, start, trigger, size, send_done_trigger, recv_done_trigger and prio, not {other:?}"
-                    )));
-                }
-            }
-        }
+        let Connection {
+            start,
+            trigger,
+            size,
+            calls,
+        } = Connection::of(&mut words)?;
         if let Some(most) = self.nodes.filter(|nodes| source.max(target) >= *nodes) {
             return Err(pair.wrong(format!(
                 "there is no node {} among {most}, numbered from 0",
@@ -172,6 +220,11 @@ impl<'a> Matrix<'a> {
         }
         if let (Some(_), Some(trigger)) = (start, &trigger) {
             return Err(trigger.wrong("a connection has a start or a trigger: take one out"));
+        }
+        if start.is_none() && trigger.is_none() {
+            return Err(pair.wrong(
+                "the connection has neither a start nor a trigger: add one, as in start 0",
+            ));
         }
         let size = if size == 0 {
             options.endless.unwrap_or(0)
@@ -185,7 +238,7 @@ impl<'a> Matrix<'a> {
             if let Some(trigger) = calls.first() {
                 return Err(pair.wrong(format!(
                     "others wait for trigger {trigger} of this connection, which never ends or leads to itself: {}",
-                    if size == 0 { "import it with a size for endless flows" } else { "correct its hosts" }
+                    if size == 0 { "import it with a size for flows without an end" } else { "correct its hosts" }
                 )));
             }
             return Ok(());
@@ -250,7 +303,7 @@ impl<'a> Matrix<'a> {
 
     fn into_imported(self) -> Imported {
         let mut notes = vec!["Hosts have the numbers of the file's nodes.".to_owned()];
-        if let Some(said) = self.connections.filter(|said| *said != self.read) {
+        if let Some((said, _)) = self.connections.filter(|(said, _)| *said != self.read) {
             notes.push(format!(
                 "The file says {said} connections, and there are {}.",
                 self.read
@@ -295,7 +348,11 @@ mod tests {
         let text = "# made up\nNodes 8\nConnections 4\nTriggers 1\n0->7 start 1000000 size 2000000\n\
                     1->7 id 1 start 0 size 5 send_done_trigger 1\n2->7 id 2 trigger 1 size 6\n3->7 start 0.000 size 0\n\
                     3->3 start 0 size 1\ntrigger id 1 oneshot\n";
-        let imported = read(text).unwrap();
+        let lenient = Options {
+            lenient: true,
+            ..Options::default()
+        };
+        let imported = super::read(text, &lenient).unwrap();
         let flows: Vec<_> = (imported.flows.iter())
             .map(|flow| (flow.start, flow.size))
             .collect();
@@ -310,13 +367,34 @@ mod tests {
         assert!(imported.notes[1].contains("says 4 connections, and there are 5"));
         let sized = Options {
             endless: Some(7),
-            ..Options::default()
+            ..lenient
         };
         let sized = super::read(text, &sized).unwrap();
         assert_eq!(
             sized.flows.iter().map(|flow| flow.size).collect::<Vec<_>>(),
             [2_000_000, 5, 6, 7]
         );
+    }
+
+    #[test]
+    fn a_file_has_as_many_connections_as_it_says() {
+        let text = |said: u32| {
+            format!("Nodes 3\nConnections {said}\n0->1 start 0 size 5\n1->2 start 0 size 5\n\n")
+        };
+        assert_eq!(read(&text(2)).unwrap().flows.len(), 2);
+        let error = read(&text(3)).unwrap_err();
+        let cause =
+            "line 4, column 20: the file ends after 2 of 3 connections: the rest is missing";
+        assert!(error.starts_with(cause), "{error}");
+        assert_eq!(Kind::of(b"Nodes\nConnections 3\n"), Some(Kind::Htsim));
+        let error = read("Nodes\nConnections 3\n").unwrap_err();
+        assert!(
+            error.starts_with("line 1, column 6: the number of nodes is missing"),
+            "{error}"
+        );
+        let error = read(&text(1)).unwrap_err();
+        let cause = "line 4, column 1: this is connection 2 of 1: correct the number in line 2";
+        assert!(error.starts_with(cause), "{error}");
     }
 
     #[test]
@@ -353,6 +431,10 @@ mod tests {
             (
                 "0->1 start x",
                 "line 2, column 12: start is a number from 0, not \"x\"",
+            ),
+            (
+                "0->1 id 7",
+                "line 2, column 1: the connection has neither a start nor a trigger",
             ),
             (
                 "0->1 start 0 size",

@@ -115,7 +115,7 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Content, String> {
         Kind::Csv => records::csv(bytes)?,
         Kind::Json => records::json(bytes)?,
         Kind::Capture => capture::read(bytes)?,
-        Kind::Hpcc => hpcc::read(text(bytes)?)?,
+        Kind::Hpcc => hpcc::read(text(bytes)?, options)?,
         Kind::Htsim => htsim::read(text(bytes)?, options)?,
         Kind::Goal => goal::read(text(bytes)?)?,
         Kind::Topology => return topology::read(text(bytes)?).map(Content::Network),

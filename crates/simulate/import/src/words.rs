@@ -39,6 +39,16 @@ impl<'a> Words<'a> {
     }
 }
 
+/// Where the last line of `text` that has words ends, as the beginning of an error.
+pub(crate) fn end_of(text: &str) -> String {
+    let lines = (1_usize..).zip(text.lines());
+    let last = lines.filter(|(_, line)| !line.trim().is_empty()).last();
+    let (line, column) = last.map_or((1, 1), |(number, line)| {
+        (number, line.trim_end().chars().count() + 1)
+    });
+    format!("line {line}, column {column}")
+}
+
 impl<'a> Iterator for Words<'a> {
     type Item = Word<'a>;
 

@@ -143,7 +143,8 @@ pub fn short(name: &str) -> &str {
 /// Whether a metric belongs to the network, which all flows share, so that no group has one of its own.
 pub fn is_of_network(name: &str) -> bool {
     let of_queues = ["queue_", "pool_", "pfc_", "drops"];
-    of_queues.iter().any(|start| name.starts_with(start))
+    // Who waits for the pauses of others is known by connection.
+    name != "pfc_victims" && of_queues.iter().any(|start| name.starts_with(start))
         || ["marks", "threshold_crossings"].contains(&name)
 }
 

@@ -196,6 +196,7 @@ columns! {
         late: "", "Whether it took longer than workload.deadline, complete or not.";
         failed: "", "Whether the connection gave up or was reset.";
         failure: "", "Why it failed: host_gone if the host at one end had disappeared, handshake or retries if nobody answered its SYN or acknowledged its data (tcp.syn_retries, tcp.retries), reset if the other end reset it; missing for a flow that did not fail.";
+        pfc_victim: "", "Whether its connection waited for a pause although nothing waited at the port that it went on to: it paid for others; missing without switch.pfc.";
     }
     then breakdown
 }

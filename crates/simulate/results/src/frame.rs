@@ -1,12 +1,13 @@
 //! The numbers of a summary as tables: a row for each scheme and combination, or for each simulation.
 
 use sim::columns::{METRICS, metric_values};
+use sim::metrics::{CollectiveMetrics, HeldUp};
 use tables::decoded::{Array, Description};
 use tables::{Cell, Field, Kind};
 
-use super::Summary;
 use super::columns::{setting_cell, setting_field};
 use super::statistics::Estimate;
+use super::{PointSummary, Summary};
 
 /// A table in memory.
 #[derive(Clone, Debug, Default)]
@@ -59,22 +60,7 @@ pub fn rows(summary: &Summary) -> Frame {
 pub fn points(summary: &Summary) -> Frame {
     let mut frame = Frame::default();
     let all = || summary.points.iter();
-    let row = |row: u32| &summary.rows[row as usize];
-    for field in super::leading_fields() {
-        let cells = all().map(|point| match field.name.as_str() {
-            "point" => Cell::Int(point.point.into()),
-            "scheme" => Cell::Text(&row(point.row).scheme),
-            // A seed beyond 63 bits wraps, as in the tables of files.
-            _ => Cell::Int(point.seed.cast_signed()),
-        });
-        frame.add(described(&field), cells);
-    }
-    for (place, key) in summary.axes.iter().enumerate() {
-        frame.setting(key, all().map(|point| row(point.row).set[place].1.as_str()));
-    }
-    for (key, value) in &summary.constants {
-        frame.setting(key, all().map(|_| value.as_str()));
-    }
+    frame.leading(summary, all());
     let values: Vec<Vec<f64>> = all().map(|point| metric_values(&point.metrics)).collect();
     for (place, metric) in METRICS.iter().enumerate() {
         let column = values.iter().map(|values| values[place]);
@@ -102,7 +88,70 @@ pub fn points(summary: &Summary) -> Frame {
     frame
 }
 
+/// A row for the collectives of each group of each simulation, with the message that held the slowest one up most.
+pub fn collectives(summary: &Summary) -> Frame {
+    let mut frame = Frame::default();
+    let all = || {
+        let points = summary.points.iter();
+        points.flat_map(|point| point.collectives.iter().map(move |one| (point, one)))
+    };
+    frame.leading(summary, all().map(|(point, _)| point));
+    let group = text(
+        "group",
+        "Name of the group of flows; empty if the scenario has none.",
+    );
+    frame.add(group, all().map(|(_, one)| Cell::Text(&one.group)));
+    for (name, unit, help, value) in COLLECTIVES {
+        let described = Description {
+            name: (*name).to_owned(),
+            kind: Kind::Double,
+            optional: true,
+            unit: (*unit).to_owned(),
+            help: (*help).to_owned(),
+        };
+        frame.add(described, all().map(|(_, one)| real(Some(value(one)))));
+    }
+    for (name, help, value) in HELD_UP {
+        let described = Description {
+            name: (*name).to_owned(),
+            kind: Kind::Int64,
+            optional: true,
+            unit: String::new(),
+            help: (*help).to_owned(),
+        };
+        let held = all().map(|(_, one)| one.held_up.as_ref());
+        let cell = |held: &HeldUp| Cell::Int(value(held).into());
+        frame.add(described, held.map(|held| held.map_or(Cell::Null, cell)));
+    }
+    frame
+}
+
 impl Frame {
+    /// Which simulation each row is about: its number, scheme, seed and settings.
+    fn leading<'a>(
+        &mut self,
+        summary: &'a Summary,
+        points: impl Iterator<Item = &'a PointSummary> + Clone,
+    ) {
+        let row = |point: &PointSummary| &summary.rows[point.row as usize];
+        for field in super::leading_fields() {
+            let cells = points.clone().map(|point| match field.name.as_str() {
+                "point" => Cell::Int(point.point.into()),
+                "scheme" => Cell::Text(&row(point).scheme),
+                // A seed beyond 63 bits wraps, as in the tables of files.
+                _ => Cell::Int(point.seed.cast_signed()),
+            });
+            self.add(described(&field), cells);
+        }
+        for (place, key) in summary.axes.iter().enumerate() {
+            let values = points.clone().map(|point| row(point).set[place].1.as_str());
+            self.setting(key, values);
+        }
+        for (key, value) in &summary.constants {
+            self.setting(key, points.clone().map(|_| value.as_str()));
+        }
+    }
+
     fn add<'a>(&mut self, column: Description, cells: impl Iterator<Item = Cell<'a>>) {
         let mut array = Array::new(column.kind, column.optional);
         cells.for_each(|cell| array.push(cell));
@@ -143,6 +192,80 @@ fn described(field: &Field) -> Description {
         help: field.help.to_owned(),
     }
 }
+
+/// Name, unit, meaning and value of a column of collectives.
+type OfCollective = (
+    &'static str,
+    &'static str,
+    &'static str,
+    fn(&CollectiveMetrics) -> f64,
+);
+
+/// Times of collectives.
+const COLLECTIVES: &[OfCollective] = &[
+    (
+        "completed",
+        "collectives",
+        "Collectives that were complete.",
+        |one| base::cast::real(one.completed),
+    ),
+    (
+        "ideal_us",
+        "us",
+        "Time of a collective in an empty network without headers, from the closed form of workload.algorithm.",
+        |one| one.ideal_us,
+    ),
+    (
+        "mean_us",
+        "us",
+        "Mean time of those that were complete.",
+        |one| one.mean_us,
+    ),
+    (
+        "over_ideal",
+        "",
+        "mean_us over ideal_us.",
+        CollectiveMetrics::over_ideal,
+    ),
+    ("slowest_us", "us", "Time of the slowest one.", |one| {
+        one.slowest_us
+    }),
+    (
+        "held_took_us",
+        "us",
+        "How long the message took that held the slowest one up most: of those on the critical path the one that took longest \
+         beyond its ideal time.",
+        |one| one.held_up.as_ref().map_or(f64::NAN, |held| held.took_us),
+    ),
+    (
+        "held_ideal_us",
+        "us",
+        "Time of that message in an empty network.",
+        |one| one.held_up.as_ref().map_or(f64::NAN, |held| held.ideal_us),
+    ),
+];
+
+/// Name, meaning and value of a column about the message that held a collective up.
+type OfHeldUp = (&'static str, &'static str, fn(&HeldUp) -> u32);
+
+/// The message that held the slowest collective up.
+const HELD_UP: &[OfHeldUp] = &[
+    (
+        "held_flow",
+        "Number of the flow that held the slowest one up most.",
+        |held| held.flow,
+    ),
+    (
+        "held_step",
+        "Its step within the collective, from 0.",
+        |held| held.step,
+    ),
+    ("steps", "Steps of the collective.", |held| held.steps),
+    ("held_sender", "The host that sent it.", |held| held.sender),
+    ("held_receiver", "The host that received it.", |held| {
+        held.receiver
+    }),
+];
 
 /// Takes a number from an estimate.
 type Part = fn(&Estimate) -> Option<f64>;

@@ -92,7 +92,7 @@ pub use deliver::{Delivered, Undelivered, deliver, is_stream};
 pub use files::replace;
 pub use finished::Finished;
 pub use folder::Folder;
-pub use frame::{Frame, points, rows};
+pub use frame::{Frame, collectives, points, rows};
 pub use goals::{Demand, GoalState, GoalVerdict, Goals, JudgedRow, Region, Smallest, magnitude};
 pub use info::{Host, RunInfo, Shared, available_memory};
 pub use keep::{Keep, Transient};

@@ -31,6 +31,10 @@ pub const BUILTINS: &[Builtin] = &[
         text: include_str!("../scenarios/shared-buffer.toml"),
     },
     Builtin {
+        name: "collateral",
+        text: include_str!("../scenarios/collateral.toml"),
+    },
+    Builtin {
         name: "collective",
         text: include_str!("../scenarios/collective.toml"),
     },

@@ -4,10 +4,11 @@ mod bottleneck;
 mod bound;
 mod ports;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use base::cast::real;
-use base::{Span, Time};
+use base::{FlowId, Span, Time};
 use fabric::{FaultDrops, PauseReport, QueueStatistics};
 use plan::{Group, PointSpec};
 
@@ -34,9 +35,10 @@ pub(crate) fn outcome(
     let rounds = rounds::of(ended.flows());
     let seen = collectives::of(&mut ended);
     let mut alone = Alone::new(point.keys.net.header_bytes);
+    let pauses = ended.network.pauses(end);
     let flows = ended.consume_flows(|flow, network| {
         let took = alone.time(&point.groups[flow.flow.group as usize], &flow, network);
-        record(&point.groups, (&flow, took), end)
+        record(&point.groups, (&flow, took), pauses.as_ref(), end)
     });
     let links = HostLinks::of(&ended.topology, &ended.network, point);
     let all_rounds = rounds::totals(&rounds, &seen, None);
@@ -110,7 +112,6 @@ fn metrics(
         pool_max_bytes: ended.network.pool_most(),
         pfc_pauses: pauses.map(|pauses| pauses.pauses),
         pfc_paused_us: pauses.map_or(f64::NAN, |pauses| pauses.paused.as_micros()),
-        pfc_victims: pauses.map(|pauses| pauses.victims),
         pfc_margin_bytes: pauses.map(|pauses| pauses.margin),
         pfc_deadlock: pauses.map(|pauses| pauses.deadlock.len() as u64),
     };
@@ -197,6 +198,7 @@ fn totals<'a>(
         after_timeout: total(|flow| flow.after_timeout),
         packets,
         fairness: fairness(flows(), end),
+        pfc_victims: victims(flows()),
         flows_completed: flows().filter(|flow| flow.fct_us.get().is_some()).count() as u64,
         flows_failed: flows().filter(|flow| flow.failed).count() as u64,
         flows_host_gone: failed(flows(), links, &[Failure::HostGone]),
@@ -224,6 +226,17 @@ fn failed<'a>(
     links
         .have_faults
         .then(|| flows.filter(is_one).count() as u64)
+}
+
+/// Connections that waited for pauses although the port that they went on to was idle; none where no switch pauses.
+fn victims<'a>(flows: impl Iterator<Item = &'a FlowRecord>) -> Option<u64> {
+    let known = flows.filter_map(|flow| Some((flow.pfc_victim?, flow.connection)));
+    let mut known = known.peekable();
+    known.peek()?;
+    let victims: BTreeSet<u32> = known
+        .filter_map(|(is_victim, connection)| is_victim.then_some(connection))
+        .collect();
+    Some(victims.len() as u64)
 }
 
 /// The complete flows of which it is known what their times consist of.
@@ -352,7 +365,12 @@ fn goodput(flows: &[FlowRecord], took: Span) -> f64 {
 }
 
 /// What is kept of a flow, which would take the time `alone` in an empty network.
-fn record(groups: &[Group], (of, alone): (&EndedFlow, Option<Span>), end: Time) -> FlowRecord {
+fn record(
+    groups: &[Group],
+    (of, alone): (&EndedFlow, Option<Span>),
+    pauses: Option<&PauseReport>,
+    end: Time,
+) -> FlowRecord {
     let us = |time: Time| time.since(Time::ZERO).as_micros();
     let known = |time: Time| (time != Time::NEVER).then_some(time);
     let flow = &of.flow;
@@ -396,6 +414,7 @@ fn record(groups: &[Group], (of, alone): (&EndedFlow, Option<Span>), end: Time) 
         late: is_late(groups, flow, end),
         failed: flow.failure.is_some(),
         failure: flow.failure,
+        pfc_victim: pauses.map(|pauses| pauses.has_victim(FlowId(flow.connection))),
         breakdown: of.breakdown.clone(),
     }
 }

@@ -165,11 +165,11 @@ metrics! {
         pfc_pauses: Option<u64>,
         #[serde(with = "absent", default = "absent::none")]
         pfc_paused_us: f64,
-        pfc_victims: Option<u64>,
         pfc_margin_bytes: Option<u64>,
         pfc_deadlock: Option<u64>,
     }
     flows: {
+        pfc_victims: Option<u64>,
         flows_completed: u64,
         flows_failed: u64,
         flows_host_gone: Option<u64>,
@@ -329,6 +329,9 @@ pub struct FlowRecord {
     pub failed: bool,
     /// Why, if it did.
     pub failure: Option<Failure>,
+    /// Whether its connection waited for a pause although nothing waited at the port that it went on to; none where no switch
+    /// pauses.
+    pub pfc_victim: Option<bool>,
     /// What `fct_us` consists of; none if it is not known, or was not asked for.
     pub breakdown: Option<Box<Breakdown>>,
 }

@@ -105,12 +105,20 @@ pub struct PauseReport {
     pub pauses: u64,
     /// The sum of their times.
     pub paused: Span,
-    /// Connections that waited for a pause although nothing waited at the port to which their packet went on.
-    pub victims: u64,
+    /// Connections that waited for a pause although nothing waited at the port to which their packet went on, in ascending
+    /// order.
+    pub victims: Vec<FlowId>,
     /// How near the bytes that any port brought in came to the threshold, at the least.
     pub margin: u64,
     /// Ports that wait for each other, each paused by what waits at the next; empty without a deadlock.
     pub deadlock: Vec<PortId>,
+}
+
+impl PauseReport {
+    /// Whether this connection waited for a pause although the port that it went on to was idle.
+    pub fn has_victim(&self, connection: FlowId) -> bool {
+        self.victims.binary_search(&connection).is_ok()
+    }
 }
 
 /// How often and how long a port was paused.
@@ -290,10 +298,16 @@ impl Lossless {
         PauseReport {
             pauses: paused.iter().map(|paused| paused.pauses).sum(),
             paused: paused.iter().fold(Span::ZERO, |sum, one| sum + one.time),
-            victims: self.victims.iter().filter(|victim| **victim).count() as u64,
+            victims: self.all_victims(),
             margin: self.margin.unwrap_or(0),
             deadlock: self.deadlock(),
         }
+    }
+
+    fn all_victims(&self) -> Vec<FlowId> {
+        let all = (0..).map(FlowId).zip(&self.victims);
+        all.filter_map(|(flow, is_victim)| is_victim.then_some(flow))
+            .collect()
     }
 
     /// Packets that `port` dropped.

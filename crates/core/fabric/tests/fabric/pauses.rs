@@ -232,7 +232,7 @@ fn a_pause_holds_a_flow_to_an_idle_port_and_no_other_priority() {
         .network
         .pauses(fabric.sched.now())
         .expect("it pauses");
-    assert_eq!((report.victims, report.margin), (1, 0));
+    assert_eq!((report.victims, report.margin), (vec![FlowId(4)], 0));
 }
 
 #[test]

@@ -277,6 +277,7 @@ fn flows(point: &PointSpec, line: &PointLine) -> Vec<FlowRecord> {
                 .is_some_and(|(end, limit)| end - start_us > limit),
             failed: false,
             failure: None,
+            pfc_victim: None,
             breakdown: None,
         })
     });

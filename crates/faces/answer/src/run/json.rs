@@ -90,6 +90,9 @@ fn point(finished: &Finished, point: &PointSummary, result: &PointResult) -> Val
     if !result.groups.is_empty() {
         object["groups"] = json!(result.groups);
     }
+    if !result.collectives.is_empty() {
+        object["collectives"] = json!(result.collectives);
+    }
     object
 }
 

@@ -3,6 +3,7 @@
 //! Settings and scheme come first, then as many columns of numbers as there is room for: those in which
 //! rows differ before those in which they do not. A line below names the others.
 
+mod collectives;
 mod column;
 mod tiers;
 mod ties;
@@ -91,6 +92,11 @@ fn write(out: &mut String, finished: &Finished, view: &View) -> std::fmt::Result
     writeln!(out)?;
     for sentence in crate::of_run(summary) {
         paragraph(out, &sentence);
+    }
+    if let Some(lines) = collectives::collectives(summary) {
+        writeln!(out)?;
+        paragraph(out, collectives::TITLE);
+        write!(out, "{lines}")?;
     }
     if let Some((title, lines)) = ties::ties(summary) {
         writeln!(out)?;

@@ -4,7 +4,7 @@ use plan::PointSpec;
 use plan::metric::Selector;
 use results::{PointResult, RunInfo, Summary};
 use scenario::{Overrides, Scenario, Source};
-use sim::metrics::{Cost, Metrics};
+use sim::metrics::{CollectiveMetrics, Cost, HeldUp, Metrics};
 
 use super::*;
 use results::Finished;
@@ -376,4 +376,66 @@ fn columns_of_rounds_appear_where_several_flows_make_one_and_name_what_never_end
         "{}",
         with_rounds(1, 0)
     );
+}
+
+/// Two groups of collectives, one of which was never complete.
+fn collectives() -> Vec<CollectiveMetrics> {
+    let one = CollectiveMetrics {
+        group: "rings".to_owned(),
+        completed: 2,
+        ideal_us: 9030.0,
+        mean_us: 10_836.0,
+        slowest_us: 11_000.0,
+        held_up: Some(HeldUp {
+            flow: 23,
+            step: 2,
+            steps: 14,
+            sender: 7,
+            receiver: 0,
+            took_us: 2645.0,
+            ideal_us: 645.0,
+        }),
+    };
+    let none = CollectiveMetrics {
+        group: "trees".to_owned(),
+        completed: 0,
+        mean_us: f64::NAN,
+        slowest_us: f64::NAN,
+        held_up: None,
+        ..one.clone()
+    };
+    vec![one, none]
+}
+
+#[test]
+fn collectives_are_told_by_row_with_the_message_that_held_them_up() {
+    let scenario = load("name = \"test\"\nschemes = [\"newreno\", \"rcc\"]\n");
+    let finished = finished(&scenario, |_, result| result.collectives = collectives());
+    let text = printed(&finished);
+    let table = text.split("Collectives, and the message").nth(1);
+    let lines: Vec<Vec<&str>> = table
+        .expect("a table")
+        .lines()
+        .skip(1)
+        .take(5)
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let header = "scheme group mean over ideal slowest step flow hosts took ideal";
+    let rings = "newreno rings 10.8 ms 1.20 11.0 ms 3 of 14 23 7 to 0 2.6 ms 645 us";
+    assert_eq!(lines[0].join(" "), header, "{text}");
+    assert_eq!(lines[1].join(" "), rings, "{text}");
+    assert_eq!(
+        lines[2].join(" "),
+        "newreno trees - - - - - - - -",
+        "{text}"
+    );
+    assert_eq!((lines[3][0], lines[4][1]), ("rcc", "trees"), "{text}");
+    // One sentence, whatever the number of rows.
+    assert_eq!(text.matches("The slowest collective").count(), 1, "{text}");
+    let json: serde_json::Value = serde_json::from_str(&json(&finished, None)).expect("JSON");
+    for told in [&json["points"][1], &json["rows"][1]] {
+        let ring = &told["collectives"][0];
+        assert_eq!(ring["held_up"]["flow"], 23, "{told}");
+        assert_eq!(ring["ideal_us"], 9030.0, "{told}");
+    }
 }

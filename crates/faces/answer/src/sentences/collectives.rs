@@ -5,16 +5,18 @@ use sim::metrics::CollectiveMetrics;
 
 use crate::words::{place, three_digits, time};
 
-/// A sentence for each of the first rows with collectives.
-pub(super) fn sentences(summary: &Summary) -> Vec<String> {
+/// A sentence for the collective that took longest over its ideal time; a table has all.
+pub(super) fn sentence(summary: &Summary) -> Option<String> {
+    let over = |one: &CollectiveMetrics| one.slowest_us / one.ideal_us;
     let rows = summary.rows.iter();
     let all = rows.flat_map(|row| row.collectives.iter().map(move |one| (row, one)));
-    let told = all.filter_map(|(row, one)| sentence(row, one));
-    told.take(MOST).collect()
+    let complete = all.filter(|(_, one)| one.held_up.is_some());
+    let (row, one) = complete.max_by(|(_, one), (_, other)| over(one).total_cmp(&over(other)))?;
+    told(row, one)
 }
 
-/// `The slowest collective of dctcp took 9.2 ms, 1.02 times its ideal 9.03 ms: step 3 of 14, ...`.
-fn sentence(row: &Row, one: &CollectiveMetrics) -> Option<String> {
+/// `The slowest collective, with dctcp, took 9.2 ms, 1.02 times its ideal 9.03 ms: step 3 of 14, ...`.
+fn told(row: &Row, one: &CollectiveMetrics) -> Option<String> {
     let held = one.held_up.as_ref()?;
     let at = match place(row) {
         at if at.is_empty() => at,
@@ -25,8 +27,8 @@ fn sentence(row: &Row, one: &CollectiveMetrics) -> Option<String> {
         group => format!(" in {group}"),
     };
     Some(format!(
-        "The slowest collective{group} of {}{at} took {}, {} times its ideal {}. Flow {} from host {} to host {} in step {} of {} \
-         held it up most: {} where {} are ideal.",
+        "The slowest collective{group}, with {}{at}, took {}, {} times its ideal {}. Flow {} from host {} to host {} in step {} \
+         of {} held it up most: {} where {} are ideal.",
         row.scheme,
         time(one.slowest_us),
         three_digits(one.slowest_us / one.ideal_us),
@@ -40,6 +42,3 @@ fn sentence(row: &Row, one: &CollectiveMetrics) -> Option<String> {
         time(held.ideal_us),
     ))
 }
-
-/// Rows that are told of; the table and the page have all.
-const MOST: usize = 6;

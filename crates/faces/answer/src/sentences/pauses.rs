@@ -3,11 +3,16 @@
 use base::cast::count;
 use results::{Row, Summary};
 
-use crate::words::{amount, bytes, list, named};
+use crate::words::{amount, averaged, bytes, list, named, place, rounded};
 
 /// The sentences that a user of lossless switches has to read before any other result.
 pub(super) fn sentences(summary: &Summary) -> Vec<String> {
-    let sentences = [deadlock(summary), lossy(summary), unused(summary)];
+    let sentences = [
+        deadlock(summary),
+        lossy(summary),
+        bystanders(summary),
+        unused(summary),
+    ];
     sentences.into_iter().flatten().collect()
 }
 
@@ -48,6 +53,36 @@ fn lossy(summary: &Summary) -> Option<String> {
         "Not lossless: {} packets of {} came in after a pause and found switch.pfc_headroom full.",
         amount(most.value("drops_headroom")),
         named(most)
+    ))
+}
+
+/// Connections that waited for pauses although the port that they went on to was idle, where most did, and their groups.
+fn bystanders(summary: &Summary) -> Option<String> {
+    let held = |row: &&Row| row.value("pfc_victims") > 0.0;
+    let rows: Vec<&Row> = summary.rows.iter().filter(held).collect();
+    let most = rows.iter().rev().max_by(|one, other| {
+        let held = |row: &Row| row.value("pfc_victims");
+        held(one).total_cmp(&held(other))
+    })?;
+    let groups = most.groups.keys().filter_map(|group| {
+        let held = most.estimate(Some(group), "pfc_victims")?.mean?;
+        (held > 0.0).then(|| format!("{} of {group}", rounded(held)))
+    });
+    let groups: Vec<String> = groups.collect();
+    let groups: Vec<&str> = groups.iter().map(String::as_str).collect();
+    let groups = match list(&groups) {
+        groups if groups.is_empty() => groups,
+        groups => format!(" ({groups})"),
+    };
+    let most_of_all = if rows.len() > 1 {
+        ", the most of all rows"
+    } else {
+        ""
+    };
+    Some(format!(
+        "Pauses of {} held up {} although nothing waited at the port that they went on to{groups}{most_of_all}.",
+        named(most),
+        averaged(most.value("pfc_victims"), "connection"),
     ))
 }
 

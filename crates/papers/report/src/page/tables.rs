@@ -1,6 +1,6 @@
 //! The tables of the report.
 
-use plan::metric::is_of_rounds;
+use plan::metric::{is_of_rounds, is_of_shared_buffers};
 use results::statistics::{Estimate, Significance};
 use results::{Comparison, Row, Summary};
 use sim::columns::METRICS;
@@ -68,7 +68,7 @@ enum Better {
     More,
 }
 
-const SHOWN: [Shown; 26] = [
+const SHOWN: [Shown; 33] = [
     shown("goodput_bps", "Goodput", Some(Better::More)),
     shown("goodput_p50_bps", "Goodput p50", Some(Better::More)),
     shown(
@@ -93,9 +93,16 @@ const SHOWN: [Shown; 26] = [
     shown("tail_probes", "Tail probes", Some(Better::Less)),
     shown("window_probes", "Window probes", Some(Better::Less)),
     shown("drops", "Drops", Some(Better::Less)),
+    shown("drops_pool", "Drops, pool full", Some(Better::Less)),
+    shown("drops_threshold", "Drops, share full", Some(Better::Less)),
+    shown("drops_headroom", "Drops, headroom full", Some(Better::Less)),
     shown("marks", "Marks", None),
     shown("queue_mean_bytes", "Queue mean", Some(Better::Less)),
     shown("queue_max_bytes", "Queue max", Some(Better::Less)),
+    shown("pool_max_bytes", "Pool max", Some(Better::Less)),
+    shown("pfc_pauses", "Pauses", Some(Better::Less)),
+    shown("pfc_paused_us", "Paused", Some(Better::Less)),
+    shown("pfc_victims", "Victims of pauses", Some(Better::Less)),
     shown("flows_late", "Late flows", Some(Better::Less)),
     shown("flows_unfinished", "Unfinished flows", Some(Better::Less)),
     shown("flows_failed", "Failed flows", Some(Better::Less)),
@@ -211,6 +218,7 @@ fn worth(data: &Data<'_>, shown: &Shown) -> bool {
         | "window_probes" | "fct_p999_us" | "rounds_unfinished" => {
             rows.any(|row| row.value(shown.metric) > 0.0)
         }
+        metric if is_of_shared_buffers(metric) => rows.any(|row| row.value(metric) > 0.0),
         "rounds_over_ideal" => rows.any(|row| row.value(shown.metric).is_finite()),
         metric if is_of_rounds(metric) => rows.any(|row| row.has_rounds(None)),
         "slowdown_p99" => rows.any(Row::sizes_differ),

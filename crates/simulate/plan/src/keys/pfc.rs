@@ -22,6 +22,11 @@ impl Lossless {
     pub fn classes(self) -> Option<u64> {
         (self.0 > 0).then_some(self.0)
     }
+
+    /// Whether no priority is dropped.
+    pub fn is_all(self) -> bool {
+        self.0 == u64::MAX
+    }
 }
 
 impl Quantity for Lossless {

@@ -226,11 +226,6 @@ pub const METRICS: &[Column] = &[
         "How long priorities were paused, all ports together.",
     ),
     Column::new(
-        "pfc_victims",
-        "connections",
-        "Connections that waited for a pause although nothing waited at the port that they went on to: they paid for others.",
-    ),
-    Column::new(
         "pfc_margin_bytes",
         "bytes",
         "Least distance between what a port brought into a switch and the threshold at which it would be paused; 0 where one was paused.",
@@ -239,6 +234,11 @@ pub const METRICS: &[Column] = &[
         "pfc_deadlock",
         "ports",
         "Ports that wait for each other for good, each paused by what waits at the next; 0 without a deadlock.",
+    ),
+    Column::new(
+        "pfc_victims",
+        "connections",
+        "Connections that waited for a pause although nothing waited at the port that they went on to: they paid for others.",
     ),
     Column::new("flows_completed", "flows", "Flows whose last byte arrived."),
     Column::new("flows_failed", "flows", "Flows whose connection gave up."),

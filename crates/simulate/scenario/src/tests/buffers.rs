@@ -64,16 +64,27 @@ fn marks_at_random_need_two_lengths_in_their_order() {
 // B / K - 1 / alpha: 480 KB, 60 KB and alpha 1 make 7.
 #[test]
 fn queues_that_share_a_buffer_and_drop_before_they_mark_are_warned_of() {
-    let warned = |receivers: u32, scheme: &str| {
+    let warned = |receivers: u32, scheme: &str, more: &str| {
         let text = format!(
-            "schemes = \"{scheme}\"\nswitch.pool = \"480KB\"\nswitch.ecn_threshold = \"40pkt\"\n\
+            "schemes = \"{scheme}\"\nswitch.pool = \"480KB\"\nswitch.ecn_threshold = \"40pkt\"\n{more}\n\
              [workload]\nsenders = 2\nreceivers = {receivers}"
         );
         let scenario = scenario(&text, &[]);
         let mut warnings = scenario.warnings().iter();
         warnings.any(|warning| warning.to_string().contains("they drop before they mark"))
     };
-    assert!(warned(7, "dctcp"));
-    assert!(!warned(6, "dctcp"));
-    assert!(!warned(7, "newreno"));
+    assert!(warned(7, "dctcp", ""));
+    assert!(!warned(6, "dctcp", ""));
+    assert!(!warned(7, "newreno", ""));
+    // Lossless queues do not drop.
+    assert!(!warned(7, "dctcp", "switch.pfc = \"all\""));
+    assert!(warned(7, "dctcp", "switch.pfc = \"3\""));
+    let above =
+        "schemes = [\"dctcp\"]\nswitch.pool = \"480KB\"\nswitch.ecn_threshold = \"300KB\"\n";
+    let text = message(above, &[]);
+    assert!(
+        text.contains("lies above what the shared buffer allows"),
+        "{text}"
+    );
+    scenario(above, &["switch.pfc=all"]);
 }

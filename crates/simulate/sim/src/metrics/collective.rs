@@ -20,6 +20,13 @@ pub struct CollectiveMetrics {
     pub held_up: Option<HeldUp>,
 }
 
+impl CollectiveMetrics {
+    /// The mean time over the ideal one; `NaN` if none was complete.
+    pub fn over_ideal(&self) -> f64 {
+        self.mean_us / self.ideal_us
+    }
+}
+
 /// The message that held a collective up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeldUp {

@@ -158,3 +158,41 @@ fn a_ramp_marks_less_than_a_step_at_its_lower_end_and_differs_from_seed_to_seed(
     let (certain, _) = marks(&["switch.ecn_max=11pkt", "switch.ecn_probability=1"]);
     assert!(certain.abs_diff(step) * 10 < step, "{certain} {step}");
 }
+
+// The example "collateral" of htsim: hosts that send to one receiver, and a host that sends to others, too.
+#[test]
+fn pauses_hold_up_flows_to_idle_receivers_where_drops_and_shared_buffers_do_not() {
+    let scenario = Scenario::builtin("collateral");
+    let run = |scheme: &str, senders: &str| {
+        let mut points = scenario.points().iter();
+        let point = points.find(|point| {
+            let crowd = point.set.iter().any(|(_, value)| value == senders);
+            point.scheme == scheme && point.seed == 1 && crowd
+        });
+        let outcome = run::run(point.expect("a point")).expect("a run");
+        let elsewhere = outcome.groups[0].clone();
+        assert_eq!(elsewhere.group, "a-to-bcd");
+        let victims = outcome
+            .flows
+            .iter()
+            .filter(|flow| flow.pfc_victim == Some(true));
+        assert_eq!(
+            outcome.metrics.pfc_victims.unwrap_or(0),
+            victims.count() as u64
+        );
+        elsewhere
+    };
+    let paused = run("pfc", "32");
+    assert_eq!(paused.pfc_victims, Some(3));
+    for scheme in ["drop-tail", "pool"] {
+        let other = run(scheme, "32");
+        assert_eq!(other.pfc_victims, None);
+        assert!(
+            2.0 * other.fct_max_us < paused.fct_max_us,
+            "{scheme}: {other:?} {paused:?}"
+        );
+    }
+    // Below the threshold of marks hardly anybody is paused.
+    let marked = run("pfc-dctcp", "32");
+    assert!(marked.fct_max_us < paused.fct_max_us, "{marked:?}");
+}

@@ -1,5 +1,7 @@
 //! Sentences about switches that pause.
 
+use results::statistics::Estimate;
+
 use super::*;
 
 #[test]
@@ -37,4 +39,22 @@ fn a_deadlock_is_named_by_the_nodes_of_its_cycle() {
         ),
         "{answer:?}"
     );
+}
+
+#[test]
+fn connections_to_idle_ports_that_waited_are_told_with_their_groups() {
+    let text = "schemes = [\"newreno\", \"dctcp\"]\n[group.many]\n[group.others]\n";
+    let mut summary = made_up(text, |point, metrics| {
+        metrics.pfc_pauses = Some(7);
+        metrics.pfc_victims = Some(if point.scheme == "dctcp" { 1 } else { 4 });
+    });
+    for (group, held) in [("many", 1.0), ("others", 3.0), ("idle", 0.0)] {
+        let held = Estimate::of([held]);
+        let metrics = [("pfc_victims".to_owned(), held)].into_iter().collect();
+        summary.rows[0].groups.insert(group.to_owned(), metrics);
+    }
+    let answer = of_run(&summary).join(" ");
+    let expected = "Pauses of newreno held up 4 connections although nothing waited at the port that they went on to \
+                    (1 of many and 3 of others), the most of all rows.";
+    assert!(answer.contains(expected), "{answer}");
 }

@@ -40,6 +40,7 @@ pub(super) fn conflicts(keys: &Keys) -> Vec<Finding> {
     let room = share(pool, most) + reserve;
     if let Some(threshold) = switch.ecn_threshold.0.map(|size| size.in_bytes(packet))
         && threshold > room
+        && !switch.pfc.is_all()
     {
         found.push((
             &["switch.ecn_threshold", "switch.pool", "switch.pool_alpha"],
