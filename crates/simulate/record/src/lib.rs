@@ -76,6 +76,8 @@ impl Recording {
         let mut probes = (self.series, self.packets);
         let probe: Option<&mut dyn Probe> = match &mut probes {
             (None, None) => None,
+            // Series alone can be recorded in parts.
+            (Some(series), None) => Some(series),
             probes => Some(probes),
         };
         let watching = Watching {
