@@ -174,6 +174,11 @@ impl Network {
         Ok(network)
     }
 
+    /// Whether a link delivers packets late or twice.
+    pub const fn is_disordered(&self) -> bool {
+        self.detained.is_some()
+    }
+
     /// Makes a link deliver late or twice. Events of packets that are kept have this token; no other event may.
     pub fn disturb(&mut self, disorder: Disorder, token: Token) {
         self.detained = Some(Box::new(Detained::new(disorder, token)));

@@ -85,6 +85,8 @@ impl Recording {
         let mut probes = ((self.series, theatre), (self.packets, self.perfetto));
         let probe: Option<&mut dyn Probe> = match &mut probes {
             ((None, None), (None, None)) => None,
+            // Series alone can be recorded in parts.
+            ((Some(series), None), (None, None)) => Some(series),
             probes => Some(probes),
         };
         let watching = Watching {

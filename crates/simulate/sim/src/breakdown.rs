@@ -19,28 +19,44 @@
 //! How late a packet is because of others follows from a second network that carries this connection
 //! alone: `way` sends every packet over it. In a first-in-first-out network a packet is never earlier than there, and
 //! a flow that is really alone is never later: its queueing is zero to the picosecond.
+//!
+//! Nothing is known at an end before a packet has brought it: neither the path, which the first packet of a direction
+//! learns and the answer to it tells, nor that a timer of the receiver has expired, for which a sender waited that
+//! could do nothing. So the two ends may be simulated apart; see [`divided`](crate::divided).
 
 mod connection;
+mod flight;
 mod way;
 
 use base::{FlowId, HostId, Packet, Time};
 use connection::FollowedConnection;
-use fabric::Network;
+use fabric::{Network, PortId};
+use flight::Flights;
+use schemes::Sender;
+use tcp::Endpoint;
 use way::Hop;
+
+use crate::probe::End;
+
+pub(crate) use flight::Followed;
 
 pub use crate::parts::{Breakdown, Part, Parts, Split};
 
-/// Follows every connection of a simulation.
+/// Follows every connection of a simulation, or of a part of its network.
 #[derive(Default)]
 pub(crate) struct Follower {
     ports: Vec<Hop>,
     header_bytes: u32,
     /// The receiver of each connection.
     receivers: Vec<HostId>,
-    /// Connections that have begun and are not over.
+    /// Packets on their way.
+    flights: Flights,
+    /// Connections that have begun here and are not over.
     connections: Vec<Option<Box<FollowedConnection>>>,
     /// Of each flow that is complete.
     done: Vec<Option<Box<Breakdown>>>,
+    /// The parts booked before each flow whose sender was in another part.
+    befores: Vec<(u32, Breakdown)>,
 }
 
 impl Follower {
@@ -52,6 +68,7 @@ impl Follower {
         flows: usize,
     ) {
         self.ports = network.ports().iter().map(Hop::of).collect();
+        self.flights = Flights::new(self.ports.len(), network.is_disordered());
         self.header_bytes = header_bytes;
         self.connections = receivers.iter().map(|_| None).collect();
         self.receivers = receivers;
@@ -60,48 +77,90 @@ impl Follower {
 
     /// What became of every flow, by number.
     pub(crate) fn take(&mut self) -> Vec<Option<Box<Breakdown>>> {
-        std::mem::take(&mut self.done)
+        let mut done = std::mem::take(&mut self.done);
+        for (id, before) in self.befores.drain(..) {
+            if let Some(parts) = &mut done[id as usize] {
+                **parts = parts.since(&before);
+            }
+        }
+        done
     }
 
-    /// Flow `id` starts now on the connection `of`; it was to start at `planned`.
-    pub(crate) fn on_message(&mut self, of: FlowId, id: u32, (planned, now): (Time, Time)) {
+    /// Takes over what another part of the network knows.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.befores.extend(other.befores);
+        let connections = self.connections.drain(..).chain(other.connections);
+        for connection in connections.flatten() {
+            self.befores.extend(connection.befores());
+        }
+        for (own, others) in self.done.iter_mut().zip(other.done) {
+            *own = own.take().or(others);
+        }
+    }
+
+    /// Flow `id` was not complete after all.
+    pub(crate) fn revoke(&mut self, id: u32) {
+        self.done[id as usize] = None;
+    }
+
+    /// Flow `id` starts now on the connection `of`, whose sender is here or not; it was to start at `planned`.
+    pub(crate) fn on_message(
+        &mut self,
+        (of, id): (FlowId, u32),
+        (planned, now): (Time, Time),
+        here: bool,
+    ) {
         let connection = self.connections[of.0 as usize]
             .get_or_insert_with(|| Box::new(FollowedConnection::new(now)));
-        connection.begin(id, now, now.since(planned).as_ps());
+        connection.begin(id, (now, now.since(planned).as_ps()), here);
     }
 
     /// A host hands `packet` to its port.
     pub(crate) fn on_send(&mut self, packet: &Packet, now: Time) {
-        let back = packet.to != self.receivers[packet.flow.0 as usize];
+        let back = self.goes_back(packet);
         let bytes = u64::from(self.header_bytes) + u64::from(packet.payload);
         let connection = &mut self.connections[packet.flow.0 as usize];
         let connection = connection.get_or_insert_with(|| Box::new(FollowedConnection::new(now)));
-        connection.on_send(packet, back, (bytes, now));
+        connection.on_send(packet, back, (bytes, now), &mut self.flights);
     }
 
-    /// `packet` has come out of the wire behind `port`.
+    /// `packet` comes out of the wire behind `port`.
     #[inline(always)]
-    pub(crate) fn on_hop(&mut self, port: fabric::PortId, packet: &Packet) {
-        if let Some(connection) = &mut self.connections[packet.flow.0 as usize] {
-            let back = packet.to != self.receivers[packet.flow.0 as usize];
-            connection.learn(&self.ports[port.0 as usize], back);
-        }
+    pub(crate) fn on_arrival(&mut self, port: PortId, packet: &Packet) {
+        self.flights.arrive(port, packet);
     }
 
-    /// `packet` is lost.
-    pub(crate) fn on_drop(&mut self, packet: &Packet) {
-        if let Some(connection) = &mut self.connections[packet.flow.0 as usize] {
-            let back = packet.to != self.receivers[packet.flow.0 as usize];
-            connection.on_drop(packet, back);
-        }
+    /// `port` will send `packet`.
+    #[inline(always)]
+    pub(crate) fn on_accept(&mut self, port: PortId, packet: &Packet) {
+        self.flights.wait(port, packet);
+    }
+
+    /// `packet` is lost at `port`.
+    pub(crate) fn on_drop(&mut self, port: PortId, packet: &Packet) {
+        self.flights.lose(port, packet);
+    }
+
+    /// `packet` goes on in another part of the network, behind `port`.
+    pub(crate) fn export(&mut self, port: PortId, packet: &Packet) -> Option<Followed> {
+        self.flights.export(port, packet)
+    }
+
+    /// A packet comes from another part of the network.
+    pub(crate) fn import(&mut self, packet: Followed) {
+        self.flights.import(packet);
     }
 
     /// `packet` has reached its host, which handles it next.
     pub(crate) fn on_delivery(&mut self, packet: &Packet, now: Time) {
-        if let Some(connection) = &mut self.connections[packet.flow.0 as usize] {
-            let back = packet.to != self.receivers[packet.flow.0 as usize];
-            connection.on_delivery(packet, back, now);
-        }
+        let back = self.goes_back(packet);
+        let Some(sent) = self.flights.land(packet) else {
+            // A copy.
+            return;
+        };
+        let connection = &mut self.connections[packet.flow.0 as usize];
+        let connection = connection.get_or_insert_with(|| Box::new(FollowedConnection::new(now)));
+        connection.on_delivery(packet, sent, (back, now), &self.ports);
     }
 
     /// The last byte of flow `id` is in order at its receiver.
@@ -111,13 +170,21 @@ impl Follower {
         }
     }
 
-    /// The line of a connection with an event.
-    pub(crate) fn connection(&mut self, of: FlowId) -> Option<&mut FollowedConnection> {
-        self.connections[of.0 as usize].as_deref_mut()
+    /// An event of an endpoint is over; see [`Probe::on_endpoint`](crate::probe::Probe::on_endpoint).
+    pub(crate) fn on_endpoint(&mut self, end: End, endpoint: &Endpoint<Sender>, now: Time) {
+        if let Some(connection) = &mut self.connections[end.flow.0 as usize] {
+            connection.on_event(end, endpoint, now, &mut self.flights);
+        }
     }
 
     /// The endpoints of a connection go.
     pub(crate) fn on_gone(&mut self, of: FlowId) {
         self.connections[of.0 as usize] = None;
+    }
+
+    /// Whether a packet goes from the receiver of data to the sender.
+    #[inline(always)]
+    fn goes_back(&self, packet: &Packet) -> bool {
+        packet.to != self.receivers[packet.flow.0 as usize]
     }
 }

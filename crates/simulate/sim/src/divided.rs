@@ -28,11 +28,14 @@ use plan::PointSpec;
 use plan::keys::SharedPool;
 use plan::workload::Plan;
 
+use crate::breakdown::Follower;
 use crate::error::RunError;
 use crate::memory;
 use crate::metrics::Outcome;
+use crate::probe::Branch;
 use crate::run::{self, Bounds, Limits, Watching};
 use crate::threads::Taken;
+use crate::watched::Watched;
 use crate::world::{RoleSet, World};
 use barrier::{Alarm, Barrier, Turn};
 use board::Board;
@@ -111,8 +114,8 @@ impl Divided {
     }
 }
 
-/// Simulates a point in parts and says how; as a whole where something is in the way. Its cost is the time of all
-/// threads.
+/// Simulates a point in parts, watched, and says how; as a whole where something is in the way. Its cost is the time
+/// of all threads.
 ///
 /// # Panics
 /// See [`run::run`].
@@ -120,10 +123,15 @@ pub fn within(
     limits: Limits<'_>,
     point: &PointSpec,
     division: Division,
+    watching: Watching<'_>,
 ) -> Result<(Outcome, Divided), RunError> {
-    match divide(point, division, |_, _| true) {
-        Ok(parted) => simulate((limits, point), parted, division),
-        Err(obstacle) => Ok((run::within(limits, point)?, Divided::not(obstacle))),
+    let divisible = recordable(&watching).and_then(|()| divide(point, division, |_, _| true));
+    match divisible {
+        Ok(parted) => simulate((limits, point), (parted, division), watching),
+        Err(obstacle) => {
+            let outcome = run::watch(limits, point, watching)?;
+            Ok((outcome, Divided::not(obstacle)))
+        }
     }
 }
 
@@ -143,10 +151,8 @@ pub fn watch(
         Division::of_threads(threads.most),
         threads.only_where_it_gains,
     );
-    let divisible = if watching.breakdown {
-        Err(BROKEN_DOWN)
-    } else if watching.probe.is_some() {
-        Err(RECORDED)
+    let divisible = if let Err(obstacle) = recordable(&watching) {
+        Err(obstacle)
     } else if !fits(limits, point, threads.most) {
         Err(NO_ROOM)
     } else if auto && !gain::has_enough_to_do(point) {
@@ -158,7 +164,7 @@ pub fn watch(
     };
     match divisible {
         Ok(parted) => {
-            let (outcome, divided) = simulate((limits, point), parted, division)?;
+            let (outcome, divided) = simulate((limits, point), (parted, division), watching)?;
             threads.taken.note(divided.taken());
             Ok(outcome)
         }
@@ -168,6 +174,16 @@ pub fn watch(
             }
             run::watch(limits, point, watching)
         }
+    }
+}
+
+/// Says so if a probe cannot be put together from branches for parts.
+fn recordable(watching: &Watching<'_>) -> Result<(), &'static str> {
+    let probe = watching.probe.as_ref();
+    if probe.is_none_or(|probe| probe.branch().is_some()) {
+        Ok(())
+    } else {
+        Err(RECORDED)
     }
 }
 
@@ -209,21 +225,28 @@ struct Parted {
 
 fn simulate(
     (limits, point): (Limits<'_>, &PointSpec),
-    parted: Parted,
-    division: Division,
+    (parted, division): (Parted, Division),
+    watching: Watching<'_>,
 ) -> Result<(Outcome, Divided), RunError> {
     let parts = parted.partition.parts();
+    let branch = || watching.probe.as_ref().and_then(|probe| probe.branch());
     let simulation = Simulation {
         limits,
         point,
         role_set: parted.role_set,
         partition: Arc::new(parted.partition),
         parts: (0..parts).map(|_| Mutex::new(None)).collect(),
+        branches: (0..parts).map(|_| Mutex::new(branch())).collect(),
+        breakdown: watching.breakdown,
         board: Board::new(parts, parted.flows),
         barrier: Barrier::new(division.threads.get().min(parts), limits.wall),
         division,
     };
-    simulation.simulate()
+    let (outcome, divided, branch) = simulation.simulate()?;
+    if let (Some(probe), Some(branch)) = (watching.probe, branch) {
+        probe.join(branch);
+    }
+    Ok((outcome, divided))
 }
 
 /// The reason why a simulation cannot be done in parts.
@@ -254,9 +277,8 @@ fn undividable(point: &PointSpec, plan: &Plan, role_set: &RoleSet) -> Option<&'s
 }
 
 const NO_ROOM: &str = "memory has no room for a world for each thread";
-const BROKEN_DOWN: &str =
-    "completion times are broken down (trace.breakdown = false leaves that out)";
-const RECORDED: &str = "series or packets are recorded (trace.series = off leaves series out)";
+const RECORDED: &str = "packets are captured, or series have a trace.interval of their own: both are written in the \
+                        order of the whole network";
 const TOO_SMALL: &str = "there is too little to do in each link delay";
 /// The reason where a network has one part.
 const ONE_SWITCH: &str = "a network is one switch, or has no delay between switches";
@@ -266,6 +288,9 @@ fn disturbed(point: &PointSpec, plan: &Plan) -> Option<fabric::PortId> {
     (point.keys.bottleneck.reordering.0 > 0.0).then_some(plan.bottleneck)
 }
 
+/// The outcome of a simulation in parts, how it went, and the probe that has watched it.
+type Ended = (Outcome, Divided, Option<Box<dyn Branch>>);
+
 /// A point and how it is divided.
 struct Simulation<'a> {
     limits: Limits<'a>,
@@ -274,13 +299,17 @@ struct Simulation<'a> {
     partition: Arc<Partition>,
     /// Each belongs to one thread for one window.
     parts: Vec<Mutex<Option<Part>>>,
+    /// The probe of each part, if there are any, until the part begins.
+    branches: Vec<Mutex<Option<Box<dyn Branch>>>>,
+    /// Whether completion times are broken down.
+    breakdown: bool,
     board: Board,
     barrier: Barrier,
     division: Division,
 }
 
 impl Simulation<'_> {
-    fn simulate(mut self) -> Result<(Outcome, Divided), RunError> {
+    fn simulate(mut self) -> Result<Ended, RunError> {
         let bounds = Bounds::of(self.limits, self.point);
         let start = (self.limits.wall)();
         let all: Result<Vec<Duration>, RunError> = thread::scope(|scope| {
@@ -349,7 +378,13 @@ impl Simulation<'_> {
     }
 
     fn part(&self, number: usize) -> Result<Part, RunError> {
-        let border = Border::new(&self.partition, number);
+        let branch = self.branches[number].lock();
+        let probe = branch.unwrap_or_else(PoisonError::into_inner).take();
+        let watched = (probe.is_some() || self.breakdown).then(|| Watched {
+            probe,
+            follower: self.breakdown.then(Follower::default),
+        });
+        let border = Border::new(&self.partition, number, watched);
         let begun = run::begin(self.point, (&self.role_set, &run::receiver), border)?;
         let window = self.partition.window_of(self.division.shortened);
         Ok(Part::new(begun, (number, self.partition.parts()), window))
@@ -361,7 +396,7 @@ impl Simulation<'_> {
         mut parts: Vec<Part>,
         bounds: &Bounds<'_>,
         (cpu, took): (Duration, Duration),
-    ) -> Result<(Outcome, Divided), RunError> {
+    ) -> Result<Ended, RunError> {
         let errors = parts.iter_mut().filter_map(|part| part.error.take());
         let first = errors.min_by_key(RunError::simulated);
         if let Some(error) = first {
@@ -389,7 +424,8 @@ impl Simulation<'_> {
         let over: Vec<_> = self.board.over().collect();
         let worlds = parts.into_iter().map(|part| part.world).collect();
         let world = World::join(worlds, &over, queues);
-        Ok((run::finish(world, handled, self.point, cpu)?, divided))
+        let (outcome, border) = run::finish(world, handled, self.point, cpu)?;
+        Ok((outcome, divided, border.into_branch()))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Watching a simulation without changing it.
 
+use std::any::Any;
+
 use base::{FlowId, HostId, Packet, Time};
 use fabric::{DropReason, Network, PortId, SwitchHook, Watch};
 use schemes::{Receiver, Sender};
@@ -93,12 +95,37 @@ pub trait Probe {
         false
     }
 
-    /// The simulation is over; nothing follows.
+    /// `flow` was not complete at `at` after all: its sender had failed before.
+    #[inline(always)]
+    fn on_revocation(&mut self, flow: FlowId, at: Time) {
+        let _ = (flow, at);
+    }
+
+    /// The simulation is over; nothing follows but [`Probe::join`].
     #[inline(always)]
     fn on_end(&mut self, now: Time) {
         let _ = now;
     }
+
+    /// A probe of its kind for a part of the network, before anything has happened. By default there is none, and
+    /// the network is simulated as a whole.
+    ///
+    /// The branches together see what this one would see of the whole; each port, host and end of a flow is seen by one
+    /// of them, and what has left a wire by the one behind it.
+    fn branch(&self) -> Option<Box<dyn Branch>> {
+        None
+    }
+
+    /// Takes over what a branch has seen.
+    fn join(&mut self, branch: Box<dyn Branch>) {
+        drop(branch);
+    }
 }
+
+/// A probe that watches a part of a network, on a thread of its own.
+pub trait Branch: Probe + Send + Any {}
+
+impl<T: Probe + Send + Any> Branch for T {}
 
 /// Which end of a flow an event concerned, and what it was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -147,7 +174,11 @@ macro_rules! forward {
             }
         }
 
-        impl Probe for &mut dyn Probe {
+        forward!(&mut dyn Probe: $($method ( $($argument : $type),* ) ;)*);
+        forward!(Box<dyn Branch>: $($method ( $($argument : $type),* ) ;)*);
+    };
+    ($pointer:ty: $($method:ident ( $($argument:ident : $type:ty),* ) ;)*) => {
+        impl Probe for $pointer {
             $(#[inline(always)]
             fn $method(&mut self, $($argument: $type),*) {
                 (**self).$method($($argument),*);
@@ -155,6 +186,14 @@ macro_rules! forward {
 
             fn has_failed(&self) -> bool {
                 (**self).has_failed()
+            }
+
+            fn branch(&self) -> Option<Box<dyn Branch>> {
+                (**self).branch()
+            }
+
+            fn join(&mut self, branch: Box<dyn Branch>) {
+                (**self).join(branch);
             }
         }
     };
@@ -173,6 +212,7 @@ forward! {
     on_completion(flow: FlowId, now: Time);
     on_endpoint(end: End, endpoint: &Endpoint<Sender>, now: Time);
     on_host(host: HostId, state: &Host<Sender, Receiver>, now: Time);
+    on_revocation(flow: FlowId, at: Time);
     on_end(now: Time);
 }
 
@@ -181,7 +221,10 @@ forward! {
 /// Nothing sees them where no host has a receiver role: there is one kind of world that is watched.
 pub(crate) trait Sees<R>: Probe + Follow + Divide {
     /// Whether it wants to see endpoints and hosts.
-    const SEES_ENDS: bool = true;
+    #[inline(always)]
+    fn sees_ends(&self) -> bool {
+        true
+    }
 
     /// Whether it wants to see endpoints that have ended, too.
     fn keeps_ends(&self) -> bool;
@@ -205,10 +248,16 @@ pub(crate) trait Follow {
         drop(receivers);
     }
 
-    /// Flow `id`, planned for the first of these times, starts now on a connection.
+    /// Flow `id`, planned for the first of these times, starts now on a connection, sent by `sender`.
     #[inline(always)]
-    fn on_message(&mut self, of: FlowId, id: u32, times: (Time, Time)) {
-        let _ = (of, id, times);
+    fn on_message(&mut self, place: (FlowId, u32), times: (Time, Time), sender: HostId) {
+        let _ = (place, times, sender);
+    }
+
+    /// Flow `id` of a connection was not complete at `at` after all.
+    #[inline(always)]
+    fn revoke(&mut self, (of, id): (FlowId, u32), at: Time) {
+        let _ = (of, id, at);
     }
 
     /// Flow `id` is complete by the packet that has just been delivered.
@@ -221,6 +270,12 @@ pub(crate) trait Follow {
     #[inline(always)]
     fn on_send(&mut self, packet: &Packet, now: Time) {
         let _ = (packet, now);
+    }
+
+    /// `packet` comes out of the wire behind `port`, before anything else happens to it.
+    #[inline(always)]
+    fn on_arrival(&mut self, port: PortId, packet: &Packet) {
+        let _ = (port, packet);
     }
 
     /// A host is about to handle `packet`.
@@ -277,6 +332,14 @@ pub(crate) trait Divide {
     fn on_over(&mut self, id: u32, now: Time) {
         let _ = (id, now);
     }
+
+    /// Takes over what another part has seen.
+    fn take_over(&mut self, other: Self)
+    where
+        Self: Sized,
+    {
+        drop(other);
+    }
 }
 
 impl Follow for () {}
@@ -284,7 +347,10 @@ impl Follow for () {}
 impl Divide for () {}
 
 impl<R> Sees<R> for () {
-    const SEES_ENDS: bool = false;
+    #[inline(always)]
+    fn sees_ends(&self) -> bool {
+        false
+    }
 
     #[inline(always)]
     fn keeps_ends(&self) -> bool {

@@ -119,7 +119,7 @@ pub fn watch(
     if watching.probe.is_none() && !watching.breakdown {
         return within(limits, point);
     }
-    let watched = Watched {
+    let watched = Watched::<&mut dyn Probe> {
         probe: watching.probe,
         follower: watching.breakdown.then(Follower::default),
     };
@@ -174,7 +174,8 @@ fn simulate<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
     let cpu = (limits.clock)().saturating_sub(start);
     let handled = Handled::by(&sched);
     drop(sched);
-    finish(world, handled, point, cpu)
+    let (outcome, _) = finish(world, handled, point, cpu)?;
+    Ok(outcome)
 }
 
 /// How far the events of a world have been handled.
@@ -230,13 +231,13 @@ pub(crate) fn last_of(point: &PointSpec) -> Time {
     duration.map_or(Time::ZERO, |duration| Time::ZERO + duration)
 }
 
-/// What a world comes to whose events have been handled, with this processor time.
+/// What a world comes to whose events have been handled, with this processor time. Its probe comes back.
 pub(crate) fn finish<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
     mut world: World<R, P>,
     handled: Handled,
     point: &PointSpec,
     cpu: Duration,
-) -> Result<Outcome, RunError> {
+) -> Result<(Outcome, P), RunError> {
     let end = handled.now.max(last_of(point));
     world.check_conservation()?;
     // What hooks do between the last packet of their ports and the end is done now.
@@ -245,9 +246,9 @@ pub(crate) fn finish<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
     if !world.has_started() {
         return Err(RunError::NoFlow);
     }
-    let ended = world.end(end);
-    let events = handled.events;
-    Ok(measure::outcome(ended, point, &queues, events, (end, cpu)))
+    let (ended, probe) = world.end(end);
+    let outcome = measure::outcome(ended, point, &queues, handled.events, (end, cpu));
+    Ok((outcome, probe))
 }
 
 /// Does a part of a simulation, in which a role may give up.

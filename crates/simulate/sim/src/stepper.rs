@@ -131,7 +131,8 @@ impl Stepper {
             return Err(error);
         }
         let handled = Handled::by(&self.sched);
-        run::finish(self.world, handled, &self.point, Duration::ZERO)
+        let (outcome, ()) = run::finish(self.world, handled, &self.point, Duration::ZERO)?;
+        Ok(outcome)
     }
 
     /// What [`Stepper::advance`] saw last.

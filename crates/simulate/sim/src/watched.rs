@@ -7,22 +7,18 @@ use tcp::{Endpoint, Host};
 
 use crate::breakdown::Follower;
 use crate::parts::Breakdown;
-use crate::probe::{Divide, End, Follow, Probe, Sees};
+use crate::probe::{Branch, Divide, End, Follow, Probe, Sees};
 
 /// A probe from outside, and what breaks completion times down: either or both.
-#[derive(Default)]
-pub(crate) struct Watched<'a> {
-    pub(crate) probe: Option<&'a mut dyn Probe>,
+pub(crate) struct Watched<P> {
+    pub(crate) probe: Option<P>,
     pub(crate) follower: Option<Follower>,
 }
 
-impl Probe for Watched<'_> {
+impl<P: Probe> Probe for Watched<P> {
     #[inline(always)]
     fn on_hop(&mut self, port: PortId, packet: &Packet, now: Time) {
         self.probe.on_hop(port, packet, now);
-        if let Some(follower) = &mut self.follower {
-            follower.on_hop(port, packet);
-        }
     }
 
     #[inline(always)]
@@ -33,6 +29,9 @@ impl Probe for Watched<'_> {
     #[inline(always)]
     fn on_accept(&mut self, port: PortId, packet: &Packet, now: Time) {
         self.probe.on_accept(port, packet, now);
+        if let Some(follower) = &mut self.follower {
+            follower.on_accept(port, packet);
+        }
     }
 
     #[inline(always)]
@@ -44,7 +43,7 @@ impl Probe for Watched<'_> {
     fn on_drop(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
         self.probe.on_drop(port, packet, reason, now);
         if let Some(follower) = &mut self.follower {
-            follower.on_drop(packet);
+            follower.on_drop(port, packet);
         }
     }
 
@@ -78,12 +77,8 @@ impl Probe for Watched<'_> {
     #[inline(always)]
     fn on_endpoint(&mut self, end: End, endpoint: &Endpoint<Sender>, now: Time) {
         self.probe.on_endpoint(end, endpoint, now);
-        let connection = self
-            .follower
-            .as_mut()
-            .and_then(|all| all.connection(end.flow));
-        if let Some(connection) = connection {
-            connection.on_event(end, endpoint, now);
+        if let Some(follower) = &mut self.follower {
+            follower.on_endpoint(end, endpoint, now);
         }
     }
 
@@ -91,12 +86,19 @@ impl Probe for Watched<'_> {
         self.probe.has_failed()
     }
 
+    fn on_revocation(&mut self, flow: FlowId, at: Time) {
+        self.probe.on_revocation(flow, at);
+    }
+
     fn on_end(&mut self, now: Time) {
         self.probe.on_end(now);
     }
 }
 
-impl Sees<Receiver> for Watched<'_> {
+impl<P: Probe> Sees<Receiver> for Watched<P>
+where
+    Self: Divide,
+{
     fn keeps_ends(&self) -> bool {
         self.probe.is_some()
     }
@@ -107,9 +109,20 @@ impl Sees<Receiver> for Watched<'_> {
     }
 }
 
-impl Divide for Watched<'_> {}
+impl Divide for Watched<&mut dyn Probe> {}
 
-impl Follow for Watched<'_> {
+impl Divide for Watched<Box<dyn Branch>> {
+    fn take_over(&mut self, other: Self) {
+        if let (Some(own), Some(others)) = (&mut self.probe, other.probe) {
+            own.join(others);
+        }
+        if let (Some(own), Some(others)) = (&mut self.follower, other.follower) {
+            own.join(others);
+        }
+    }
+}
+
+impl<P: Probe> Follow for Watched<P> {
     fn begin(
         &mut self,
         network: &Network,
@@ -122,9 +135,16 @@ impl Follow for Watched<'_> {
         }
     }
 
-    fn on_message(&mut self, of: FlowId, id: u32, times: (Time, Time)) {
+    fn on_message(&mut self, place: (FlowId, u32), times: (Time, Time), _: HostId) {
         if let Some(follower) = &mut self.follower {
-            follower.on_message(of, id, times);
+            follower.on_message(place, times, true);
+        }
+    }
+
+    fn revoke(&mut self, (of, id): (FlowId, u32), at: Time) {
+        self.probe.on_revocation(of, at);
+        if let Some(follower) = &mut self.follower {
+            follower.revoke(id);
         }
     }
 
@@ -137,6 +157,13 @@ impl Follow for Watched<'_> {
     fn on_send(&mut self, packet: &Packet, now: Time) {
         if let Some(follower) = &mut self.follower {
             follower.on_send(packet, now);
+        }
+    }
+
+    #[inline(always)]
+    fn on_arrival(&mut self, port: PortId, packet: &Packet) {
+        if let Some(follower) = &mut self.follower {
+            follower.on_arrival(port, packet);
         }
     }
 

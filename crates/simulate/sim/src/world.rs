@@ -241,8 +241,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         self.outside.watch.probe.has_failed()
     }
 
-    /// Tells the probe what is left to tell at the end of a run, and flows what happened to them.
-    pub(crate) fn end(mut self, now: Time) -> Ended {
+    /// Tells the probe what is left to tell at the end of a run, and flows what happened to them. The probe comes back.
+    pub(crate) fn end(mut self, now: Time) -> (Ended, P) {
         self.settle(now);
         self.outside.watch.probe.on_end(now);
         self.restore_links(now);
@@ -254,7 +254,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let connections = self.connections.into_iter().map(EndedConnection::of);
         let mut connections: Vec<EndedConnection> = connections.collect();
         connections.shrink_to_fit();
-        Ended {
+        let ended = Ended {
             topology: self.topology,
             network: self.outside.network,
             bottleneck: self.bottleneck,
@@ -264,7 +264,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             connections,
             flows: self.flows,
             breakdowns,
-        }
+        };
+        (ended, self.outside.watch.probe)
     }
 
     #[inline]
@@ -447,6 +448,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> engine::World for World<R, P> {
                 network.arrive(port, sched, watch, &mut |_: &Packet| false)
             };
             let Outside { network, watch, .. } = &mut self.outside;
+            watch.probe.on_arrival(port, &packet);
             let reached = network.on_arrival(port, &mut packet, sched, watch);
             if P::SEES_ENDS && !network.has_just_lost() {
                 watch.probe.on_hop(port, &packet, sched.now());

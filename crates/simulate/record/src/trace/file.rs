@@ -1,11 +1,12 @@
 //! Writing series: rows in, row groups of Parquet out.
 
-use base::cast::real;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
+use base::cast::real;
+use engine::random;
 use plan::series::{FIXED, Traceable};
 use tables::{Cell, Columns, Field, Group, Kind};
 
@@ -62,6 +63,19 @@ pub enum EventKind {
     Start,
     /// A flow has completed.
     Completion,
+}
+
+impl Event {
+    /// By which events are sorted.
+    pub(super) const fn order(&self) -> (u64, usize, u32, Option<u32>) {
+        (self.time, self.kind as usize, self.flow, self.port)
+    }
+
+    /// A number that looks random, the same for the same event.
+    pub(super) fn number(&self) -> u64 {
+        let place = u64::from(self.flow) << 32 | u64::from(self.port.unwrap_or(u32::MAX));
+        random::mix(random::mix(place).wrapping_add(self.time))
+    }
 }
 
 impl EventKind {

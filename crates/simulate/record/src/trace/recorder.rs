@@ -3,6 +3,7 @@
 mod channel;
 mod rows;
 
+use std::any::Any;
 use std::fs::File;
 use std::io;
 
@@ -13,7 +14,7 @@ use plan::PointSpec;
 use plan::keys::TraceInterval;
 use plan::series;
 use schemes::{Receiver, Sender};
-use sim::probe::{End, Probe};
+use sim::probe::{Branch, End, Probe};
 use tcp::{Endpoint, Host, Plays as _};
 
 use super::file::{Event, EventKind, SeriesFile, Subject};
@@ -41,6 +42,8 @@ pub struct Recorder {
     header_bytes: u32,
     gauges: Vec<Gauged>,
     events: Option<Kept>,
+    /// Whether rows are written when all are there.
+    thinned: bool,
     /// Marks and drops of each port so far.
     counts: Vec<(u32, u32)>,
     /// How many priorities are paused at each port.
@@ -53,6 +56,7 @@ pub struct Recorder {
 }
 
 /// A quantity that roles report.
+#[derive(Clone)]
 struct Gauged {
     name: &'static str,
     of_flows: Channel,
@@ -139,8 +143,32 @@ impl Recorder {
             stored: vec![0; flows],
             timeouts: vec![[(0, 0); 2]; flows],
             recovering: vec![false; flows],
+            thinned,
             rows,
         })
+    }
+
+    /// Every series: all that have the same settings have them in the same order.
+    fn channels(&mut self) -> impl Iterator<Item = &mut Channel> {
+        let of_ports = [
+            &mut self.queue,
+            &mut self.marks,
+            &mut self.drops,
+            &mut self.paused,
+        ];
+        let all = of_ports
+            .into_iter()
+            .chain([&mut self.cwnd, &mut self.rwnd])
+            .flatten();
+        let gauges = self.gauges.iter_mut();
+        let gauged = gauges.flat_map(|gauged| {
+            [
+                &mut gauged.of_flows,
+                &mut gauged.of_hosts,
+                &mut gauged.of_ports,
+            ]
+        });
+        all.chain(gauged)
     }
 
     /// Writes what is left and ends the file. Fails if writing did, then or before.
@@ -372,6 +400,66 @@ impl Probe for Recorder {
             channel.end_all(&mut self.rows, now.as_ps());
         }
         self.of_flows(|channel, rows| channel.end_all(rows, now.as_ps()));
+    }
+
+    fn on_revocation(&mut self, flow: FlowId, at: Time) {
+        if let Some(events) = &mut self.events {
+            events.remove(&Event {
+                time: at.as_ps(),
+                kind: EventKind::Completion,
+                flow: flow.0,
+                port: None,
+            });
+        }
+    }
+
+    fn branch(&self) -> Option<Box<dyn Branch>> {
+        self.thinned.then(|| -> Box<dyn Branch> {
+            Box::new(Self {
+                rows: Rows::detached(),
+                ports: self.ports.clone(),
+                flows: self.flows.clone(),
+                queue: self.queue.clone(),
+                marks: self.marks.clone(),
+                drops: self.drops.clone(),
+                paused: self.paused.clone(),
+                cwnd: self.cwnd.clone(),
+                rwnd: self.rwnd.clone(),
+                throughput: self.throughput.clone(),
+                carried: self.carried.clone(),
+                header_bytes: self.header_bytes,
+                gauges: self.gauges.clone(),
+                events: self.events.clone(),
+                thinned: true,
+                counts: self.counts.clone(),
+                held: self.held.clone(),
+                stored: self.stored.clone(),
+                timeouts: self.timeouts.clone(),
+                recovering: self.recovering.clone(),
+            })
+        })
+    }
+
+    fn join(&mut self, branch: Box<dyn Branch>) {
+        let branch: Box<dyn Any> = branch;
+        let Ok(mut branch) = branch.downcast::<Self>() else {
+            return;
+        };
+        for (own, others) in self.channels().zip(branch.channels()) {
+            own.join(others);
+        }
+        let meters = [&mut self.throughput, &mut self.carried];
+        let others = [branch.throughput, branch.carried];
+        for (own, others) in meters
+            .into_iter()
+            .flatten()
+            .zip(others.into_iter().flatten())
+        {
+            own.join(others);
+        }
+        if let (Some(own), Some(others)) = (&mut self.events, branch.events) {
+            own.join(others);
+        }
     }
 }
 

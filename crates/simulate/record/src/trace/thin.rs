@@ -41,6 +41,11 @@ impl Thin {
         }
     }
 
+    /// Whether nothing has come.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.open.is_none() && self.entries.is_empty()
+    }
+
     /// From `time` on, in picoseconds, the value is `value`. Times never decrease.
     #[inline(always)]
     #[expect(clippy::float_cmp, reason = "whether a value is the same as before")]
@@ -184,6 +189,11 @@ impl Windows {
             first: 0,
             amounts: Vec::new(),
         }
+    }
+
+    /// Whether nothing has come.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.amounts.is_empty()
     }
 
     /// `amount` came at `time`. Times never decrease.

@@ -6,12 +6,14 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::iter;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use plan::PointSpec;
 use record::trace::{self, Plan, Recorder};
+use sim::divided::{self, Division};
 use sim::metrics::Outcome;
-use sim::run;
+use sim::run::{self, Limits, Watching};
 use tables::{Cell, Field, Kind};
 
 use crate::support::points;
@@ -444,6 +446,54 @@ fn a_series_file_is_a_pure_function_of_the_point_and_joins_byte_for_byte() {
     .unwrap();
     let size = |path: &Path| fs::metadata(path).unwrap().len();
     assert!(size(&renumbered) < size(&one(&points[5], "first")) + 1000);
+}
+
+#[test]
+fn series_recorded_in_parts_are_those_of_the_whole() {
+    let sets = [
+        "topology.kind=leaf-spine",
+        "topology.racks=4",
+        "topology.spines=2",
+        "topology.hosts=3",
+        "link.delay=2us",
+        "switch.buffer=12pkt",
+        "switch.ecn_threshold=6pkt",
+        "tcp.min_rto=1ms",
+        "tcp.syn_rto=1ms",
+        "tcp.retries=2",
+        "workload.kind=poisson",
+        "workload.load=0.9",
+        "workload.flows=40",
+        "workload.size=60KB",
+        "trace.ports=all",
+        "trace.series=queue, drops, marks, cwnd, rwnd, throughput, carried, events",
+    ];
+    for scheme in ["dctcp", "rcc", "hscc", "rc3"] {
+        let point = &points("incast", scheme, &sets)[0];
+        let (outcome, whole) = recorded("whole", point);
+        let whole = fs::read(whole).expect("a test file is written and read");
+        for parts in [2, 3, 6] {
+            let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("parts.parquet");
+            let file = File::create(&path).expect("a test file is written and read");
+            let plan = Plan::of(point).expect("something is traced");
+            let mut recorder = Recorder::new(&plan, point, file).expect("a file");
+            let division = Division {
+                parts: parts.try_into().expect("some parts"),
+                ..Division::of_threads(NonZeroUsize::MIN)
+            };
+            let watching = Watching {
+                probe: Some(&mut recorder),
+                breakdown: true,
+            };
+            let divided = divided::within(Limits::NONE, point, division, watching);
+            let (of_parts, divided) = divided.expect("a conserving run");
+            recorder.finish().expect("a test file is written and read");
+            assert_eq!((divided.parts, divided.obstacle), (parts, None));
+            assert_eq!(outcome.digest, of_parts.digest, "{scheme} in {parts} parts");
+            let series = fs::read(path).expect("a test file is written and read");
+            assert!(whole == series, "{scheme} in {parts} parts");
+        }
+    }
 }
 
 /// The columns that come before those of a part: the number of its point and a setting.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use plan::PointSpec;
 use sim::divided::{self, Divided, Division};
 use sim::metrics::Outcome;
-use sim::run::Limits;
+use sim::run::{Limits, Watching};
 
 /// Prints, for each workload, how long it takes on one thread and on more, up to as many as there are cores, and at
 /// least two. Rounds of all thread counts follow each other, so that a neighbour disturbs all of them.
@@ -80,8 +80,8 @@ fn measure(point: &PointSpec, threads: usize) -> Run {
         )
     } else {
         let division = Division::of_threads(threads);
-        let (outcome, divided) =
-            divided::within(limits, point, division).expect("the workload runs");
+        let (outcome, divided) = divided::within(limits, point, division, Watching::default())
+            .expect("the workload runs");
         assert_eq!(divided.obstacle, None, "the workload can be divided");
         (outcome, Some(divided))
     };

@@ -1,10 +1,14 @@
 //! One connection: where the time of its sender goes.
+//!
+//! Each end knows what happens at it and what has come to it with packets. So the ends of a connection may be in two
+//! parts of a network: each part has a [`FollowedConnection`], and packets take along what is known of them.
 
-use base::{Packet, Time};
+use base::{FlowId, Packet, Time};
 use schemes::Sender;
 use tcp::{Endpoint, State};
 
-use super::way::{Hop, Sent, Way};
+use super::flight::{Flights, Sent};
+use super::way::{Departure, Hop, Way};
 use super::{Breakdown, Part};
 use crate::probe::End;
 
@@ -34,7 +38,9 @@ pub(crate) struct FollowedConnection {
     late: (u64, u64),
     /// The last data that reached the receiver, and when.
     arrived: Option<(Sent, Time)>,
-    /// Flows that are not complete.
+    /// When a timer of the receiver last expired.
+    fired: Time,
+    /// Flows that are not complete, as far as is known here.
     flows: Vec<Begun>,
 }
 
@@ -44,8 +50,10 @@ struct Begun {
     start: Time,
     /// How long it had waited for a connection.
     waited: u64,
-    /// What had been booked at its start; none until that is known.
+    /// The parts booked before its start; none until they are known. Nothing where the sender is in another part.
     before: Option<Breakdown>,
+    /// Whether the sender is here.
+    whole: bool,
 }
 
 impl FollowedConnection {
@@ -64,32 +72,41 @@ impl FollowedConnection {
             repaired: 0,
             late: (0, 0),
             arrived: None,
+            fired: Time::ZERO,
             flows: Vec::new(),
         }
     }
 
-    pub(super) fn begin(&mut self, id: u32, start: Time, waited: u64) {
+    /// A flow starts. Whether its sender is `here` decides who knows what had been booked before.
+    pub(super) fn begin(&mut self, id: u32, (start, waited): (Time, u64), here: bool) {
         self.flows.push(Begun {
             id,
             start,
             waited,
-            before: (start == self.mark).then_some(self.booked),
+            before: (!here || start == self.mark).then_some(self.booked),
+            whole: here,
         });
     }
 
-    #[inline(always)]
-    pub(super) fn learn(&mut self, hop: &Hop, back: bool) {
-        self.ways[usize::from(back)].learn(hop);
-    }
-
-    pub(super) fn on_send(&mut self, packet: &Packet, back: bool, (bytes, now): (u64, Time)) {
+    pub(super) fn on_send(
+        &mut self,
+        packet: &Packet,
+        back: bool,
+        (bytes, now): (u64, Time),
+        flights: &mut Flights,
+    ) {
+        let answered = self.arrived.as_ref().filter(|_| back);
+        let departure = Departure {
+            bytes,
+            now,
+            queueing: answered.map_or(0, |(sent, at)| sent.late(*at)),
+            fired: self.fired,
+            told: self.ways[usize::from(!back)].news(),
+        };
+        self.ways[usize::from(back)].send(packet, departure, flights);
         if back {
-            let answered = self.arrived.as_ref();
-            let queueing = answered.map_or(0, |(sent, at)| sent.late(*at));
-            self.ways[1].send(packet, (bytes, now), queueing);
             return;
         }
-        self.ways[0].send(packet, (bytes, now), 0);
         self.sent += usize::from(packet.payload > 0);
         if self.sent_at != now {
             (self.sent_at, self.busy[1]) = (now, self.busy[0]);
@@ -97,16 +114,28 @@ impl FollowedConnection {
         self.busy[0] = self.busy[0].max(now) + self.ways[0].slowest(bytes);
     }
 
-    pub(super) fn on_drop(&mut self, packet: &Packet, back: bool) {
-        self.ways[usize::from(back)].take(packet);
+    /// Flows that are not complete here, and what had been booked before each.
+    pub(super) fn befores(&self) -> impl Iterator<Item = (u32, Breakdown)> {
+        let flows = self.flows.iter();
+        let befores = flows.filter_map(|flow| Some((flow.id, flow.before?)));
+        befores.filter(|(_, before)| *before != Breakdown::default())
     }
 
-    pub(super) fn on_delivery(&mut self, packet: &Packet, back: bool, now: Time) {
-        let Some(sent) = self.ways[usize::from(back)].take(packet) else {
-            // A copy, or what was delivered before its path was known.
-            return;
-        };
+    pub(super) fn on_delivery(
+        &mut self,
+        packet: &Packet,
+        mut sent: Sent,
+        (back, now): (bool, Time),
+        ports: &[Hop],
+    ) {
+        if let Some(path) = self.ways[usize::from(back)].arrive(&mut sent, ports) {
+            self.ways[usize::from(!back)].know(&path, ports);
+        }
         if back {
+            if sent.fired > self.mark && (!self.open || self.idle) {
+                // The sender could do nothing until the receiver's timer expired.
+                self.book(Part::Timers, sent.fired);
+            }
             self.late = (sent.queueing + sent.late(now), sent.delayed);
         } else if packet.payload > 0 {
             self.arrived = Some((sent, now));
@@ -114,7 +143,13 @@ impl FollowedConnection {
     }
 
     /// An event of one end is over, and with it what that end sends in answer.
-    pub(crate) fn on_event(&mut self, end: End, endpoint: &Endpoint<Sender>, now: Time) {
+    pub(super) fn on_event(
+        &mut self,
+        end: End,
+        endpoint: &Endpoint<Sender>,
+        now: Time,
+        flights: &mut Flights,
+    ) {
         let counters = endpoint.counters();
         let expired =
             counters.timeouts + counters.syn_timeouts + counters.probes + counters.tail_probes;
@@ -124,19 +159,32 @@ impl FollowedConnection {
             let repaired = std::mem::replace(&mut self.repaired, counters.retransmissions);
             let repaired = counters.retransmissions > repaired;
             self.on_sender(endpoint, (end.deadline, fired, repaired), now);
+            for place in self.ways[0].sent_at(now) {
+                if let Some(sent) = flights.sent_now(*place, end.flow, now) {
+                    sent.booked = self.booked;
+                }
+            }
         } else if end.deadline {
-            self.on_receiver_timer(fired, now);
+            self.on_receiver_timer(fired, (end.flow, now), flights);
         }
     }
 
     /// A timer at the receiver: that of a delayed ACK, or that of a request or a SYN of its own.
-    fn on_receiver_timer(&mut self, fired: bool, now: Time) {
+    fn on_receiver_timer(
+        &mut self,
+        fired: bool,
+        (flow, now): (FlowId, Time),
+        flights: &mut Flights,
+    ) {
         let since = self.arrived.as_ref().map_or(now, |(_, at)| *at);
-        for ack in self.ways[1].sent_at(now) {
-            ack.delayed = now.since(since).as_ps();
+        if fired {
+            self.fired = now;
         }
-        if fired && (!self.open || self.idle && self.ways[0].is_empty()) {
-            self.book(Part::Timers, now);
+        for place in self.ways[1].sent_at(now) {
+            if let Some(ack) = flights.sent_now(*place, flow, now) {
+                ack.delayed = now.since(since).as_ps();
+                ack.fired = self.fired;
+            }
         }
     }
 
@@ -171,10 +219,6 @@ impl FollowedConnection {
         } else if self.idle && endpoint.unsent() > 0 {
             self.book(Part::Application, now);
         }
-        let booked = self.booked;
-        for sent in self.ways[0].sent_at(now) {
-            sent.booked = booked;
-        }
         self.sent = 0;
         self.idle = endpoint.unsent() == 0;
         self.recovering = endpoint.is_recovering();
@@ -183,7 +227,7 @@ impl FollowedConnection {
     /// Books the time up to `now`: what the sender's bytes took, and for the rest `part`.
     fn book(&mut self, part: Part, now: Time) {
         let all = now.since(self.mark).as_ps();
-        let busy = self.busy[usize::from(self.sent_at == now)];
+        let busy = self.busy[usize::from(self.sent_at >= now)];
         let own = busy.since(self.mark).as_ps().min(all);
         let (queueing, timers) = match part {
             Part::Window => {
@@ -226,9 +270,8 @@ impl FollowedConnection {
         let on_way = now.since(sent.at.max(flow.start)).as_ps();
         add_last(&mut parts, &way, on_way);
         parts.add(Part::Application, flow.waited);
-        debug_assert_eq!(
-            parts.total(),
-            now.since(flow.start).as_ps() + flow.waited,
+        debug_assert!(
+            !flow.whole || parts.total() == now.since(flow.start).as_ps() + flow.waited,
             "the parts are the whole"
         );
         Some(parts)

@@ -1,11 +1,12 @@
 //! One direction of a connection, and what the packets on it would do if they were alone.
 
-use std::collections::VecDeque;
+use std::sync::Arc;
 
 use base::{Packet, Rate, Span, Time};
-use fabric::{Bucket, Port};
+use fabric::{Bucket, Port, PortId};
 
 use super::Breakdown;
+use super::flight::{Flights, Lesson, Sent};
 
 /// A port as a connection sees it that has the network to itself.
 #[derive(Clone, Copy)]
@@ -13,42 +14,42 @@ pub(super) struct Hop {
     rate: Rate,
     delay: Span,
     bucket: Option<Bucket>,
-    /// Whether a host sends here, and whether one receives.
-    host_ends: (bool, bool),
     /// When the connection's own packets have left.
     free_at: Time,
 }
 
-/// Packets of one direction, and their path.
+/// The path of packets of one direction.
 ///
-/// The path is what the first packet took, which is one of the handshake. Where every packet takes a way of its own, that
-/// is one of several that are alike.
+/// It is that of the first packet that arrived, which is one of the handshake. Where every packet takes a way of
+/// its own, that is one of several that are alike. The receiving end learns it from that packet, and the sending end
+/// from the next one that comes back: no end knows anything that has not reached it.
 #[derive(Default)]
 pub(super) struct Way {
-    hops: Vec<Hop>,
-    /// Whether the path is known to its end.
-    known: bool,
-    propagation: Span,
-    slowest: Option<Rate>,
-    /// Packets on their way, mostly in the order in which they arrive.
-    sent: VecDeque<Sent>,
+    /// The path, where the sending end knows it.
+    path: Option<Path>,
+    /// The path and its delay, where the receiving end knows it.
+    learned: Option<(Arc<[PortId]>, Span)>,
+    /// Whether the receiving end knows that the sending end knows it.
+    answered: bool,
+    /// The packets that were sent last, and when.
+    last: (Time, Vec<u32>),
 }
 
-/// A packet on its way.
-#[derive(Clone, Copy)]
-pub(super) struct Sent {
-    /// What it is found by again.
-    key: (u32, u32, u16, u8),
-    /// When its host sent it.
-    pub(super) at: Time,
-    /// When it would arrive if its connection were alone; [`Time::NEVER`] where the path is not known.
-    pub(super) alone: Time,
-    /// Of an ACK: how late the segment was that it answers.
+struct Path {
+    hops: Box<[Hop]>,
+    slowest: Rate,
+}
+
+/// Facts about a packet that is sent.
+pub(super) struct Departure {
+    /// Bytes on the wire.
+    pub(super) bytes: u64,
+    pub(super) now: Time,
+    /// The field of [`Sent`] with this name.
     pub(super) queueing: u64,
-    /// Of an ACK: how long it waited for the timer of delayed ACKs.
-    pub(super) delayed: u64,
-    /// What had been booked when it was sent.
-    pub(super) booked: Breakdown,
+    pub(super) fired: Time,
+    /// The path of the other direction, if its receiver does not know it for certain.
+    pub(super) told: Option<Arc<[PortId]>>,
 }
 
 impl Hop {
@@ -58,66 +59,20 @@ impl Hop {
             rate: link.rate,
             delay: link.delay,
             bucket: port.full_bucket(),
-            host_ends: port.host_ends(),
             free_at: Time::ZERO,
         }
     }
 }
 
-impl Way {
-    /// A packet has passed `hop`.
-    #[inline(always)]
-    pub(super) fn learn(&mut self, hop: &Hop) {
-        if !self.known {
-            self.extend(*hop);
-        }
-    }
-
-    #[inline(never)]
-    fn extend(&mut self, hop: Hop) {
-        let (first, last) = hop.host_ends;
-        if first {
-            // A packet before this one was lost on its way.
-            self.hops.clear();
-        }
-        self.hops.push(hop);
-        self.known = last;
-        if last {
-            let delays = self.hops.iter().map(|hop| hop.delay);
-            self.propagation = delays.fold(Span::ZERO, |sum, delay| sum + delay);
-            self.slowest = self.hops.iter().map(|hop| hop.rate).min();
-        }
-    }
-
-    /// The path's delay.
-    pub(super) const fn propagation(&self) -> u64 {
-        self.propagation.as_ps()
-    }
-
-    /// How long `bytes` take on the slowest link.
-    pub(super) fn slowest(&self, bytes: u64) -> Span {
-        self.slowest
-            .map_or(Span::ZERO, |rate| rate.serialisation(bytes))
-    }
-
-    /// A packet of this size leaves; `queueing` as in [`Sent`].
-    pub(super) fn send(&mut self, packet: &Packet, (bytes, now): (u64, Time), queueing: u64) {
-        let alone = self.alone(bytes, now);
-        self.sent.push_back(Sent {
-            key: key(packet),
-            at: now,
-            alone,
-            queueing,
-            delayed: 0,
-            booked: Breakdown::default(),
-        });
+impl Path {
+    fn of(path: &[PortId], ports: &[Hop]) -> Option<Self> {
+        let hops: Box<[Hop]> = path.iter().map(|port| ports[port.0 as usize]).collect();
+        let slowest = hops.iter().map(|hop| hop.rate).min()?;
+        Some(Self { hops, slowest })
     }
 
     /// Sends a packet over the path on which nobody else is, and returns when it arrives.
     fn alone(&mut self, bytes: u64, now: Time) -> Time {
-        if !self.known {
-            return Time::NEVER;
-        }
         let mut at = now;
         for hop in &mut self.hops {
             at = match &mut hop.bucket {
@@ -129,34 +84,77 @@ impl Way {
         }
         at
     }
-
-    /// The packet has arrived or is lost. O(packets that it overtakes).
-    pub(super) fn take(&mut self, packet: &Packet) -> Option<Sent> {
-        let key = key(packet);
-        let place = self.sent.iter().position(|sent| sent.key == key)?;
-        self.sent.remove(place)
-    }
-
-    /// Whether nothing is on its way.
-    pub(super) fn is_empty(&self) -> bool {
-        self.sent.is_empty()
-    }
-
-    /// Packets that were sent at `now`, the last first.
-    pub(super) fn sent_at(&mut self, now: Time) -> impl Iterator<Item = &mut Sent> {
-        let sent = self.sent.iter_mut().rev();
-        sent.take_while(move |sent| sent.at == now)
-    }
 }
 
-impl Sent {
-    /// How much later than alone it has arrived at `now`.
-    pub(super) fn late(&self, now: Time) -> u64 {
-        now.since(self.alone).as_ps()
+impl Way {
+    /// The delay of the path, at the receiving end.
+    pub(super) fn propagation(&self) -> u64 {
+        let delay = self.learned.as_ref().map(|(_, delay)| *delay);
+        delay.unwrap_or(Span::ZERO).as_ps()
     }
-}
 
-/// What stays the same on a packet's way and tells it from others. A copy of low priority is another packet.
-fn key(packet: &Packet) -> (u32, u32, u16, u8) {
-    (packet.seq.0, packet.ack.0, packet.payload, packet.dscp)
+    /// How long `bytes` take on the slowest link, at the sending end.
+    pub(super) fn slowest(&self, bytes: u64) -> Span {
+        let slowest = self.path.as_ref().map(|path| path.slowest);
+        slowest.map_or(Span::ZERO, |rate| rate.serialisation(bytes))
+    }
+
+    /// The path, as long as the sending end may not know it.
+    pub(super) fn news(&self) -> Option<Arc<[PortId]>> {
+        let learned = self.learned.as_ref().filter(|_| !self.answered);
+        learned.map(|(path, _)| Arc::clone(path))
+    }
+
+    /// A packet leaves.
+    pub(super) fn send(&mut self, packet: &Packet, departure: Departure, flights: &mut Flights) {
+        let Departure {
+            bytes, now, told, ..
+        } = departure;
+        let (alone, passed) = match &mut self.path {
+            Some(path) => (path.alone(bytes, now), None),
+            None => (Time::NEVER, Some(Vec::new())),
+        };
+        let lesson = passed.is_some() || told.is_some();
+        let sent = Sent {
+            flow: packet.flow,
+            at: now,
+            alone,
+            queueing: departure.queueing,
+            delayed: 0,
+            fired: departure.fired,
+            booked: Breakdown::default(),
+            lesson: lesson.then(|| Box::new(Lesson { passed, told })),
+        };
+        let (at, places) = &mut self.last;
+        if *at != now {
+            *at = now;
+            places.clear();
+        }
+        places.push(flights.send(packet, sent));
+    }
+
+    /// A packet has arrived at the receiving end. Returns the path of the other direction if it told it.
+    pub(super) fn arrive(&mut self, sent: &mut Sent, ports: &[Hop]) -> Option<Arc<[PortId]>> {
+        self.answered |= !sent.learns();
+        let lesson = sent.lesson.take()?;
+        if let (None, Some(passed)) = (&self.learned, lesson.passed) {
+            let delays = passed.iter().map(|port| ports[port.0 as usize].delay);
+            let delay = delays.fold(Span::ZERO, |sum, delay| sum + delay);
+            self.learned = Some((passed.into(), delay));
+        }
+        lesson.told
+    }
+
+    /// The sending end is told its path.
+    pub(super) fn know(&mut self, path: &[PortId], ports: &[Hop]) {
+        if self.path.is_none() {
+            self.path = Path::of(path, ports);
+        }
+    }
+
+    /// Places of the packets that were sent at `now`.
+    pub(super) fn sent_at(&self, now: Time) -> &[u32] {
+        let (at, places) = &self.last;
+        if *at == now { places } else { &[] }
+    }
 }

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use base::{Packet, Time};
 use fabric::PortId;
 
+use crate::breakdown::Followed;
 use crate::run::Handled;
 
 /// Where parts leave packets and reports for each other.
@@ -15,10 +16,19 @@ use crate::run::Handled;
 pub(super) struct Board {
     parts: usize,
     /// Of each part for each part, of even and of odd windows.
-    parcels: [Vec<Mutex<Vec<Parcel>>>; 2],
+    mail: [Vec<Mutex<Mail>>; 2],
     reports: [Vec<Mutex<Report>>; 2],
     /// When each flow was complete or had failed first, in picoseconds.
     over: Vec<AtomicU64>,
+}
+
+/// The packets for a part.
+#[derive(Default)]
+pub(super) struct Mail {
+    /// In the order in which they come out of each port.
+    pub(super) parcels: Vec<Parcel>,
+    /// Facts about them for breakdowns of completion times.
+    pub(super) followed: Vec<Followed>,
 }
 
 /// A packet on its way from one part to another.
@@ -70,30 +80,25 @@ impl Board {
         let reports = || (0..parts).map(|_| Mutex::new(Report::NONE)).collect();
         Self {
             parts,
-            parcels: [boxes(), boxes()],
+            mail: [boxes(), boxes()],
             reports: [reports(), reports()],
             over: (0..flows).map(|_| AtomicU64::new(NEVER)).collect(),
         }
     }
 
-    /// Leaves packets in this window, in the order in which they come out of each port.
-    pub(super) fn post(
-        &self,
-        window: usize,
-        (from, to): (usize, usize),
-        parcels: &mut Vec<Parcel>,
-    ) {
-        let place = &self.parcels[window % 2][from * self.parts + to];
+    /// Leaves packets in this window.
+    pub(super) fn post(&self, window: usize, (from, to): (usize, usize), mail: &mut Mail) {
+        let place = &self.mail[window % 2][from * self.parts + to];
         let mut there = place.lock().unwrap_or_else(PoisonError::into_inner);
-        there.append(parcels);
+        there.parcels.append(&mut mail.parcels);
+        there.followed.append(&mut mail.followed);
     }
 
-    /// Takes the packets for part `to`.
-    pub(super) fn take(&self, window: usize, to: usize, mut take: impl FnMut(Parcel)) {
+    /// Has the packets for part `to` taken out.
+    pub(super) fn take(&self, window: usize, to: usize, mut take: impl FnMut(&mut Mail)) {
         for from in 0..self.parts {
-            let place = &self.parcels[window % 2][from * self.parts + to];
-            let mut there = place.lock().unwrap_or_else(PoisonError::into_inner);
-            there.drain(..).for_each(&mut take);
+            let place = &self.mail[window % 2][from * self.parts + to];
+            take(&mut place.lock().unwrap_or_else(PoisonError::into_inner));
         }
     }
 

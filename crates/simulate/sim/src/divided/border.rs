@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use base::{HostId, Time};
-use fabric::{LevelHistogram, PortId, QueueStatistics};
-use tcp::Host;
-
-use schemes::Sender;
+use base::{FlowId, HostId, Packet, Time};
+use fabric::{DropReason, LevelHistogram, Network, PortId, QueueStatistics, SwitchHook};
+use schemes::{Receiver, Sender};
+use tcp::{Endpoint, Host};
 
 use super::partition::Partition;
-use crate::probe::{Divide, Follow, Probe, Sees};
+use crate::breakdown::{Followed, Follower};
+use crate::parts::Breakdown;
+use crate::probe::{Branch, Divide, End, Follow, Probe, Sees};
+use crate::watched::Watched;
 
 /// The part that a world is, and what has happened at its borders that has not been told.
 pub(super) struct Border {
@@ -24,6 +26,8 @@ pub(super) struct Border {
     /// Flows that are complete or have failed, and when.
     pub(super) over: Vec<(u32, Time)>,
     queues: Queues,
+    /// Who watches this part, if anybody.
+    watched: Option<Watched<Box<dyn Branch>>>,
 }
 
 /// How long queues were. Until all flows are over nobody knows whether they are over within this window, so that what
@@ -39,7 +43,11 @@ struct Queues {
 }
 
 impl Border {
-    pub(super) fn new(partition: &Arc<Partition>, part: usize) -> Self {
+    pub(super) fn new(
+        partition: &Arc<Partition>,
+        part: usize,
+        watched: Option<Watched<Box<dyn Branch>>>,
+    ) -> Self {
         let part = u16::try_from(part).expect("a partition has fewer parts");
         let ports = partition.ports();
         Self {
@@ -55,7 +63,29 @@ impl Border {
                 changes: Vec::new(),
                 closed: false,
             },
+            watched,
         }
+    }
+
+    /// Facts about a packet that is handed over, if packets are followed.
+    pub(super) fn export(&mut self, port: PortId, packet: &Packet) -> Option<Followed> {
+        self.follower()?.export(port, packet)
+    }
+
+    /// Takes over the facts about a packet that has been handed over.
+    pub(super) fn import(&mut self, packet: Followed) {
+        if let Some(follower) = self.follower() {
+            follower.import(packet);
+        }
+    }
+
+    /// The probe that has watched this part.
+    pub(super) fn into_branch(self) -> Option<Box<dyn Branch>> {
+        self.watched?.probe
+    }
+
+    fn follower(&mut self) -> Option<&mut Follower> {
+        self.watched.as_mut()?.follower.as_mut()
     }
 
     /// Queues are measured from `first_start` on.
@@ -138,10 +168,116 @@ impl Probe for Border {
         if !self.queues.closed {
             self.queues.changes.push((port, waiting, at));
         }
+        self.watched.on_level(port, waiting, at);
+    }
+
+    #[inline(always)]
+    fn on_hop(&mut self, port: PortId, packet: &Packet, now: Time) {
+        self.watched.on_hop(port, packet, now);
+    }
+
+    #[inline(always)]
+    fn on_accept(&mut self, port: PortId, packet: &Packet, now: Time) {
+        self.watched.on_accept(port, packet, now);
+    }
+
+    #[inline(always)]
+    fn on_mark(&mut self, port: PortId, packet: &Packet, now: Time) {
+        self.watched.on_mark(port, packet, now);
+    }
+
+    #[inline(always)]
+    fn on_drop(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
+        self.watched.on_drop(port, packet, reason, now);
+    }
+
+    #[inline(always)]
+    fn on_pause(&mut self, port: PortId, class: u8, paused: bool, now: Time) {
+        self.watched.on_pause(port, class, paused, now);
+    }
+
+    #[inline(always)]
+    fn on_hook(&mut self, port: PortId, hook: &dyn SwitchHook, at: Time) {
+        self.watched.on_hook(port, hook, at);
+    }
+
+    #[inline(always)]
+    fn on_start(&mut self, flow: FlowId, now: Time) {
+        self.watched.on_start(flow, now);
+    }
+
+    #[inline(always)]
+    fn on_completion(&mut self, flow: FlowId, now: Time) {
+        self.watched.on_completion(flow, now);
+    }
+
+    #[inline(always)]
+    fn on_endpoint(&mut self, end: End, endpoint: &Endpoint<Sender>, now: Time) {
+        self.watched.on_endpoint(end, endpoint, now);
+    }
+
+    fn on_end(&mut self, now: Time) {
+        self.watched.on_end(now);
     }
 }
 
-impl Follow for Border {}
+impl Follow for Border {
+    fn begin(
+        &mut self,
+        network: &Network,
+        header_bytes: u32,
+        receivers: impl Iterator<Item = HostId>,
+        flows: usize,
+    ) {
+        if let Some(watched) = &mut self.watched {
+            watched.begin(network, header_bytes, receivers, flows);
+        }
+    }
+
+    fn on_message(&mut self, place: (FlowId, u32), times: (Time, Time), sender: HostId) {
+        let here = self.has_host(sender);
+        if let Some(follower) = self.follower() {
+            follower.on_message(place, times, here);
+        }
+    }
+
+    fn revoke(&mut self, place: (FlowId, u32), at: Time) {
+        if let Some(watched) = &mut self.watched {
+            watched.revoke(place, at);
+        }
+    }
+
+    fn on_message_end(&mut self, of: FlowId, id: u32, now: Time) {
+        if let Some(watched) = &mut self.watched {
+            watched.on_message_end(of, id, now);
+        }
+    }
+
+    #[inline(always)]
+    fn on_send(&mut self, packet: &Packet, now: Time) {
+        if let Some(watched) = &mut self.watched {
+            watched.on_send(packet, now);
+        }
+    }
+
+    #[inline(always)]
+    fn on_arrival(&mut self, port: PortId, packet: &Packet) {
+        if let Some(watched) = &mut self.watched {
+            watched.on_arrival(port, packet);
+        }
+    }
+
+    #[inline(always)]
+    fn on_delivery(&mut self, packet: &Packet, now: Time) {
+        if let Some(watched) = &mut self.watched {
+            watched.on_delivery(packet, now);
+        }
+    }
+
+    fn take(&mut self) -> Vec<Option<Box<Breakdown>>> {
+        self.watched.as_mut().map_or_else(Vec::new, Follow::take)
+    }
+}
 
 impl Divide for Border {
     fn has_host(&self, host: HostId) -> bool {
@@ -170,14 +306,26 @@ impl Divide for Border {
     fn on_over(&mut self, id: u32, now: Time) {
         self.over.push((id, now));
     }
+
+    fn take_over(&mut self, other: Self) {
+        if let (Some(own), Some(others)) = (&mut self.watched, other.watched) {
+            own.take_over(others);
+        }
+    }
 }
 
-impl<R> Sees<R> for Border {
-    const SEES_ENDS: bool = false;
+impl Sees<Receiver> for Border {
+    #[inline(always)]
+    fn sees_ends(&self) -> bool {
+        self.watched.is_some()
+    }
 
     fn keeps_ends(&self) -> bool {
         true
     }
 
-    fn see_host(&mut self, _: HostId, _: &Host<Sender, R>, _: Time) {}
+    #[inline(always)]
+    fn see_host(&mut self, host: HostId, state: &Host<Sender, Receiver>, now: Time) {
+        self.watched.on_host(host, state, now);
+    }
 }

@@ -4,7 +4,7 @@ use base::{Span, Time};
 use engine::{Scheduler, Token};
 use schemes::Receiver;
 
-use super::board::{Board, Parcel, Report, Totals};
+use super::board::{Board, Mail, Parcel, Report, Totals};
 use super::border::Border;
 use crate::error::RunError;
 use crate::run::{BATCH, Bounds, Handled, attempt};
@@ -33,7 +33,7 @@ pub(super) struct Part {
     round: usize,
     pub(super) windows: u64,
     /// Packets for each part.
-    out: Vec<Vec<Parcel>>,
+    out: Vec<Mail>,
     pub(super) error: Option<RunError>,
 }
 
@@ -57,7 +57,7 @@ impl Part {
             over: 0,
             round: 0,
             windows: 0,
-            out: (0..parts).map(|_| Vec::new()).collect(),
+            out: (0..parts).map(|_| Mail::default()).collect(),
             error: None,
         }
     }
@@ -77,7 +77,8 @@ impl Part {
             while let Some((arrival, packet)) = network.export(port, until) {
                 next = next.min(arrival);
                 let since = border.hand_over(port, arrival);
-                self.out[to].push(Parcel {
+                self.out[to].followed.extend(border.export(port, &packet));
+                self.out[to].parcels.push(Parcel {
                     port,
                     times: (since, arrival),
                     packet,
@@ -91,9 +92,9 @@ impl Part {
                 }
             }
         }
-        for (to, parcels) in self.out.iter_mut().enumerate() {
-            if !parcels.is_empty() {
-                board.post(self.round, (self.number, to), parcels);
+        for (to, mail) in self.out.iter_mut().enumerate() {
+            if !mail.parcels.is_empty() {
+                board.post(self.round, (self.number, to), mail);
             }
         }
         for (flow, at) in self.world.part().1.over.drain(..) {
@@ -137,9 +138,14 @@ impl Part {
             self.done = totals.next;
             return true;
         }
-        let (network, sched) = (self.world.part().0, &mut self.sched);
-        board.take(round, self.number, |parcel| {
-            network.import(parcel.port, &parcel.packet, parcel.times, sched);
+        let ((network, border), sched) = (self.world.part(), &mut self.sched);
+        board.take(round, self.number, |mail| {
+            for parcel in mail.parcels.drain(..) {
+                network.import(parcel.port, &parcel.packet, parcel.times, sched);
+            }
+            mail.followed
+                .drain(..)
+                .for_each(|packet| border.import(packet));
         });
         let until = self.until(bounds);
         self.windows += 1;

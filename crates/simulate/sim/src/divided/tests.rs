@@ -80,9 +80,15 @@ fn difference(one: &str, other: &str) -> String {
         .collect()
 }
 
-/// Fails if the parts of a point come to anything else than the whole. Returns whether it could be divided.
-fn agree(point: &PointSpec, divisions: &[(usize, usize, usize)]) -> bool {
-    let (whole, mut possible) = (run::run(point), true);
+/// Fails if the parts of a point come to anything else than the whole, with completion times broken down or not. Returns
+/// whether it could be divided.
+fn agree(point: &PointSpec, breakdown: bool, divisions: &[(usize, usize, usize)]) -> bool {
+    let watching = || Watching {
+        probe: None,
+        breakdown,
+    };
+    let whole = run::watch(Limits::NONE, point, watching());
+    let mut possible = true;
     for (parts, shortened, threads) in divisions {
         let division = Division {
             parts: NonZeroUsize::new(*parts).unwrap(),
@@ -98,7 +104,7 @@ fn agree(point: &PointSpec, divisions: &[(usize, usize, usize)]) -> bool {
             },
             ..Limits::NONE
         };
-        let divided = within(limits, point, division);
+        let divided = within(limits, point, division, watching());
         let place = format!(
             "{} in {parts} parts, windows / {shortened}, {threads} threads",
             point.scheme
@@ -132,7 +138,8 @@ fn jumping() -> Duration {
 fn every_scheme_comes_to_the_same_in_parts() {
     for scheme in schemes::all() {
         for point in points(scheme.name, &[]) {
-            assert!(agree(&point, &[(2, 1, 1), (5, 2, 2), (usize::MAX, 7, 1)]));
+            let divisions = [(2, 1, 1), (5, 2, 2), (usize::MAX, 7, 1)];
+            assert!(agree(&point, true, &divisions));
         }
     }
 }
@@ -156,7 +163,7 @@ fn try_shapes(seed: u64, shapes: u64) {
         words[usize::try_from(place).unwrap()].to_owned()
     };
     let mut possible = 0;
-    for _ in 0..shapes {
+    for shape in 0..shapes {
         let mut sets = vec![
             format!("topology.racks={}", one_of(&["2", "3", "5"])),
             format!("topology.spines={}", one_of(&["1", "2", "3"])),
@@ -189,7 +196,8 @@ fn try_shapes(seed: u64, shapes: u64) {
         for point in points {
             possible += 1;
             let divisions = [(2, 1, 2), (3, 2, 1), (usize::MAX, 1, 3), (8, 1, 8)];
-            assert!(agree(&point, &divisions), "{sets:?}");
+            let breakdown = shape % 4 > 0;
+            assert!(agree(&point, breakdown, &divisions), "{sets:?}");
         }
     }
     assert!(possible > shapes / 2, "{possible} of {shapes}");
@@ -208,7 +216,7 @@ fn every_built_in_scenario_comes_to_the_same_in_parts() {
         };
         let scenario = Scenario::load(source, &racks).unwrap();
         for point in scenario.points() {
-            possible += u32::from(agree(point, &[(2, 1, 2), (usize::MAX, 1, 3)]));
+            possible += u32::from(agree(point, true, &[(2, 1, 2), (usize::MAX, 1, 3)]));
         }
     }
     assert!(possible > 0);
@@ -221,7 +229,12 @@ fn a_hundred_runs_under_load_come_to_the_same() {
     let cores = thread::available_parallelism().map_or(2, NonZeroUsize::get);
     let sets = ["workload.flows=400".to_owned()];
     let point = &points("dctcp", &sets)[0];
-    let whole = told(run::run(point).unwrap());
+    let watching = || Watching {
+        probe: None,
+        breakdown: true,
+    };
+    let whole = run::watch(Limits::NONE, point, watching());
+    let whole = told(whole.unwrap());
     thread::scope(|scope| {
         for _ in 0..2 * cores {
             scope.spawn(|| {
@@ -236,7 +249,7 @@ fn a_hundred_runs_under_load_come_to_the_same() {
                 ..Limits::NONE
             };
             let threads = NonZeroUsize::new([2, 3, 8][run % 3]).unwrap();
-            let divided = within(limits, point, Division::of_threads(threads));
+            let divided = within(limits, point, Division::of_threads(threads), watching());
             let equal = told(divided.unwrap().0) == whole;
             // A thread that spins would do so for ever.
             done.store(!equal || run == 99, Ordering::Relaxed);
@@ -264,7 +277,7 @@ fn queues_that_are_left_at_the_end_of_a_run_are_measured_no_further() {
             "workload.load=1".to_owned(),
         ];
         for point in points("newreno", &sets) {
-            assert!(agree(&point, &[(2, 1, 1), (6, 1, 1)]));
+            assert!(agree(&point, false, &[(2, 1, 1), (6, 1, 1)]));
         }
     }
 }
@@ -274,7 +287,12 @@ fn what_parts_cannot_do_by_themselves_is_said() {
     let said = |sets: &[&str]| {
         let sets: Vec<_> = sets.iter().map(|set| (*set).to_owned()).collect();
         let two = Division::of_threads(NonZeroUsize::new(2).unwrap());
-        let divided = within(Limits::NONE, &points("newreno", &sets)[0], two);
+        let divided = within(
+            Limits::NONE,
+            &points("newreno", &sets)[0],
+            two,
+            Watching::default(),
+        );
         divided.unwrap().1.obstacle
     };
     assert_eq!(said(&[]), None);
@@ -285,7 +303,7 @@ fn what_parts_cannot_do_by_themselves_is_said() {
 
 #[test]
 fn a_simulation_says_what_it_made_of_its_threads() {
-    let noted_while = |sets: &[&str], only_where_it_gains, breakdown| {
+    let noted_by = |sets: &[&str], only_where_it_gains, probe| {
         let sets: Vec<_> = sets.iter().map(|set| (*set).to_owned()).collect();
         let taken = Ledger::default();
         let limits = Limits {
@@ -298,21 +316,22 @@ fn a_simulation_says_what_it_made_of_its_threads() {
             ..Limits::NONE
         };
         let watching = Watching {
-            probe: None,
-            breakdown,
+            probe,
+            breakdown: true,
         };
         watch(limits, &points("newreno", &sets)[0], watching).unwrap();
         taken.taken()
     };
-    let noted = |sets: &[&str], only| noted_while(sets, only, false);
+    let noted = |sets: &[&str], only| noted_by(sets, only, None);
     let divided = noted(&[], false);
     assert_eq!((divided.runs, divided.threads), (1, 2));
     assert!(
         divided.windows > 10 && divided.waited < divided.ran,
         "{divided:?}"
     );
-    let followed = noted_while(&[], false, true);
-    assert_eq!((followed.runs, followed.obstacle), (0, Some(BROKEN_DOWN)));
+    let mut probe = ();
+    let recorded = noted_by(&[], false, Some(&mut probe));
+    assert_eq!((recorded.runs, recorded.obstacle), (0, Some(RECORDED)));
     let star = noted(&["topology.kind=star"], false);
     assert_eq!((star.runs, star.obstacle), (0, Some(ONE_SWITCH)));
     // Nobody has asked for it, and it is over in an instant.

@@ -50,7 +50,9 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         self.stop_readers(of, sched);
         let now = sched.now();
         let planned = self.flows[id as usize].start;
-        self.outside.watch.probe.on_message(of, id, (planned, now));
+        let sender = self.of(of).sender.0;
+        let probe = &mut self.outside.watch.probe;
+        probe.on_message((of, id), (planned, now), sender);
         let counts = self.counts(of.0 as usize);
         let connection = &mut self.connections[of.0 as usize];
         let messages = connection.messages.as_mut().expect(OPEN);

@@ -64,11 +64,15 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             }
         }
         join_connections(&mut parts, &owners);
-        join_flows(&mut parts, &owners, over);
+        let revoked = join_flows(&mut parts, &owners, over);
         let others = parts.split_off(1);
         let mut world = parts.swap_remove(0);
         for other in others {
             world.take_over(other);
+        }
+        for (flow, at) in revoked {
+            let of = FlowId(world.flows[flow as usize].connection);
+            world.outside.watch.probe.revoke((of, flow), at);
         }
         world.queues = Some(queues);
         world
@@ -91,6 +95,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         self.open += other.open;
         let network = &mut self.outside.network;
         network.join(other.outside.network, |port| probe.has_port(port));
+        let probe = other.outside.watch.probe;
+        self.outside.watch.probe.take_over(probe);
     }
 }
 
@@ -111,8 +117,13 @@ fn join_connections<R, P>(parts: &mut [World<R, P>], owners: &[usize]) {
     }
 }
 
-/// The same of flows.
-fn join_flows<R, P>(parts: &mut [World<R, P>], owners: &[usize], over: &[Time]) {
+/// The same of flows. Returns those that were not complete after all, and when they had seemed to be.
+fn join_flows<R, P>(
+    parts: &mut [World<R, P>],
+    owners: &[usize],
+    over: &[Time],
+) -> Vec<(u32, Time)> {
+    let mut revoked = Vec::new();
     for (number, over) in over.iter().enumerate() {
         let connection = parts[0].flows[number].connection as usize;
         let ends = &parts[0].connections[connection];
@@ -129,6 +140,7 @@ fn join_flows<R, P>(parts: &mut [World<R, P>], owners: &[usize], over: &[Time]) 
         // Who fails first has failed for both; a flow that is complete by then is complete.
         flow.failure = failure.filter(|_| *over < flow.completion);
         if flow.failure.is_some() && flow.completion != Time::NEVER {
+            revoked.push((id(number), flow.completion));
             flow.completion = Time::NEVER;
             let messages = &mut parts[0].connections[connection].messages;
             if let Some(messages) = messages {
@@ -140,6 +152,7 @@ fn join_flows<R, P>(parts: &mut [World<R, P>], owners: &[usize], over: &[Time]) 
             flow.first_byte = Time::NEVER;
         }
     }
+    revoked
 }
 
 /// The earlier of two failures at both ends: the end that fails first resets the other.

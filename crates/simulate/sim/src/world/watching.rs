@@ -19,7 +19,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     /// Shows the probe an endpoint after one of its events.
     #[inline(always)]
     pub(super) fn report(&mut self, end: End, deadline: bool, now: Time) {
-        if !P::SEES_ENDS {
+        if !self.outside.watch.probe.sees_ends() {
             return;
         }
         let host = &self.hosts[end.host.0 as usize];

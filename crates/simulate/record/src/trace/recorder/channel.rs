@@ -9,12 +9,14 @@ use crate::trace::file::{Event, EventKind, Sample};
 use crate::trace::thin::{Keep, Thin, Windows};
 
 /// One quantity of many ports, flows or hosts.
+#[derive(Clone)]
 pub(super) struct Channel {
     block: usize,
     tracks: Tracks,
 }
 
 /// The state of each port, flow or host.
+#[derive(Clone)]
 enum Tracks {
     /// The last value, not a number before the first.
     Change(Vec<f64>),
@@ -128,6 +130,19 @@ impl Channel {
         }
     }
 
+    /// Takes over the tracks that another one has, which sees other ports, flows or hosts.
+    pub(super) fn join(&mut self, other: &mut Self) {
+        if let (Tracks::Thin(tracks), Tracks::Thin(others)) = (&mut self.tracks, &mut other.tracks)
+        {
+            for (own, other) in tracks.iter_mut().zip(others) {
+                if !other.is_empty() {
+                    debug_assert!(own.is_empty(), "one of them sees each");
+                    std::mem::swap(own, other);
+                }
+            }
+        }
+    }
+
     /// Gives the rows what has been held back.
     pub(super) fn finish(self, rows: &mut Rows) {
         if let Tracks::Thin(tracks) = self.tracks {
@@ -154,12 +169,14 @@ impl Pulse {
 }
 
 /// Throughput of flows.
+#[derive(Clone)]
 pub(in crate::trace) struct Meter {
     block: usize,
     tracks: Meters,
 }
 
 /// The state of each flow.
+#[derive(Clone)]
 enum Meters {
     /// The length of windows in picoseconds; the window in which something came last, if anything
     /// has, and how much.
@@ -200,6 +217,18 @@ impl Meter {
         }
     }
 
+    /// Takes over the tracks that another one has, which sees other flows or ports.
+    pub(super) fn join(&mut self, other: Self) {
+        if let (Meters::Thin(tracks), Meters::Thin(others)) = (&mut self.tracks, other.tracks) {
+            for (own, other) in tracks.iter_mut().zip(others) {
+                if !other.is_empty() {
+                    debug_assert!(own.is_empty(), "one of them sees each");
+                    *own = other;
+                }
+            }
+        }
+    }
+
     /// Gives the rows what has been held back.
     pub(in crate::trace) fn finish(self, rows: &mut Rows) {
         match self.tracks {
@@ -229,28 +258,24 @@ fn rate(id: u32, time: u64, bytes: u64, length: u64) -> Sample {
 }
 
 /// Events, thinned or not.
+#[derive(Clone)]
 pub(super) struct Kept {
     thinned: Option<[Sieve; EventKind::COUNT]>,
 }
 
-/// An even choice of a sequence.
-#[derive(Clone)]
+/// A choice of events that depends on the events alone, and not on who sees them or in which order: each has a number
+/// that looks random, and the fewer are to be kept the more of its last bits have to be zero.
+#[derive(Clone, Default)]
 struct Sieve {
-    /// One of this number is kept.
-    stride: u64,
-    seen: u64,
+    /// Bits that are zero in the numbers of those that are kept.
+    level: u32,
     kept: Vec<Event>,
 }
 
 impl Kept {
     pub(super) fn new(thinned: bool) -> Self {
-        let empty = Sieve {
-            stride: 1,
-            seen: 0,
-            kept: Vec::new(),
-        };
         Self {
-            thinned: thinned.then(|| std::array::from_fn(|_| empty.clone())),
+            thinned: thinned.then(Default::default),
         }
     }
 
@@ -261,10 +286,27 @@ impl Kept {
         }
     }
 
+    /// An event has not happened after all.
+    pub(super) fn remove(&mut self, event: &Event) {
+        if let Some(sieves) = &mut self.thinned {
+            let kept = &mut sieves[event.kind as usize].kept;
+            kept.retain(|other| other.order() != event.order());
+        }
+    }
+
+    /// Takes over the events that another one has seen.
+    pub(super) fn join(&mut self, other: Self) {
+        if let (Some(sieves), Some(others)) = (&mut self.thinned, other.thinned) {
+            for (own, other) in sieves.iter_mut().zip(others) {
+                own.join(other);
+            }
+        }
+    }
+
     pub(super) fn finish(self, rows: &mut Rows) {
         let kept = self.thinned.into_iter().flatten();
         let mut events: Vec<Event> = kept.flat_map(|sieve| sieve.kept).collect();
-        events.sort_by_key(|event| event.time);
+        events.sort_unstable_by_key(Event::order);
         for event in events {
             rows.event(event);
         }
@@ -273,17 +315,28 @@ impl Kept {
 
 impl Sieve {
     fn add(&mut self, event: Event) {
-        if self.seen.is_multiple_of(self.stride) {
+        if self.level == 0 || event.number().trailing_zeros() >= self.level {
             self.kept.push(event);
+            self.thin(self.level);
         }
-        self.seen += 1;
-        if self.kept.len() > MOST_EVENTS {
-            let mut odd = true;
-            self.kept.retain(|_| {
-                odd = !odd;
-                !odd
-            });
-            self.stride *= 2;
+    }
+
+    fn join(&mut self, other: Self) {
+        let level = self.level.max(other.level);
+        self.kept.extend(other.kept);
+        self.level = u32::MAX;
+        self.thin(level);
+    }
+
+    /// Keeps few enough, with this many zeros or more.
+    fn thin(&mut self, mut level: u32) {
+        while level != self.level || self.kept.len() > MOST_EVENTS {
+            if level == self.level {
+                level += 1;
+            }
+            self.kept
+                .retain(|event| event.number().trailing_zeros() >= level);
+            self.level = level;
         }
     }
 }
@@ -307,3 +360,45 @@ const LEAST: usize = 256;
 const MOST_TOGETHER: usize = 1 << 16;
 /// Of each kind.
 const MOST_EVENTS: usize = 16_384;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_chosen_alike_by_all_who_see_them_in_any_order() {
+        let all: Vec<_> = (0..3 * MOST_EVENTS as u64)
+            .map(|number| Event {
+                time: 1000 * (number / 3),
+                kind: EventKind::Mark,
+                flow: id(number % 7),
+                port: Some(id(number % 3)),
+            })
+            .collect();
+        let chosen = |events: &mut dyn Iterator<Item = &Event>| {
+            let mut sieve = Sieve::default();
+            events.for_each(|event| sieve.add(*event));
+            sieve
+        };
+        let sorted = |mut sieve: Sieve| {
+            sieve.kept.sort_unstable_by_key(Event::order);
+            let order = sieve.kept.iter().map(Event::order);
+            order.collect::<Vec<_>>()
+        };
+        let whole = sorted(chosen(&mut all.iter()));
+        assert!((MOST_EVENTS / 3..=MOST_EVENTS).contains(&whole.len()));
+        assert_eq!(whole, sorted(chosen(&mut all.iter().rev())));
+        let part = |flows: [u32; 2]| {
+            let of = |event: &&Event| (flows[0]..flows[1]).contains(&event.flow);
+            chosen(&mut all.iter().filter(of))
+        };
+        let mut joined = part([0, 1]);
+        joined.join(part([1, 6]));
+        joined.join(part([6, 7]));
+        assert_eq!(whole, sorted(joined));
+    }
+
+    fn id(number: u64) -> u32 {
+        base::cast::low_32(number)
+    }
+}

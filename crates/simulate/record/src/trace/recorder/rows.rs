@@ -10,7 +10,8 @@ pub(in crate::trace) struct Rows {
     blocks: Vec<Block>,
     events: Vec<Event>,
     pending: usize,
-    file: SeriesFile,
+    /// None where rows are only kept until others write them.
+    file: Option<SeriesFile>,
     failure: Option<io::Error>,
 }
 
@@ -20,7 +21,18 @@ impl Rows {
             blocks: Vec::new(),
             events: Vec::new(),
             pending: 0,
-            file,
+            file: Some(file),
+            failure: None,
+        }
+    }
+
+    /// No place for any row: what is recorded is handed over before it becomes rows.
+    pub(in crate::trace) const fn detached() -> Self {
+        Self {
+            blocks: Vec::new(),
+            events: Vec::new(),
+            pending: 0,
+            file: None,
             failure: None,
         }
     }
@@ -56,8 +68,8 @@ impl Rows {
 
     #[cold]
     fn flush(&mut self) {
-        if self.failure.is_none() {
-            self.failure = self.file.write(&self.blocks, &self.events).err();
+        if let (None, Some(file)) = (&self.failure, &mut self.file) {
+            self.failure = file.write(&self.blocks, &self.events).err();
         }
         for block in &mut self.blocks {
             block.samples.clear();
@@ -75,7 +87,7 @@ impl Rows {
         self.flush();
         match self.failure {
             Some(failure) => Err(failure),
-            None => self.file.finish(),
+            None => self.file.map_or(Ok(()), SeriesFile::finish),
         }
     }
 }

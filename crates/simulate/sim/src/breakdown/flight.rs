@@ -1,0 +1,331 @@
+//! Packets on their way: where each is, and what is known of it.
+//!
+//! A packet is followed from port to port, so that of equal ones, such as duplicate ACKs, each is known. Those of one
+//! priority pass a port in their order. O(1) for each port that a packet passes, and O(packets at the port) where it
+//! has priorities.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use base::cast::id;
+use base::{FlowId, Packet, Time};
+use fabric::PortId;
+
+use super::Breakdown;
+
+/// All packets that are on their way.
+#[derive(Default)]
+pub(super) struct Flights {
+    /// Packets that wait at each port or are on the wire behind it.
+    ports: Vec<VecDeque<Flight>>,
+    sent: Vec<Sent>,
+    /// Places in `sent` of packets that have arrived or are lost.
+    free: Vec<u32>,
+    /// The packet that has just come out of a host or a wire, until it is somewhere else.
+    current: Option<Flight>,
+    /// Packets that a link in disorder keeps, if one does.
+    kept: Option<Vec<Flight>>,
+}
+
+/// A packet on its way.
+#[derive(Clone, Copy)]
+struct Flight {
+    key: Key,
+    /// Its place in [`Flights::sent`].
+    place: u32,
+    /// Whether it learns its path.
+    learns: bool,
+}
+
+/// The fields of a packet that stay the same on its way. A copy of low priority is another packet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Key {
+    flow: u32,
+    seq: u32,
+    ack: u32,
+    payload: u16,
+    dscp: u8,
+}
+
+/// Facts about a packet on its way.
+pub(super) struct Sent {
+    /// Its connection.
+    pub(super) flow: FlowId,
+    /// When its host sent it.
+    pub(super) at: Time,
+    /// When it would arrive if its connection were alone; [`Time::NEVER`] where the path is not known.
+    pub(super) alone: Time,
+    /// Of an ACK: how late the segment was that it answers.
+    pub(super) queueing: u64,
+    /// Of an ACK: how long it waited for the timer of delayed ACKs.
+    pub(super) delayed: u64,
+    /// When a timer last expired at the receiver of data, as far as its sender knows.
+    pub(super) fired: Time,
+    /// The parts booked when it was sent.
+    pub(super) booked: Breakdown,
+    /// Paths, while an end does not know its own.
+    pub(super) lesson: Option<Box<Lesson>>,
+}
+
+/// The paths that a packet learns and tells.
+#[derive(Default)]
+pub(super) struct Lesson {
+    /// The ports that it has passed, if its sender does not know its path.
+    pub(super) passed: Option<Vec<PortId>>,
+    /// The path of the other direction, if the receiver of this packet may not know it.
+    pub(super) told: Option<Arc<[PortId]>>,
+}
+
+/// A packet that goes from one part of a network to another, and the facts about it.
+pub(crate) struct Followed {
+    port: PortId,
+    key: Key,
+    sent: Sent,
+}
+
+impl Flights {
+    /// None yet, in a network with this many ports. Whether a link `keeps` packets: delivers some late.
+    pub(super) fn new(ports: usize, keeps: bool) -> Self {
+        Self {
+            ports: (0..ports).map(|_| VecDeque::new()).collect(),
+            kept: keeps.then(Vec::new),
+            ..Self::default()
+        }
+    }
+
+    /// A host sends `packet`. Returns its place.
+    pub(super) fn send(&mut self, packet: &Packet, sent: Sent) -> u32 {
+        let flight = self.put(Key::of(packet), sent);
+        self.hold(flight);
+        flight.place
+    }
+
+    /// `packet` comes out of the wire behind `port`.
+    #[inline(always)]
+    pub(super) fn arrive(&mut self, port: PortId, packet: &Packet) {
+        if let Some(flight) = self.leave(port, packet) {
+            if flight.learns {
+                self.learn(flight.place, port);
+            }
+            self.hold(flight);
+        }
+    }
+
+    /// `port` will send `packet`.
+    #[inline(always)]
+    pub(super) fn wait(&mut self, port: PortId, packet: &Packet) {
+        if let Some(flight) = self.find(Key::of(packet)) {
+            self.ports[port.0 as usize].push_back(flight);
+        }
+    }
+
+    /// `packet`, which came to `port` or waited there, is lost.
+    pub(super) fn lose(&mut self, port: PortId, packet: &Packet) {
+        let key = Key::of(packet);
+        let flight = self.find(key).or_else(|| {
+            let queue = &mut self.ports[port.0 as usize];
+            let place = queue.iter().rposition(|flight| flight.key == key)?;
+            queue.remove(place)
+        });
+        if let Some(flight) = flight {
+            self.take(flight);
+        }
+    }
+
+    /// `packet` has arrived at its host.
+    pub(super) fn land(&mut self, packet: &Packet) -> Option<Sent> {
+        let flight = self.find(Key::of(packet))?;
+        Some(self.take(flight))
+    }
+
+    /// `packet` leaves this part of the network with the wire behind `port`.
+    pub(super) fn export(&mut self, port: PortId, packet: &Packet) -> Option<Followed> {
+        let flight = self.leave(port, packet)?;
+        Some(Followed {
+            port,
+            key: flight.key,
+            sent: self.take(flight),
+        })
+    }
+
+    /// A packet is on a wire that comes from another part.
+    pub(super) fn import(&mut self, packet: Followed) {
+        let Followed { port, key, sent } = packet;
+        let flight = self.put(key, sent);
+        self.ports[port.0 as usize].push_back(flight);
+    }
+
+    /// Facts about the packet of `flow` at this place, if it was sent `now`.
+    pub(super) fn sent_now(&mut self, place: u32, flow: FlowId, now: Time) -> Option<&mut Sent> {
+        let sent = self.sent.get_mut(place as usize);
+        sent.filter(|sent| sent.flow == flow && sent.at == now)
+    }
+
+    fn put(&mut self, key: Key, sent: Sent) -> Flight {
+        let learns = sent.learns();
+        let place = self.free.pop().unwrap_or_else(|| id(self.sent.len()));
+        match self.sent.get_mut(place as usize) {
+            Some(free) => *free = sent,
+            None => self.sent.push(sent),
+        }
+        Flight { key, place, learns }
+    }
+
+    fn take(&mut self, flight: Flight) -> Sent {
+        self.free.push(flight.place);
+        let sent = &mut self.sent[flight.place as usize];
+        Sent {
+            lesson: sent.lesson.take(),
+            ..*sent
+        }
+    }
+
+    /// A packet is on its way to somewhere. The one before it, if it is nowhere yet, is kept by its link or gone.
+    fn hold(&mut self, flight: Flight) {
+        let Some(before) = self.current.replace(flight) else {
+            return;
+        };
+        match &mut self.kept {
+            Some(kept) => kept.push(before),
+            None => drop(self.take(before)),
+        }
+    }
+
+    /// The packet that has just come out of somewhere.
+    #[inline(always)]
+    fn find(&mut self, key: Key) -> Option<Flight> {
+        let current = self.current.take_if(|flight| flight.key == key);
+        if current.is_some() || self.kept.is_none() {
+            return current;
+        }
+        let kept = self.kept.as_mut()?;
+        let place = kept.iter().position(|flight| flight.key == key)?;
+        Some(kept.remove(place))
+    }
+
+    #[inline(always)]
+    fn leave(&mut self, port: PortId, packet: &Packet) -> Option<Flight> {
+        let (key, queue) = (Key::of(packet), &mut self.ports[port.0 as usize]);
+        match queue.front() {
+            Some(first) if first.key == key => queue.pop_front(),
+            _ => self.leave_before_others(port, key),
+        }
+    }
+
+    /// A packet overtakes others of lower priority. Those of its own that were before it have been withdrawn.
+    #[inline(never)]
+    fn leave_before_others(&mut self, port: PortId, key: Key) -> Option<Flight> {
+        let queue = &mut self.ports[port.0 as usize];
+        let mut place = queue.iter().position(|flight| flight.key == key)?;
+        let mut other = 0;
+        while other < place {
+            if queue[other].key.dscp == key.dscp {
+                if let Some(withdrawn) = queue.remove(other) {
+                    self.free.push(withdrawn.place);
+                }
+                place -= 1;
+            } else {
+                other += 1;
+            }
+        }
+        queue.remove(place)
+    }
+
+    #[inline(never)]
+    fn learn(&mut self, place: u32, port: PortId) {
+        let lesson = self.sent[place as usize].lesson.as_mut();
+        if let Some(passed) = lesson.and_then(|lesson| lesson.passed.as_mut()) {
+            passed.push(port);
+        }
+    }
+}
+
+impl Sent {
+    /// How much later than alone it has arrived at `now`.
+    pub(super) fn late(&self, now: Time) -> u64 {
+        now.since(self.alone).as_ps()
+    }
+
+    /// Whether its sender does not know the path.
+    pub(super) fn learns(&self) -> bool {
+        let lesson = self.lesson.as_ref();
+        lesson.is_some_and(|lesson| lesson.passed.is_some())
+    }
+}
+
+impl Key {
+    fn of(packet: &Packet) -> Self {
+        Self {
+            flow: packet.flow.0,
+            seq: packet.seq.0,
+            ack: packet.ack.0,
+            payload: packet.payload,
+            dscp: packet.dscp,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::HostId;
+
+    use super::*;
+
+    fn sent(at: u64) -> Sent {
+        Sent {
+            flow: FlowId(0),
+            at: Time::from_ps(at),
+            alone: Time::NEVER,
+            queueing: 0,
+            delayed: 0,
+            fired: Time::ZERO,
+            booked: Breakdown::default(),
+            lesson: None,
+        }
+    }
+
+    #[test]
+    fn of_equal_packets_the_lost_one_is_forgotten() {
+        let (packet, [host, switch]) = (Packet::new(FlowId(0), HostId(1)), [PortId(0), PortId(2)]);
+        let mut flights = Flights::new(4, false);
+        for at in 1..=3 {
+            flights.send(&packet, sent(at));
+            flights.wait(host, &packet);
+        }
+        // The first waits at the switch when the second finds no room there.
+        flights.arrive(host, &packet);
+        flights.wait(switch, &packet);
+        flights.arrive(host, &packet);
+        flights.lose(switch, &packet);
+        flights.arrive(host, &packet);
+        flights.wait(switch, &packet);
+        let landed = [(); 2].map(|()| {
+            flights.arrive(switch, &packet);
+            flights.land(&packet).map(|sent| sent.at.as_ps())
+        });
+        assert_eq!(landed, [Some(1), Some(3)]);
+    }
+
+    #[test]
+    fn a_packet_pushed_out_and_those_withdrawn_leave_no_trace() {
+        let packet = |seq, dscp| {
+            let mut packet = Packet::new(FlowId(0), HostId(1));
+            (packet.seq.0, packet.dscp) = (seq, dscp);
+            packet
+        };
+        let (port, mut flights) = (PortId(0), Flights::new(2, false));
+        for (seq, dscp) in [(1, 1), (2, 1), (3, 1), (4, 0)] {
+            flights.send(&packet(seq, dscp), sent(seq.into()));
+            flights.wait(port, &packet(seq, dscp));
+        }
+        // The third is pushed out, the fourth overtakes, and the first has been withdrawn.
+        flights.lose(port, &packet(3, 1));
+        for (seq, dscp) in [(4, 0), (2, 1)] {
+            flights.arrive(port, &packet(seq, dscp));
+            let landed = flights.land(&packet(seq, dscp));
+            assert_eq!(landed.map(|sent| sent.at.as_ps()), Some(seq.into()));
+        }
+        assert!(flights.ports[0].is_empty());
+        assert_eq!(flights.free.len(), flights.sent.len());
+    }
+}
