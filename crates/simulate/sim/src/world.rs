@@ -450,7 +450,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> engine::World for World<R, P> {
             let Outside { network, watch, .. } = &mut self.outside;
             watch.probe.on_arrival(port, &packet);
             let reached = network.on_arrival(port, &mut packet, sched, watch);
-            if P::SEES_ENDS && !network.has_just_lost() {
+            if watch.probe.sees_ends() && !network.has_just_lost() {
                 watch.probe.on_hop(port, &packet, sched.now());
             }
             if let Some(host) = reached {

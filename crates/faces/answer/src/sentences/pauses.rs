@@ -3,7 +3,7 @@
 use base::cast::count;
 use results::{Row, Summary};
 
-use crate::words::{amount, averaged, bytes, list, named, place, rounded};
+use crate::words::{amount, averaged, bytes, list, named, rounded};
 
 /// The sentences that a user of lossless switches has to read before any other result.
 pub(super) fn sentences(summary: &Summary) -> Vec<String> {
