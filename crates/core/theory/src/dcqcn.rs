@@ -75,7 +75,7 @@ impl Fluid {
     /// The queue at which nothing moves, in the unit of `ramp`; `None` where all packets would have to be marked.
     pub fn queue(&self, ramp: &Ramp) -> Option<f64> {
         let share = self.mark_probability() / ramp.most;
-        (share <= 1.0).then(|| ramp.min + share * (ramp.max - ramp.min))
+        (share <= 1.0).then_some(ramp.min + share * (ramp.max - ramp.min))
     }
 
     /// The left side of the condition less the right one.
@@ -86,12 +86,14 @@ impl Fluid {
         let expiries = |n: f64| p / libm::expm1(-n * libm::log1p(-p));
         let behind = |n: f64| libm::exp(self.fast_recovery * n * libm::log1p(-p));
         let (counter, timer) = (self.byte_counter, self.timer * share);
-        let (c, e) = (expiries(counter), expiries(timer));
-        let (d, f) = (behind(counter), behind(timer));
-        let a = some_of(self.cnp_interval * share);
+        // c and e; then c d + e f.
+        let (by_counter, by_timer) = (expiries(counter), expiries(timer));
+        let raising = by_counter * behind(counter) + by_timer * behind(timer);
+        let noticed = some_of(self.cnp_interval * share);
         let alpha = some_of(self.alpha_timer * share);
         let tau = self.cnp_interval;
-        alpha * a * a - tau * tau * self.additive * share * (c * d + e * f) * (c + e)
+        let rises = tau * tau * self.additive * share * raising * (by_counter + by_timer);
+        alpha * noticed * noticed - rises
     }
 }
 
