@@ -112,3 +112,70 @@ fn links_and_hosts_that_are_not_there_are_refused_where_they_are_named() {
         "{remedy}"
     );
 }
+
+#[test]
+fn faults_that_fit_no_place_are_refused_with_what_there_is() {
+    for (faults, expected) in [
+        (
+            "leaf 0 to spine 2: down from 1ms",
+            "there is no link or switch \"leaf 0 to spine 2\" in this network",
+        ),
+        (
+            "leaf 7: restart at 1ms for 1ms",
+            "there is no link or switch \"leaf 7\" in this network",
+        ),
+        (
+            "hosts 3-8: gone at 1ms",
+            "there is no host 8 for a fault: the network has 8, numbered from 0",
+        ),
+        (
+            "leaf 0: down from 1ms",
+            "leaf 0 is a switch, and this is a fault of a link",
+        ),
+        (
+            "host 3: restart at 1ms for 1ms",
+            "host 3 is no switch, and only switches restart",
+        ),
+        (
+            "bottleneck: gone at 1ms",
+            "bottleneck is no host, and only hosts disappear or stop reading",
+        ),
+        (
+            "host 3: goes at 1ms",
+            "host 3: \"goes at 1ms\" is no fault; there are \"down from",
+        ),
+    ] {
+        let message = message(FABRIC, &[&format!("topology.faults={faults}")]);
+        assert!(message.contains(expected), "{message}");
+    }
+    let down = "topology.faults=leaf 0 to spine 1: down from 1ms to 2ms";
+    for (other, expected) in [
+        (
+            "switch.burst=1pkt",
+            "a token bucket has decided when packets leave",
+        ),
+        ("switch.pfc=all", "would lose pauses that are under way"),
+    ] {
+        let message = message(FABRIC, &[down, other, "switch.pfc_xoff=24KB"]);
+        assert!(message.contains(expected), "{message}");
+    }
+    // What is lost on the wire concerns neither.
+    let corrupt = "topology.faults=leaf 0 to spine 1: corrupt 0.1";
+    assert!(load(FABRIC, &[corrupt, "switch.burst=1pkt"]).is_ok());
+}
+
+#[test]
+fn faults_are_an_axis_and_several_lines_of_a_file() {
+    let text = FABRIC.replace("[topology]\nkind", "[topology]\nfaults = [\"none\", \"\"\"\nleaf 0: restart at 1ms for 1ms\nhost 3: gone at 2ms\n\"\"\"]\nkind");
+    let text = format!("schemes = [\"newreno\"]\n{text}");
+    let both = scenario(&text, &[]);
+    assert_eq!(both.set_keys(), ["topology.faults"]);
+    let faults: Vec<usize> = both
+        .points()
+        .iter()
+        .map(|point| point.keys.topology.faults.0.len())
+        .collect();
+    assert_eq!(faults, [0, 2]);
+    let resolved = both.resolved();
+    assert_eq!(scenario(&resolved, &[]).resolved(), resolved);
+}
