@@ -32,11 +32,14 @@ pub(crate) fn draw(repository: &Repository) -> Result<(), Failure> {
         take(shot, chromium, &folder, &picture)?;
         pictures.push(picture);
     }
-    let figure = repository.path(&format!("{IMAGES}/cdf.png"));
-    let mut plot = Command::new(tailwater);
-    plot.arg("plot").arg(folder.join("incast"));
-    run(plot.args(FIGURE).arg(&figure).stdout(Stdio::null()))?;
-    pictures.push(figure);
+    for (name, of, arguments) in FIGURES {
+        let figure = repository.path(&format!("{IMAGES}/{name}.png"));
+        let mut plot = Command::new(tailwater);
+        plot.arg("plot").arg(folder.join(of)).arg("--figure");
+        plot.args(arguments).arg("-o");
+        run(plot.arg(&figure).stdout(Stdio::null()))?;
+        pictures.push(figure);
+    }
     for picture in pictures {
         let size =
             fs::metadata(&picture).map_err(|error| Failure::file("read", &picture, &error))?;
@@ -49,8 +52,9 @@ pub(crate) fn draw(repository: &Repository) -> Result<(), Failure> {
 }
 
 /// Runs by the name of their folder; the guide shows these commands.
-const RUNS: [(&str, &str); 3] = [
+const RUNS: [(&str, &str); 4] = [
     ("incast", "run incast"),
+    ("collateral", "run collateral"),
     (
         "one",
         "run incast --scheme newreno --set workload.senders=60 --seeds 1",
@@ -62,8 +66,11 @@ const RUNS: [(&str, &str); 3] = [
     ),
 ];
 
-/// The figure that the guide draws.
-const FIGURE: [&str; 4] = ["--figure", "fct-cdf-100-senders", "--log-x", "-o"];
+/// The figures that the guide draws: the name of the picture, the folder of the run, and the figure with its options.
+const FIGURES: [(&str, &str, &[&str]); 2] = [
+    ("cdf", "incast", &["fct-cdf-100-senders", "--log-x"]),
+    ("collateral", "collateral", &["fct-a-to-bcd-slowest-flow"]),
+];
 
 /// A picture of a part of a report.
 struct Shot {

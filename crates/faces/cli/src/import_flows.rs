@@ -27,14 +27,21 @@ pub(crate) fn made(args: &ImportArgs) -> Result<String, Problems> {
     let name = args.file.display();
     let bytes = import::read(&args.file).map_err(|error| {
         let problem = Problem::new(format!("{name}: it cannot be read: {error}"));
-        Problems::from(problem.help("name a file of flow records or packets"))
+        let folder = "; of execution traces of Chakra, which are in a folder, name that of rank 0, as in all_reduce.0.et";
+        let folder = if args.file.is_dir() { folder } else { "" };
+        Problems::from(problem.help(format!("name a file of flow records or packets{folder}")))
     })?;
     let mut options = args.options();
     let wrong = |cause: String| {
         let problem = Problem::new(format!("{name}: {cause}"));
         let kinds = Kind::ALL.map(|(_, name, _)| name).join(", ");
+        let size = if cause.contains("without an end") {
+            "--size 10MB is the size of flows without an end; "
+        } else {
+            ""
+        };
         Problems::from(problem.help(format!(
-            "--from KIND says what a file is ({kinds}); a table with columns of your own needs no import: `tailwater \
+            "{size}--from KIND says what a file is ({kinds}); a table with columns of your own needs no import: `tailwater \
              explain workload.columns`"
         )))
     };

@@ -56,7 +56,7 @@ enum TriggerKind {
     Barrier(u32),
 }
 
-/// What stands behind the hosts of a connection.
+/// The words behind the hosts of a connection.
 #[derive(Default)]
 struct Connection<'a> {
     start: Option<u128>,

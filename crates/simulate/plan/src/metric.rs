@@ -144,7 +144,7 @@ pub fn short(name: &str) -> &str {
 pub fn is_of_network(name: &str) -> bool {
     let of_queues = ["queue_", "pool_", "pfc_", "drops"];
     // Who waits for the pauses of others is known by connection.
-    name != "pfc_victims" && of_queues.iter().any(|start| name.starts_with(start))
+    (name != "pfc_victims" && of_queues.iter().any(|start| name.starts_with(start)))
         || ["marks", "threshold_crossings"].contains(&name)
 }
 

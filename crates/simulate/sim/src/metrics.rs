@@ -329,8 +329,7 @@ pub struct FlowRecord {
     pub failed: bool,
     /// Why, if it did.
     pub failure: Option<Failure>,
-    /// Whether its connection waited for a pause although nothing waited at the port that it went on to; none where no switch
-    /// pauses.
+    /// Whether its connection waited for a pause although the port that it went on to was idle; none without pauses.
     pub pfc_victim: Option<bool>,
     /// What `fct_us` consists of; none if it is not known, or was not asked for.
     pub breakdown: Option<Box<Breakdown>>,

@@ -378,7 +378,7 @@ fn columns_of_rounds_appear_where_several_flows_make_one_and_name_what_never_end
     );
 }
 
-/// Two groups of collectives, one of which was never complete.
+/// Two groups of collectives; the second was never complete.
 fn collectives() -> Vec<CollectiveMetrics> {
     let one = CollectiveMetrics {
         group: "rings".to_owned(),

@@ -47,7 +47,8 @@ pub(crate) struct ImportArgs {
     /// Payload of flows that have no end, such as htsim's connections of size 0 [default: skip them]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) size: Option<u64>,
-    /// Leave out what a trace cannot have, such as failures of links, and say so; otherwise such a file is refused
+    /// Leave out what a trace cannot have, such as failures of links, and what a file that ends early lacks, and say so;
+    /// otherwise such a file is refused
     #[arg(long)]
     pub(crate) lenient: bool,
 }

@@ -1,7 +1,7 @@
 //! The table of collectives.
 
 use results::Row;
-use sim::metrics::CollectiveMetrics;
+use sim::metrics::{CollectiveMetrics, HeldUp};
 
 use crate::data::Data;
 use crate::units;
@@ -45,21 +45,19 @@ pub(super) fn table(data: &Data<'_>) -> Collectives {
 
 fn line(row: &Row, one: &CollectiveMetrics, scheme: String) -> CollectiveRow {
     let time = |us: f64| units::amount("round_max_us", us, us);
-    let known = |us: f64| us.is_finite().then(|| time(us)).unwrap_or_default();
-    let over = one.over_ideal();
+    let known = |value: f64, text: &dyn Fn(f64) -> String| match value {
+        value if value.is_finite() => text(value),
+        _ => String::new(),
+    };
     let held = one.held_up.as_ref();
-    let of_held =
-        |text: &dyn Fn(&sim::metrics::HeldUp) -> String| held.map_or_else(String::new, text);
+    let of_held = |text: &dyn Fn(&HeldUp) -> String| held.map_or_else(String::new, text);
     CollectiveRow {
         place: units::short_place(&row.set),
         scheme,
         group: one.group.clone(),
-        mean: known(one.mean_us),
-        over_ideal: over
-            .is_finite()
-            .then(|| format!("{over:.2}"))
-            .unwrap_or_default(),
-        slowest: known(one.slowest_us),
+        mean: known(one.mean_us, &time),
+        over_ideal: known(one.over_ideal(), &|over| format!("{over:.2}")),
+        slowest: known(one.slowest_us, &time),
         step: of_held(&|held| format!("{} of {}", held.step + 1, held.steps)),
         flow: of_held(&|held| held.flow.to_string()),
         hosts: of_held(&|held| format!("{} to {}", held.sender, held.receiver)),

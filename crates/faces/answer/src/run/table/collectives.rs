@@ -33,7 +33,7 @@ pub(super) fn collectives(summary: &Summary) -> Option<String> {
     Some(layout::aligned(&lines, "  ", |column| column >= words))
 }
 
-/// What is above the table.
+/// The line above the table.
 pub(super) const TITLE: &str =
     "Collectives, and the message that held the slowest one of each row up most:";
 
