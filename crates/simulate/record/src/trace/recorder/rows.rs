@@ -2,7 +2,17 @@
 
 use std::io;
 
-use crate::trace::file::{Block, Event, GROUP, Sample, SeriesFile, Subject};
+use crate::trace::file::{Block, Event, GROUP, Sample, Subject};
+
+/// Where row groups go. A file is behind a pointer, so that a program that keeps its series in memory does not contain
+/// what writes files.
+pub(in crate::trace) trait Sink: Send {
+    /// Takes the samples of `blocks` and `events`, at most [`GROUP`] together.
+    fn write(&mut self, blocks: &[Block], events: &[Event]) -> io::Result<()>;
+
+    /// Nothing more comes.
+    fn finish(self: Box<Self>) -> io::Result<()>;
+}
 
 /// Rows of a row group that is not full yet. What is full is written at once; if that fails, the
 /// first failure is kept and later rows are dropped.
@@ -10,17 +20,17 @@ pub(in crate::trace) struct Rows {
     blocks: Vec<Block>,
     events: Vec<Event>,
     pending: usize,
-    file: SeriesFile,
+    sink: Box<dyn Sink>,
     failure: Option<io::Error>,
 }
 
 impl Rows {
-    pub(in crate::trace) const fn new(file: SeriesFile) -> Self {
+    pub(in crate::trace) fn new(sink: Box<dyn Sink>) -> Self {
         Self {
             blocks: Vec::new(),
             events: Vec::new(),
             pending: 0,
-            file,
+            sink,
             failure: None,
         }
     }
@@ -57,7 +67,7 @@ impl Rows {
     #[cold]
     fn flush(&mut self) {
         if self.failure.is_none() {
-            self.failure = self.file.write(&self.blocks, &self.events).err();
+            self.failure = self.sink.write(&self.blocks, &self.events).err();
         }
         for block in &mut self.blocks {
             block.samples.clear();
@@ -75,7 +85,7 @@ impl Rows {
         self.flush();
         match self.failure {
             Some(failure) => Err(failure),
-            None => self.file.finish(),
+            None => self.sink.finish(),
         }
     }
 }
