@@ -125,7 +125,7 @@ fn delimiter(bytes: &[u8]) -> u8 {
     }
 }
 
-/// Pages do not carry what reads Parquet, which is a third of their size.
+/// Pages do not carry what reads Parquet, which is large.
 #[cfg(target_family = "wasm")]
 fn of_parquet(path: &str, _: &Reading, _: HostTable) -> Result<rows::Read, String> {
     Err(format!("{path}: Parquet is not read here; save it as CSV"))
