@@ -25,7 +25,8 @@ from tailwater._errors import (
     WorkerError,
 )
 from tailwater._lists import list
-from tailwater._run import Point, Scenario, Shard, explain, import_flows, merge, reproduce, run, show
+from tailwater._page import Page
+from tailwater._run import Point, Scenario, Shard, explain, explore, import_flows, merge, reproduce, run, show
 from tailwater._tailwater import (
     Ack,
     AckSent,
@@ -57,6 +58,7 @@ __all__ = [
     "Loss",
     "NoRoomError",
     "Packet",
+    "Page",
     "Place",
     "Point",
     "PointError",
@@ -80,6 +82,7 @@ __all__ = [
     "__version__",
     "choice",
     "explain",
+    "explore",
     "gauge",
     "gym",
     "import_flows",

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, overload
 from tailwater import _progress, _tailwater, _values
 from tailwater._errors import PointError, ScenarioWarning, SchemeError
 from tailwater._folder import Temporary
+from tailwater._page import Page
 from tailwater._text import Text
 from tailwater.results import Reproduction, Results
 from tailwater._declared import has_source
@@ -418,6 +419,28 @@ def show(scenario: Source | Scenario) -> Text:
     """
     asked = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
     return Text(asked._request.written)
+
+
+def explore(
+    scenario: Source = "incast",
+    *,
+    schemes: Schemes | None = None,
+    set: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+) -> Page:
+    """A page that simulates while one moves its sliders; a notebook shows it in place.
+
+    Args:
+        scenario: As in :class:`Scenario`. Files beside it, and schemes in Python, are not in the page.
+        schemes: Up to four schemes to begin with.
+        set: Settings to begin with.
+        seed: The seed to begin with.
+
+    >>> explore("incast", schemes=["dctcp", "rcc"], set={"workload.senders": 40})
+    """
+    asked = Scenario(scenario, schemes=schemes, set=set, seed=seed)
+    word, _ = _source(scenario)
+    return Page(asked._request.explore(word or "scenario.toml"))
 
 
 def _source(scenario: object) -> tuple[str | None, str | None]:

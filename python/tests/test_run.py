@@ -341,3 +341,12 @@ def _without_costs(value: object) -> object:
     if isinstance(value, float) and math.isnan(value):
         return None
     return value
+
+
+def test_a_page_to_explore_shows_itself_in_a_notebook_and_is_saved(tmp_path: Path) -> None:
+    page = tw.explore("incast", schemes=["dctcp"], set={"workload.senders": 4}, seed=2)
+    assert "--set workload.senders=4 --seed 2 --seeds 1" in page.html
+    assert page._repr_html_().startswith("<iframe srcdoc=")
+    assert page.save(tmp_path / "page.html").read_text(encoding="utf-8") == page.html
+    with pytest.raises(tw.ScenarioError, match="workload.senders"):
+        tw.explore("incast", set={"workload.senders": "many"})

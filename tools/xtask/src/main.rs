@@ -18,6 +18,7 @@ mod docs;
 mod new_scheme;
 mod package;
 mod packetdrill;
+mod play;
 mod python;
 mod repository;
 mod screenshots;
@@ -135,6 +136,9 @@ enum Chore {
         #[arg(long, conflicts_with_all = ["python", "grants", "tun", "relations"])]
         threads: bool,
     },
+    /// Build the program inside the pages of `tailwater explore`, and compare its answers with ours; needs Clang, Node.js and
+    /// the target wasm32-wasip1
+    Play,
     /// List which clause of which document is cited where; fails for a clause without a test or a reason
     Cites,
     /// Compare the simulator with another implementation of TCP
@@ -223,6 +227,7 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
             processor,
             profile,
         } => package::package(repository, &kinds, &processor, &profile),
+        Chore::Play => play::write(repository),
         Chore::Screenshots => screenshots::draw(repository),
         Chore::Python => check::check_python(repository),
         Chore::Trust { grants: true, .. } => bench::grants(repository),

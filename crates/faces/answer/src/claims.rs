@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use claims::judge::{Counts, Figure, Finding, Judged, Reading, Standing, Tried, Verdict, digits};
 use claims::{ClaimKind, Paper};
-use comfy_table::{Attribute, Cell, Color, Table};
+use comfy_table::{Cell, Table};
 use serde_json::{Value, json};
 
-use crate::layout;
+use crate::layout::{self, Tone};
 
 /// Papers with their figures that have been judged.
 pub type Books<'a> = [(&'a Paper, Vec<Figure<'a>>)];
@@ -124,9 +124,7 @@ fn claims(claims: &[Judged], styled: bool) -> Table {
             Cell::new(description(claim)),
             Cell::new(&claim.finding.paper),
             Cell::new(ours(&claim.finding)),
-            Cell::new(verdict)
-                .fg(colour(verdict))
-                .add_attribute(Attribute::Bold),
+            layout::bold(Cell::new(verdict), tone(verdict)),
         ]);
     }
     layout::fix(&mut table, COLUMNS);
@@ -207,12 +205,12 @@ fn ours(finding: &Finding) -> String {
     number.trim_end().to_owned()
 }
 
-fn colour(verdict: Verdict) -> Color {
+const fn tone(verdict: Verdict) -> Tone {
     match verdict {
-        Verdict::Reproduced => Color::Green,
-        Verdict::Partly => Color::Yellow,
-        Verdict::NotReproduced => Color::Red,
-        Verdict::NotTestable => Color::Grey,
+        Verdict::Reproduced => Tone::Good,
+        Verdict::Partly => Tone::Middle,
+        Verdict::NotReproduced => Tone::Bad,
+        Verdict::NotTestable => Tone::Plain,
     }
 }
 

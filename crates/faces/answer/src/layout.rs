@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
+use comfy_table::{
+    Cell, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
+};
 
 /// Appends `text`, wrapped at words, each line indented by `indent` columns.
 pub fn paragraph(out: &mut String, indent: usize, text: &str) {
@@ -78,12 +80,50 @@ pub(crate) fn ruled(styled: bool) -> Table {
     let mut table = Table::new();
     let rule = LineStyle::none().fill('-');
     table.load_style(TableStyle::new().header_separator(rule));
+    style(&mut table, styled);
+    table
+}
+
+/// What a cell that stands out says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Good,
+    Middle,
+    Bad,
+    Plain,
+}
+
+/// Whether cells that stand out have colours.
+#[cfg(not(target_family = "wasm"))]
+fn style(table: &mut Table, styled: bool) {
     if styled {
         table.enforce_styling();
     } else {
         table.force_no_tty();
     }
-    table
+}
+
+/// A cell that stands out.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) fn bold(cell: Cell, tone: Tone) -> Cell {
+    use comfy_table::{Attribute, Color};
+    let colour = match tone {
+        Tone::Good => Color::Green,
+        Tone::Middle => Color::Yellow,
+        Tone::Bad => Color::Red,
+        Tone::Plain => Color::Grey,
+    };
+    cell.fg(colour).add_attribute(Attribute::Bold)
+}
+
+/// A page has no terminal.
+#[cfg(target_family = "wasm")]
+const fn style(_table: &mut Table, _styled: bool) {}
+
+/// A page has no terminal.
+#[cfg(target_family = "wasm")]
+pub(crate) fn bold(cell: Cell, _tone: Tone) -> Cell {
+    cell
 }
 
 /// Gives the columns of a table these widths.

@@ -195,6 +195,16 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
+/// A word of a command, in quotes where a shell would change it.
+pub fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./,=:+%@".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
 /// Rows of unfinished flows that are named; more would bury the answer.
 pub(crate) const SHOWN: usize = 4;
 
@@ -225,6 +235,17 @@ mod tests {
             let text = shown(metric, 0.0, 1.0);
             assert!(text.starts_with('0'), "{metric}: {text}");
         }
+    }
+
+    #[test]
+    fn words_that_a_shell_would_change_are_quoted() {
+        assert_eq!(
+            quoted("workload.senders=1..20:1"),
+            "workload.senders=1..20:1"
+        );
+        assert_eq!(quoted("pareto(50KB, 1.2)"), "'pareto(50KB, 1.2)'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub(crate) mod deploy;
 pub(crate) mod emulate;
 mod examples;
+mod explore;
 mod folder;
 pub(crate) mod goals;
 pub(crate) mod observe;
@@ -18,11 +19,12 @@ use api::{Allowance, Causes, Shard};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use scenario::{Overrides, Problem, Problems};
 
+pub(crate) use explore::ExploreArgs;
 pub(crate) use folder::{ExportArgs, ImportArgs, PlotArgs};
 
 pub(crate) use examples::START;
 use examples::{
-    COMPLETIONS, EMULATE, EXPLAIN, EXPORT, IMPORT, MERGE, MODEL, NEW_SCHEME, PLOT, REPORT,
+    COMPLETIONS, EMULATE, EXPLAIN, EXPLORE, EXPORT, IMPORT, MERGE, MODEL, NEW_SCHEME, PLOT, REPORT,
     REPRODUCE, RUN, SHOW,
 };
 pub(crate) use goals::{GoalArgs, ViewArgs};
@@ -76,6 +78,9 @@ pub(crate) enum Command {
         /// paper or figure, or the word results
         word: String,
     },
+    /// Write a page that simulates while one moves its sliders: one file that opens offline
+    #[command(after_help = EXPLORE)]
+    Explore(ExploreArgs),
     /// Write the report of a run anew, or one that puts several runs side by side
     #[command(after_help = REPORT)]
     Report(ReportArgs),

@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use answer::words::quoted;
 use import::{Content, Imported, Kind, Network, Out, Sizes};
 use scenario::{Problem, Problems};
 
 use crate::args::ImportArgs;
 use crate::output::{self, Stop};
-use crate::progress::quoted;
 
 /// Reads the file, writes the trace, and prints what became of it: beside a trace that goes to a stream, to the standard
 /// error.

@@ -44,6 +44,7 @@ mod args;
 mod completion;
 mod deploy;
 mod emulate;
+mod explore;
 mod export;
 mod import_flows;
 mod library;
@@ -255,6 +256,7 @@ fn call(command: Command, given: Vec<String>) -> Result<(), Stop> {
         Command::List { what } => output::answer(&list::list(what)?),
         Command::Show(args) => show::show(&args),
         Command::Explain { word } => output::answer(&explain::explain(&word, &args::commands())?),
+        Command::Explore(args) => explore::explore(&args),
         Command::Report(args) => report::report(&args),
         Command::Plot(args) => plot::plot(&args),
         Command::Model(args) => model::model(&args),

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use answer::words::quoted;
 use api::clock::now;
 use api::forecast::Forecast;
 use api::{Error, Failure, Point, StageWork, cores};
@@ -205,15 +206,6 @@ pub(crate) fn command(given: &[String], more: &[&str]) -> String {
     all.map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-pub(crate) fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./,=:+%@".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
 /// A time in the units that fit.
 pub(crate) fn duration(time: Duration) -> String {
     match time.as_secs() {
@@ -269,16 +261,5 @@ mod tests {
         let line = progress.line(Duration::from_secs(4));
         let expected = "no simulation is missing; reading results for 4 s, about 6 s left";
         assert_eq!(line, expected);
-    }
-
-    #[test]
-    fn words_that_a_shell_would_change_are_quoted() {
-        assert_eq!(
-            quoted("workload.senders=1..20:1"),
-            "workload.senders=1..20:1"
-        );
-        assert_eq!(quoted("pareto(50KB, 1.2)"), "'pareto(50KB, 1.2)'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted(""), "''");
     }
 }

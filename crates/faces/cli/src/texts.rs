@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use api::{Error, Judgement};
+use api::{Error, Judgement, Request};
 use clap::ValueEnum;
 use results::{Finished, Folder};
 use scenario::{Problem, Problems};
@@ -49,6 +49,14 @@ pub fn claims_json(judged: &Judgement<'_>) -> String {
 /// The nearest names, if nothing is called so.
 pub fn explain(word: &str) -> Result<String, Error> {
     Ok(explain::explain(word, &commands())?)
+}
+
+/// The page of `tailwater explore` for a request, whose scenario the command calls `name`.
+///
+/// # Errors
+/// Everything that is wrong with the request, and what a page does not have.
+pub fn explore(request: &Request, name: &str) -> Result<String, Error> {
+    Ok(crate::explore::page(request, name)?)
 }
 
 /// The list called `what`, as in `"schemes"`, or the list of lists.

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 use record::pcap::CapturePoints;
 use scenario::{Overrides, Scenario, Source};
+use tailwater::texts;
 
 use crate::driver::RaisedBy;
 use crate::errors::{exception, guarded, parts};
@@ -161,6 +162,11 @@ impl Request {
 
 #[pymethods]
 impl Request {
+    /// The page of `tailwater.explore`; the command calls the scenario `name`.
+    fn explore(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        guarded(py, || texts::explore(&self.inner, name))
+    }
+
     /// Runs what is missing in a folder: what roles in Python have raised.
     #[expect(
         clippy::too_many_arguments,

@@ -1,4 +1,4 @@
-//! What figures are made from, read from run folders in one pass each and in bounded memory.
+//! What figures are made from, read from runs in one pass each and in bounded memory.
 
 mod slowdowns;
 
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base::Quantity;
 use plan::keys::SizeClasses;
 use record::trace::SeriesRow;
-use results::{Folder, Row, Summary};
+use results::{Folder, Recorded, Row, Summary};
 use scenario::Problems;
 use sim::metrics::FlowRecord;
 
@@ -99,8 +99,15 @@ impl<'a> Data<'a> {
     /// Reads what is drawn of `folders`.
     pub(crate) fn read(folders: &[&'a Folder]) -> Result<Self, Problems> {
         let names = names(folders);
-        let runs = folders.iter().zip(names);
-        let runs = runs.map(|(folder, name)| Run::read(folder, name));
+        let folders = folders.iter().map(|folder| *folder as &dyn Recorded);
+        Self::of(folders.zip(names))
+    }
+
+    /// The same of runs with their names.
+    pub(crate) fn of(
+        runs: impl Iterator<Item = (&'a dyn Recorded, String)>,
+    ) -> Result<Self, Problems> {
+        let runs = runs.map(|(run, name)| Run::read(run, name));
         let runs = runs.collect::<Result<Vec<_>, _>>()?;
         let schemes = runs.iter().map(|run| run.summary.schemes.iter());
         let schemes: Vec<Vec<&str>> = schemes
@@ -136,7 +143,7 @@ impl<'a> Data<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn read(folder: &'a Folder, name: String) -> Result<Self, Problems> {
+    fn read(folder: &'a dyn Recorded, name: String) -> Result<Self, Problems> {
         let summary = folder.summary();
         let mut run = Self {
             name,
@@ -188,7 +195,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn read_flows(&mut self, folder: &Folder) -> Result<(), Problems> {
+    fn read_flows(&mut self, folder: &dyn Recorded) -> Result<(), Problems> {
         let rows = self.summary.rows.iter().enumerate();
         let row_of: BTreeMap<u32, usize> = rows
             .flat_map(|(index, row)| row.points.iter().map(move |point| (*point, index)))

@@ -47,13 +47,15 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use askama::Template;
-use results::Folder;
+use results::{Folder, Recorded};
 
 pub use error::Error;
 pub use figure::{Axis, Cells, Figure, Line, Mark, Point, Shape, Style};
 pub use fixed::{Format, Size, draw, save, save_in};
 pub use live::{LiveClaim, LiveColumn, LiveNetwork, LivePage, LiveScheme, write_live};
 pub use model::{ModelPage, Rows, write_model};
+pub use page::fragments::Fragments;
+pub use page::{SCRIPT, STYLE};
 pub use paper::{Reproduction, write_paper};
 pub use sentences::Sentences;
 
@@ -74,6 +76,11 @@ pub fn snippet(folder: &Folder, sentences: &Sentences) -> Result<String, Error> 
 
 /// More than any [`snippet`] has.
 pub const SNIPPET_BYTES: usize = page::snippet::MOST;
+
+/// The parts of a page that are drawn anew for every run it shows.
+pub fn fragments(run: &dyn Recorded, sentences: &Sentences) -> Result<Fragments, Error> {
+    page::fragments::fragments(run, sentences)
+}
 
 /// Every figure of a run, in the order of its report.
 pub fn figures(folder: &Folder) -> Result<Vec<Figure>, Error> {

@@ -3,6 +3,7 @@
 mod against;
 mod collectives;
 pub(crate) mod drawn;
+pub(crate) mod fragments;
 mod goals;
 mod map;
 pub(crate) mod snippet;
@@ -218,13 +219,13 @@ fn missing(data: &Data<'_>, figures: &[Figure]) -> Vec<String> {
 }
 
 /// The look of a page, and of the drawings in it.
-pub(crate) const STYLE: &str = concat!(
+pub const STYLE: &str = concat!(
     include_str!("../templates/report.css"),
     include_str!("../templates/drawn.css")
 );
 
-/// What a page does with its theme, its charts and its tables.
-pub(crate) const SCRIPT: &str = concat!(
+/// What a page does with its theme, its charts and its tables. It heeds an event `drawn` of parts that are drawn anew.
+pub const SCRIPT: &str = concat!(
     include_str!("../templates/page.js"),
     include_str!("../templates/charts.js"),
     include_str!("../templates/sort.js")

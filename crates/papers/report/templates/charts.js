@@ -428,7 +428,7 @@
     return new Promise((resolve) => { canvas.toBlob(resolve, "image/png"); });
   };
 
-  for (const chart of document.querySelectorAll(".drawn")) {
+  const begin = (chart) => {
     const views = [...chart.querySelectorAll(".view")];
     for (const view of views) new View(view);
     const select = chart.querySelector("select");
@@ -460,5 +460,9 @@
         URL.revokeObjectURL(link.href);
       });
     }
-  }
+  };
+  const beginAll = (part) => part.querySelectorAll(".drawn").forEach(begin);
+  beginAll(document);
+  // A part of the page was drawn anew.
+  document.addEventListener("drawn", ({ target }) => beginAll(target));
 })();

@@ -1,6 +1,6 @@
 // A click on a heading of a table sorts its rows.
 (() => {
-  for (const table of document.querySelectorAll(".sortable")) {
+  const begin = (table) => {
     const headings = [...table.querySelectorAll("th")];
     headings.forEach((heading, column) => {
       heading.querySelector("button").addEventListener("click", () => {
@@ -19,5 +19,8 @@
         body.append(...[...body.rows].sort(compare));
       });
     });
-  }
+  };
+  const beginAll = (part) => part.querySelectorAll(".sortable").forEach(begin);
+  beginAll(document);
+  document.addEventListener("drawn", ({ target }) => beginAll(target));
 })();

@@ -8,10 +8,12 @@ mod run;
 use std::fs;
 use std::path::Path;
 
+use record::trace::SeriesRow;
 use report::Sentences;
-use results::{Folder, RunInfo, sealed};
-use scenario::Source;
+use results::{Folder, Recorded, RunInMemory, RunInfo, sealed};
+use scenario::{Overrides, Scenario, Source};
 use serde_json::Value;
+use sim::run::Limits;
 
 use browser::{SCROLLED, told};
 use run::{Temporary, Wanted, incast};
@@ -97,6 +99,25 @@ fn a_report_holds_every_chart_with_its_units() {
     ] {
         assert_eq!(axes(name), (x.to_owned(), y.to_owned()), "{name}");
     }
+}
+
+#[test]
+fn a_run_in_memory_is_drawn_as_that_of_its_folder() {
+    let temporary = Temporary::new("report-memory");
+    let folder = incast(&temporary.0.join("run"), &SWEEP);
+    let source = Source::new("scenario.toml", folder.scenario_text());
+    let scenario = Scenario::load(source, &Overrides::default()).expect("a scenario of a run");
+    let run = RunInMemory::simulate(&scenario, Limits::NONE);
+    let rows = |run: &dyn Recorded| {
+        let mut rows = Vec::new();
+        let mut add = |row: &SeriesRow<'_>| rows.push(format!("{row:?}"));
+        run.series(&mut add).expect("a whole run");
+        rows
+    };
+    assert!(rows(&run).len() > 1000, "windows, queues and events");
+    assert_eq!(rows(&run), rows(&folder));
+    let drawn = |run: &dyn Recorded| report::fragments(run, &SENTENCES).expect("a whole run");
+    assert_eq!(drawn(&run), drawn(&folder));
 }
 
 #[test]

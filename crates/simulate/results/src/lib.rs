@@ -64,6 +64,7 @@ mod lock;
 mod part;
 mod point_result;
 mod ranking;
+mod recorded;
 mod row;
 pub mod samples;
 mod search;
@@ -100,6 +101,7 @@ pub use point_result::{PointResult, PointResults};
 pub use ranking::{
     Measure, Ranking, best_first, is_load, ranks_by_load, within_a_percent, worst_tiers,
 };
+pub use recorded::{Recorded, RunInMemory};
 pub use row::{Row, Waits, counts_idle_time};
 pub use search::{Tried, nearest};
 pub use simulate::{simulate, simulate_with};

@@ -24,6 +24,8 @@ pub(super) struct Draft {
     pub(super) schemes: Option<Vec<Value>>,
     /// Settings that results show, in order.
     pub(super) columns: Vec<String>,
+    /// Settings that a page to explore the scenario offers, in order.
+    pub(super) explore: Vec<String>,
     /// What results are to reach.
     pub(super) goals: Vec<Value>,
     pub(super) seed: Option<Value>,

@@ -70,6 +70,7 @@ pub struct Scenario {
     settings: Vec<Setting>,
     points: Vec<PointSpec>,
     goals: Vec<Goal>,
+    explore: Vec<String>,
     /// What is searched.
     search: Option<String>,
     seed: u64,
@@ -171,6 +172,7 @@ impl Scenario {
             arms,
             points,
             goals,
+            explore: draft.explore,
             search: overrides.search.as_ref().map(Searched::to_string),
             seed,
             seeds,
@@ -228,6 +230,11 @@ impl Scenario {
     /// What its results are to reach.
     pub fn goals(&self) -> &[Goal] {
         &self.goals
+    }
+
+    /// The settings that a page to explore it offers, if it says which.
+    pub fn explore(&self) -> &[String] {
+        &self.explore
     }
 
     /// The setting and the range of its values that are searched, if any are.

@@ -51,6 +51,23 @@ fn every_built_in_scenario_loads_without_a_warning() {
 }
 
 #[test]
+fn a_scenario_names_settings_to_explore_and_no_others() {
+    let explored = |list: &str| {
+        let text = format!("explore = {list}\nschemes = [\"newreno\"]\n");
+        load(&text, &[])
+    };
+    let scenario = explored("[\"link.rate\", \"tcp.min_rto\"]").unwrap();
+    assert_eq!(scenario.explore(), ["link.rate", "tcp.min_rto"]);
+    let wrong = explored("[\"link.speed\"]").err().expect("a mistake");
+    assert!(
+        wrong.to_string().contains("no setting link.speed"),
+        "{wrong}"
+    );
+    let wrong = explored("\"link.rate\"").err().expect("a mistake");
+    assert_eq!(wrong.to_string(), "wrong value for explore");
+}
+
+#[test]
 fn an_unset_key_has_its_default_and_a_set_key_its_typed_value() {
     let scenario = scenario("link.delay = \"5us\"\nschemes = [\"newreno\"]", &[]);
     let point = &scenario.points()[0];

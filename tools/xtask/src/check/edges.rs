@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 39] = [
+const EDGES: [(&str, &[&str]); 40] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -42,7 +42,11 @@ const EDGES: [(&str, &[&str]); 39] = [
     ("origin", &[]),
     ("explain", &["answer"]),
     ("api", &["answer"]),
-    ("cli", &["api", "explain", "battery", "import", "origin"]),
+    ("play", &["answer"]),
+    (
+        "cli",
+        &["api", "explain", "battery", "import", "origin", "play"],
+    ),
     ("python", &["api", "cli", "learning"]),
     ("testing", &[]),
     ("book", &[]),

@@ -11,11 +11,11 @@ mod ties;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use comfy_table::{Attribute, Cell, CellAlignment, Color};
+use comfy_table::{Cell, CellAlignment};
 use plan::metric::Selector;
 use results::{self, GoalState, Goals, Row, Summary};
 
-use crate::layout;
+use crate::layout::{self, Tone};
 pub(crate) use column::amount;
 use column::{Asked, Column, bar, header};
 use results::Finished;
@@ -355,7 +355,7 @@ impl<'a> Layout<'a> {
             let cells = line.cells.iter().enumerate().map(|(at, text)| {
                 let cell = Cell::new(text);
                 if line.best.contains(&at) {
-                    cell.fg(Color::Green).add_attribute(Attribute::Bold)
+                    layout::bold(cell, Tone::Good)
                 } else {
                     cell
                 }

@@ -43,6 +43,17 @@ Exit status: 0 everything ran, whatever the verdicts; 1 a simulation failed or, 
 claim is not reproduced, or a file failed; 2 the input was wrong; 3 with --live: the machine lacks
 something; 128 + N signal N ended it.";
 
+pub(super) const EXPLORE: &str = "\
+Examples:
+  tailwater explore                               an incast, in explore.html
+  tailwater explore my.toml --scheme dctcp,rcc --set workload.senders=40 -o my.html
+  tailwater explore rcc/fig5a -o fig5a.html       a figure of a paper, beside its claims
+
+The page has its own copy of the simulator and needs no network. It shows one seed; the command that it
+prints gives the same numbers.
+
+Exit status: 0 done; 1 the page cannot be written; 2 the input was wrong.";
+
 pub(super) const EMULATE: &str = "\
 Examples:
   sudo tailwater emulate incast --scheme newreno,cubic --set workload.senders=20

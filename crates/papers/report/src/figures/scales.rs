@@ -75,7 +75,7 @@ pub(super) fn show_goals(panels: &mut [(String, Figure)]) {
 }
 
 /// A line across with its name.
-fn across(label: &str, value: f64) -> Line {
+pub(crate) fn across(label: &str, value: f64) -> Line {
     Line {
         label: label.to_owned(),
         style: Style {

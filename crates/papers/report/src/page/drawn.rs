@@ -3,7 +3,7 @@
 use crate::data::Data;
 use crate::figure::{Axis, Figure, Shape, slug};
 use crate::figures::swept::{self, Multiples};
-use crate::figures::{causes, distribution, flows, slowdown, time};
+use crate::figures::{causes, distribution, flows, scales, slowdown, time};
 use crate::fixed;
 use crate::units;
 
@@ -82,26 +82,55 @@ pub(super) fn more(data: &Data<'_>) -> Vec<Drawn> {
     let distributions = distribution::views(data).into_iter();
     let queue = [(String::new(), time::queue(data))];
     let slowdowns = slowdown::views(data).into_iter();
-    for (choice, mut figures) in distributions.chain(slowdowns).chain(queue) {
-        figures.reverse();
-        let panels: Vec<(String, Figure)> = figures
-            .into_iter()
-            .map(|figure| {
-                let place = figure.choice.trim_start_matches(&choice);
-                (units::shortened(place.trim_start_matches(", ")), figure)
-            })
-            .collect();
-        let Some((_, first)) = panels.first() else {
-            continue;
-        };
-        let (title, place) = (first.title.clone(), first.chart.clone());
-        views.push((place, title, view(choice, &panels, (&shown, false))));
-    }
+    let several = distributions.chain(slowdowns).chain(queue);
+    views.extend(several.filter_map(|(choice, figures)| several_places(choice, figures, &shown)));
     if !is_alone(data) {
         views.extend(singles(flows::all(data), false));
     }
     views.extend(singles(time::others(data), false));
     gathered(views)
+}
+
+/// The charts of a page that shows one run after the other: one view each, for no more are looked at.
+pub(super) fn few(data: &Data<'_>) -> Vec<Drawn> {
+    let first = |mut views: Vec<Multiples>| {
+        views.truncate(1);
+        multiples(views, false)
+    };
+    let mut goodput = swept::count_views(data);
+    goodput.retain(|view| view.place == "goodput");
+    let mut distributions = distribution::views(data);
+    distributions.truncate(1);
+    for figure in distributions.iter_mut().flat_map(|(_, figures)| figures) {
+        figure.lines.push(scales::across("p99", 0.99));
+    }
+    let queue = (String::new(), time::queue(data));
+    let places = distributions.into_iter().chain([queue]);
+    let places = places.filter_map(|(choice, figures)| several_places(choice, figures, ""));
+    let completion = first(swept::completion_views(data));
+    let rest = first(causes::views(data)).into_iter().chain(first(goodput));
+    // Over a sweep the first question is where it changes.
+    let views: Vec<Placed> = if data.runs[0].summary.axes.is_empty() {
+        places.chain(completion).chain(rest).collect()
+    } else {
+        completion.into_iter().chain(places).chain(rest).collect()
+    };
+    gathered(views)
+}
+
+/// A chart of one figure for each combination of settings.
+fn several_places(choice: String, mut figures: Vec<Figure>, note: &str) -> Option<Placed> {
+    figures.reverse();
+    let panels: Vec<(String, Figure)> = figures
+        .into_iter()
+        .map(|figure| {
+            let place = figure.choice.trim_start_matches(&choice);
+            (units::shortened(place.trim_start_matches(", ")), figure)
+        })
+        .collect();
+    let (_, first) = panels.first()?;
+    let (title, place) = (first.title.clone(), first.chart.clone());
+    Some((place, title, view(choice, &panels, (note, false))))
 }
 
 /// Figures on charts of this breadth, in the order of their charts; each choice is a view of its chart.

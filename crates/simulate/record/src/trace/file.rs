@@ -10,6 +10,8 @@ use engine::random;
 use plan::series::{FIXED, Traceable};
 use tables::{Cell, Columns, Field, Group, Kind};
 
+use super::recorder::Sink;
+
 /// One sample of one quantity of whatever `id` numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
@@ -28,7 +30,7 @@ pub(super) enum Subject {
 }
 
 /// Samples of one quantity.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Block {
     /// Index among the quantities of the file.
     pub(super) quantity: usize,
@@ -121,9 +123,11 @@ impl SeriesFile {
             quantities: quantities.len(),
         })
     }
+}
 
-    /// Writes the samples of `blocks` and `events`, at most [`GROUP`] together, as one row group.
-    pub(super) fn write(&mut self, blocks: &[Block], events: &[Event]) -> io::Result<()> {
+impl Sink for SeriesFile {
+    /// Writes one row group.
+    fn write(&mut self, blocks: &[Block], events: &[Event]) -> io::Result<()> {
         let samples: usize = blocks.iter().map(|block| block.samples.len()).sum();
         if samples + events.len() == 0 {
             return Ok(());
@@ -133,7 +137,7 @@ impl SeriesFile {
             .group(|group| write_group(group, numbers, blocks, events))
     }
 
-    pub(super) fn finish(self) -> io::Result<()> {
+    fn finish(self: Box<Self>) -> io::Result<()> {
         self.columns.finish()
     }
 }

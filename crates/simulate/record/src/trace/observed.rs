@@ -30,7 +30,7 @@ impl ObservedSeries {
     /// Writes series of `point` into `file`, which is empty.
     pub fn new(plan: &Plan, point: &PointSpec, file: File) -> io::Result<Self> {
         let file = SeriesFile::new(point.index, &plan.quantities, file)?;
-        let mut rows = Rows::new(file);
+        let mut rows = Rows::new(Box::new(file));
         let place = |name| {
             let mut quantities = plan.quantities.iter();
             quantities.position(|quantity| quantity.name == name)

@@ -18,11 +18,12 @@ use sim::probe::{Branch, End, Probe};
 use tcp::{Endpoint, Host, Plays as _};
 
 use super::file::{Event, EventKind, SeriesFile, Subject};
+use super::memory::Series;
 use super::plan::Plan;
 use super::thin::Keep;
 pub(super) use channel::Meter;
 use channel::{Channel, Kept};
-pub(super) use rows::Rows;
+pub(super) use rows::{Rows, Sink};
 
 /// Records what a [`Plan`] says into a series file.
 pub struct Recorder {
@@ -68,7 +69,16 @@ impl Recorder {
     /// Records `point` into `file`, which is empty.
     pub fn new(plan: &Plan, point: &PointSpec, file: File) -> io::Result<Self> {
         let file = SeriesFile::new(point.index, &plan.quantities, file)?;
-        let mut rows = Rows::new(file);
+        Ok(Self::into(plan, point, Box::new(file)))
+    }
+
+    /// Records `point` into memory.
+    pub fn in_memory(plan: &Plan, point: &PointSpec, series: &Series) -> Self {
+        Self::into(plan, point, series.sink())
+    }
+
+    fn into(plan: &Plan, point: &PointSpec, sink: Box<dyn Sink>) -> Self {
+        let mut rows = Rows::new(sink);
         let starts = point
             .groups
             .iter()
@@ -124,7 +134,7 @@ impl Recorder {
         let throughput = meter(series::THROUGHPUT, Subject::Flow, of_flows);
         let carried = meter(series::CARRIED, Subject::Port, of_ports);
         let thinned = plan.interval == TraceInterval::Auto;
-        Ok(Self {
+        Self {
             ports: plan.ports.clone(),
             flows: plan.flows.clone(),
             queue,
@@ -145,7 +155,7 @@ impl Recorder {
             recovering: vec![false; flows],
             thinned,
             rows,
-        })
+        }
     }
 
     /// Every series: all that have the same settings have them in the same order.

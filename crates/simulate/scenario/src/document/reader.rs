@@ -55,7 +55,8 @@ impl<'a> Reader<'a> {
             "seeds" => draft.seeds = self.scalar(name, item, place),
             "schemes" => draft.schemes = self.schemes(item, place),
             "goals" => draft.goals = self.goals(item, place),
-            "columns" => draft.columns = self.columns(item, place),
+            "columns" => draft.columns = self.keys(name, item, place),
+            "explore" => draft.explore = self.keys(name, item, place),
             "variant" => self.variants(item, place, draft),
             "group" => self.groups(item, place, draft),
             _ if self.source.is_of_others(name) => {}
@@ -293,12 +294,14 @@ impl<'a> Reader<'a> {
         goals
     }
 
-    /// Names of settings.
-    fn columns(&mut self, item: &Item, place: Range<usize>) -> Vec<String> {
+    /// Names of settings, in the list `list`.
+    fn keys(&mut self, list: &str, item: &Item, place: Range<usize>) -> Vec<String> {
         let Some(array) = item.as_array() else {
-            let problem = Problem::new("wrong value for columns")
+            let problem = Problem::new(format!("wrong value for {list}"))
                 .at(self.source, item.span().unwrap_or(place), "expected a list")
-                .help("as in columns = [\"workload.senders\", \"switch.buffer\"]");
+                .help(format!(
+                    "as in {list} = [\"workload.senders\", \"switch.buffer\"]"
+                ));
             self.problems.push(problem);
             return Vec::new();
         };

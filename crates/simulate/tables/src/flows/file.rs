@@ -10,6 +10,7 @@ use super::names::HostTable;
 use super::reading::{HostNames, Reading};
 use super::rows::Rows;
 use super::{FlowTrace, clock, rows};
+#[cfg(not(target_family = "wasm"))]
 use crate::foreign::Foreign;
 
 /// Whether `text` is meant as a path, not as the name of a trace.
@@ -124,7 +125,14 @@ fn delimiter(bytes: &[u8]) -> u8 {
     }
 }
 
+/// Pages do not carry what reads Parquet, which is large.
+#[cfg(target_family = "wasm")]
+fn of_parquet(path: &str, _: &Reading, _: HostTable) -> Result<rows::Read, String> {
+    Err(format!("{path}: Parquet is not read here; save it as CSV"))
+}
+
 /// The rows of the Parquet file at `path`.
+#[cfg(not(target_family = "wasm"))]
 fn of_parquet(path: &str, reading: &Reading, hosts: HostTable) -> Result<rows::Read, String> {
     let damaged = |error: &std::io::Error| format!("{path}: {error}");
     let file = Foreign::open(Path::new(path)).map_err(|error| damaged(&error))?;

@@ -2,7 +2,17 @@
 
 use std::io;
 
-use crate::trace::file::{Block, Event, GROUP, Sample, SeriesFile, Subject};
+use crate::trace::file::{Block, Event, GROUP, Sample, Subject};
+
+/// Where row groups go. A file is behind a pointer, so that a program that keeps its series in memory does not contain
+/// what writes files.
+pub(in crate::trace) trait Sink: Send {
+    /// Takes the samples of `blocks` and `events`, at most [`GROUP`] together.
+    fn write(&mut self, blocks: &[Block], events: &[Event]) -> io::Result<()>;
+
+    /// Nothing more comes.
+    fn finish(self: Box<Self>) -> io::Result<()>;
+}
 
 /// Rows of a row group that is not full yet. What is full is written at once; if that fails, the
 /// first failure is kept and later rows are dropped.
@@ -11,17 +21,17 @@ pub(in crate::trace) struct Rows {
     events: Vec<Event>,
     pending: usize,
     /// None where rows are only kept until others write them.
-    file: Option<SeriesFile>,
+    sink: Option<Box<dyn Sink>>,
     failure: Option<io::Error>,
 }
 
 impl Rows {
-    pub(in crate::trace) const fn new(file: SeriesFile) -> Self {
+    pub(in crate::trace) fn new(sink: Box<dyn Sink>) -> Self {
         Self {
             blocks: Vec::new(),
             events: Vec::new(),
             pending: 0,
-            file: Some(file),
+            sink: Some(sink),
             failure: None,
         }
     }
@@ -32,7 +42,7 @@ impl Rows {
             blocks: Vec::new(),
             events: Vec::new(),
             pending: 0,
-            file: None,
+            sink: None,
             failure: None,
         }
     }
@@ -68,8 +78,8 @@ impl Rows {
 
     #[cold]
     fn flush(&mut self) {
-        if let (None, Some(file)) = (&self.failure, &mut self.file) {
-            self.failure = file.write(&self.blocks, &self.events).err();
+        if let (None, Some(sink)) = (&self.failure, &mut self.sink) {
+            self.failure = sink.write(&self.blocks, &self.events).err();
         }
         for block in &mut self.blocks {
             block.samples.clear();
@@ -87,7 +97,7 @@ impl Rows {
         self.flush();
         match self.failure {
             Some(failure) => Err(failure),
-            None => self.file.map_or(Ok(()), SeriesFile::finish),
+            None => self.sink.map_or(Ok(()), Sink::finish),
         }
     }
 }

@@ -1,0 +1,70 @@
+//! `tailwater explore`.
+
+use std::io::Write;
+
+use api::Request;
+use claims::catalogue;
+use play::Opened;
+use scenario::{Overrides, Problem, Problems, Source};
+
+use crate::args::ExploreArgs;
+use crate::output::{self, Stop};
+
+/// Writes a page that simulates a scenario while its reader changes it, and prints where it is.
+pub(crate) fn explore(args: &ExploreArgs) -> Result<(), Stop> {
+    let request = Request {
+        overrides: Overrides {
+            schemes: (!args.scheme.is_empty()).then(|| args.scheme.join(",")),
+            sets: args.sets.clone(),
+            seed: args.seed,
+            ..Overrides::default()
+        },
+        ..Request::new(catalogue::scenario(&args.scenario)?)
+    };
+    let page = page(&request, &args.scenario)?;
+    let written = results::deliver(&args.output, |file| file.write_all(page.as_bytes()));
+    written.map_err(|error| Problems::from(report::Error::from(error)))?;
+    output::wrote(&args.output)
+}
+
+/// The page of a request, whose scenario the command calls `name`.
+pub(crate) fn page(request: &Request, name: &str) -> Result<String, Problems> {
+    let Request {
+        source, overrides, ..
+    } = request;
+    // What is wrong is told in terms of the command.
+    request.scenario()?;
+    // Claims and plots of a figure are no settings.
+    let text = catalogue::scenario_text(source)?;
+    let sets = overrides.sets.iter().map(|set| {
+        let (key, text) = set.split_once('=').ok_or_else(|| {
+            let problem = Problem::new(format!("a setting is given as KEY=VALUE: {set}"));
+            Problems::from(problem.help("as in workload.senders=40"))
+        })?;
+        Ok((key.trim().to_owned(), text.trim().to_owned()))
+    });
+    let schemes = overrides.schemes.iter().flat_map(|list| list.split(','));
+    play::page(&Opened {
+        name: name.to_owned(),
+        source: Source::new(source.name(), text),
+        schemes: schemes.map(|scheme| scheme.trim().to_owned()).collect(),
+        sets: sets.collect::<Result<_, Problems>>()?,
+        seed: overrides.seed,
+        beside: claims_of(name)?,
+    })
+}
+
+/// What a paper claims about the figure of this name, if it is one.
+fn claims_of(name: &str) -> Result<Vec<String>, Problems> {
+    let Some((paper, figure)) = name.split_once('/') else {
+        return Ok(Vec::new());
+    };
+    if !catalogue::names().contains(&paper) || !catalogue::figures(paper).contains(&figure) {
+        return Ok(Vec::new());
+    }
+    let paper = catalogue::paper(paper)?;
+    let shown = paper.experiments.iter().filter(|own| own.name == figure);
+    let claims = shown.flat_map(|own| &own.claims);
+    let says = claims.map(|claim| format!("{} ({})", claim.says, claim.place));
+    Ok(says.collect())
+}

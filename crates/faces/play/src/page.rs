@@ -1,0 +1,219 @@
+//! The page: one file with the program in it.
+
+use askama::Template;
+use plan::{flow_trace, graph};
+use scenario::{BUILTINS, Problem, Problems, Scenario, Source};
+use serde_json::{Value, json};
+
+use crate::lecture::lectures;
+use crate::request::Request;
+use crate::{description, run};
+
+/// What a page opens with.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    /// What the command calls the scenario.
+    pub name: String,
+    /// The scenario.
+    pub source: Source,
+    /// Schemes and variants in place of its own, if there are any.
+    pub schemes: Vec<String>,
+    /// Settings over its own.
+    pub sets: Vec<(String, String)>,
+    /// The seed in place of its own.
+    pub seed: Option<u64>,
+    /// A heading and sentences that stand beside it, such as the claims of a figure.
+    pub beside: Vec<String>,
+}
+
+/// The version of the simulator in the program that pages carry. Another one than this crate's simulates the same as long
+/// as the tests pass; the page compares its first digests with those of the command, and says if they differ.
+pub const PROGRAM_VERSION: &str = include_str!("../assets/play.version");
+
+/// The program, compressed.
+const PROGRAM: &[u8] = include_bytes!("../assets/play.wasm.gz");
+
+#[derive(Template)]
+#[template(path = "explore.html")]
+struct Page {
+    heading: String,
+    command: &'static str,
+    style: String,
+    report_script: &'static str,
+    script: &'static str,
+    /// The answer of the first run, so that a page shows one at once, and without a script.
+    sentences: Vec<String>,
+    charts: String,
+    table: String,
+    title: String,
+    again: String,
+    beside: Vec<String>,
+    data: String,
+    worker: &'static str,
+    program: String,
+}
+
+/// The page that simulates what `opened` says.
+///
+/// # Errors
+/// Everything that is wrong with the scenario, and what a page does not have.
+pub fn page(opened: &Opened) -> Result<String, Problems> {
+    let request = Request {
+        name: opened.name.clone(),
+        text: opened.source.text().to_owned(),
+        schemes: opened.schemes.clone(),
+        sets: opened.sets.clone(),
+        seed: opened.seed,
+        ..Request::default()
+    };
+    // What is wrong is told where it stands in the file.
+    let scenario = request.scenario()?;
+    can_be_carried(&scenario)?;
+    let described = description::describe(&request);
+    let first = first(&request, &described);
+    let answer = run::run(&Request {
+        patience_s: Some(PATIENCE_S),
+        ..first.clone()
+    });
+    let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
+    let mut scenarios = vec![
+        json!({ "name": request.name, "text": request.text, "described": described,
+        "first": first }),
+    ];
+    scenarios.extend(others(&request.name));
+    let data = json!({
+        "version": sim::VERSION,
+        "program": PROGRAM_VERSION,
+        "scenarios": scenarios,
+        "lectures": lectures(),
+        "digests": answer["digests"],
+        "toml": answer["toml"],
+    });
+    let sentences = answer["sentences"].as_array().into_iter().flatten();
+    Ok(Page {
+        heading: scenario.name().to_owned(),
+        title: scenario.title().unwrap_or_default().to_owned(),
+        command: "explore",
+        style: format!(
+            "{}{}",
+            report::STYLE,
+            include_str!("../templates/explore.css")
+        ),
+        report_script: report::SCRIPT,
+        script: include_str!("../templates/explore.js"),
+        sentences: sentences
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect(),
+        charts: text("charts"),
+        table: text("table"),
+        again: text("command"),
+        beside: opened.beside.clone(),
+        // Text that looks like the end of a script would end it.
+        data: data.to_string().replace('<', "\\u003c"),
+        worker: include_str!("../templates/worker.js"),
+        program: base64(PROGRAM),
+    }
+    .to_string())
+}
+
+/// Refuses what a page does not have: files beside the scenario, and schemes of other crates.
+fn can_be_carried(scenario: &Scenario) -> Result<(), Problems> {
+    if let Some((scheme, _)) = scenario.origins().first() {
+        let problem = Problem::new(format!(
+            "a page does not have the scheme {scheme}, which is of another crate"
+        ));
+        return Err(problem.help("compare it with `tailwater run`").into());
+    }
+    let is_file: [(&str, &dyn Fn(&str) -> bool); 2] = [
+        ("topology.graph", &graph::is_path),
+        ("workload.trace", &flow_trace::is_path),
+    ];
+    for point in scenario.points() {
+        let texts = point.groups.iter().map(|group| &group.texts);
+        for texts in texts.chain([&point.texts]) {
+            let found = is_file.iter().find(|(key, is_path)| is_path(&texts[*key]));
+            if let Some((key, _)) = found {
+                let problem = Problem::new(format!(
+                    "a page cannot read the file of {key} = {}",
+                    &texts[*key]
+                ));
+                return Err(problem
+                    .help("use a built-in one, or `tailwater run`")
+                    .into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The first run of a scenario: of every swept setting one value, and of long lists of schemes the first.
+pub(crate) fn first(request: &Request, described: &Value) -> Request {
+    let mut first = request.clone();
+    for pair in described["sets"].as_array().into_iter().flatten() {
+        let text = |index: usize| pair[index].as_str().unwrap_or_default().to_owned();
+        first.sets.retain(|(key, _)| *key != text(0));
+        first.sets.push((text(0), text(1)));
+    }
+    let own = described["schemes"].as_array().into_iter().flatten();
+    let own: Vec<&str> = own.filter_map(Value::as_str).collect();
+    if own.len() > MOST_SCHEMES {
+        first.schemes = own[..MOST_SCHEMES]
+            .iter()
+            .map(|&name| name.to_owned())
+            .collect();
+    }
+    first.seed = first.seed.or(described["seed"].as_u64());
+    first
+}
+
+/// The built-in scenarios that answer at once, but for `opened`.
+fn others(opened: &str) -> Vec<Value> {
+    let all = BUILTINS.iter().filter(|builtin| builtin.name != opened);
+    let described = all.map(|builtin| {
+        let request = Request {
+            name: builtin.name.to_owned(),
+            text: builtin.text.to_owned(),
+            ..Request::default()
+        };
+        let described = description::describe(&request);
+        let first = first(&request, &described);
+        json!({ "name": builtin.name, "text": builtin.text, "described": described, "first": first })
+    });
+    let quick = |other: &Value| {
+        other["described"]["expected_s"]
+            .as_f64()
+            .is_some_and(|s| s < QUICK_S)
+    };
+    described.filter(quick).collect()
+}
+
+/// Three bytes as four letters (RFC 4648 §4).
+fn base64(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let byte = |place: usize| u32::from(group.get(place).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for letter in 0..4_usize {
+            let place = (bits >> (18 - 6 * letter)) & 63;
+            let is_there = letter <= group.len();
+            text.push(if is_there {
+                char::from(LETTERS[place as usize])
+            } else {
+                '='
+            });
+        }
+    }
+    text
+}
+
+const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+/// Schemes that a page compares.
+const MOST_SCHEMES: usize = 4;
+/// Seconds that the command simulates for the first picture of a page, as the page would.
+const PATIENCE_S: f64 = 5.0;
+/// Seconds in which a built-in scenario has to answer to be offered.
+pub(crate) const QUICK_S: f64 = 0.5;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+//! What the page asks for.
+
+use std::num::NonZeroU32;
+
+use scenario::{Overrides, Problems, Scenario, Source};
+use serde::{Deserialize, Serialize};
+
+/// What is to be done.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// To say which settings the page offers.
+    Describe(Request),
+    /// To simulate, on one seed.
+    Run(Request),
+    /// To say which version of the simulator this is.
+    Version,
+}
+
+/// A scenario, and what is said over its head: the arguments of `tailwater run`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Request {
+    /// What the command calls the scenario.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// Schemes and variants; empty: the scenario's.
+    pub schemes: Vec<String>,
+    /// Settings with their texts; several values, as in `10,20`, make a sweep.
+    pub sets: Vec<(String, String)>,
+    /// The seed; none: the scenario's.
+    pub seed: Option<u64>,
+    /// What the results are to reach.
+    pub goals: Vec<String>,
+    /// Seconds that a run may take before the page asks whether it is wanted.
+    pub patience_s: Option<f64>,
+    /// Whether the answer has every number as `tailwater run --format json` prints it.
+    pub numbers: bool,
+}
+
+impl Request {
+    /// The scenario.
+    pub(crate) fn scenario(&self) -> Result<Scenario, Problems> {
+        let source = Source::new(&self.name, &self.text).shared(&claims::KEYS);
+        let sets = self.sets.iter();
+        let overrides = Overrides {
+            schemes: (!self.schemes.is_empty()).then(|| self.schemes.join(",")),
+            sets: sets.map(|(key, text)| format!("{key}={text}")).collect(),
+            seed: self.seed,
+            seeds: Some(NonZeroU32::MIN),
+            goals: self.goals.clone(),
+            ..Overrides::default()
+        };
+        Scenario::load(source, &overrides)
+    }
+
+    /// The command that gives the same numbers.
+    pub(crate) fn command(&self, scenario: &Scenario) -> String {
+        let mut words = vec!["tailwater".to_owned(), "run".to_owned(), self.name.clone()];
+        let mut argument = |name: &str, value: String| words.extend([name.to_owned(), value]);
+        if !self.schemes.is_empty() {
+            argument("--scheme", self.schemes.join(","));
+        }
+        for (key, text) in &self.sets {
+            argument("--set", format!("{key}={text}"));
+        }
+        argument("--seed", scenario.points()[0].seed.to_string());
+        argument("--seeds", "1".to_owned());
+        let words: Vec<String> = words
+            .iter()
+            .map(|word| answer::words::quoted(word))
+            .collect();
+        words.join(" ")
+    }
+}

@@ -1,0 +1,86 @@
+//! A run, from settings to the parts of a page.
+
+use std::num::NonZeroUsize;
+
+use base::cast::real;
+use plan::PointSpec;
+use plan::work::Work;
+use results::{Recorded as _, RunInMemory};
+use scenario::{Problems, limits};
+use serde_json::{Value, json};
+use sim::memory;
+use sim::run::Limits;
+
+use crate::fault::{answered, fault, faults};
+use crate::request::Request;
+
+/// Simulates every point of a request, or says why not.
+pub(crate) fn run(request: &Request) -> Value {
+    answered(simulated(request))
+}
+
+fn simulated(request: &Request) -> Result<Value, Problems> {
+    let scenario = request.scenario()?;
+    let points: Vec<&PointSpec> = scenario.points().iter().collect();
+    limits::check_steps(&points, true, limits::MOST_STEPS)?;
+    memory::fit(&points, NonZeroUsize::MIN, MEMORY)
+        .map_err(|large| limits::too_large(points[large.index], large.needed, large.available))?;
+    let expected_s = expected_s(&points);
+    if request.patience_s.is_some_and(|most| expected_s > most) {
+        return Ok(json!({ "asks_s": expected_s }));
+    }
+    let limits = Limits {
+        steps: limits::MOST_STEPS,
+        memory: MEMORY,
+        ..Limits::NONE
+    };
+    let run = RunInMemory::simulate(&scenario, limits);
+    let finished = run.finished();
+    let summary = run.summary();
+    let failures = summary.failures.iter();
+    let failures: Vec<Value> = failures
+        .map(|failed| json!({ "scheme": summary.rows[failed.row as usize].scheme, "error": failed.error }))
+        .collect();
+    let digests: Vec<Value> = finished
+        .points()
+        .map(|(point, result)| {
+            let row = &summary.rows[point.row as usize];
+            json!({ "scheme": row.scheme, "seed": point.seed, "set": row.set,
+                "digest": format!("{:016x}", result.digest) })
+        })
+        .collect();
+    let parts = match report::fragments(&run, &answer::SENTENCES) {
+        Ok(parts) => parts,
+        Err(error) => return Ok(json!({ "problems": faults(&Problems::from(error)) })),
+    };
+    let warnings: Vec<_> = scenario.warnings().iter().map(fault).collect();
+    let mut answer = json!({
+        "sentences": parts.sentences,
+        "table": parts.table,
+        "charts": parts.charts,
+        "warnings": warnings,
+        "failures": failures,
+        "digests": digests,
+        "goals_met": summary.goals.as_ref().map(|goals| goals.rows.iter().all(results::JudgedRow::is_met)),
+        "hops": finished.info.packet_hops,
+        "command": request.command(&scenario),
+        "toml": scenario.resolved(),
+    });
+    if request.numbers {
+        answer["numbers"] = answer::run::json(finished, None)
+            .parse()
+            .unwrap_or_default();
+    }
+    Ok(answer)
+}
+
+/// Seconds that all points are expected to take here.
+pub(crate) fn expected_s(points: &[&PointSpec]) -> f64 {
+    let steps = points.iter().map(|point| Work::of(point, true).steps());
+    steps.sum::<f64>() / real(STEPS_PER_SECOND)
+}
+
+/// Packets cross this many links a second in a page: 60 to 100 % of a native program's.
+const STEPS_PER_SECOND: u64 = 6_000_000;
+/// Bytes that simulations may take: pages have 4 GB, and phones much less.
+const MEMORY: u64 = 1 << 30;

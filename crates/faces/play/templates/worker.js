@@ -1,0 +1,56 @@
+// The program in a thread of its own: a request in, an answer out. The program has no files and no clock; what it says
+// on standard error is kept for whoever asks why it stopped.
+"use strict";
+let wasm;
+let said = "";
+
+const NO_SUCH_THING = 52;
+const host = {
+  clock_time_get: (_clock, _precision, at) => { new DataView(wasm.memory.buffer).setBigUint64(at, 0n, true); return 0; },
+  random_get: (at, length) => { new Uint8Array(wasm.memory.buffer, at, length).fill(0); return 0; },
+  environ_sizes_get: (count, size) => {
+    const view = new DataView(wasm.memory.buffer);
+    view.setUint32(count, 0, true);
+    view.setUint32(size, 0, true);
+    return 0;
+  },
+  environ_get: () => 0,
+  fd_write: (_file, parts, count, written) => {
+    const view = new DataView(wasm.memory.buffer);
+    let all = 0;
+    for (let part = 0; part < count; part += 1) {
+      const [at, length] = [view.getUint32(parts + 8 * part, true), view.getUint32(parts + 8 * part + 4, true)];
+      said += new TextDecoder().decode(new Uint8Array(wasm.memory.buffer, at, length));
+      all += length;
+    }
+    view.setUint32(written, all, true);
+    return 0;
+  },
+  proc_exit: (status) => { throw new Error(`it ended with status ${status}`); },
+};
+
+const start = async (module) => {
+  const imports = {};
+  for (const { module: from, name } of WebAssembly.Module.imports(module)) {
+    imports[from] ??= {};
+    imports[from][name] = host[name] ?? (() => NO_SUCH_THING);
+  }
+  wasm = (await WebAssembly.instantiate(module, imports)).exports;
+  wasm._initialize?.();
+};
+
+const call = (request) => {
+  const bytes = new TextEncoder().encode(JSON.stringify(request));
+  new Uint8Array(wasm.memory.buffer, wasm.alloc(bytes.length), bytes.length).set(bytes);
+  const at = wasm.call();
+  return JSON.parse(new TextDecoder().decode(new Uint8Array(wasm.memory.buffer, at, wasm.length())));
+};
+
+globalThis.onmessage = async ({ data: { module, id, request } }) => {
+  try {
+    if (module) await start(module);
+    else postMessage({ id, answer: call(request) });
+  } catch (error) {
+    postMessage({ id, trap: `${said.trim() || error.message}` });
+  }
+};

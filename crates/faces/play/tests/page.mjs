@@ -1,0 +1,112 @@
+// Opens a page in a browser without a window and uses it: node page.mjs FOLDER PAGE BROWSER [SWITCH...]
+// It prints what it saw as JSON. The browser is spoken to over a pipe, so that no port is open.
+
+import { spawn } from "node:child_process";
+
+const [folder, page, browser, ...switches] = process.argv.slice(2);
+const chromium = spawn(browser, [...switches, `--user-data-dir=${folder}/profile`, "--remote-debugging-pipe", "about:blank"],
+  { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
+let heard = "";
+let last = 0;
+const waiting = new Map();
+const requested = [];
+const wrong = [];
+chromium.stdio[4].on("data", (data) => {
+  heard += data;
+  const messages = heard.split("\0");
+  heard = messages.pop();
+  for (const { id, result, error, method, params } of messages.map((message) => JSON.parse(message))) {
+    if (id) waiting.get(id)(result ?? { error });
+    else if (method === "Network.requestWillBeSent") requested.push(params.request.url);
+    else if (method === "Runtime.exceptionThrown") wrong.push(params.exceptionDetails.exception?.description ?? "an exception");
+  }
+});
+const tell = (method, params = {}, sessionId = undefined) => new Promise((resolve) => {
+  last += 1;
+  waiting.set(last, resolve);
+  chromium.stdio[3].write(`${JSON.stringify({ id: last, method, params, sessionId })}\0`);
+});
+const { targetInfos } = await tell("Target.getTargets");
+const { targetId } = targetInfos.find(({ type }) => type === "page");
+const { sessionId } = await tell("Target.attachToTarget", { targetId, flatten: true });
+const run = async (expression) => {
+  const { result, exceptionDetails } = await tell("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true }, sessionId);
+  if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+  return result.value;
+};
+await tell("Network.enable", {}, sessionId);
+await tell("Runtime.enable", {}, sessionId);
+const start = Date.now();
+await tell("Page.navigate", { url: `file://${page}` }, sessionId);
+// What the page does until `condition` holds.
+const until = async (condition) => {
+  const end = Date.now() + 60000;
+  while (!await run(`Boolean(${condition})`).catch(() => false)) {
+    if (Date.now() > end) throw new Error(`never: ${condition}`);
+    await new Promise((resolve) => { setTimeout(resolve, 10); });
+  }
+};
+const told = {};
+try {
+  await until("document.querySelector('#charts svg')");
+  told.first_ms = Date.now() - start;
+  await until("document.body.dataset.shown && document.body.dataset.checked");
+  told.checked = await run("document.body.dataset.checked");
+  // One slider after the other goes one step up, as a key does it.
+  told.slider_ms = await run(`(async () => {
+    const times = [];
+    const range = document.getElementById("slider-workload.senders");
+    for (let step = 0; step < 20; step += 1) {
+      const drawn = new Promise((resolve) => { document.addEventListener("simulated", resolve, { once: true }); });
+      const began = performance.now();
+      range.value = 10 + step % 5;
+      range.dispatchEvent(new Event("input"));
+      await drawn;
+      times.push(performance.now() - began);
+    }
+    return times.sort((a, b) => a - b);
+  })()`);
+  // Many events at once: the last one is shown, and none after it.
+  told.burst = await run(`(async () => {
+    const range = document.getElementById("slider-workload.senders");
+    for (let step = 0; step < 200; step += 1) {
+      range.value = step % 20;
+      range.dispatchEvent(new Event("input"));
+    }
+    const field = range.parentElement.querySelector("input[type=text]").value;
+    const began = performance.now();
+    while (!document.getElementById("again").textContent.includes("workload.senders=" + field)) {
+      await new Promise((resolve) => { setTimeout(resolve, 5); });
+    }
+    return performance.now() - began;
+  })()`);
+  told.fault = await run(`(async () => {
+    const field = document.querySelector("#slider-workload\\\\.senders").parentElement.querySelector("input[type=text]");
+    const before = field.value;
+    field.value = "many";
+    field.dispatchEvent(new Event("change"));
+    const fault = document.getElementById("fault-workload.senders");
+    while (fault.hidden) await new Promise((resolve) => { setTimeout(resolve, 5); });
+    const told = fault.innerText;
+    field.value = before;
+    field.dispatchEvent(new Event("change"));
+    while (!fault.hidden) await new Promise((resolve) => { setTimeout(resolve, 5); });
+    return told;
+  })()`);
+  told.unlabelled = await run(`[...document.querySelectorAll("input, select, button, textarea")]
+    .filter((one) => !(one.labels?.length || one.getAttribute("aria-label") || one.textContent.trim())).map((one) => one.outerHTML)`);
+  told.again = await run(`document.getElementById("again").textContent`);
+  await until(`location.hash.includes(document.getElementById("again").textContent.match(/workload.senders=\\d+/)[0])`);
+  told.table = await run(`document.getElementById("table").innerHTML`);
+  told.answer = await run(`document.getElementById("answer").innerText`);
+  told.address = await run("location.hash");
+  await tell("Emulation.setDeviceMetricsOverride", { width: 360, height: 800, deviceScaleFactor: 1, mobile: false }, sessionId);
+  told.width = await run("document.documentElement.scrollWidth");
+} catch (error) {
+  wrong.push(String(error));
+}
+// The page itself and addresses inside it are no requests.
+told.requests = requested.filter((url) => !/^(file|data|blob|about):/.test(url) || (url.startsWith("file:") && !url.startsWith(`file://${page}`)));
+told.wrong = wrong;
+chromium.kill();
+process.stdout.write(JSON.stringify(told), () => process.exit(0));

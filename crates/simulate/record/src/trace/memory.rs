@@ -1,0 +1,88 @@
+//! Series in memory, for programs that have no files.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::file::{Block, Event, EventKind, Subject, micros};
+use super::plan::Plan;
+use super::read::SeriesRow;
+use super::recorder::Sink;
+
+/// What a [`Recorder`](super::Recorder) recorded of a point. Clones share the rows.
+#[derive(Clone, Debug)]
+pub struct Series {
+    point: u32,
+    /// Names of the quantities, by the numbers of blocks.
+    names: Vec<&'static str>,
+    groups: Arc<Mutex<Vec<RowGroup>>>,
+}
+
+#[derive(Debug)]
+struct RowGroup {
+    blocks: Vec<Block>,
+    events: Vec<Event>,
+}
+
+impl Series {
+    /// No rows yet of the point with this number.
+    pub fn new(plan: &Plan, point: u32) -> Self {
+        Self {
+            point,
+            names: plan.quantities.iter().map(|own| own.name).collect(),
+            groups: Arc::default(),
+        }
+    }
+
+    /// Shows every row, in the order of a series file.
+    pub fn each(&self, each: &mut dyn FnMut(&SeriesRow<'_>)) {
+        let groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        for group in groups.iter() {
+            for block in &group.blocks {
+                let name = self.names[block.quantity];
+                for sample in &block.samples {
+                    let about = |subject| (block.subject == subject).then_some(sample.id);
+                    each(&SeriesRow {
+                        point: self.point,
+                        time_us: micros(sample.time),
+                        port: about(Subject::Port),
+                        flow: about(Subject::Flow),
+                        host: about(Subject::Host),
+                        event: None,
+                        values: &[(name, sample.value)],
+                    });
+                }
+            }
+            for event in &group.events {
+                each(&SeriesRow {
+                    point: self.point,
+                    time_us: micros(event.time),
+                    port: event.port,
+                    flow: Some(event.flow),
+                    host: None,
+                    event: Some(EventKind::NAMES[event.kind as usize]),
+                    values: &[],
+                });
+            }
+        }
+    }
+
+    pub(super) fn sink(&self) -> Box<dyn Sink> {
+        Box::new(self.clone())
+    }
+}
+
+impl Sink for Series {
+    fn write(&mut self, blocks: &[Block], events: &[Event]) -> io::Result<()> {
+        let group = RowGroup {
+            blocks: blocks.to_vec(),
+            events: events.to_vec(),
+        };
+        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        groups.push(group);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        Ok(())
+    }
+}

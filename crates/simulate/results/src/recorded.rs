@@ -1,0 +1,182 @@
+//! What a report reads of a run, on disk or in memory.
+
+use plan::PointSpec;
+use record::trace::{Plan, Recorder, Series, SeriesRow};
+use scenario::{Problems, Scenario};
+use sim::error::RunError;
+use sim::metrics::{FlowRecord, Outcome, PortRecord};
+use sim::probe::Probe;
+use sim::run::{self, Limits, Watching};
+
+use super::finished::Finished;
+use super::folder::Folder;
+use super::identity;
+use super::info::RunInfo;
+use super::point_result::PointResult;
+use super::summary::Summary;
+
+/// A run that is complete.
+pub trait Recorded {
+    /// Every number but those of single flows and ports.
+    fn summary(&self) -> &Summary;
+
+    /// Every setting, as the program wrote it.
+    fn scenario_text(&self) -> &str;
+
+    /// Calls `each` with the point and every flow of it, in order.
+    fn flows(&self, each: &mut dyn FnMut(u32, &FlowRecord)) -> Result<(), Problems>;
+
+    /// Calls `each` with the point and every port of it, in order.
+    fn ports(&self, each: &mut dyn FnMut(u32, &PortRecord)) -> Result<(), Problems>;
+
+    /// Calls `each` with every sample and event that was recorded; there may be none.
+    fn series(&self, each: &mut dyn FnMut(&SeriesRow<'_>)) -> Result<(), Problems>;
+}
+
+impl Recorded for Folder {
+    fn summary(&self) -> &Summary {
+        self.summary()
+    }
+
+    fn scenario_text(&self) -> &str {
+        self.scenario_text()
+    }
+
+    fn flows(&self, each: &mut dyn FnMut(u32, &FlowRecord)) -> Result<(), Problems> {
+        self.flows(each)
+    }
+
+    fn ports(&self, each: &mut dyn FnMut(u32, &PortRecord)) -> Result<(), Problems> {
+        self.ports(each)
+    }
+
+    fn series(&self, each: &mut dyn FnMut(&SeriesRow<'_>)) -> Result<(), Problems> {
+        self.series(each)
+    }
+}
+
+/// A run in memory, with the flows, ports and series that a run folder would have. For small runs: O(flows).
+#[derive(Debug)]
+pub struct RunInMemory {
+    finished: Finished,
+    scenario: String,
+    /// One for each point.
+    points: Vec<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    flows: Vec<FlowRecord>,
+    ports: Vec<PortRecord>,
+    series: Option<Series>,
+}
+
+impl RunInMemory {
+    /// Simulates every point of `scenario` on this thread.
+    ///
+    /// ```
+    /// use results::{Recorded, RunInMemory};
+    /// use scenario::{Overrides, Scenario, Source};
+    /// use sim::run::Limits;
+    ///
+    /// let source = Source::new("small.toml", "schemes = [\"dctcp\"]\nworkload.senders = 4\n");
+    /// let scenario = Scenario::load(source, &Overrides::default())?;
+    /// let run = RunInMemory::simulate(&scenario, Limits::NONE);
+    /// let mut flows = 0;
+    /// run.flows(&mut |_, _| flows += 1)?;
+    /// assert_eq!((run.summary().rows.len(), flows), (1, 4));
+    /// # Ok::<(), scenario::Problems>(())
+    /// ```
+    ///
+    /// # Panics
+    /// See [`sim::run::run`].
+    pub fn simulate(scenario: &Scenario, limits: Limits<'_>) -> Self {
+        let mut points = Vec::new();
+        let mut results = Vec::new();
+        for (number, point) in (0..).zip(scenario.points()) {
+            let (series, outcome) = recorded(number, point, limits);
+            results.push(match &outcome {
+                Ok(outcome) => Ok(PointResult::from(outcome)),
+                Err(error) => Err(error.to_string()),
+            });
+            points.push(outcome.map_or_else(
+                |_| Kept::default(),
+                |outcome| Kept {
+                    flows: outcome.flows,
+                    ports: outcome.ports,
+                    series,
+                },
+            ));
+        }
+        Self {
+            finished: Finished {
+                summary: Summary::new(scenario, &results),
+                results,
+                info: RunInfo::default(),
+                of: None,
+            },
+            scenario: identity::text(scenario, None),
+            points,
+        }
+    }
+
+    /// Its numbers.
+    pub const fn finished(&self) -> &Finished {
+        &self.finished
+    }
+}
+
+/// The outcome of a point, and its series if it records some.
+fn recorded(
+    number: u32,
+    point: &PointSpec,
+    limits: Limits<'_>,
+) -> (Option<Series>, Result<Outcome, RunError>) {
+    let plan = Plan::of(point);
+    let series = plan.as_ref().map(|plan| Series::new(plan, number));
+    let recorder = plan.as_ref().zip(series.as_ref());
+    let mut recorder = recorder.map(|(plan, series)| Recorder::in_memory(plan, point, series));
+    let watching = Watching {
+        probe: recorder.as_mut().map(|own| own as &mut dyn Probe),
+        breakdown: point.keys.trace.breakdown,
+    };
+    let outcome = run::watch(limits, point, watching);
+    // What is left of the series goes to memory, where nothing fails.
+    let kept = recorder.map_or(Ok(()), Recorder::finish);
+    let outcome = kept.map_or_else(
+        |error| Err(RunError::Storage(error.to_string())),
+        |()| outcome,
+    );
+    (series, outcome)
+}
+
+impl Recorded for RunInMemory {
+    fn summary(&self) -> &Summary {
+        &self.finished.summary
+    }
+
+    fn scenario_text(&self) -> &str {
+        &self.scenario
+    }
+
+    fn flows(&self, each: &mut dyn FnMut(u32, &FlowRecord)) -> Result<(), Problems> {
+        for (number, point) in (0..).zip(&self.points) {
+            point.flows.iter().for_each(|flow| each(number, flow));
+        }
+        Ok(())
+    }
+
+    fn ports(&self, each: &mut dyn FnMut(u32, &PortRecord)) -> Result<(), Problems> {
+        for (number, point) in (0..).zip(&self.points) {
+            point.ports.iter().for_each(|port| each(number, port));
+        }
+        Ok(())
+    }
+
+    fn series(&self, each: &mut dyn FnMut(&SeriesRow<'_>)) -> Result<(), Problems> {
+        for series in self.points.iter().filter_map(|point| point.series.as_ref()) {
+            series.each(each);
+        }
+        Ok(())
+    }
+}
