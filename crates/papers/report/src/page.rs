@@ -6,6 +6,7 @@ mod goals;
 mod map;
 pub(crate) mod snippet;
 mod tables;
+mod theatre;
 mod tiers;
 mod ties;
 
@@ -51,6 +52,8 @@ pub(crate) struct Page {
     causes: Option<Drawn>,
     /// Whether the causes are so few bars that they stand beside the main chart, which needs more room.
     aside: bool,
+    /// Scenes of losses.
+    theatre: theatre::Theatre,
     tiers: Tiers,
     /// Results under several orders of simultaneous events, and the number of orders.
     ties: Vec<TiesRow>,
@@ -136,13 +139,14 @@ pub(crate) fn page(folders: &[&Folder], words: &Sentences, out: &Path) -> Result
             && causes.as_ref().is_some_and(|causes| !causes.full),
         main,
         causes,
+        theatre: theatre::theatre(folders, &data)?,
         tiers: tiers::table(&data),
         ties: ties::table(&data),
         orders: ties::orders(folders.iter().map(|folder| folder.summary())),
         more: drawn::more(&data),
         missing: missing(&data, &figures),
         style: STYLE,
-        script: SCRIPT,
+        script: REPORT_SCRIPT,
     })
 }
 
@@ -216,7 +220,8 @@ fn missing(data: &Data<'_>, figures: &[Figure]) -> Vec<String> {
 /// The look of a page, and of the drawings in it.
 pub(crate) const STYLE: &str = concat!(
     include_str!("../templates/report.css"),
-    include_str!("../templates/drawn.css")
+    include_str!("../templates/drawn.css"),
+    include_str!("../templates/theatre.css")
 );
 
 /// What a page does with its theme, its charts and its tables.
@@ -224,6 +229,14 @@ pub(crate) const SCRIPT: &str = concat!(
     include_str!("../templates/page.js"),
     include_str!("../templates/charts.js"),
     include_str!("../templates/sort.js")
+);
+
+/// The same for the report of a run, which plays scenes.
+const REPORT_SCRIPT: &str = concat!(
+    include_str!("../templates/page.js"),
+    include_str!("../templates/charts.js"),
+    include_str!("../templates/sort.js"),
+    include_str!("../templates/theatre.js")
 );
 
 /// A sentence whose numbers stay on one line with their units.
