@@ -39,7 +39,8 @@ const WORDS: &[(&[&str], &[&str])] = &[
     (&["loss", "losses"], &["drops", "bottleneck.loss"]),
     (&["message", "file size"], &["workload.size"]),
     (&["linux", "kernel"], &["tcp.profile"]),
-    (&["series", "events"], &["trace.series"]),
+    (&["series", "events", "perfetto"], &["trace.series"]),
+    (&["decision", "first loss"], &["theatre"]),
 ];
 
 /// What is not modelled, by the words for it.

@@ -18,7 +18,7 @@ struct Notion {
     more: &'static [&'static str],
 }
 
-const NOTIONS: [Notion; 21] = [
+const NOTIONS: [Notion; 22] = [
     Notion {
         names: &["goals", "goal"],
         text: "A goal is a demand on the results: a metric, a comparison (<, <=, > or >=) and a threshold with its \
@@ -154,6 +154,14 @@ const NOTIONS: [Notion; 21] = [
                1 us. In a real network no such order is fixed, so it says nothing about the schemes. Such claims are \
                counted apart.",
         more: &["tailwater reproduce rcc/fig6b --phase"],
+    },
+    Notion {
+        names: &["theatre", "scene"],
+        text: "The theatre of a report plays a scene: every packet at the port that dropped first, from before the first \
+               loss until everything lost there has passed, with what each sender thinks and the clause that asks for each of \
+               its decisions. A simulation has a scene if it records events and a switch dropped a packet. The folder \
+               theatre has the data.",
+        more: &["tailwater run incast --scheme newreno --set workload.senders=60"],
     },
     Notion {
         names: &["causes", "cause"],
