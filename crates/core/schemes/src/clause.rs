@@ -82,10 +82,8 @@ pub fn deciding(decision: Decision, detection: Detection, bundle: &str) -> Optio
         Decision::Retransmit => by(["RFC6582-3.2-hole", "RFC6675-4-next-1", "RFC6675-4-next-1"]),
         Decision::TailProbe => "RFC8985-7.3-segment",
         Decision::Undo => "RFC4015-3.2-window",
-        Decision::Reduce => match bundle.split('+').any(|part| part == "dctcp") {
-            true => "RFC8257-3.3-cut",
-            false => "RFC3168-6.1.2-once",
-        },
+        Decision::Reduce if bundle.split('+').any(|part| part == "dctcp") => "RFC8257-3.3-cut",
+        Decision::Reduce => "RFC3168-6.1.2-once",
         Decision::Held => bundle.split('+').find_map(|part| match part {
             "rcc" | "rdtcp" => Some("RCC-alg2-3"),
             "rwndq" => Some("RWNDQ-alg1-ack"),
@@ -140,16 +138,15 @@ mod tests {
 
     #[test]
     fn every_decision_has_its_clause_under_every_way_to_find_losses() {
-        use Decision::*;
         let always = [
-            Timeout,
-            SynTimeout,
-            EnterRecovery,
-            LeaveRecovery,
-            Retransmit,
-            TailProbe,
-            Undo,
-            Reduce,
+            Decision::Timeout,
+            Decision::SynTimeout,
+            Decision::EnterRecovery,
+            Decision::LeaveRecovery,
+            Decision::Retransmit,
+            Decision::TailProbe,
+            Decision::Undo,
+            Decision::Reduce,
         ];
         for detection in [Detection::Duplicates, Detection::Sack, Detection::Record] {
             for decision in always {
@@ -159,11 +156,11 @@ mod tests {
         }
         for scheme in ["rcc", "rdtcp+newreno", "rwndq", "hscc+cubic"] {
             assert!(
-                deciding(Held, Detection::Sack, scheme).is_some(),
+                deciding(Decision::Held, Detection::Sack, scheme).is_some(),
                 "{scheme}"
             );
         }
-        assert_eq!(deciding(Held, Detection::Sack, "newreno"), None);
+        assert_eq!(deciding(Decision::Held, Detection::Sack, "newreno"), None);
     }
 
     #[test]

@@ -43,7 +43,8 @@ const WORDS: &[(&[&str], &[&str])] = &[
     ),
     (&["message", "file size"], &["workload.size"]),
     (&["linux", "kernel"], &["tcp.profile"]),
-    (&["series", "events"], &["trace.series"]),
+    (&["series", "events", "perfetto"], &["trace.series"]),
+    (&["decision", "first loss"], &["theatre"]),
 ];
 
 /// What is not modelled, by the words for it.

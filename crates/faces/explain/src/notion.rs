@@ -156,6 +156,14 @@ const NOTIONS: [Notion; 22] = [
         more: &["tailwater reproduce rcc/fig6b --phase"],
     },
     Notion {
+        names: &["theatre", "scene"],
+        text: "The theatre of a report plays a scene: every packet at the port that dropped first, from before the first \
+               loss until everything lost there has passed, with what each sender thinks and the clause that asks for each of \
+               its decisions. A simulation has a scene if it records events and a switch dropped a packet. The folder \
+               theatre has the data.",
+        more: &["tailwater run incast --scheme newreno --set workload.senders=60"],
+    },
+    Notion {
         names: &["causes", "cause"],
         text: "A cause is a supposed reason why a claim of a paper does not hold here: the runs of the figure with one \
                setting changed. It explains the claim if the claim holds then. Causes are tried only for claims that are \

@@ -37,6 +37,9 @@ pub(crate) struct Run<'a> {
     pub(crate) slowdowns: BTreeMap<usize, Slowdowns>,
     /// The simulations that are drawn over time, by number.
     pub(crate) details: BTreeMap<u32, Detail>,
+    /// Of every simulation that is drawn over time, the flow that was complete last, and its completion time in
+    /// microseconds.
+    pub(crate) slowest: BTreeMap<u32, (u32, f64)>,
     /// Both ends of the port that metrics call the bottleneck.
     pub(crate) bottleneck: Option<String>,
     /// Every setting, as the program wrote it.
@@ -151,6 +154,7 @@ impl<'a> Run<'a> {
             distributions: BTreeMap::new(),
             slowdowns: BTreeMap::new(),
             details: BTreeMap::new(),
+            slowest: BTreeMap::new(),
             bottleneck: None,
             settings: folder.scenario_text(),
         };
@@ -207,6 +211,15 @@ impl<'a> Run<'a> {
             }
             if let Some(detail) = self.details.get_mut(&point) {
                 detail.all_flows += 1;
+                if let Some(fct_us) = flow.fct_us.get() {
+                    let slowest = self
+                        .slowest
+                        .entry(point)
+                        .or_insert((flow.connection, fct_us));
+                    if fct_us > slowest.1 {
+                        *slowest = (flow.connection, fct_us);
+                    }
+                }
                 if !detail.queue_only && detail.flows.len() < FLOWS {
                     detail.flows.push(flow.clone());
                 }

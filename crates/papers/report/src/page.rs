@@ -8,6 +8,7 @@ mod goals;
 mod map;
 pub(crate) mod snippet;
 mod tables;
+mod theatre;
 mod tiers;
 mod ties;
 
@@ -55,6 +56,8 @@ pub(crate) struct Page {
     /// Whether the causes are so few bars that they stand beside the main chart, which needs more room.
     aside: bool,
     collectives: Collectives,
+    /// Scenes of losses.
+    theatre: theatre::Theatre,
     tiers: Tiers,
     /// Results under several orders of simultaneous events, and the number of orders.
     ties: Vec<TiesRow>,
@@ -141,13 +144,14 @@ pub(crate) fn page(folders: &[&Folder], words: &Sentences, out: &Path) -> Result
         main,
         causes,
         collectives: collectives::table(&data),
+        theatre: theatre::theatre(folders, &data)?,
         tiers: tiers::table(&data),
         ties: ties::table(&data),
         orders: ties::orders(folders.iter().map(|folder| folder.summary())),
         more: drawn::more(&data),
         missing: missing(&data, &figures),
         style: STYLE,
-        script: SCRIPT,
+        script: REPORT_SCRIPT,
     })
 }
 
@@ -221,7 +225,8 @@ fn missing(data: &Data<'_>, figures: &[Figure]) -> Vec<String> {
 /// The look of a page, and of the drawings in it.
 pub const STYLE: &str = concat!(
     include_str!("../templates/report.css"),
-    include_str!("../templates/drawn.css")
+    include_str!("../templates/drawn.css"),
+    include_str!("../templates/theatre.css")
 );
 
 /// What a page does with its theme, its charts and its tables. It heeds an event `drawn` of parts that are drawn anew.
@@ -229,6 +234,14 @@ pub const SCRIPT: &str = concat!(
     include_str!("../templates/page.js"),
     include_str!("../templates/charts.js"),
     include_str!("../templates/sort.js")
+);
+
+/// The same for the report of a run, which plays scenes.
+const REPORT_SCRIPT: &str = concat!(
+    include_str!("../templates/page.js"),
+    include_str!("../templates/charts.js"),
+    include_str!("../templates/sort.js"),
+    include_str!("../templates/theatre.js")
 );
 
 /// A sentence whose numbers stay on one line with their units.

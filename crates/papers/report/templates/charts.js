@@ -121,6 +121,7 @@
     zoom(from, to) {
       [this.from, this.to] = [from, to];
       const all = from <= 0 && to >= 1;
+      this.svg.dataset.shown = `${from} ${to}`;
       for (const { path, d, sign, parts } of this.groups.flat()) {
         path.setAttribute("d", all ? d : mapped(parts, sign, (x) => this.map(x)));
       }
@@ -377,6 +378,7 @@
       const start = Math.min(Math.max((from + to - width) / 2, 0), 1 - width);
       const same = (other) => JSON.stringify(other.x) === JSON.stringify(chart.x);
       for (const other of this.charts) if (same(other)) other.zoom(start, start + width);
+      document.dispatchEvent(new CustomEvent("tailwater:zoom"));
       reading.hidden = true;
     }
     hide(label) {

@@ -5,6 +5,7 @@ mod browser;
 #[path = "support/run.rs"]
 mod run;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -121,6 +122,112 @@ fn a_run_in_memory_is_drawn_as_that_of_its_folder() {
 }
 
 #[test]
+fn the_theatre_shows_at_any_instant_what_the_trace_says() {
+    let Some(mut node) = testing::tool("node") else {
+        return;
+    };
+    let temporary = Temporary::new("report-theatre");
+    let wanted = Wanted {
+        schemes: Some("newreno"),
+        sets: &["workload.senders=60", "trace.interval=change"],
+        seeds: 1,
+        trace: Some("queue,cwnd,events"),
+        failed: None,
+    };
+    let folder = incast(&temporary.0.join("run"), &wanted);
+    let path = folder.path().join("report.html");
+    report(&[&folder], &path);
+    let support = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let output = node
+        .arg(support.join("tests/support/instants.js"))
+        .arg(support.join("templates/theatre.js"))
+        .arg(&path)
+        .output()
+        .expect("a program that is installed starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let mut series: BTreeMap<(&str, u32), Vec<(f64, f64)>> = BTreeMap::new();
+    folder
+        .series(&mut |row| {
+            for (name, value) in row.values {
+                let name = ["queue_bytes", "cwnd_bytes"]
+                    .into_iter()
+                    .find(|own| own == name);
+                if let Some((name, id)) = name.zip(row.port.or(row.flow)) {
+                    series
+                        .entry((name, id))
+                        .or_default()
+                        .push((row.time_us, *value));
+                }
+            }
+        })
+        .expect("series of a whole run");
+    let at = |name, id, time| {
+        let samples = series.get(&(name, id)).map_or(&[][..], Vec::as_slice);
+        let before = samples.partition_point(|(at, _)| *at <= time);
+        before.checked_sub(1).map(|last| samples[last].1)
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    let (mut instants, mut windows) = (0, 0);
+    for line in text.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let number = |text: &str| text.parse::<f64>().expect("a number");
+        let (time, port) = (number(words[0]), words[1].parse().expect("a port"));
+        let queue = at("queue_bytes", port, time).unwrap_or(0.0);
+        assert!((number(words[2]) - queue).abs() < 0.5, "{line}: {queue}");
+        for word in &words[3..] {
+            let (flow, cwnd) = word.split_once('=').expect("a flow and its window");
+            if let Some(known) = at("cwnd_bytes", flow.parse().expect("a flow"), time) {
+                assert!(
+                    (number(cwnd) - known).abs() < 0.5,
+                    "{time}: {word}, not {known}"
+                );
+                windows += 1;
+            }
+        }
+        instants += 1;
+    }
+    assert!(
+        instants >= 10 && windows >= 100,
+        "{instants} instants, {windows} windows"
+    );
+}
+
+#[test]
+fn a_report_plays_its_losses_within_its_size() {
+    let temporary = Temporary::new("report-scenes");
+    let wanted = Wanted {
+        schemes: Some("newreno,dctcp,rcc"),
+        sets: &["workload.senders=100"],
+        seeds: 1,
+        trace: Some("queue,events"),
+        failed: None,
+    };
+    let folder = incast(&temporary.0.join("run"), &wanted);
+    let path = folder.path().join("report.html");
+    let html = report(&[&folder], &path);
+    let begin = html
+        .find("<section id=\"theatre\"")
+        .expect("packets were dropped");
+    let section = html[begin..].split("</section>").next().unwrap_or("");
+    let script = include_str!("../templates/theatre.js");
+    let style = include_str!("../templates/theatre.css");
+    let bytes = section.len() + script.len() + style.len();
+    assert!(bytes < 150_000, "{bytes}");
+    // The table leads to the flow that was slow, of each scheme that dropped anything.
+    for scheme in ["newreno", "dctcp"] {
+        assert!(section.contains(&format!(">{scheme} (flow ")), "{scheme}");
+    }
+    let told = told(
+        &temporary.0,
+        &html,
+        1200,
+        "return document.querySelectorAll('#theatre .stage').length",
+    );
+    assert!(told.is_none_or(|told| told == "1"));
+}
+
+#[test]
 fn what_is_drawn_is_what_the_summary_says() {
     let temporary = Temporary::new("report-values");
     let folder = incast(&temporary.0.join("run"), &SWEEP);
@@ -189,7 +296,12 @@ fn a_report_refers_to_nothing_outside() {
     }
     for link in own.split("href=\"").skip(1) {
         let target = &link[..link.find('"').unwrap()];
-        let inside = target == "data:," || folder.path().join(target).exists();
+        let part = target
+            .strip_prefix('#')
+            .map(|part| format!(" id=\"{part}\""));
+        let inside = target == "data:,"
+            || part.is_some_and(|part| own.contains(&part))
+            || folder.path().join(target).exists();
         assert!(inside, "{target}");
     }
 }

@@ -188,9 +188,10 @@ impl Probe for Perfetto {
         let recovering = endpoint.is_recovering();
         let state = &mut self.states[index];
         if std::mem::replace(&mut state.recovering, recovering) != recovering {
-            match recovering {
-                true => self.tracks.begin(end.flow, "fast recovery", now),
-                false => self.tracks.end(end.flow, "fast recovery", now),
+            if recovering {
+                self.tracks.begin(end.flow, "fast recovery", now);
+            } else {
+                self.tracks.end(end.flow, "fast recovery", now);
             }
         }
         if self.flows[index] {

@@ -8,7 +8,6 @@
 mod scene;
 mod written;
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
@@ -22,7 +21,7 @@ use schemes::clause::{Decision, Detection};
 use sim::probe::{End, Probe};
 use tcp::{Endpoint, Plays as _, SenderCounters};
 
-use scene::{Moment, Scene, Seen, State};
+use scene::{Held, Moment, Scene, Seen, State};
 
 /// Finds the scene of a simulation and writes it.
 pub struct Theatre {
@@ -30,8 +29,8 @@ pub struct Theatre {
     /// The scheme or composition of each group, and whether its ends use SACK.
     groups: Vec<(String, bool)>,
     header_bytes: u32,
-    /// Packets between their acceptance and their arrival behind a port, by port. Those of hosts stay empty.
-    waiting: Vec<VecDeque<Seen>>,
+    /// What each port has. Those of hosts stay empty.
+    ports: Vec<Held>,
     of_switches: Vec<bool>,
     flows: Vec<Followed>,
     /// Whether the packet that is accepted or dropped next was marked.
@@ -64,7 +63,7 @@ impl Theatre {
                 .map(|group| (group.bundle.clone(), group.keys.tcp.sack))
                 .collect(),
             header_bytes: point.keys.net.header_bytes,
-            waiting: vec![VecDeque::new(); topology.links().len() * 2],
+            ports: vec![Held::default(); topology.links().len() * 2],
             of_switches: ports.map(of_switch).collect(),
             flows: vec![Followed::default(); plan.connections.len()],
             marked: false,
@@ -97,19 +96,20 @@ impl Theatre {
         let Some(scene) = self.scene.take() else {
             return;
         };
+        self.ports[scene.port().0 as usize].release();
         let better = |best: &Scene| scene.has_timeout() && !best.has_timeout();
         if self.best.as_ref().is_none_or(better) {
             self.best = Some(scene);
         }
         if self.is_decided() {
-            self.waiting.fill(VecDeque::new());
+            self.ports.fill(Held::default());
         }
     }
 
     /// The scene records everything from now on, beginning with the packets that wait and the states of their flows.
     fn resume(&mut self, now: Time) {
         let Some(scene) = &mut self.scene else { return };
-        scene.resume(&mut self.waiting[scene.port().0 as usize], now);
+        scene.resume(&mut self.ports[scene.port().0 as usize], now);
         for place in 0..scene.flows.len() {
             let flow = scene.flows[place];
             scene.state(flow, self.flows[flow.0 as usize].state, now);
@@ -134,7 +134,9 @@ impl Theatre {
         let after = &self.flows[flow.0 as usize];
         let (old, new) = (&before.counters, &after.counters);
         let is_cut = after.state.cwnd < before.state.cwnd && after.state.in_flight > 0;
-        let quiet = old.timeouts == new.timeouts && !before.recovering && !after.recovering;
+        // A timeout ends a recovery, too, by itself.
+        let untimed = old.timeouts == new.timeouts;
+        let quiet = untimed && !before.recovering && !after.recovering;
         let again = new.retransmissions > old.retransmissions;
         let held = after.state.is_held() && !before.state.is_held();
         let decisions = [
@@ -150,7 +152,7 @@ impl Theatre {
             ),
             (
                 Decision::LeaveRecovery,
-                before.recovering && !after.recovering,
+                untimed && before.recovering && !after.recovering,
             ),
             (Decision::TailProbe, new.tail_probes > old.tail_probes),
             (Decision::Undo, new.undone > old.undone),
@@ -208,7 +210,7 @@ impl Probe for Theatre {
                 scene.state(packet.flow, state, now);
             }
         }
-        self.waiting[port.0 as usize].push_back(seen);
+        self.ports[port.0 as usize].waiting.push_back(seen);
     }
 
     fn on_mark(&mut self, _port: PortId, packet: &Packet, _now: Time) {
@@ -221,7 +223,7 @@ impl Probe for Theatre {
         if !self.of_switches[port.0 as usize] || self.is_decided() {
             return;
         }
-        let waiting = &mut self.waiting[port.0 as usize];
+        let waiting = &mut self.ports[port.0 as usize].waiting;
         // A queue may push a packet out that it has accepted.
         let place = waiting.iter().rposition(|seen| seen.is(packet));
         let pushed_out = place.and_then(|place| waiting.remove(place));
@@ -244,15 +246,10 @@ impl Probe for Theatre {
     }
 
     fn on_hop(&mut self, port: PortId, packet: &Packet, now: Time) {
-        let waiting = &mut self.waiting[port.0 as usize];
-        if waiting.is_empty() {
-            return;
-        }
-        let Some(place) = waiting.iter().position(|seen| seen.is(packet)) else {
+        let Some(seen) = self.ports[port.0 as usize].leave(packet, now) else {
             return;
         };
-        let seen = waiting.remove(place);
-        if let Some((scene, seen)) = self.scene_at(port).zip(seen) {
+        if let Some(scene) = self.scene_at(port) {
             scene.leave(seen, packet, now);
             if scene.is_repaired() {
                 self.choose();

@@ -127,7 +127,7 @@ fn plain(slot: usize) -> Style {
 }
 
 /// The seed of a simulation.
-pub(super) fn seed(run: &Run<'_>, detail: &Detail) -> u64 {
+pub(crate) fn seed(run: &Run<'_>, detail: &Detail) -> u64 {
     let first = run.row(detail).points.first();
     let points = &run.summary.points;
     let point = points.iter().find(|point| Some(&point.point) == first);

@@ -31,6 +31,17 @@ pub(super) struct Scene {
     most: usize,
 }
 
+/// The packets of a port.
+#[derive(Clone, Default)]
+pub(super) struct Held {
+    /// Those between their acceptance and their arrival behind the port.
+    pub(super) waiting: VecDeque<Seen>,
+    /// The latest that arrived there.
+    past: VecDeque<Seen>,
+    /// Until when others did.
+    forgotten: Time,
+}
+
 /// A packet at the port.
 #[derive(Clone, Copy)]
 pub(super) struct Seen {
@@ -87,17 +98,29 @@ impl Scene {
         }
     }
 
-    /// Records everything from now on, until there is too much: also the packets that wait now.
-    pub(super) fn resume(&mut self, waiting: &mut VecDeque<Seen>, now: Time) {
-        self.most = self.size() + waiting.len() + MOST;
+    /// Records everything from now on, until there is too much: also the packets that wait now, and at first those that left
+    /// shortly before.
+    pub(super) fn resume(&mut self, port: &mut Held, now: Time) {
+        self.most = self.size() + port.waiting.len() + MOST;
         if self.is_recording() {
             return;
         }
-        // What waits at the first loss was seen to come.
-        let first = waiting.front().filter(|_| self.spans.is_empty());
-        let from = first.map_or(now, |seen| seen.accepted);
+        let mut past = std::mem::take(&mut port.past);
+        let from = if self.spans.is_empty() {
+            let first = past.front().or(port.waiting.front());
+            let first = first.map_or(now, |seen| seen.accepted);
+            // What left earlier is forgotten, and may have waited until it did.
+            first.max(port.forgotten)
+        } else {
+            past.clear();
+            now
+        };
         self.spans.push((from, None));
-        for seen in waiting.iter_mut().filter(|seen| seen.slot.is_none()) {
+        let waiting = port.waiting.iter_mut();
+        for seen in past
+            .iter_mut()
+            .chain(waiting.filter(|seen| seen.slot.is_none()))
+        {
             self.add(seen, now);
         }
     }
@@ -227,6 +250,31 @@ impl Scene {
     }
 }
 
+impl Held {
+    /// Its scene is over: another one gives its packets other places.
+    pub(super) fn release(&mut self) {
+        for seen in &mut self.waiting {
+            seen.slot = None;
+        }
+    }
+
+    /// A packet has arrived behind the port; none if it was never seen to wait.
+    pub(super) fn leave(&mut self, packet: &Packet, now: Time) -> Option<Seen> {
+        let place = self.waiting.iter().position(|seen| seen.is(packet))?;
+        let mut seen = self.waiting.remove(place)?;
+        seen.left = now;
+        if seen.slot.is_none() {
+            if self.past.len() == PAST
+                && let Some(oldest) = self.past.pop_front()
+            {
+                self.forgotten = oldest.left;
+            }
+            self.past.push_back(seen);
+        }
+        Some(seen)
+    }
+}
+
 impl Seen {
     /// The port has marked it.
     pub(super) const MARKED: u8 = 1;
@@ -314,5 +362,7 @@ fn covers(packet: &Packet, (to, flow, seq): (HostId, FlowId, u32)) -> bool {
         && u64::from(seq.wrapping_sub(packet.seq.0)) < packet.sequence_length()
 }
 
+/// Packets that a port remembers: those of some hundred microseconds on a fast link.
+const PAST: usize = 128;
 /// Packets and states of a span.
-const MOST: usize = 2400;
+const MOST: usize = 2000;

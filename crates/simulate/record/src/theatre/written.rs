@@ -1,8 +1,9 @@
 //! A scene as JSON: columns of whole numbers, times in nanoseconds as differences, so that pages stay small.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use base::Time;
+use base::{FlowId, Time};
 use schemes::clause::{Clause, Decision};
 
 use super::Theatre;
@@ -21,7 +22,10 @@ pub(super) fn write(out: &mut impl Write, scene: &Scene, of: &Theatre) -> io::Re
         link.back
     };
     let begin = scene.spans.first().map_or(scene.loss, |(from, _)| *from);
-    let ns = |time: Time| time.as_ps().saturating_sub(begin.as_ps()) / 1000;
+    let ns = |time: Time| {
+        let since = time.as_ps().saturating_sub(begin.as_ps()) / 1000;
+        i64::try_from(since).unwrap_or(i64::MAX)
+    };
     write!(
         out,
         r#"{{"port":{},"name":"{from} to {to}","bps":{},"delay":{},"header":{},"begin":{},"loss":{},"#,
@@ -55,33 +59,47 @@ pub(super) fn write(out: &mut impl Write, scene: &Scene, of: &Theatre) -> io::Re
     out.write_all(b"}")
 }
 
-/// When each packet was accepted, how much later it had left or was dropped (-1: not within the scene), its flow, where it
-/// begins, its payload and its flags.
-fn packets(out: &mut impl Write, scene: &Scene, ns: &dyn Fn(Time) -> u64) -> io::Result<()> {
+/// When each packet was accepted, when it had left, its flow, where it begins, its payload and its flags.
+///
+/// A packet begins where the one of its flow before it ended, and its number says how much further on. Of a packet that was
+/// dropped the time is since its acceptance; of another since the one before had left, and 0 if it did not within the
+/// scene. So most numbers are the same, which compresses well.
+fn packets(out: &mut impl Write, scene: &Scene, ns: &dyn Fn(Time) -> i64) -> io::Result<()> {
     let mut packets: Vec<&Seen> = scene.packets.iter().collect();
     packets.sort_by_key(|seen| seen.accepted);
     let times = differences(packets.iter().map(|seen| ns(seen.accepted)));
-    let later = packets.iter().map(|seen| match seen.left {
-        Time::NEVER => "-1".to_owned(),
-        left => ns(left).saturating_sub(ns(seen.accepted)).to_string(),
+    let mut before = 0;
+    let left = packets.iter().map(|seen| {
+        if seen.flags & Seen::DROPPED != 0 {
+            return ns(seen.left) - ns(seen.accepted);
+        }
+        if seen.left == Time::NEVER {
+            return 0;
+        }
+        let left = ns(seen.left);
+        left - std::mem::replace(&mut before, left)
     });
-    let flows = packets
-        .iter()
-        .map(|seen| scene.place(base::FlowId(seen.flow)));
+    let mut ends: BTreeMap<u32, i64> = BTreeMap::new();
+    let begins = packets.iter().map(|seen| {
+        let begin = i64::from(seen.seq);
+        let end = ends.insert(seen.flow, begin + i64::from(seen.payload));
+        begin - end.unwrap_or(0)
+    });
+    let flows = packets.iter().map(|seen| scene.place(FlowId(seen.flow)));
     write!(
         out,
         r#""packets":{{"t":[{times}],"d":[{}],"f":[{}],"s":[{}],"l":[{}],"k":[{}]}},"#,
-        joined(later),
+        joined(left),
         joined(flows),
-        joined(packets.iter().map(|seen| seen.seq)),
+        joined(begins),
         joined(packets.iter().map(|seen| seen.payload)),
         joined(packets.iter().map(|seen| seen.flags)),
     )
 }
 
 /// When a state began, of which flow: congestion window (-1: none), bytes in flight, advertised window, what it waits for
-/// and how much later its timer expires (0: none runs).
-fn states(out: &mut impl Write, scene: &Scene, ns: &dyn Fn(Time) -> u64) -> io::Result<()> {
+/// and how many microseconds later its timer expires (0: none runs).
+fn states(out: &mut impl Write, scene: &Scene, ns: &dyn Fn(Time) -> i64) -> io::Result<()> {
     let states = scene.states.iter();
     let of = |value: &dyn Fn(&State) -> u64| {
         joined(scene.states.iter().map(|(_, _, state)| value(state)))
@@ -92,7 +110,7 @@ fn states(out: &mut impl Write, scene: &Scene, ns: &dyn Fn(Time) -> u64) -> io::
         cwnd => cwnd.to_string(),
     });
     let timers = states.clone().map(|(at, _, state)| {
-        let later = state.timer.saturating_sub(at.as_ps()) / 1000;
+        let later = state.timer.saturating_sub(at.as_ps()) / 1_000_000;
         if state.timer == 0 { 0 } else { later.max(1) }
     });
     write!(
@@ -108,7 +126,7 @@ fn states(out: &mut impl Write, scene: &Scene, ns: &dyn Fn(Time) -> u64) -> io::
 }
 
 /// When which flow decided what, and the clauses that ask for it.
-fn decisions(out: &mut impl Write, scene: &Scene, ns: &dyn Fn(Time) -> u64) -> io::Result<()> {
+fn decisions(out: &mut impl Write, scene: &Scene, ns: &dyn Fn(Time) -> i64) -> io::Result<()> {
     let mut clauses: Vec<(Decision, Option<Clause>)> = Vec::new();
     let mut numbers = Vec::new();
     for moment in &scene.moments {
@@ -152,9 +170,9 @@ const fn name(decision: Decision) -> &'static str {
 }
 
 /// Each less the one before it.
-fn differences(times: impl Iterator<Item = u64>) -> String {
+fn differences(times: impl Iterator<Item = i64>) -> String {
     let mut before = 0;
-    joined(times.map(|time| time.saturating_sub(std::mem::replace(&mut before, time))))
+    joined(times.map(|time| time - std::mem::replace(&mut before, time)))
 }
 
 fn joined<T: ToString>(values: impl Iterator<Item = T>) -> String {

@@ -1,0 +1,93 @@
+//! The theatre: scenes of simulations that dropped packets, which the page plays.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use miniz_oxide::deflate::compress_to_vec;
+use results::Folder;
+use scenario::Problems;
+use serde_json::{Value, json};
+
+use crate::data::{Data, Detail, Run};
+use crate::figures::flows;
+use crate::units;
+
+/// The scenes of a report.
+#[derive(Default)]
+pub(super) struct Theatre {
+    pub(super) scenes: Vec<Scene>,
+    /// What the script reads.
+    pub(super) json: String,
+    /// Simulations whose scenes would make the page too large.
+    pub(super) left_out: usize,
+}
+
+/// A simulation.
+pub(super) struct Scene {
+    pub(super) name: String,
+    /// The flow that was complete last, and after how long; none if no flow was complete.
+    pub(super) slowest: Option<String>,
+}
+
+/// The scenes of the simulations that are drawn one by one, those with timeouts first, while they fit.
+pub(super) fn theatre(folders: &[&Folder], data: &Data<'_>) -> Result<Theatre, Problems> {
+    let mut found = Vec::new();
+    for (number, (folder, run)) in folders.iter().zip(&data.runs).enumerate() {
+        for detail in run.close_ups() {
+            let row = run.row(detail);
+            let Some(point) = row.points.first() else {
+                continue;
+            };
+            let seed = flows::seed(run, detail);
+            let Some(text) = folder.theatre(*point, seed)? else {
+                continue;
+            };
+            let place = units::short_place(&row.set);
+            let label = data.label(&row.scheme, number);
+            let name = if place.is_empty() {
+                label
+            } else {
+                format!("{label}, {place}")
+            };
+            let has_timeout = !text.contains("\"timeout\":null");
+            found.push((
+                !has_timeout,
+                name,
+                text,
+                slowest(run, detail),
+                detail.start_us(),
+            ));
+        }
+    }
+    found.sort_by_key(|(order, ..)| *order);
+    let (mut theatre, mut room, mut values) = (Theatre::default(), MOST, Vec::new());
+    for (_, name, text, slowest, start_us) in found {
+        let packed = STANDARD.encode(compress_to_vec(text.as_bytes(), LEVEL));
+        if packed.len() > room {
+            theatre.left_out += 1;
+            continue;
+        }
+        room -= packed.len();
+        let (flow, words) = slowest.unzip();
+        let value: Value = json!({ "data": packed, "start": start_us * 1000.0, "slow": flow });
+        values.push(value);
+        theatre.scenes.push(Scene {
+            name,
+            slowest: words,
+        });
+    }
+    theatre.json = Value::from(values).to_string();
+    Ok(theatre)
+}
+
+/// The flow that was complete last, with its time in words.
+fn slowest(run: &Run<'_>, detail: &Detail) -> Option<(u32, String)> {
+    let point = run.row(detail).points.first()?;
+    let (flow, fct_us) = run.slowest.get(point)?;
+    let words = format!("flow {flow}, {:.1} ms", fct_us / 1000.0);
+    Some((*flow, words))
+}
+
+/// Bytes of all scenes in a page; its script has about 22,000 more.
+const MOST: usize = 120_000;
+/// How hard scenes are compressed, of 10.
+const LEVEL: u8 = 8;
