@@ -31,9 +31,10 @@ pub fn of_linux(name: &str) -> Option<&'static str> {
     all.find(|(own, _)| *own == name).map(|(_, text)| *text)
 }
 
-/// Whether a profile, or what follows from it, may give this setting a value.
+/// Whether a profile, or what follows from it, or a scheme that rests on it may give this setting a value.
 pub fn sets(name: &str) -> bool {
-    of_linux(name).is_some()
+    let mut rested_on = schemes::all().iter().flat_map(|scheme| scheme.tcp);
+    of_linux(name).is_some() || rested_on.any(|(own, _)| *own == name)
 }
 
 /// What Linux sets otherwise than the papers of schemes.
