@@ -387,7 +387,11 @@ fn profile(scenario: &Scenario) -> Option<(String, String)> {
 /// By group and metric, over the seeds that have results.
 fn group_estimates(groups: &Groups) -> IndexMap<String, IndexMap<String, Estimate>> {
     let estimates = groups.iter().map(|(group, metrics)| {
-        let metrics = metrics.iter().map(|(name, values)| {
+        // Groups of networks without faults have no metrics of them either.
+        let known = metrics.iter().filter(|(name, values)| {
+            !is_of_faults(name) || values.iter().any(|value| !value.is_nan())
+        });
+        let metrics = known.map(|(name, values)| {
             let estimate = estimate(name, values.iter().copied());
             ((*name).to_owned(), estimate)
         });
