@@ -387,10 +387,12 @@ fn profile(scenario: &Scenario) -> Option<(String, String)> {
 /// By group and metric, over the seeds that have results.
 fn group_estimates(groups: &Groups) -> IndexMap<String, IndexMap<String, Estimate>> {
     let estimates = groups.iter().map(|(group, metrics)| {
-        let metrics = metrics.iter().filter(|(name, values)| {
-            !is_of_shared_buffers(name) || values.iter().any(|value| !value.is_nan())
+        // Groups of networks without shared buffers or faults have no metrics of them either.
+        let known = metrics.iter().filter(|(name, values)| {
+            let may_lack = is_of_shared_buffers(name) || is_of_faults(name);
+            !may_lack || values.iter().any(|value| !value.is_nan())
         });
-        let metrics = metrics.map(|(name, values)| {
+        let metrics = known.map(|(name, values)| {
             let estimate = estimate(name, values.iter().copied());
             ((*name).to_owned(), estimate)
         });

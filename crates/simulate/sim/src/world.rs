@@ -140,13 +140,9 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let mut agenda = agenda(starts().map(|(index, _)| index), &planned, &carrying);
         let ports = Ports::new(point, &topology, roles, bottleneck);
         let mut network = network(point, &topology, &ports, (first_start, &probe))?;
-        let faults = Faults::of(point, &topology, (&ports, bottleneck), &mut network);
-        faults.iter().for_each(|faults| faults.enter(&mut agenda));
+        let faults = Faults::of(&ports, &mut network, &mut agenda);
         let endpoints = Endpoints::new((point, &topology), role_set, &carrying);
-        for (id, plan) in (0..).map(FlowId).zip(&carrying) {
-            let key = endpoints.key(id, plan.group);
-            network.introduce(id, key, [plan.sender, plan.receiver]);
-        }
+        endpoints.introduce(&carrying, &mut network);
         let mut hosts = hosts((point, &topology), roles, &carrying, receiver);
         let early_sizes = early_sizes(&carrying, &planned);
         let connections = reserve_slots(&mut hosts, &carrying);

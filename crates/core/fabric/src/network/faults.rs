@@ -68,8 +68,8 @@ impl Faulty {
 }
 
 impl Sum for FaultDrops {
-    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
-        all.fold(Self::default(), |sum, one| Self {
+    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
+        iter.fold(Self::default(), |sum, one| Self {
             link_down: sum.link_down + one.link_down,
             restart: sum.restart + one.restart,
             host_gone: sum.host_gone + one.host_gone,

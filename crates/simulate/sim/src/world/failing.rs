@@ -159,10 +159,9 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let Connection {
             sender, receiver, ..
         } = self.connections[flow.0 as usize];
-        for end in [sender, receiver].map(|end| faults.is_deaf(end.0).then_some(end)) {
-            if let Some(end) = end {
-                self.tell_reader(flow, end, sched);
-            }
+        let deaf = [sender, receiver].map(|end| faults.is_deaf(end.0).then_some(end));
+        for end in deaf.into_iter().flatten() {
+            self.tell_reader(flow, end, sched);
         }
     }
 

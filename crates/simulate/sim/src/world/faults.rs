@@ -7,8 +7,7 @@ use base::cast::id;
 use base::{HostId, Rate, Span, Time};
 use distributions::TimeLaw;
 use engine::random::Stream;
-use fabric::{DropReason, Link, LinkSpec, Network, Noise, NoiseKind, PortId, Topology};
-use plan::PointSpec;
+use fabric::{DropReason, Link, LinkSpec, Network, NodeId, Noise, NoiseKind, PortId, Topology};
 use plan::keys::{FaultKind, Times};
 use plan::workload::FaultTarget;
 
@@ -47,14 +46,16 @@ pub(super) enum Change {
 }
 
 impl Faults {
-    /// The faults of a point, if it has any; noise on wires begins by itself.
+    /// The faults of the network with these ports, if it has any. Its changes stand on the agenda of applications; noise
+    /// on wires begins by itself.
     pub(super) fn of(
-        point: &PointSpec,
-        topology: &Topology,
-        (ports, bottleneck): (&Ports<'_>, PortId),
+        ports: &Ports<'_>,
         network: &mut Network,
+        agenda: &mut BinaryHeap<Reverse<(Time, Act)>>,
     ) -> Option<Box<Self>> {
-        let targets = point.keys.topology.faults.targets(topology, bottleneck);
+        let (point, topology) = (ports.point, ports.topology);
+        let all = &point.keys.topology.faults;
+        let targets = all.targets(topology, ports.bottleneck());
         if targets.is_empty() {
             return None;
         }
@@ -96,13 +97,7 @@ impl Faults {
                 }
                 (FaultTarget::Link(port), kind) => faults.change_link(network, port, kind),
                 (FaultTarget::Switch(node), FaultKind::Restart(at, takes)) => {
-                    let all = || (0..2 * id(topology.links().len())).map(PortId);
-                    let own = || all().filter(|port| topology.ends(*port).0 == node);
-                    let both: Vec<PortId> = own().flat_map(|port| [port, port.reverse()]).collect();
-                    let fresh = own().map(|port| ports.fresh(port, &spec(topology, port)));
-                    faults.add(at, Change::Cut(both.clone(), DropReason::Restart));
-                    faults.add(at + takes, Change::Renew(fresh.collect()));
-                    faults.add(at + takes, Change::Mend(both, DropReason::Restart));
+                    faults.restart(node, ports, (at, takes));
                 }
                 (FaultTarget::Host(host), FaultKind::Gone(at)) => {
                     let port = topology.host_port(host);
@@ -119,14 +114,10 @@ impl Faults {
                 }
             }
         }
-        Some(Box::new(faults))
-    }
-
-    /// Puts every change on the agenda of applications.
-    pub(super) fn enter(&self, agenda: &mut BinaryHeap<Reverse<(Time, Act)>>) {
-        let times = self.changes.iter().map(|(at, _)| *at);
+        let times = faults.changes.iter().map(|(at, _)| *at);
         let acts = times.zip((0..).map(Act::Fault));
         agenda.extend(acts.filter(|(at, _)| *at != Time::NEVER).map(Reverse));
+        Some(Box::new(faults))
     }
 
     /// Whether a host has disappeared.
@@ -141,6 +132,19 @@ impl Faults {
 
     fn add(&mut self, at: Time, change: Change) {
         self.changes.push((at, change));
+    }
+
+    /// A switch loses what it holds and its links, and begins anew.
+    fn restart(&mut self, node: NodeId, ports: &Ports<'_>, (at, takes): (Time, Span)) {
+        let topology = ports.topology;
+        let all = || (0..2 * id(topology.links().len())).map(PortId);
+        let own = || all().filter(|port| topology.ends(*port).0 == node);
+        let both = || own().flat_map(|port| [port, port.reverse()]).collect();
+        let fresh = own().map(|port| ports.fresh(port, &spec(topology, port)));
+        let fresh = fresh.collect();
+        self.add(at, Change::Cut(both(), DropReason::Restart));
+        self.add(at + takes, Change::Renew(fresh));
+        self.add(at + takes, Change::Mend(both(), DropReason::Restart));
     }
 
     /// A link is down from time to time.

@@ -21,8 +21,8 @@ use super::facts::mss;
 
 /// What makes ports.
 pub(super) struct Ports<'a> {
-    point: &'a PointSpec,
-    topology: &'a Topology,
+    pub(super) point: &'a PointSpec,
+    pub(super) topology: &'a Topology,
     roles: &'a [Roles],
     /// A port that loses packets whatever its queue.
     lossy: (PortId, Option<LossLaw>),
@@ -62,6 +62,11 @@ impl<'a> Ports<'a> {
             connections,
             plain: some_switches(point.seed, topology, share),
         }
+    }
+
+    /// The port whose queue results describe.
+    pub(super) const fn bottleneck(&self) -> PortId {
+        self.lossy.0
     }
 
     /// Packets that count as there at every port (the RCC paper's emulation of load), in bytes.

@@ -101,8 +101,16 @@ impl Endpoints {
         }
     }
 
+    /// Tells the network of every connection.
+    pub(super) fn introduce(&self, planned: &[PlannedConnection], network: &mut Network) {
+        for (id, plan) in (0..).map(FlowId).zip(planned) {
+            let key = self.key(id, plan.group);
+            network.introduce(id, key, [plan.sender, plan.receiver]);
+        }
+    }
+
     /// A number that stands for connection `id`, of this group, whatever other groups there are.
-    pub(super) fn key(&self, id: FlowId, group: u32) -> u64 {
+    fn key(&self, id: FlowId, group: u32) -> u64 {
         let index = id.0 - self.first[group as usize];
         random::member(&self.groups[group as usize].name, index.into())
     }

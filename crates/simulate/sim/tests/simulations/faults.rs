@@ -238,7 +238,13 @@ fn a_simulation_with_faults_is_not_divided() {
     let faults = "topology.faults=bottleneck: down from 20ms to 30ms";
     let point = points(PAIRS, "newreno", &[faults]).remove(0);
     let two = NonZeroUsize::new(2).unwrap();
-    let (outcome, how) = divided::within(Limits::NONE, &point, Division::of_threads(two)).unwrap();
+    let (outcome, how) = divided::within(
+        Limits::NONE,
+        &point,
+        Division::of_threads(two),
+        Watching::default(),
+    )
+    .unwrap();
     assert_eq!(how.obstacle, Some("links, switches or hosts have faults"));
     assert_eq!(outcome.digest, run::run(&point).unwrap().digest);
 }
