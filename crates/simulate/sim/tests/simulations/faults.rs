@@ -8,7 +8,7 @@ use fabric::PortId;
 use sim::divided::{self, Division};
 use sim::metrics::{Failure, Outcome};
 use sim::probe::Probe;
-use sim::run::{self, Limits};
+use sim::run::{self, Limits, Watching};
 
 use crate::support::{outcome, points};
 
