@@ -40,4 +40,9 @@ impl<L: FnMut(&Packet, Time) -> bool> QueueDisc for Losing<L> {
     fn on_empty(&mut self, at: Time) {
         self.inner.on_empty(at);
     }
+
+    fn on_restart(&mut self, fresh: Discipline) -> Option<Discipline> {
+        self.inner.renew(fresh);
+        None
+    }
 }

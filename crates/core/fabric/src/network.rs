@@ -2,6 +2,7 @@
 
 mod buffers;
 mod digest;
+mod faults;
 mod lossless;
 mod parts;
 mod path;
@@ -25,6 +26,8 @@ use crate::watch::Watch;
 
 use buffers::Buffers;
 pub use buffers::Refusals;
+pub use faults::FaultDrops;
+use faults::Faults;
 use lossless::Lossless;
 pub use lossless::{PauseReport, Paused};
 
@@ -67,10 +70,10 @@ pub struct Network {
     ports: Vec<Port>,
     /// Whether any port has a hook.
     hooked: bool,
-    /// Whether packets are offered apart: ports have priorities or share a buffer.
+    /// Whether packets are offered apart: ports have priorities or share a buffer, or links have faults.
     apart: bool,
     /// Whether packets that come out of a port may be other than those that went in: withdrawn by priority,
-    /// or kept behind a link.
+    /// kept behind a link, or lost on it.
     disturbed: bool,
     /// The ports below this one are fetched ahead of time: all, if they are more than the nearer caches hold.
     fetched: u32,
@@ -80,6 +83,8 @@ pub struct Network {
     buffers: Option<Box<Buffers>>,
     /// Buffers of switches that pause the nodes before them, in place of `buffers`.
     lossless: Option<Box<Lossless>>,
+    /// What is wrong with links, if anything is or will be.
+    faults: Option<Box<Faults>>,
     /// The only port of each host.
     host_ports: Vec<PortId>,
     routes: Routes,
@@ -113,6 +118,7 @@ impl Network {
             detained: None,
             buffers: None,
             lossless: None,
+            faults: None,
             host_ports: (0..hosts)
                 .map(|h| topology.host_port(HostId(id(h))))
                 .collect(),
@@ -271,6 +277,9 @@ impl Network {
             self.count_withdrawn(port);
             if let Some(lossless) = &mut self.lossless {
                 lossless.on_arrival(port, &self.ports[port.0 as usize]);
+            }
+            if self.loses(port, packet, sched.now(), watch) {
+                return None;
             }
             if self.detains(port, packet, sched, watch) {
                 return None;
@@ -452,7 +461,7 @@ impl Network {
         }
     }
 
-    /// [`Network::offer`] where ports have priorities or share a buffer.
+    /// [`Network::offer`] where ports have priorities or share a buffer, or links have faults.
     #[inline(never)]
     fn offer_apart<W: Watch>(
         &mut self,
@@ -461,6 +470,9 @@ impl Network {
         sched: &mut Scheduler,
         watch: &mut W,
     ) {
+        if self.is_down(port, packet, sched.now(), watch) {
+            return;
+        }
         if let Some(lossless) = &mut self.lossless {
             let lost = lossless.offer(&mut self.ports, from, port, packet, (sched, watch));
             self.lost += u64::from(lost);

@@ -3,6 +3,7 @@
 mod bucket;
 mod busy;
 mod facts;
+mod fault;
 mod hooks;
 mod jitter;
 mod paused;

@@ -91,13 +91,16 @@ impl Priorities {
     /// Takes out the newest packet of the lowest class, if that is lower than the class of `arriving`
     /// and packets are pushed out here. O(1).
     pub(crate) fn push_out(&mut self, arriving: &Packet) -> Option<Packet> {
-        if !self.push_out {
-            return None;
-        }
         let class = self.waiting.checked_ilog2()? as usize;
-        if class <= self.class(arriving) {
+        if !self.push_out || class <= self.class(arriving) {
             return None;
         }
+        self.pop_newest()
+    }
+
+    /// Takes out the newest packet of the lowest class, if any waits. O(1).
+    pub(crate) fn pop_newest(&mut self) -> Option<Packet> {
+        let class = self.waiting.checked_ilog2()? as usize;
         let queue = &mut self.queues[class];
         let packet = queue.pop_newest()?;
         self.amounts[class].take(&packet);

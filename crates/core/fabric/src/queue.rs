@@ -45,6 +45,12 @@ pub trait QueueDisc {
     fn on_empty(&mut self, at: Time) {
         let _ = at;
     }
+
+    /// The switch has restarted, and what decides about packets begins anew as `fresh`. Returns it if it takes the place of
+    /// this discipline; what is no part of the switch, as a loss on the way to it, stays in front of it.
+    fn on_restart(&mut self, fresh: Discipline) -> Option<Discipline> {
+        Some(fresh)
+    }
 }
 
 /// The discipline of a port.
@@ -85,6 +91,19 @@ impl QueueDisc for Discipline {
     fn on_empty(&mut self, at: Time) {
         if let Self::Custom(discipline) = self {
             discipline.on_empty(at);
+        }
+    }
+}
+
+impl Discipline {
+    /// The switch has restarted: the discipline begins anew as `fresh`.
+    pub(crate) fn renew(&mut self, fresh: Self) {
+        let placed = match self {
+            Self::Custom(discipline) => discipline.on_restart(fresh),
+            Self::DropTail | Self::EcnThreshold(_) => Some(fresh),
+        };
+        if let Some(fresh) = placed {
+            *self = fresh;
         }
     }
 }

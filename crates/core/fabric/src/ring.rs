@@ -198,6 +198,12 @@ impl Ring {
         (place.payload, sack_bytes)
     }
 
+    /// When the newest packet arrives.
+    pub(crate) fn newest_arrival(&self) -> Option<Time> {
+        let newest = self.tail.wrapping_sub(1);
+        (!self.is_empty()).then(|| self.places[self.place(newest)].arrival)
+    }
+
     /// When the oldest packet that waits arrives.
     pub(crate) fn oldest_waiting(&self) -> Time {
         debug_assert!(self.waiting_packets() > 0, "a packet waits");

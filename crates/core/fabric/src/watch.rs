@@ -34,6 +34,12 @@ pub trait Watch {
         let _ = (port, packet, reason, now);
     }
 
+    /// `packet`, which `port` had accepted, is lost by a fault: it waited there, or was on the wire.
+    #[inline(always)]
+    fn on_lost(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
+        self.on_drop(port, packet, reason, now);
+    }
+
     /// The next node has paused a class at `port`, or resumed it.
     #[inline(always)]
     fn on_pause(&mut self, port: PortId, class: u8, paused: bool, now: Time) {
@@ -74,6 +80,16 @@ pub enum DropReason {
     Threshold,
     /// The port that brought it had filled the headroom of its class, although that was paused there.
     Headroom,
-    /// The discipline of the queue decided so; a lossy link is such a discipline.
+    /// The discipline of the queue decided so; a link that loses packets in front of its queue is such a discipline.
     Discipline,
+    /// Its link was down.
+    LinkDown,
+    /// A switch at an end of its link restarted.
+    Restart,
+    /// The host at an end of its link had disappeared.
+    HostGone,
+    /// A link lost it at random.
+    Lossy,
+    /// It was damaged on the wire, and the node behind that found so.
+    Corrupt,
 }

@@ -16,7 +16,9 @@ mod registry;
 mod roster;
 mod window_scale;
 
+pub mod clause;
 pub mod cubic;
+pub mod dcqcn;
 pub mod dctcp;
 pub mod hscc;
 pub mod ictcp;
@@ -30,6 +32,7 @@ pub mod rdtcp;
 pub mod red;
 pub mod red_ecn;
 pub mod rwndq;
+pub mod swift;
 pub mod xcp;
 
 pub use registry::{
@@ -63,4 +66,6 @@ schemes! {
     rcp { sender: Sender, receiver: Receiver },
     rc3,
     qos,
+    dcqcn { sender: Sender, receiver: Receiver },
+    swift { sender: Sender, receiver: Receiver },
 }

@@ -136,6 +136,8 @@ pub struct Roles {
     pub shares_buffer: Option<&'static str>,
     /// Whether switches draw from the run's seed.
     pub random: bool,
+    /// Whether senders need to know their way ([`Config::hops`] and [`Config::base_rtt`]).
+    pub knows_way: bool,
     /// Parameters that are correct one by one and wrong together.
     pub misfits: Vec<Misfit>,
     /// Timers that fire again and again, by which the work of a simulation grows with its time.

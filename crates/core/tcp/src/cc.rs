@@ -28,6 +28,12 @@ pub trait SenderCc {
         let _ = ack;
     }
 
+    /// The receiver role has sent a notice of its own ([`Released::Notice`](crate::Released::Notice)), which acknowledges
+    /// nothing: this is the scheme's header space of it.
+    fn on_notice(&mut self, notice: Extension, now: Time) {
+        let _ = (notice, now);
+    }
+
     /// A loss was detected with `in_flight` bytes outstanding; the sender is about to retransmit.
     fn on_loss(&mut self, loss: Loss, in_flight: u64, now: Time) {
         let _ = (loss, in_flight, now);
@@ -128,7 +134,7 @@ pub struct Established {
 }
 
 /// What the end of a connection does with the peer's orders. A bare ACK with PSH orders the segment at its number to be
-/// sent again, whatever the count of duplicates ([`Release::push`](crate::Release::push)).
+/// sent again, whatever the count of duplicates ([`Released::Order`](crate::Released::Order)).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Orders {
     /// It is an ACK like any other.

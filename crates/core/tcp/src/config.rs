@@ -18,6 +18,10 @@ pub struct Config {
     pub header_bytes: u32,
     /// Rate of the host's link.
     pub link_rate: Rate,
+    /// Switches on the way to the peer; 1 where nobody has counted them.
+    pub hops: u32,
+    /// Round trip of a full packet in the empty network; zero where nobody has computed it.
+    pub base_rtt: Span,
     /// Initial congestion window in segments (RFC 6928 §2).
     pub initial_window: u32,
     /// Slow-start threshold at the start; `u64::MAX`: none (RFC 5681 §3.1).
@@ -130,6 +134,8 @@ pub struct Config {
     /// Whether a short segment leaves at once; if not, it waits while an earlier short one is not acknowledged
     /// (RFC 9293 §3.7.4 in Linux's form; `TCP_NODELAY`).
     pub nodelay: bool,
+    /// Whether a receiver discards what comes beyond a gap and orders everything from the gap on, once, as `RoCE` does.
+    pub go_back_n: bool,
 }
 
 /// What the options of both SYNs decided.
@@ -349,6 +355,8 @@ impl Default for Config {
             mss: 1460,
             header_bytes: 40,
             link_rate: Rate::from_bps(1_000_000_000),
+            hops: 1,
+            base_rtt: Span::ZERO,
             initial_window: 10,
             initial_ssthresh: u64::MAX,
             byte_counting_limit: 1,
@@ -400,6 +408,7 @@ impl Default for Config {
             growth: Growth::Acks,
             small_queues: false,
             nodelay: true,
+            go_back_n: false,
         }
     }
 }

@@ -1,8 +1,11 @@
 //! One side of a connection: the state machine of RFC 9293 around a sender and a receiver.
 
+mod abort;
 mod facts;
+mod gap;
 mod header;
 mod helper;
+mod notice;
 mod opening;
 mod predicted;
 mod segment;
@@ -18,8 +21,10 @@ use crate::receiver::Receiver;
 use crate::receiver_cc::{AckKind, AckSent};
 use crate::sender::{Expiry, Outgoing, Sender};
 use crate::timestamps::Stamps;
+use gap::Gap;
 use opening::Opening;
 
+pub use abort::Abort;
 pub use helper::SenderHelper;
 
 /// Who an endpoint is.
@@ -66,6 +71,8 @@ pub struct Endpoint<C> {
     stamps: Option<Stamps>,
     /// The announcement that a helper puts into the SYN.
     announcement: Option<Box<Extension>>,
+    /// The last gap that a receiver that goes back has found ([`Config::go_back_n`]); `None` until there is one.
+    gap: Option<Box<Gap>>,
 }
 
 /// Which segments of a connection are processed by a short way if they are as expected ([`predicted`]).
@@ -111,8 +118,8 @@ pub struct Progress {
     pub report_waits: bool,
     /// The peer's FIN is in order: it will send nothing more.
     pub peer_finished: bool,
-    /// The connection ended by a reset or for lack of an answer.
-    pub aborted: bool,
+    /// Why the connection ended, if it did by a reset or for lack of an answer.
+    pub aborted: Option<Abort>,
     /// The connection is in another state than before.
     pub state_changed: bool,
 }
@@ -136,6 +143,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             ready: None,
             stamps: None,
             announcement: None,
+            gap: None,
         }
     }
 
@@ -169,18 +177,6 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     /// a FIN follows what was sent. Receiving goes on.
     pub fn close_early(&mut self) {
         self.sender.close_early();
-    }
-
-    /// Ends the connection at once with a reset (RFC 9293 §3.10.5).
-    pub fn abort(&mut self) {
-        if !matches!(
-            self.state,
-            State::Closed | State::Listen | State::SynSent | State::TimeWait
-        ) {
-            // Behind our SYN at least: before the handshake ends nothing else was counted as sent.
-            self.ready = Some(Box::new(self.reset_at(self.sender.next().max(1))));
-        }
-        self.enter_closed();
     }
 
     /// Whether the application reads arriving data at once (the default) or lets it fill the buffer.

@@ -6,7 +6,7 @@ use base::{Packet, Time};
 use crate::cc::SenderCc;
 use crate::endpoint::{Endpoint, Progress, State};
 use crate::plays::Plays;
-use crate::receiver_cc::{AckVerdict, ReceiverCc, Release, Slot};
+use crate::receiver_cc::{AckVerdict, ReceiverCc, Release, Released, Slot};
 
 /// Endpoints of one host under one receiver role.
 ///
@@ -141,7 +141,7 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
         if progress.stored {
             role.as_role_mut().on_data(slot, endpoint.arrival(), now);
         }
-        if progress.peer_finished || (progress.aborted && !endpoint.peer_has_finished()) {
+        if progress.peer_finished || (progress.aborted.is_some() && !endpoint.peer_has_finished()) {
             role.as_role_mut().on_close(slot, now);
         }
         flush(role, (slot, endpoint), packet, now, wire);
@@ -159,7 +159,7 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
         let mut progress = Progress::default();
         if endpoint.deadline() <= now {
             progress = endpoint.on_deadline(now);
-            if progress.aborted && !endpoint.peer_has_finished() {
+            if progress.aborted.is_some() && !endpoint.peer_has_finished() {
                 self.role.as_role_mut().on_close(slot, now);
             }
         }
@@ -295,7 +295,8 @@ fn flush<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>>(
     if let Some(kind) = endpoint.ack_due() {
         match role.as_role_mut().on_ack_ready(slot, kind, now) {
             AckVerdict::Send => {
-                let release = Release { slot, push: false };
+                let what = Released::Ack;
+                let release = Release { slot, what };
                 emit(role, release, endpoint, place, now, wire);
             }
             AckVerdict::Hold => endpoint.hold_ack(),
@@ -327,18 +328,23 @@ fn send_urgent<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>>(
     }
 }
 
-/// The ACK of a connection leaves, built in `place`.
+/// What the role lets go of a connection leaves, built in `place`.
 #[inline(always)]
 fn emit<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>>(
     role: &mut R,
-    Release { slot, push }: Release,
+    Release { slot, what }: Release,
     endpoint: &mut Endpoint<C>,
     place: &mut Packet,
     now: Time,
     wire: &mut impl Wire,
 ) {
+    if what == Released::Notice {
+        *place = endpoint.notice();
+        role.as_role_mut().stamp(slot, place);
+        return wire.send(slot, place);
+    }
     endpoint.limit_window(role.as_role().window(slot, u64::MAX));
-    endpoint.ack_into(place, push, now);
+    endpoint.ack_into(place, what == Released::Order, now);
     note_sent(role, slot, endpoint, place, now);
     wire.send(slot, place);
 }

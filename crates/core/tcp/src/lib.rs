@@ -67,13 +67,32 @@ pub use config::{
     AfterSynLoss, Config, EcnMode, Growth, IdleWindow, LossDetection, ReceiveWindow, Recovery,
     RtoEstimator, SsthreshOf, TailLossProbe,
 };
-pub use endpoint::{Endpoint, Identity, Progress, SenderHelper, State};
+pub use endpoint::{Abort, Endpoint, Identity, Progress, SenderHelper, State};
 pub use host::{Host, Wire};
 pub use host_helper::HostHelper;
 pub use low_priority::LowPriority;
 pub use plays::Plays;
 pub use receiver::Arrival;
-pub use receiver_cc::{AckKind, AckSent, AckVerdict, Plain, ReceiverCc, Release, Slot};
+pub use receiver_cc::{AckKind, AckSent, AckVerdict, Plain, ReceiverCc, Release, Released, Slot};
 pub use restart::Restart;
 pub use sender::SenderCounters;
 pub use sender::info::{CongestionState, SenderInfo};
+
+/// The clauses of RFCs that tests of this crate prove, a list for each document in TOML.
+pub const CONFORMANCE: [&str; 15] = [
+    include_str!("../conformance/rfc2018.toml"),
+    include_str!("../conformance/rfc3042.toml"),
+    include_str!("../conformance/rfc3168.toml"),
+    include_str!("../conformance/rfc5681.toml"),
+    include_str!("../conformance/rfc5682.toml"),
+    include_str!("../conformance/rfc5961.toml"),
+    include_str!("../conformance/rfc6298.toml"),
+    include_str!("../conformance/rfc6582.toml"),
+    include_str!("../conformance/rfc6675.toml"),
+    include_str!("../conformance/rfc6937.toml"),
+    include_str!("../conformance/rfc7323.toml"),
+    include_str!("../conformance/rfc8257.toml"),
+    include_str!("../conformance/rfc8985.toml"),
+    include_str!("../conformance/rfc9293.toml"),
+    include_str!("../conformance/rfc9438.toml"),
+];

@@ -227,6 +227,21 @@ impl Receiver {
         self.schedule_ack(true, config, rtt, now);
     }
 
+    /// A segment beyond a gap is not stored; its mark is told.
+    pub(crate) fn on_discarded(&mut self, segment: &Segment) {
+        self.arrival = Arrival {
+            offset: segment.offset,
+            expected: self.next,
+            payload: segment.payload,
+            new_bytes: 0,
+            in_order: 0,
+            held: self.assembler.held(),
+            marked: segment.ecn == Ecn::Marked,
+            pushed: segment.push,
+            extension: segment.extension,
+        };
+    }
+
     /// RFC 2883 §4: the next ACK reports the part of the segment that had been received.
     // DEVIATION(RFC 2883 §4.2): a segment that is new in part, which only a sender that cuts its data anew
     // sends, is not reported.

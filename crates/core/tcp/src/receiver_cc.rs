@@ -51,12 +51,12 @@ pub trait ReceiverCc {
         let _ = (slot, sent, now);
     }
 
-    /// `packet`, a segment with an acknowledgement, is leaving; header fields of the scheme may be set.
+    /// `packet`, a segment with an acknowledgement or a notice, is leaving; header fields of the scheme may be set.
     fn stamp(&mut self, slot: Slot, packet: &mut Packet) {
         let _ = (slot, packet);
     }
 
-    /// The next held ACK that may leave now. It is asked until it answers `None`: one that always answers ends the
+    /// The next held ACK that may leave now, or a notice. It is asked until it answers `None`: one that always answers ends the
     /// simulation with an error.
     fn next_release(&mut self, now: Time) -> Option<Release> {
         let _ = now;
@@ -100,13 +100,25 @@ pub enum AckVerdict {
     Hold,
 }
 
-/// A held ACK that may leave. Its numbers are those of the moment it leaves.
+/// A segment that the role lets go. Its numbers are those of the moment it leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Release {
-    /// Whose ACK.
+    /// Whose segment.
     pub slot: Slot,
-    /// Whether it carries PSH, which senders may obey ([`Orders`](crate::Orders)).
-    pub push: bool,
+    /// What it is.
+    pub what: Released,
+}
+
+/// What a role lets go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Released {
+    /// An ACK that was held, or one more.
+    Ack,
+    /// An ACK with PSH, which senders may obey ([`Orders`](crate::Orders)).
+    Order,
+    /// A small segment without any flag, which acknowledges nothing: what [`ReceiverCc::stamp`] writes into it reaches the
+    /// sender's congestion control ([`SenderCc::on_notice`](crate::SenderCc::on_notice)), as the CNPs of `RoCE` do.
+    Notice,
 }
 
 /// What a segment towards a sender says.

@@ -186,7 +186,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let of_segments = cc.as_role_mut().as_segment_cc();
         let paces = of_segments.as_ref().map(|cc| cc.pacing().is_some());
         Self {
-            orders: cc.as_role().orders(),
+            orders: if config.go_back_n {
+                cc.as_role().orders().max(Orders::Obeyed)
+            } else {
+                cc.as_role().orders()
+            },
             low: config
                 .low_priority
                 .map(|settings| Box::new(LowLoop::new(settings))),
@@ -261,8 +265,10 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.sack = agreed.sack;
         self.ecn = agreed.ecn;
         // What arrives at low priority has no place in a record, and what only the peer repairs needs none.
-        self.recorded =
-            self.repairs() && self.low.is_none() && self.config.keeps_record(agreed.sack);
+        self.recorded = self.repairs()
+            && self.low.is_none()
+            && !self.config.go_back_n
+            && self.config.keeps_record(agreed.sack);
         self.repair = self
             .recorded
             .then(|| Box::new(Repair::new(&self.config, agreed.sack)));
@@ -427,7 +433,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let cwr = self.cwr_due && !again && payload > 0;
         if again {
             self.counters.retransmissions += 1;
-            self.counters.after_timeout += u64::from(!self.is_recovering());
+            self.counters.after_timeout +=
+                u64::from(!self.is_recovering() && !self.config.go_back_n);
             // Karn: a segment sent twice gives no sample, and BSD gives up the sample in progress.
             self.timed = None;
         } else {

@@ -13,6 +13,7 @@
 //! ```
 
 pub mod answer;
+pub mod dcqcn;
 pub mod dde;
 pub mod hscc;
 mod number;

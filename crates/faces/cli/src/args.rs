@@ -414,7 +414,8 @@ pub(crate) struct ScenarioArgs {
     /// --trace nor --pcap is given, else 1]
     #[arg(long, value_name = "N", value_parser = seeds)]
     seeds: Option<NonZeroU32>,
-    /// Record these quantities over time, too, as in alpha,cwnd, or nothing at all ("off"); see `explain results`
+    /// Record these quantities over time, too, as in alpha,cwnd, or nothing at all ("off"); see `explain results`.
+    /// "perfetto" writes a trace for that viewer into the folder perfetto
     #[arg(long, value_name = "LIST")]
     trace: Option<String>,
 }

@@ -126,7 +126,7 @@ impl Connection {
         if progress.stored {
             self.inbox.place(self.endpoint.arrival(), segment.payload);
         }
-        self.facts.aborted |= progress.aborted;
+        self.facts.aborted |= progress.aborted.is_some();
         self.facts.fin_received |= self.endpoint.peer_has_finished();
         if self.endpoint.is_acknowledged() && self.facts.fin_received && self.facts.ended.is_none()
         {
@@ -141,7 +141,7 @@ impl Connection {
 
     pub(crate) fn on_deadline(&mut self, now: Time) -> Progress {
         let progress = self.endpoint.on_deadline(now);
-        self.facts.aborted |= progress.aborted;
+        self.facts.aborted |= progress.aborted.is_some();
         progress
     }
 

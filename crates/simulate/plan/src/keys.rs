@@ -378,6 +378,8 @@ base::settings! {
         pub small_queues: bool = "false",
         /// Whether applications set TCP_NODELAY: a last, short segment then leaves at once. Without it such a segment waits while an earlier short one of its connection is not acknowledged (Nagle's rule as Linux has it), unless the connection closes behind it. That delays what is written in pieces, as by workload.request_writes, and delayed acknowledgements make it 40 ms. Corks (TCP_CORK, MSG_MORE, autocorking) are not simulated.
         pub nodelay: bool = "true",
+        /// Whether receivers discard what comes beyond a gap and order everything from the gap on, once for each gap: go-back-N, as network cards of RoCE have it. Senders then send all of it again, and neither duplicate ACKs nor SACK repair anything.
+        pub go_back_n: bool = "false",
         /// How long a closed connection answers stray segments: two segment lifetimes (RFC 9293).
         pub time_wait: Span = "60s",
     }

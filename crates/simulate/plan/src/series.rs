@@ -88,6 +88,8 @@ pub const DROPS: &str = "drops";
 pub const PAUSED: &str = "paused";
 /// Not a column of its own: rows whose column `event` is set.
 pub const EVENTS: &str = "events";
+/// Not a column either: a file for the viewer of that name.
+pub const PERFETTO: &str = "perfetto";
 
 /// A quantity: a column that a file has if the quantity was recorded.
 #[derive(Clone, Debug)]
@@ -142,9 +144,12 @@ fn add(all: &mut Vec<Traceable>, scheme: &str, gauge: &Gauge) {
     };
 }
 
-/// The names of all quantities, in the order of their columns, and "events".
+/// The names of all quantities, in the order of their columns, "events" and "perfetto".
 pub fn names() -> impl Iterator<Item = &'static str> {
-    all().iter().map(|quantity| quantity.name).chain([EVENTS])
+    all()
+        .iter()
+        .map(|quantity| quantity.name)
+        .chain([EVENTS, PERFETTO])
 }
 
 /// What a user calls them.

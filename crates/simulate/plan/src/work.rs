@@ -286,7 +286,7 @@ fn samples(keys: &Keys, (ports, flows): (u64, f64)) -> Term {
     let tracks = |name: &&&'static str| match **name {
         series::QUEUE | series::MARKS | series::DROPS | series::PAUSED => ports,
         series::CWND | series::RWND => flows,
-        series::EVENTS | series::THROUGHPUT | series::CARRIED => 0.0,
+        series::EVENTS | series::PERFETTO | series::THROUGHPUT | series::CARRIED => 0.0,
         // What a role reports may be of flows, hosts or ports.
         _ => ports + flows,
     };

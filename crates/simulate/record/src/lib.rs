@@ -1,4 +1,4 @@
-//! Probes that write files while a simulation runs: [`trace`] series, [`pcap`] packets.
+//! Probes that write files while a simulation runs: [`trace`] series, [`pcap`] packets, [`perfetto`] all of it for a viewer.
 //!
 //! ```
 //! use std::fs::{self, File};
@@ -22,8 +22,7 @@
 //! let plan = Plan::of(point).expect("the point records the queue");
 //! let recording = Recording {
 //!     series: Some(Recorder::new(&plan, point, File::create(&path)?)?),
-//!     packets: None,
-//!     breakdown: false,
+//!     ..Recording::default()
 //! };
 //! let outcome = recording.simulate(Limits::NONE, point)?;
 //! let outcome = outcome.expect("a simulation that balances its books");
@@ -36,9 +35,12 @@
 //! ```
 
 pub mod pcap;
+pub mod perfetto;
+pub mod theatre;
 pub mod trace;
 
 use std::io;
+use std::path::PathBuf;
 
 use plan::PointSpec;
 use sim::divided;
@@ -48,6 +50,8 @@ use sim::probe::Probe;
 use sim::run::{Limits, Watching};
 
 use pcap::Capture;
+use perfetto::Perfetto;
+use theatre::Theatre;
 use trace::Recorder;
 
 /// What a simulation writes while it runs, if anything.
@@ -57,6 +61,10 @@ pub struct Recording {
     pub series: Option<Recorder>,
     /// Packets.
     pub packets: Option<Capture>,
+    /// A trace for Perfetto.
+    pub perfetto: Option<Perfetto>,
+    /// The scene that a page plays, and its file, which is not made if nothing was dropped.
+    pub theatre: Option<(Theatre, PathBuf)>,
     /// Whether completion times are broken down, which no file is written for.
     pub breakdown: bool,
 }
@@ -73,11 +81,12 @@ impl Recording {
         limits: Limits<'_>,
         point: &PointSpec,
     ) -> io::Result<Result<Outcome, RunError>> {
-        let mut probes = (self.series, self.packets);
+        let (theatre, scene) = self.theatre.unzip();
+        let mut probes = ((self.series, theatre), (self.packets, self.perfetto));
         let probe: Option<&mut dyn Probe> = match &mut probes {
-            (None, None) => None,
+            ((None, None), (None, None)) => None,
             // Series alone can be recorded in parts.
-            (Some(series), None) => Some(series),
+            ((Some(series), None), (None, None)) => Some(series),
             probes => Some(probes),
         };
         let watching = Watching {
@@ -85,9 +94,13 @@ impl Recording {
             breakdown: self.breakdown,
         };
         let outcome = divided::watch(limits, point, watching);
-        let (series, packets) = probes;
+        let ((series, theatre), (packets, perfetto)) = probes;
         packets.map_or(Ok(()), Capture::finish)?;
+        perfetto.map_or(Ok(()), Perfetto::finish)?;
         series.map_or(Ok(()), Recorder::finish)?;
+        if let Some((theatre, scene)) = theatre.zip(scene) {
+            theatre.finish(&scene)?;
+        }
         Ok(outcome)
     }
 }

@@ -208,8 +208,17 @@ impl Probe for Capture {
                 FULL
             }
             DropReason::Discipline => LOST,
+            DropReason::LinkDown
+            | DropReason::Restart
+            | DropReason::HostGone
+            | DropReason::Lossy
+            | DropReason::Corrupt => DOWN,
         };
         self.offered(port, packet, Some(comment), now);
+    }
+
+    fn on_lost(&mut self, _port: PortId, _packet: &Packet, _reason: DropReason, _now: Time) {
+        // The tap saw it when the port accepted it.
     }
 }
 
@@ -224,5 +233,6 @@ fn error(error: PcapError) -> io::Error {
 const MARKED: &str = "marked: queue at or above switch.ecn_threshold";
 const FULL: &str = "dropped: queue full";
 const LOST: &str = "lost: bottleneck.loss, switch.loss or the discipline of the queue";
+const DOWN: &str = "lost: the link was down (topology.faults)";
 /// Negative power of ten: the option `if_tsresol` of pcapng.
 const NANOSECONDS: u8 = 9;

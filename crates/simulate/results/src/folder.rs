@@ -186,6 +186,20 @@ impl Folder {
         trace::read(&path, each).map_err(|error| cannot("read", &path, &error))
     }
 
+    /// The scene of a simulation that a page plays, as JSON; none if nothing was dropped or no events were recorded.
+    pub fn theatre(&self, point: u32, seed: u64) -> Result<Option<String>, Problems> {
+        let row = point / self.summary.seeds.max(1);
+        let name = format!("theatre/{row:06}-{seed}.json");
+        if !self.summary.checksums.contains_key(&name) {
+            return Ok(None);
+        }
+        self.check(&name)?;
+        let path = self.path.join(name);
+        let text = fs::read_to_string(&path);
+        text.map(Some)
+            .map_err(|error| cannot("read", &path, &error))
+    }
+
     /// Calls `each` with the names of a table's columns, and then for every row with them and the row.
     fn rows(
         &self,

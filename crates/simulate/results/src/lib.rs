@@ -8,6 +8,9 @@
 //! series.parquet   time series, where they were asked for
 //! summary.json     every metric of every point, over the seeds, and compared
 //! report.html      all of it to look at
+//! pcap/            captures, where they were asked for
+//! perfetto/        traces for that viewer, where they were asked for
+//! theatre/         of each point that records events and dropped a packet, the scene that the report plays
 //! points/          finished points of a sweep that is not complete; see [`Store`]
 //! .lock            empty; held by whoever works in the folder
 //! ```
@@ -126,8 +129,9 @@ pub fn port_fields() -> Vec<Field> {
 pub fn clear(folder: &Path) -> Result<(), Problems> {
     let _alone = Lock::alone(folder)?;
     let files = FILES.iter().map(|file| (folder.join(file), false));
-    let folders = ["points", "pcap"].map(|name| (folder.join(name), true));
-    for (path, is_folder) in folders.into_iter().chain(files) {
+    let folders = ["points"].into_iter().chain(store::FOLDERS);
+    let folders = folders.map(|name| (folder.join(name), true));
+    for (path, is_folder) in folders.chain(files) {
         let removed = if is_folder {
             fs::remove_dir_all(&path)
         } else {

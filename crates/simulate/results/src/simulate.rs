@@ -1,6 +1,6 @@
 //! From a point to what is kept of it.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use plan::PointSpec;
 use record::Recording;
 use record::pcap::Capture;
+use record::perfetto::Perfetto;
+use record::theatre::Theatre;
 use record::trace::{Plan, Recorder};
 use scenario::Scenario;
 use sim::divided;
@@ -44,11 +46,8 @@ pub fn simulate_with(
         let outcome = recorded(store, point, &files, limits)?;
         for twin in twins {
             let same = store.files(twin, scenario);
-            // The number of the point is written into series when they are put together.
-            if files.series().exists() {
-                let copied = fs::copy(files.series(), same.series());
-                copied.map_err(|error| store.unwritten(&error))?;
-            }
+            let copied = files.copy_to(&same);
+            copied.map_err(|error| store.unwritten(&error))?;
             store.keep_with(twin, scenario, outcome.clone(), &same)?;
         }
         return store.keep_with(point, scenario, outcome, &files);
@@ -89,15 +88,26 @@ fn recorded(
     limits: Limits<'_>,
 ) -> Result<Outcome, RunError> {
     let recording = || -> io::Result<Recording> {
-        let series = Plan::of(point).map(|plan| {
-            File::create(files.series()).and_then(|file| Recorder::new(&plan, point, file))
+        let plan = Plan::of(point);
+        let series = plan.as_ref().map(|plan| {
+            File::create(files.series()).and_then(|file| Recorder::new(plan, point, file))
         });
+        let perfetto = plan.as_ref().filter(|plan| plan.has_perfetto());
+        let perfetto = perfetto.map(|plan| {
+            File::create(files.perfetto()).map(|file| Perfetto::new(plan, point, file))
+        });
+        let events = plan.as_ref().is_some_and(Plan::has_events);
+        // A scene needs the order of the whole network, so threads could not share the simulation.
+        let plays = events && !divided::is_worth_while(point);
+        let theatre = plays.then(|| (Theatre::new(point), files.theatre().to_owned()));
         let packets = files
             .places()
             .map(|places| Capture::new(places, point, files.captures()));
         Ok(Recording {
             series: series.transpose()?,
             packets: packets.transpose()?,
+            perfetto: perfetto.transpose()?,
+            theatre,
             breakdown: point.keys.trace.breakdown,
         })
     };

@@ -418,5 +418,9 @@ const CAPTURES: &str = "# captures: ";
 const PARTS: &str = "points";
 /// Folder of captures.
 const CAPTURED: &str = "pcap";
+/// Folders with a file for each point that has one: traces for Perfetto, and scenes that pages play.
+const OWN: [&str; 2] = ["perfetto", "theatre"];
+/// Folders of files that stay with the run.
+pub(super) const FOLDERS: [&str; 3] = [CAPTURED, OWN[0], OWN[1]];
 /// Ending of the series of a point.
 const SERIES: &str = "series";

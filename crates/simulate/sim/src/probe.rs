@@ -46,6 +46,12 @@ pub trait Probe {
         let _ = (port, packet, reason, now);
     }
 
+    /// `packet`, which `port` had accepted, is lost by a fault: it waited there, or was on the wire.
+    #[inline(always)]
+    fn on_lost(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
+        self.on_drop(port, packet, reason, now);
+    }
+
     /// A class of priority is paused at `port`, or resumed.
     #[inline(always)]
     fn on_pause(&mut self, port: PortId, class: u8, paused: bool, now: Time) {
@@ -199,6 +205,7 @@ forward! {
     on_accept(port: PortId, packet: &Packet, now: Time);
     on_mark(port: PortId, packet: &Packet, now: Time);
     on_drop(port: PortId, packet: &Packet, reason: DropReason, now: Time);
+    on_lost(port: PortId, packet: &Packet, reason: DropReason, now: Time);
     on_pause(port: PortId, class: u8, paused: bool, now: Time);
     on_hook(port: PortId, hook: &dyn SwitchHook, at: Time);
     on_start(flow: FlowId, now: Time);
@@ -416,6 +423,13 @@ impl<P: Probe + Divide> Watch for AtQueues<P> {
         packets.dropped += 1;
         packets.leave();
         self.probe.on_drop(port, packet, reason, now);
+    }
+
+    fn on_lost(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
+        let packets = &mut self.packets[packet.flow.0 as usize];
+        packets.dropped += 1;
+        packets.leave();
+        self.probe.on_lost(port, packet, reason, now);
     }
 
     #[inline(always)]

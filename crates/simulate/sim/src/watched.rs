@@ -47,6 +47,13 @@ impl<P: Probe> Probe for Watched<P> {
         }
     }
 
+    fn on_lost(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
+        self.probe.on_lost(port, packet, reason, now);
+        if let Some(follower) = &mut self.follower {
+            follower.on_lost(port, packet);
+        }
+    }
+
     #[inline(always)]
     fn on_pause(&mut self, port: PortId, class: u8, paused: bool, now: Time) {
         self.probe.on_pause(port, class, paused, now);

@@ -346,7 +346,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         if progress.peer_finished && self.connections[flow.0 as usize].receiver == (host, slot) {
             self.end_endless(flow, sched);
         }
-        if progress.aborted {
+        if progress.aborted.is_some() {
             self.fail(flow, sched);
         }
         self.note_acknowledgement(end, now);

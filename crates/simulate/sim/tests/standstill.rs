@@ -7,7 +7,7 @@ use scenario::{Overrides, Scenario, Source};
 use schemes::{Origin, Receiver, Role, Roles, Scheme};
 use sim::run;
 use sim::stepper::Stepper;
-use tcp::{ReceiverCc, Release, Slot};
+use tcp::{ReceiverCc, Release, Released, Slot};
 
 /// Always wants to be called at once.
 struct Impatient;
@@ -31,7 +31,10 @@ impl ReceiverCc for Generous {
 
     fn next_release(&mut self, _now: Time) -> Option<Release> {
         let slot = self.open?;
-        Some(Release { slot, push: false })
+        Some(Release {
+            slot,
+            what: Released::Ack,
+        })
     }
 }
 

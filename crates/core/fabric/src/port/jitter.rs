@@ -27,6 +27,19 @@ impl Jitter {
         }
     }
 
+    /// No wait but for the packet before: for a wire that has become shorter behind one that arrives at `newest`.
+    pub(super) fn in_order(newest: Time) -> Self {
+        Self {
+            last: newest,
+            ..Self::new(Span::ZERO, Stream::new(0, "no jitter", 0))
+        }
+    }
+
+    /// The newest packet now is one that arrives at `newest`.
+    pub(super) const fn go_on_behind(&mut self, newest: Time) {
+        self.last = newest;
+    }
+
     /// When a packet arrives that would arrive at `at`.
     pub(super) fn late(&mut self, at: Time) -> Time {
         let wait = Span::from_ps(self.stream.below(self.most.as_ps()));

@@ -1,5 +1,6 @@
 //! Networks and ports as a whole.
 
+mod faults;
 mod paths;
 mod pauses;
 mod priorities;

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use base::cast::{low_32, real};
 use base::{Packet, Span, Time};
-use tcp::{AckKind, AckSent, AckVerdict, Arrival, ReceiverCc, Release, Slot};
+use tcp::{AckKind, AckSent, AckVerdict, Arrival, ReceiverCc, Release, Released, Slot};
 
 use super::params::Params;
 use super::scheduler::{FLIGHT, WAITING};
@@ -124,7 +124,8 @@ impl ReceiverCc for Grants {
             }
             self.turns -= 1;
             self.line.pop_front();
-            return Some(Release { slot, push: false });
+            let what = Released::Ack;
+            return Some(Release { slot, what });
         }
         self.deadline = if self.line.is_empty() {
             Time::NEVER

@@ -4,7 +4,7 @@ mod flow;
 
 use base::cast::real;
 use base::{Packet, Time};
-use tcp::{AckKind, AckSent, AckVerdict, Arrival, Gauge, ReceiverCc, Release, Slot};
+use tcp::{AckKind, AckSent, AckVerdict, Arrival, Gauge, ReceiverCc, Release, Released, Slot};
 
 use super::ack_queue::{AckQueue, Submission};
 use super::assign::{self, Claim};
@@ -390,7 +390,8 @@ impl ReceiverCc for Scheduler {
             return None;
         }
         let (slot, push) = self.acks.pop()?;
-        Some(Release { slot, push })
+        let what = if push { Released::Order } else { Released::Ack };
+        Some(Release { slot, what })
     }
 
     #[inline]

@@ -193,6 +193,6 @@ impl Pair {
         }
         assert_eq!(packet.reserved, 0, "TCP sees no reserved bits");
         let progress: Progress = self.ends[to].on_segment(&packet, self.now);
-        assert!(!progress.aborted, "{packet:?}");
+        assert!(progress.aborted.is_none(), "{packet:?}");
     }
 }

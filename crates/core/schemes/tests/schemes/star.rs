@@ -176,7 +176,7 @@ impl Star {
         if let Some(packet) = self.acks.packets.pop_front() {
             let flow = packet.flow.0 as usize;
             let progress = self.senders[flow].endpoint.on_segment(&packet, self.now);
-            assert!(!progress.aborted, "{packet:?} reset flow {flow}");
+            assert!(progress.aborted.is_none(), "{packet:?} reset flow {flow}");
             self.flush(flow);
         }
     }

@@ -209,7 +209,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     }
 
     #[inline(always)]
-    fn header(&self, offset: u64, flags: TcpFlags) -> Packet {
+    pub(super) fn header(&self, offset: u64, flags: TcpFlags) -> Packet {
         let mut packet = Packet::new(self.identity.flow, self.identity.remote);
         packet.seq = self.identity.initial_seq.at(offset);
         packet.flags = flags;

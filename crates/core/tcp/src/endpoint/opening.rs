@@ -2,7 +2,7 @@
 
 use base::{Packet, Span, Time};
 
-use super::{Endpoint, Progress, State};
+use super::{Endpoint, State};
 use crate::cc::SenderCc;
 use crate::config::AfterSynLoss;
 use crate::plays::Plays;
@@ -86,19 +86,5 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         let needless = echo == Some(timestamps::clock(self.opening.first));
         let cuts = self.opening.sent > 2 && self.opening.timeouts > 0 && !needless;
         (rtt, !cuts)
-    }
-
-    /// RFC 9293 §3.8.3: the peer is told, in case it lives, and the application. Linux forgets a SYN and tells nobody.
-    pub(super) fn give_up(&mut self) -> Progress {
-        let forgets = self.sender.config.after_syn_loss == AfterSynLoss::Linux;
-        if forgets && self.state == State::SynReceived {
-            self.enter_closed();
-        } else {
-            self.abort();
-        }
-        Progress {
-            aborted: true,
-            ..Progress::default()
-        }
     }
 }

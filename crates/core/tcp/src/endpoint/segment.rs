@@ -2,7 +2,8 @@
 
 use base::{Options, Packet, SynOptions, TcpFlags, Time};
 
-use super::{Endpoint, Prediction, Progress, State};
+use super::notice::is_notice;
+use super::{Abort, Endpoint, Prediction, Progress, State};
 use crate::cc::SenderCc;
 use crate::config::{Agreement, EcnMode};
 use crate::plays::Plays;
@@ -13,8 +14,8 @@ use crate::timestamps::{self, Stamps};
 impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     /// RFC 9293 §3.10.7.1: nobody is here.
     pub(super) fn on_segment_closed(&mut self, packet: &Packet) -> Progress {
-        // A low copy of data that was acknowledged may come late and troubles nobody.
-        if !packet.flags.has(TcpFlags::RST) && !self.is_low(packet) {
+        // A low copy of data that was acknowledged may come late and troubles nobody, and so does a notice.
+        if !packet.flags.has(TcpFlags::RST) && !self.is_low(packet) && !is_notice(packet) {
             self.ready = Some(Box::new(self.reset_for(packet)));
         }
         Progress::default()
@@ -53,7 +54,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
                 self.enter_closed();
             }
             return Progress {
-                aborted: acceptable,
+                aborted: acceptable.then_some(Abort::Reset),
                 ..Progress::default()
             };
         }
@@ -82,6 +83,10 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     /// RFC 9293 §3.10.7.4.
     #[inline(always)]
     pub(super) fn on_segment_synchronised(&mut self, packet: &Packet, now: Time) -> Progress {
+        if is_notice(packet) {
+            self.on_notice(packet, now);
+            return Progress::default();
+        }
         let offset = self.receiver.irs.near(packet.seq, self.receiver.next());
         if self.stamps.is_some() && !self.accepts_stamp(packet, offset) {
             return Progress::default();
@@ -205,7 +210,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         // An order is an ACK like any other first.
         let pushed = packet.flags.has(TcpFlags::PSH) && packet.sequence_length() == 0;
         if pushed && ack == self.sender.una() && self.sender.obeys() {
-            self.sender.retransmit_first();
+            self.sender.on_order(now);
         }
         if self.sender.is_finished() {
             match self.state {
@@ -250,6 +255,9 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             self.receiver
                 .on_low_segment(&segment, packet.dscp, answered);
         } else {
+            if self.sender.config.go_back_n && self.discards(&segment, now, progress) {
+                return;
+            }
             self.note_echo(packet, now);
             let sender = &self.sender;
             self.receiver
@@ -297,7 +305,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             }
             return Progress::default();
         }
-        let aborted = self.state != State::TimeWait;
+        let aborted = (self.state != State::TimeWait).then_some(Abort::Reset);
         self.enter_closed();
         Progress {
             aborted,

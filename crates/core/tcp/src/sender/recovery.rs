@@ -151,9 +151,27 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
     }
 
-    /// The receiver or the network asks for the segment at `una` again.
-    pub(crate) fn retransmit_first(&mut self) {
-        self.retransmit_first = self.una < self.max;
+    /// The receiver orders the segment at `una` again, or everything from there on ([`Config::go_back_n`]).
+    ///
+    /// [`Config::go_back_n`]: crate::Config::go_back_n
+    pub(crate) fn on_order(&mut self, now: Time) {
+        if !self.config.go_back_n {
+            self.retransmit_first = self.una < self.max;
+        } else if self.una < self.max {
+            self.go_back(now);
+        }
+    }
+
+    /// As after a timeout, everything from `una` on is sent again; congestion control answers as to a fast retransmit.
+    #[inline(never)]
+    fn go_back(&mut self, now: Time) {
+        self.counters.fast_recoveries += 1;
+        let in_flight = self.share_of_flight(self.in_flight());
+        self.next = self.una;
+        self.used_until = self.una;
+        self.timed = None;
+        self.note_reduction();
+        self.control(|cc| cc.on_loss(Loss::FastRetransmit, in_flight, now));
     }
 
     fn note_sacked(&mut self, feedback: &Feedback<'_>) -> bool {
@@ -328,6 +346,10 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     }
 
     fn on_duplicate(&mut self, now: Time) {
+        // What is missing is ordered.
+        if self.config.go_back_n {
+            return;
+        }
         if self.phase != Phase::Open {
             // RFC 6582 §3.2 step 4: a segment has left the network. With SACK, pipe says so.
             if !self.sack {

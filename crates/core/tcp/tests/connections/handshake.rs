@@ -1,7 +1,7 @@
 //! Opening a connection: RFC 9293 §3.5, options, lost and repeated SYNs.
 
 use base::{Options, Seq, SynOptions, TcpFlags};
-use tcp::{Config, State};
+use tcp::{Abort, Config, State};
 
 use crate::script::{MSS, PEER_SCALE, Timeline, config, ms, willing};
 
@@ -164,7 +164,7 @@ fn a_lost_syn_is_repeated_with_doubled_timeout_until_it_gives_up() {
     t.quiet_until(ms(7000));
     assert_eq!(t.endpoint.state(), State::SynSent);
     t.at(ms(7000)).expect_nothing();
-    assert!(t.progress.aborted);
+    assert_eq!(t.progress.aborted, Some(Abort::Handshake));
     assert_eq!(t.endpoint.state(), State::Closed);
 }
 
@@ -274,7 +274,7 @@ fn only_a_reset_that_acknowledges_the_syn_refuses() {
     t.deliver(t.peer_segment(TcpFlags::RST));
     assert_eq!(t.endpoint.state(), State::SynSent);
     t.deliver(t.peer_segment(TcpFlags::RST.with(TcpFlags::ACK)));
-    assert!(t.progress.aborted);
+    assert_eq!(t.progress.aborted, Some(Abort::Reset));
     assert_eq!(t.endpoint.state(), State::Closed);
 }
 

@@ -3,7 +3,7 @@
 use base::{Extension, Options, Packet, Seq, Span, TcpFlags, Time};
 use tcp::{
     AckKind, AckSent, AckVerdict, Config, EcnMode, Endpoint, Host, NewReno, Orders, ReceiverCc,
-    Release, SenderCc, SenderHelper, Slot, Wire,
+    Release, Released, SenderCc, SenderHelper, Slot, Wire,
 };
 
 use crate::script::{MSS, RTO, Timeline, config, identity, ms, willing};
@@ -49,7 +49,10 @@ impl ReceiverCc for Gate {
 
     fn next_release(&mut self, _now: Time) -> Option<Release> {
         let slot = self.open.pop()?;
-        Some(Release { slot, push: true })
+        Some(Release {
+            slot,
+            what: Released::Order,
+        })
     }
 
     fn deadline(&self) -> Time {
@@ -375,5 +378,83 @@ fn a_sender_that_leaves_repairs_to_the_receiver_waits_for_orders() {
     let later = t.clock() + RTO;
     t.at(later);
     assert!(t.take().flags.has(TcpFlags::FIN));
+    assert_eq!(t.endpoint.counters().fast_recoveries, 0);
+}
+
+/// Sends a notice about every segment.
+#[derive(Default)]
+struct Noticing {
+    due: bool,
+}
+
+impl ReceiverCc for Noticing {
+    fn on_data(&mut self, _slot: Slot, _arrival: &tcp::Arrival, _now: Time) {
+        self.due = true;
+    }
+
+    fn next_release(&mut self, _now: Time) -> Option<Release> {
+        std::mem::take(&mut self.due).then_some(Release {
+            slot: Slot(0),
+            what: Released::Notice,
+        })
+    }
+
+    fn stamp(&mut self, _slot: Slot, packet: &mut Packet) {
+        if packet.flags == TcpFlags::NONE {
+            packet.extension = Extension([1, 2, 3]);
+        }
+    }
+}
+
+/// Counts the notices that it gets.
+#[derive(Default)]
+struct Noticed(Vec<Extension>);
+
+impl SenderCc for Noticed {
+    fn window(&self) -> u64 {
+        20 * MSS
+    }
+
+    fn on_notice(&mut self, notice: Extension, _now: Time) {
+        self.0.push(notice);
+    }
+}
+
+// As the congestion notification packets of RoCE.
+#[test]
+fn a_notice_follows_the_ack_and_reaches_the_senders_control_as_nothing_else() {
+    let config = Config {
+        timestamps: true,
+        ..config()
+    };
+    let mut host = Host::new(Noticing::default());
+    let mut wire = Outbox::default();
+    let slot = host.add(Endpoint::new(
+        identity(Seq(1000)),
+        config,
+        NewReno::new(&config),
+    ));
+    host.act(slot, Endpoint::listen, Time::ZERO, &mut wire);
+    let mut peer = Timeline::closed(config);
+    let mut syn = peer.syn(willing());
+    host.on_packet(slot, &mut syn, Time::ZERO, &mut wire);
+    wire.packets.clear();
+    host.on_packet(slot, &mut peer.peer_data(0), Time::ZERO, &mut wire);
+    let [ack, notice] = wire.packets[..] else {
+        panic!("{:?}", wire.packets);
+    };
+    assert_eq!((ack.flags, ack.payload), (TcpFlags::ACK, 0));
+    assert_eq!(notice.flags, TcpFlags::NONE);
+    assert_eq!(notice.extension, Extension([1, 2, 3]));
+
+    // It is no duplicate, and needs no timestamp.
+    let mut t = Timeline::established_with(config, Seq(1000), Noticed::default());
+    t.write(8 * MSS).expect_data(0..8);
+    for _ in 0..5 {
+        let mut notice = t.peer_segment(TcpFlags::NONE);
+        notice.extension = Extension([1, 2, 3]);
+        t.deliver(notice).expect_nothing();
+    }
+    assert_eq!(t.endpoint.cc().0, [Extension([1, 2, 3]); 5]);
     assert_eq!(t.endpoint.counters().fast_recoveries, 0);
 }

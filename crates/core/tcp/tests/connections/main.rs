@@ -8,6 +8,7 @@ mod congestion;
 mod delayed_ack;
 mod ecn;
 mod facts;
+mod go_back_n;
 mod handshake;
 mod header;
 mod host;

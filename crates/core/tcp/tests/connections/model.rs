@@ -251,6 +251,7 @@ fn mechanisms() -> impl Strategy<Value = Config> {
                 Growth::Acks
             },
             quick_acks,
+            go_back_n: quick_acks % 5 == 4,
             ..Config::default()
         }
     })
@@ -380,7 +381,7 @@ impl Model {
     fn deliver(&mut self, side: Side, place: usize) {
         if let Some(packet) = self.sides[side].incoming.remove(place) {
             let progress = self.sides[side].endpoint.on_segment(&packet, self.now);
-            assert!(!progress.aborted, "{packet:?} reset side {side}");
+            assert!(progress.aborted.is_none(), "{packet:?} reset side {side}");
             self.flush(side);
         }
     }
@@ -417,7 +418,7 @@ impl Model {
             for side in 0..2 {
                 if self.sides[side].endpoint.deadline() <= self.now {
                     let progress = self.sides[side].endpoint.on_deadline(self.now);
-                    assert!(!progress.aborted, "side {side} gave up");
+                    assert!(progress.aborted.is_none(), "side {side} gave up");
                     self.flush(side);
                 }
             }

@@ -1,7 +1,7 @@
 //! Resets: RFC 9293 §3.5.2 and §3.5.3, RFC 5961.
 
 use base::{Seq, TcpFlags};
-use tcp::{Config, State};
+use tcp::{Abort, Config, State};
 
 use crate::script::{MSS, PEER_SEQ, Timeline, config, ms, willing};
 
@@ -12,7 +12,7 @@ fn a_reset_at_the_next_number_ends_the_connection() {
     let mut t = Timeline::established(config());
     t.write(MSS).expect_data(0..1);
     t.deliver(t.peer_segment(TcpFlags::RST));
-    assert!(t.progress.aborted);
+    assert_eq!(t.progress.aborted, Some(Abort::Reset));
     assert_eq!(t.endpoint.state(), State::Closed);
     t.at(ms(10_000)).expect_nothing();
 }
@@ -116,9 +116,18 @@ fn exhausted_retries_abort_the_connection() {
     t.at(ms(300)).expect_retransmission(0);
     t.at(ms(900)).expect_retransmission(0);
     t.quiet_until(ms(2100)).at(ms(2100));
-    assert!(t.progress.aborted);
+    assert_eq!(t.progress.aborted, Some(Abort::Retries));
     assert!(t.take().flags.has(TcpFlags::RST));
     assert_eq!(t.endpoint.state(), State::Closed);
+}
+
+#[test]
+fn a_connection_whose_host_has_disappeared_says_and_does_nothing_more() {
+    let mut t = Timeline::established(config());
+    t.write(MSS).expect_data(0..1);
+    t.act(tcp::Endpoint::vanish).expect_nothing();
+    assert_eq!(t.endpoint.state(), State::Closed);
+    t.at(ms(10_000)).expect_nothing();
 }
 
 // Linux 6.12, retransmits_timed_out: the timeouts at 300 and 900 ms are within a second after the first, and the one at 2100 ms
@@ -134,7 +143,7 @@ fn patience_counts_from_the_first_timeout_in_a_row() {
     t.at(ms(300)).expect_retransmission(0);
     t.at(ms(900)).expect_retransmission(0);
     t.quiet_until(ms(2100)).at(ms(2100));
-    assert!(t.progress.aborted);
+    assert_eq!(t.progress.aborted, Some(Abort::Retries));
     assert!(t.take().flags.has(TcpFlags::RST));
 }
 

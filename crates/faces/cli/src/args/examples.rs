@@ -19,6 +19,7 @@ Examples:
     --search switch.buffer=60KB..400KB
   tailwater run incast --columns p99,drops,queue_max --rows 5
   tailwater run incast --trace queue,cwnd --pcap --out results/traced
+  tailwater run incast --scheme newreno --set workload.senders=60 --trace perfetto --out results/viewed
   tailwater run incast --format json --flows > results.json
   tailwater run big.toml --out results/big --resume
   tailwater run big.toml --out cluster/big --shard 3/16

@@ -9,7 +9,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use schemes::{HostInfo, MakeReceiver};
-use tcp::{self, AckKind, AckVerdict, ReceiverCc, Release, Slot};
+use tcp::{self, AckKind, AckVerdict, ReceiverCc, Release, Released, Slot};
 
 use super::class::Class;
 use super::packet::Packet;
@@ -311,7 +311,7 @@ impl ReceiverCc for Playing {
                 })?;
             Ok(Some(Release {
                 slot: Slot(slot),
-                push,
+                what: if push { Released::Order } else { Released::Ack },
             }))
         })
     }

@@ -143,6 +143,12 @@ fn endpoints(keys: &Keys) -> Vec<(String, &'static str)> {
             "set it to true",
         ));
     }
+    if keys.tcp.go_back_n {
+        refused.push((
+            "tcp.go_back_n: receivers of Linux keep what comes beyond a gap".to_owned(),
+            "set it to false",
+        ));
+    }
     let workload = &keys.workload;
     if workload.kind == WorkloadKind::Requests && workload.connection == ConnectionKind::New {
         refused.push((

@@ -10,7 +10,7 @@ use crate::suggest;
 base::settings! {
     /// What is recorded over time. It changes no result, so it cannot be swept.
     pub struct Trace in "trace" {
-        /// Quantities to record over time, in series.parquet: names separated by commas, which `tailwater explain results` describes. "auto" records queue and events for the first seed of each row if there are at most 100 rows, and cwnd and rwnd too if nothing is swept and there are at most 200 flows; names beside it, as in "auto, alpha", are recorded too, of every seed.
+        /// Quantities to record over time, in series.parquet: names separated by commas, which `tailwater explain results` describes. "auto" records queue and events for the first seed of each row if there are at most 100 rows, and cwnd and rwnd too if nothing is swept and there are at most 200 flows; names beside it, as in "auto, alpha", are recorded too, of every seed. "perfetto" is no quantity: it writes a trace for the viewer at ui.perfetto.dev.
         pub series: TracedSeries = "auto",
         /// Which samples are kept: "change" keeps every change, a time the value at each of its multiples. "auto" keeps up to 4,096 for a port and, for each of many flows, down to 256: of more, the largest of a queue and the last of anything else in each of equal periods, and of each kind of event an even choice.
         pub interval: TraceInterval = "auto",

@@ -11,11 +11,12 @@ use plan::workload;
 pub struct Plan {
     pub(super) quantities: Vec<&'static Traceable>,
     pub(super) events: bool,
+    perfetto: bool,
     pub(super) interval: TraceInterval,
     /// Whether each port is recorded.
-    pub(super) ports: Vec<bool>,
+    pub(crate) ports: Vec<bool>,
     /// Whether each flow is recorded.
-    pub(super) flows: Vec<bool>,
+    pub(crate) flows: Vec<bool>,
 }
 
 impl Plan {
@@ -48,6 +49,7 @@ impl Plan {
         Some(Self {
             quantities: series::all().iter().filter(chosen).collect(),
             events: names.contains(&series::EVENTS),
+            perfetto: names.contains(&series::PERFETTO),
             interval: trace.interval,
             ports,
             flows: trace.flows.choose(workload.connections.len()),
@@ -60,6 +62,16 @@ impl Plan {
         ports
             .filter(|(_, recorded)| **recorded)
             .map(|(port, _)| PortId(port))
+    }
+
+    /// Whether a trace for Perfetto is written, too.
+    pub const fn has_perfetto(&self) -> bool {
+        self.perfetto
+    }
+
+    /// Whether events are recorded.
+    pub const fn has_events(&self) -> bool {
+        self.events
     }
 
     /// The quantities whose columns the file has.

@@ -18,7 +18,7 @@ use super::super::goals::Goals;
 use super::super::point_result::{PointResult, PointResults};
 use super::super::summary::Summary;
 use super::super::{FILES, cannot, flow_fields, identity, port_fields};
-use super::{CAPTURED, Finished, Store};
+use super::{FOLDERS, Finished, Store};
 
 impl Store {
     /// Makes the tables and the summary from the finished points. `change` may add to the summary.
@@ -80,9 +80,10 @@ impl Store {
             name.is_some_and(|name| FILES.contains(&name.as_str()))
         };
         files::remove(&self.folder, ours).map_err(|error| cannot("clear", &self.folder, &error))?;
-        let captures = self.folder.join(CAPTURED);
-        files::remove(&captures, |path| files::becomes(path).is_some())
-            .map_err(|error| cannot("clear", &captures, &error))?;
+        for folder in FOLDERS.map(|name| self.folder.join(name)) {
+            files::remove(&folder, |path| files::becomes(path).is_some())
+                .map_err(|error| cannot("clear", &folder, &error))?;
+        }
         match fs::remove_dir_all(self.parts()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(cannot("remove the folder", &self.parts(), &error))
@@ -114,11 +115,11 @@ impl Store {
                         }
                     };
                     let files = part.files().iter();
-                    captures.extend(
-                        files
-                            .filter(|(name, _)| name.starts_with(CAPTURED))
-                            .cloned(),
-                    );
+                    let stays = |name: &str| {
+                        let folder = name.split('/').next();
+                        folder.is_some_and(|folder| FOLDERS.contains(&folder))
+                    };
+                    captures.extend(files.filter(|(name, _)| stays(name)).cloned());
                     if let Ok(outcome) = &result {
                         let mut rows = outcome.flows.iter();
                         rows.try_for_each(|flow| flows.row(point, flow))?;

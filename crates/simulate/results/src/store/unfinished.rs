@@ -14,13 +14,15 @@ use sim::metrics::Outcome;
 use super::super::checksum::Checksum;
 use super::super::files::{self, Stay, unfinished};
 use super::super::part;
-use super::{CAPTURED, PARTS, SERIES, Store};
+use super::{CAPTURED, OWN, PARTS, SERIES, Store};
 
 /// The files of a point that is being simulated, which are removed with this unless they are kept.
 #[derive(Debug)]
 pub struct Unfinished<'a> {
     series: Remains,
     captures: Remains,
+    perfetto: Remains,
+    theatre: Remains,
     /// Whether there is to be a series.
     traced: bool,
     places: Option<&'a CapturePoints>,
@@ -35,6 +37,38 @@ impl Unfinished<'_> {
     /// The folder of its captures.
     pub fn captures(&self) -> &Path {
         &self.captures.0
+    }
+
+    /// The file of its trace for Perfetto.
+    pub fn perfetto(&self) -> &Path {
+        &self.perfetto.0
+    }
+
+    /// The file of the scene that its page plays.
+    pub fn theatre(&self) -> &Path {
+        &self.theatre.0
+    }
+
+    /// The files that are kept if they are there, with the folder and the ending of each.
+    fn optional(&self) -> [(&Path, &'static str, &'static str); 2] {
+        let [perfetto, theatre] = OWN;
+        [
+            (self.perfetto(), perfetto, "pftrace"),
+            (self.theatre(), theatre, "json"),
+        ]
+    }
+
+    /// Copies what is no capture to the files of a point with the same outcome.
+    pub fn copy_to(&self, other: &Self) -> io::Result<()> {
+        let own = [self.series(), self.perfetto(), self.theatre()];
+        let others = [other.series(), other.perfetto(), other.theatre()];
+        for (from, to) in own.into_iter().zip(others) {
+            if from.exists() {
+                // The number of the point is written into series when they are put together.
+                fs::copy(from, to)?;
+            }
+        }
+        Ok(())
     }
 
     /// Where packets are captured, if anywhere.
@@ -64,6 +98,8 @@ impl Store {
         Unfinished {
             series: Remains(unfinished(&parts.join(format!("{name}.{SERIES}")))),
             captures: Remains(unfinished(&parts.join(format!("{name}.pcap")))),
+            perfetto: Remains(unfinished(&parts.join(format!("{name}.pftrace")))),
+            theatre: Remains(unfinished(&parts.join(format!("{name}.theatre")))),
             traced: matches!(point.keys.trace.series, TracedSeries::Named(_)),
             places: self.places.as_ref(),
         }
@@ -118,6 +154,16 @@ impl Store {
         if files.traced {
             let name = format!("{PARTS}/{}.{SERIES}", part::name(point, scenario.seeds()));
             self.keep_file(files.series(), name, kept)?;
+        }
+        for (path, folder, ending) in files.optional() {
+            if path.exists() {
+                fs::create_dir_all(self.folder.join(folder))?;
+                let name = part::name(point, scenario.seeds());
+                self.keep_file(path, format!("{folder}/{name}.{ending}"), kept)?;
+                if self.stay() == Stay::Kept {
+                    files::sync_folder(&self.folder.join(folder))?;
+                }
+            }
         }
         Ok(())
     }

@@ -353,9 +353,10 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let ends = [connection.sender, connection.receiver];
         let asked = connection.request().is_some();
         let hosts = (ends[0].0, ends[1].0);
-        let made = self
-            .endpoints
-            .make(id, hosts, (connection.group, size), asked);
+        let group = connection.group;
+        let network = &mut self.outside.network;
+        let way = self.endpoints.way(group, id, hosts, network);
+        let made = self.endpoints.make(id, hosts, (group, size), (asked, way));
         for ((host, slot), endpoint) in ends.into_iter().zip(made) {
             self.hosts[host.0 as usize].put(slot, endpoint);
             let place = self.outside.deadlines.first[host.0 as usize] + slot.0;

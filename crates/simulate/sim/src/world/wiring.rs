@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::cast::{id, low_32};
-use base::{FlowId, HostId, Rate, Seq, Span, Time};
+use base::{FlowId, HostId, Packet, Rate, Seq, Span, Time};
 use engine::random::{self, Stream};
 use fabric::{Network, NetworkConfig, PortParts, Spread, Topology};
 use plan::keys::{
@@ -107,14 +107,44 @@ impl Endpoints {
         random::member(&self.groups[group as usize].name, index.into())
     }
 
+    /// What senders of a group need to know of their way from one host to another, if they do: how many switches are on it,
+    /// and the round trip of a full packet in the empty network.
+    pub(super) fn way(
+        &self,
+        group: u32,
+        id: FlowId,
+        (from, to): (HostId, HostId),
+        network: &mut Network,
+    ) -> Option<(u32, Span)> {
+        if !self.role_set.roles[group as usize].knows_way {
+            return None;
+        }
+        let config = &self.configs[group as usize][0];
+        let header = u64::from(config.header_bytes);
+        let mut hops = 0;
+        let mut rtt = Span::ZERO;
+        for (from, to, bytes) in [
+            (from, to, u64::from(config.mss) + header),
+            (to, from, header),
+        ] {
+            hops = 0;
+            for link in network.path(from, &Packet::new(id, to)) {
+                rtt = rtt + link.delay + link.rate.serialisation(bytes);
+                hops += 1;
+            }
+        }
+        Some((hops - 1, rtt))
+    }
+
     /// The endpoints of connection `id` at its sender and its receiver, of a flow of this group and, if
-    /// it carries no other, this size; `asked` if the receiver opens it.
+    /// it carries no other, this size; `asked` if the receiver opens it. Of the way between them is
+    /// known what [`Endpoints::way`] says.
     pub(super) fn make(
         &self,
         id: FlowId,
         (sender, receiver): (HostId, HostId),
         (group, size): (u32, Option<u64>),
-        asked: bool,
+        (asked, way): (bool, Option<(u32, Span)>),
     ) -> [Endpoint<Sender>; 2] {
         let configs = &self.configs[group as usize];
         let roles = &self.role_set.roles[group as usize];
@@ -135,7 +165,11 @@ impl Endpoints {
             }
             let info = FlowInfo {
                 size: size.filter(|_| sends),
-                config: *config,
+                config: way.map_or(*config, |(hops, base_rtt)| Config {
+                    hops,
+                    base_rtt,
+                    ..*config
+                }),
             };
             let sender = self.role_set.sender(roles, id, &info, sends);
             let mut endpoint = roles.make_endpoint(identity, config, &info, sender);
@@ -245,6 +279,8 @@ pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         mss: mss(keys),
         header_bytes: keys.net.header_bytes,
         link_rate: keys.link.rate,
+        hops: 1,
+        base_rtt: Span::ZERO,
         initial_window: roles.initial_window.unwrap_or(tcp.initial_window.0),
         initial_ssthresh: tcp
             .initial_ssthresh
@@ -306,6 +342,7 @@ pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         growth: growth(tcp.window_growth),
         small_queues: tcp.small_queues,
         nodelay: tcp.nodelay,
+        go_back_n: tcp.go_back_n,
     }
 }
 

@@ -69,7 +69,7 @@ impl Column {
         row.estimate(of, self.selector.metric)?.mean
     }
 
-    /// Three digits; nothing where a group has no such metric, or where the line is about another group.
+    /// Three digits; a dash without a value; nothing where a group has no such metric, or the line is about another group.
     pub(super) fn text(&self, row: &Row, of: Option<&str>) -> String {
         if self.selector.of.is_some() && of.is_some() {
             return String::new();
@@ -80,7 +80,7 @@ impl Column {
             Some(value) if self.unit.is_empty() => count(value),
             Some(value) => three(value / self.divisor),
             None if self.never_ended(row, of) => "never".to_owned(),
-            None if exists => "-".to_owned(),
+            None if exists || named.is_none() => "-".to_owned(),
             None => String::new(),
         }
     }

@@ -1,0 +1,234 @@
+//! The tracks of a trace: each is described before its first event.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+use base::{FlowId, Packet, Time};
+use fabric::PortId;
+use prost::Message as _;
+
+use super::format::{
+    CounterDescriptor, DebugAnnotation, Kind, Trace, TracePacket, TrackDescriptor, TrackEvent,
+};
+
+/// Writes tracks and what happens on them.
+pub(super) struct Tracks {
+    out: BufWriter<File>,
+    buffer: Vec<u8>,
+    failure: Option<io::Error>,
+    /// Names of ports and flows.
+    ports: Vec<String>,
+    flows: Vec<String>,
+    /// Numbers of the tracks that are described.
+    known: BTreeMap<Track, u64>,
+}
+
+/// A row of the viewer.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Track {
+    Ports,
+    Flows,
+    Port(u32),
+    Queue(u32),
+    Flow(u32),
+    /// A part of a flow, by its name.
+    Of(u32, &'static str),
+    /// A counter of a flow, by its name.
+    Window(u32, &'static str),
+}
+
+/// What can happen to a packet at a port.
+#[derive(Clone, Copy)]
+pub(super) enum Instant {
+    Mark,
+    /// With the arrow to its retransmission, if it can have one.
+    Drop(Option<u64>),
+}
+
+/// What limits a sender and what it uses of that, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Windows {
+    pub(super) cwnd: Option<u64>,
+    pub(super) granted: Option<u64>,
+    pub(super) in_flight: Option<u64>,
+}
+
+impl Tracks {
+    pub(super) fn new(file: File, ports: Vec<String>, flows: Vec<String>) -> Self {
+        Self {
+            out: BufWriter::new(file),
+            buffer: Vec::new(),
+            failure: None,
+            ports,
+            flows,
+            known: BTreeMap::new(),
+        }
+    }
+
+    pub(super) const fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        match self.failure {
+            Some(failure) => Err(failure),
+            None => self.out.flush(),
+        }
+    }
+
+    /// So many bytes wait at a port.
+    pub(super) fn queue(&mut self, port: PortId, waiting: u64, at: Time) {
+        self.counter(Track::Queue(port.0), waiting, at);
+    }
+
+    /// The windows of a flow that have changed.
+    pub(super) fn windows(&mut self, flow: FlowId, before: Windows, after: Windows, now: Time) {
+        for (name, before, after) in [
+            ("congestion window", before.cwnd, after.cwnd),
+            ("advertised window", before.granted, after.granted),
+            ("in flight", before.in_flight, after.in_flight),
+        ] {
+            if let Some(value) = after.filter(|_| before != after) {
+                self.counter(Track::Window(flow.0, name), value, now);
+            }
+        }
+    }
+
+    /// Something has happened to a packet at a port.
+    pub(super) fn at_port(&mut self, port: PortId, instant: Instant, packet: &Packet, now: Time) {
+        let (name, arrow) = match instant {
+            Instant::Mark => ("mark", None),
+            Instant::Drop(arrow) => ("drop", arrow),
+        };
+        let value = |name: &str, value: u32| DebugAnnotation {
+            name: Some(name.to_owned()),
+            uint_value: Some(value.into()),
+        };
+        let event = TrackEvent {
+            name: Some(name.to_owned()),
+            flow_ids: arrow.into_iter().collect(),
+            debug_annotations: vec![
+                value("flow", packet.flow.0),
+                value("seq", packet.seq.0),
+                value("payload", packet.payload.into()),
+            ],
+            ..TrackEvent::default()
+        };
+        self.event(Track::Port(port.0), Kind::Instant, event, now);
+    }
+
+    /// Something has happened to a flow, to which an arrow may lead.
+    pub(super) fn of_flow(&mut self, flow: FlowId, name: &str, arrow: Option<u64>, now: Time) {
+        let event = TrackEvent {
+            name: Some(name.to_owned()),
+            terminating_flow_ids: arrow.into_iter().collect(),
+            ..TrackEvent::default()
+        };
+        self.event(Track::Flow(flow.0), Kind::Instant, event, now);
+    }
+
+    /// A part of a flow begins. Each has a track: a recovery may end after the transfer that it began in.
+    pub(super) fn begin(&mut self, flow: FlowId, name: &'static str, now: Time) {
+        let event = TrackEvent {
+            name: Some(name.to_owned()),
+            ..TrackEvent::default()
+        };
+        self.event(Track::Of(flow.0, name), Kind::Begin, event, now);
+    }
+
+    /// It ends.
+    pub(super) fn end(&mut self, flow: FlowId, name: &'static str, now: Time) {
+        let track = Track::Of(flow.0, name);
+        self.event(track, Kind::End, TrackEvent::default(), now);
+    }
+
+    fn counter(&mut self, track: Track, value: u64, at: Time) {
+        let event = TrackEvent {
+            counter_value: Some(i64::try_from(value).unwrap_or(i64::MAX)),
+            ..TrackEvent::default()
+        };
+        self.event(track, Kind::Counter, event, at);
+    }
+
+    fn event(&mut self, track: Track, kind: Kind, event: TrackEvent, at: Time) {
+        let event = TrackEvent {
+            kind: Some(kind as i32),
+            track_uuid: Some(self.number(track)),
+            ..event
+        };
+        self.write(TracePacket {
+            timestamp: Some(at.as_ps() / 1000),
+            track_event: Some(event),
+            ..TracePacket::default()
+        });
+    }
+
+    /// The number of a track, which is described now if it has none.
+    fn number(&mut self, track: Track) -> u64 {
+        if let Some(number) = self.known.get(&track) {
+            return *number;
+        }
+        let parent = match track {
+            Track::Ports | Track::Flows => None,
+            Track::Port(_) => Some(Track::Ports),
+            Track::Flow(_) => Some(Track::Flows),
+            Track::Queue(port) => Some(Track::Port(port)),
+            Track::Of(flow, _) | Track::Window(flow, _) => Some(Track::Flow(flow)),
+        };
+        let parent_uuid = parent.map(|parent| self.number(parent));
+        let name = match track {
+            Track::Ports => "Ports".to_owned(),
+            Track::Flows => "Flows".to_owned(),
+            Track::Port(port) => format!("port {port}: {}", self.ports[port as usize]),
+            Track::Flow(flow) => self.flows[flow as usize].clone(),
+            Track::Queue(_) => "queue".to_owned(),
+            Track::Of(_, name) | Track::Window(_, name) => name.to_owned(),
+        };
+        let counts = matches!(track, Track::Queue(_) | Track::Window(..));
+        let rank = match track {
+            Track::Ports => Some(0),
+            Track::Flows => Some(1),
+            Track::Port(number) | Track::Flow(number) => i32::try_from(number).ok(),
+            _ => None,
+        };
+        let number = self.known.len() as u64 + 1;
+        self.known.insert(track, number);
+        self.write(TracePacket {
+            // The first packet says that it refers to none before it.
+            sequence_flags: (number == 1).then_some(1),
+            track_descriptor: Some(TrackDescriptor {
+                uuid: Some(number),
+                name: Some(name),
+                parent_uuid,
+                counter: counts.then_some(CounterDescriptor { unit: Some(BYTES) }),
+                child_ordering: rank.map(|_| BY_RANK),
+                sibling_order_rank: rank,
+            }),
+            ..TracePacket::default()
+        });
+        number
+    }
+
+    fn write(&mut self, packet: TracePacket) {
+        if self.failure.is_some() {
+            return;
+        }
+        let packet = TracePacket {
+            trusted_packet_sequence_id: Some(1),
+            ..packet
+        };
+        self.buffer.clear();
+        let piece = Trace {
+            packet: vec![packet],
+        };
+        let encoded = piece.encode(&mut self.buffer).map_err(io::Error::other);
+        let written = encoded.and_then(|()| self.out.write_all(&self.buffer));
+        self.failure = written.err();
+    }
+}
+
+/// A unit of counters.
+const BYTES: i32 = 3;
+/// An order of tracks.
+const BY_RANK: i32 = 3;

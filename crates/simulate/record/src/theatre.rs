@@ -1,0 +1,301 @@
+//! What a page plays of a simulation: every packet at the port that dropped one, from before the first loss to the end of
+//! its repair, and what each sender thought meanwhile.
+//!
+//! A [`Theatre`] is a probe that keeps one [scene](scene): the first that a timeout is a part of, else the first. A scene
+//! ends when every segment that its port dropped has passed the port after all. It holds a bounded number of packets: those
+//! around the first loss, and those after the first timeout.
+
+mod scene;
+mod written;
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
+use std::path::Path;
+
+use base::{FlowId, Packet, Time};
+use fabric::{DropReason, Node, PortId};
+use plan::PointSpec;
+use plan::workload::Plan;
+use schemes::Sender;
+use schemes::clause::{Decision, Detection};
+use sim::probe::{End, Probe};
+use tcp::{Endpoint, Plays as _, SenderCounters};
+
+use scene::{Moment, Scene, Seen, State};
+
+/// Finds the scene of a simulation and writes it.
+pub struct Theatre {
+    plan: Plan,
+    /// The scheme or composition of each group, and whether its ends use SACK.
+    groups: Vec<(String, bool)>,
+    header_bytes: u32,
+    /// Packets between their acceptance and their arrival behind a port, by port. Those of hosts stay empty.
+    waiting: Vec<VecDeque<Seen>>,
+    of_switches: Vec<bool>,
+    flows: Vec<Followed>,
+    /// Whether the packet that is accepted or dropped next was marked.
+    marked: bool,
+    scene: Option<Scene>,
+    best: Option<Scene>,
+    begun: u32,
+}
+
+/// What is known of a flow.
+#[derive(Clone, Default)]
+struct Followed {
+    state: State,
+    counters: SenderCounters,
+    recovering: bool,
+    /// Whether a packet of it was ever marked.
+    marked: bool,
+}
+
+impl Theatre {
+    /// Watches `point`.
+    pub fn new(point: &PointSpec) -> Self {
+        let plan = Plan::of(point);
+        let topology = &plan.topology;
+        let ports = (0..).take(topology.links().len() * 2).map(PortId);
+        let of_switch = |port| topology.nodes()[topology.ends(port).0.0 as usize] == Node::Switch;
+        let groups = point.groups.iter();
+        Self {
+            groups: groups
+                .map(|group| (group.bundle.clone(), group.keys.tcp.sack))
+                .collect(),
+            header_bytes: point.keys.net.header_bytes,
+            waiting: vec![VecDeque::new(); topology.links().len() * 2],
+            of_switches: ports.map(of_switch).collect(),
+            flows: vec![Followed::default(); plan.connections.len()],
+            marked: false,
+            scene: None,
+            best: None,
+            begun: 0,
+            plan,
+        }
+    }
+
+    /// Writes the scene as JSON into a file at `path`, if there is one.
+    pub fn finish(mut self, path: &Path) -> io::Result<()> {
+        self.choose();
+        let Some(scene) = &self.best else {
+            return Ok(());
+        };
+        let mut out = BufWriter::new(File::create(path)?);
+        written::write(&mut out, scene, &self)?;
+        out.flush()
+    }
+
+    /// Whether the best scene is known, so that nothing more is to be seen.
+    fn is_decided(&self) -> bool {
+        self.scene.is_none()
+            && (self.begun == MOST_SCENES || self.best.as_ref().is_some_and(Scene::has_timeout))
+    }
+
+    /// The scene that goes on has ended.
+    fn choose(&mut self) {
+        let Some(scene) = self.scene.take() else {
+            return;
+        };
+        let better = |best: &Scene| scene.has_timeout() && !best.has_timeout();
+        if self.best.as_ref().is_none_or(better) {
+            self.best = Some(scene);
+        }
+        if self.is_decided() {
+            self.waiting.fill(VecDeque::new());
+        }
+    }
+
+    /// The scene records everything from now on, beginning with the packets that wait and the states of their flows.
+    fn resume(&mut self, now: Time) {
+        let Some(scene) = &mut self.scene else { return };
+        scene.resume(&mut self.waiting[scene.port().0 as usize], now);
+        for place in 0..scene.flows.len() {
+            let flow = scene.flows[place];
+            scene.state(flow, self.flows[flow.0 as usize].state, now);
+        }
+    }
+
+    /// The scene, if it is at this port.
+    fn scene_at(&mut self, port: PortId) -> Option<&mut Scene> {
+        self.scene.as_mut().filter(|scene| scene.port() == port)
+    }
+
+    fn group(&self, flow: FlowId) -> &(String, bool) {
+        &self.groups[self.plan.connections[flow.0 as usize].group as usize]
+    }
+
+    /// What the counters of a sender say that it has decided.
+    fn decide(&mut self, flow: FlowId, endpoint: &Endpoint<Sender>, before: &Followed, now: Time) {
+        let Some(scene) = &self.scene else { return };
+        if !scene.knows(flow) {
+            return;
+        }
+        let after = &self.flows[flow.0 as usize];
+        let (old, new) = (&before.counters, &after.counters);
+        let is_cut = after.state.cwnd < before.state.cwnd && after.state.in_flight > 0;
+        let quiet = old.timeouts == new.timeouts && !before.recovering && !after.recovering;
+        let again = new.retransmissions > old.retransmissions;
+        let held = after.state.is_held() && !before.state.is_held();
+        let decisions = [
+            (Decision::Timeout, new.timeouts > old.timeouts),
+            (Decision::SynTimeout, new.syn_timeouts > old.syn_timeouts),
+            (
+                Decision::EnterRecovery,
+                after.recovering && !before.recovering,
+            ),
+            (
+                Decision::Retransmit,
+                again && before.recovering && after.recovering,
+            ),
+            (
+                Decision::LeaveRecovery,
+                before.recovering && !after.recovering,
+            ),
+            (Decision::TailProbe, new.tail_probes > old.tail_probes),
+            (Decision::Undo, new.undone > old.undone),
+            (Decision::Reduce, is_cut && quiet && after.marked),
+            (Decision::Held, held),
+        ];
+        let decided = decisions.into_iter().filter(|(_, happened)| *happened);
+        let decided: Vec<Decision> = decided.map(|(decision, _)| decision).collect();
+        if decided.is_empty() {
+            return;
+        }
+        let (bundle, sack) = self.group(flow);
+        let detection = match (sack, endpoint.info().lost.is_some()) {
+            (_, true) => Detection::Record,
+            (true, false) => Detection::Sack,
+            (false, false) => Detection::Duplicates,
+        };
+        let clauses = decided.into_iter().map(|decision| {
+            (
+                decision,
+                schemes::clause::deciding(decision, detection, bundle),
+            )
+        });
+        let clauses: Vec<_> = clauses
+            .filter(|(decision, clause)| *decision != Decision::Held || clause.is_some())
+            .collect();
+        for (decision, clause) in clauses {
+            let Some(scene) = &mut self.scene else { return };
+            if decision == Decision::Timeout && scene.on_timeout(flow, now) {
+                self.resume(now);
+            }
+            let Some(scene) = &mut self.scene else { return };
+            scene.decision(Moment {
+                at: now,
+                flow,
+                decision,
+                clause,
+            });
+        }
+    }
+}
+
+impl Probe for Theatre {
+    fn on_accept(&mut self, port: PortId, packet: &Packet, now: Time) {
+        let marked = std::mem::take(&mut self.marked);
+        if !self.of_switches[port.0 as usize] || self.is_decided() {
+            return;
+        }
+        let mut seen = Seen::new(packet, marked, now);
+        if let Some(scene) = self.scene.as_mut().filter(|scene| scene.port() == port) {
+            let is_new = !scene.knows(packet.flow);
+            scene.accept(&mut seen, packet, now);
+            if is_new && scene.knows(packet.flow) {
+                let state = self.flows[packet.flow.0 as usize].state;
+                scene.state(packet.flow, state, now);
+            }
+        }
+        self.waiting[port.0 as usize].push_back(seen);
+    }
+
+    fn on_mark(&mut self, _port: PortId, packet: &Packet, _now: Time) {
+        self.marked = true;
+        self.flows[packet.flow.0 as usize].marked = true;
+    }
+
+    fn on_drop(&mut self, port: PortId, packet: &Packet, _reason: DropReason, now: Time) {
+        let marked = std::mem::take(&mut self.marked);
+        if !self.of_switches[port.0 as usize] || self.is_decided() {
+            return;
+        }
+        let waiting = &mut self.waiting[port.0 as usize];
+        // A queue may push a packet out that it has accepted.
+        let place = waiting.iter().rposition(|seen| seen.is(packet));
+        let pushed_out = place.and_then(|place| waiting.remove(place));
+        let is_loss = packet.sequence_length() > 0;
+        if is_loss && self.scene.is_none() {
+            self.begun += 1;
+            self.scene = Some(Scene::new(port, now));
+            self.resume(now);
+        }
+        let Some(scene) = self.scene.as_mut().filter(|scene| scene.port() == port) else {
+            return;
+        };
+        let is_new = !scene.knows(packet.flow);
+        let seen = pushed_out.unwrap_or_else(|| Seen::new(packet, marked, now));
+        scene.lose(seen, packet, now);
+        if is_new && scene.knows(packet.flow) {
+            let state = self.flows[packet.flow.0 as usize].state;
+            scene.state(packet.flow, state, now);
+        }
+    }
+
+    fn on_hop(&mut self, port: PortId, packet: &Packet, now: Time) {
+        let waiting = &mut self.waiting[port.0 as usize];
+        if waiting.is_empty() {
+            return;
+        }
+        let Some(place) = waiting.iter().position(|seen| seen.is(packet)) else {
+            return;
+        };
+        let seen = waiting.remove(place);
+        if let Some((scene, seen)) = self.scene_at(port).zip(seen) {
+            scene.leave(seen, packet, now);
+            if scene.is_repaired() {
+                self.choose();
+            }
+        }
+    }
+
+    fn on_completion(&mut self, flow: FlowId, now: Time) {
+        if let Some(scene) = &mut self.scene {
+            scene.forget(flow, now);
+            if scene.is_repaired() {
+                self.choose();
+            }
+        }
+    }
+
+    fn on_endpoint(&mut self, end: End, endpoint: &Endpoint<Sender>, now: Time) {
+        if !end.sends || self.is_decided() {
+            return;
+        }
+        let window = endpoint.cc().as_role().window();
+        let after = Followed {
+            state: State::of(endpoint, window),
+            counters: endpoint.counters(),
+            recovering: endpoint.is_recovering(),
+            marked: self.flows[end.flow.0 as usize].marked,
+        };
+        let state = after.state;
+        let before = std::mem::replace(&mut self.flows[end.flow.0 as usize], after);
+        if let Some(scene) = &mut self.scene {
+            if scene.knows(end.flow) && state != before.state {
+                scene.state(end.flow, state, now);
+            }
+            self.decide(end.flow, endpoint, &before, now);
+        }
+    }
+
+    fn on_end(&mut self, now: Time) {
+        if let Some(scene) = &mut self.scene {
+            scene.stop(now);
+        }
+    }
+}
+
+/// Scenes that are begun in search of one with a timeout.
+const MOST_SCENES: u32 = 64;

@@ -1,0 +1,163 @@
+//! A scene as JSON: columns of whole numbers, times in nanoseconds as differences, so that pages stay small.
+
+use std::io::{self, Write};
+
+use base::Time;
+use schemes::clause::{Clause, Decision};
+
+use super::Theatre;
+use super::scene::{Scene, Seen, State};
+
+/// Writes `scene`.
+pub(super) fn write(out: &mut impl Write, scene: &Scene, of: &Theatre) -> io::Result<()> {
+    let topology = &of.plan.topology;
+    let names = topology.names();
+    let (from, to) = topology.ends(scene.port());
+    let [from, to] = [from, to].map(|node| &names[node.0 as usize]);
+    let link = topology.links()[scene.port().0 as usize / 2];
+    let spec = if scene.port().0.is_multiple_of(2) {
+        link.spec
+    } else {
+        link.back
+    };
+    let begin = scene.spans.first().map_or(scene.loss, |(from, _)| *from);
+    let ns = |time: Time| time.as_ps().saturating_sub(begin.as_ps()) / 1000;
+    write!(
+        out,
+        r#"{{"port":{},"name":"{from} to {to}","bps":{},"delay":{},"header":{},"begin":{},"loss":{},"#,
+        scene.port().0,
+        spec.rate.as_bps(),
+        spec.delay.as_ps() / 1000,
+        of.header_bytes,
+        begin.as_ps() / 1000,
+        ns(scene.loss),
+    )?;
+    let timeout = scene
+        .timeout
+        .map_or_else(|| "null".to_owned(), |at| ns(at).to_string());
+    let spans = scene.spans.iter();
+    let spans = spans.map(|(from, to)| format!("[{},{}]", ns(*from), ns(to.unwrap_or(scene.end))));
+    let flows = scene.flows.iter().map(|flow| {
+        let connection = &of.plan.connections[flow.0 as usize];
+        let (sender, receiver) = (connection.sender.0, connection.receiver.0);
+        format!("[{},{sender},{receiver}]", flow.0)
+    });
+    write!(
+        out,
+        r#""timeout":{timeout},"end":{},"spans":[{}],"flows":[{}],"#,
+        ns(scene.end),
+        joined(spans),
+        joined(flows)
+    )?;
+    packets(out, scene, &ns)?;
+    states(out, scene, &ns)?;
+    decisions(out, scene, &ns)?;
+    out.write_all(b"}")
+}
+
+/// When each packet was accepted, how much later it had left or was dropped (-1: not within the scene), its flow, where it
+/// begins, its payload and its flags.
+fn packets(out: &mut impl Write, scene: &Scene, ns: &dyn Fn(Time) -> u64) -> io::Result<()> {
+    let mut packets: Vec<&Seen> = scene.packets.iter().collect();
+    packets.sort_by_key(|seen| seen.accepted);
+    let times = differences(packets.iter().map(|seen| ns(seen.accepted)));
+    let later = packets.iter().map(|seen| match seen.left {
+        Time::NEVER => "-1".to_owned(),
+        left => ns(left).saturating_sub(ns(seen.accepted)).to_string(),
+    });
+    let flows = packets
+        .iter()
+        .map(|seen| scene.place(base::FlowId(seen.flow)));
+    write!(
+        out,
+        r#""packets":{{"t":[{times}],"d":[{}],"f":[{}],"s":[{}],"l":[{}],"k":[{}]}},"#,
+        joined(later),
+        joined(flows),
+        joined(packets.iter().map(|seen| seen.seq)),
+        joined(packets.iter().map(|seen| seen.payload)),
+        joined(packets.iter().map(|seen| seen.flags)),
+    )
+}
+
+/// When a state began, of which flow: congestion window (-1: none), bytes in flight, advertised window, what it waits for
+/// and how much later its timer expires (0: none runs).
+fn states(out: &mut impl Write, scene: &Scene, ns: &dyn Fn(Time) -> u64) -> io::Result<()> {
+    let states = scene.states.iter();
+    let of = |value: &dyn Fn(&State) -> u64| {
+        joined(scene.states.iter().map(|(_, _, state)| value(state)))
+    };
+    let times = differences(states.clone().map(|(at, ..)| ns(*at)));
+    let windows = states.clone().map(|(.., state)| match state.cwnd {
+        u64::MAX => "-1".to_owned(),
+        cwnd => cwnd.to_string(),
+    });
+    let timers = states.clone().map(|(at, _, state)| {
+        let later = state.timer.saturating_sub(at.as_ps()) / 1000;
+        if state.timer == 0 { 0 } else { later.max(1) }
+    });
+    write!(
+        out,
+        r#""states":{{"t":[{times}],"f":[{}],"c":[{}],"i":[{}],"g":[{}],"w":[{}],"r":[{}]}},"#,
+        joined(states.map(|(_, flow, _)| flow)),
+        joined(windows),
+        of(&|state| state.in_flight),
+        of(&|state| state.granted),
+        of(&|state| state.waits.into()),
+        joined(timers),
+    )
+}
+
+/// When which flow decided what, and the clauses that ask for it.
+fn decisions(out: &mut impl Write, scene: &Scene, ns: &dyn Fn(Time) -> u64) -> io::Result<()> {
+    let mut clauses: Vec<(Decision, Option<Clause>)> = Vec::new();
+    let mut numbers = Vec::new();
+    for moment in &scene.moments {
+        let found = (moment.decision, moment.clause);
+        let place = clauses.iter().position(|known| *known == found);
+        numbers.push(place.unwrap_or(clauses.len()));
+        if place.is_none() {
+            clauses.push(found);
+        }
+    }
+    let moments = scene.moments.iter();
+    let times = differences(moments.clone().map(|moment| ns(moment.at)));
+    let clauses = clauses.iter().map(|(decision, clause)| {
+        let place = clause.map_or_else(String::new, |clause| clause.place());
+        let text = clause.map_or("", |clause| clause.text);
+        // Neither has a character that JSON writes in another way.
+        format!("[\"{}\",\"{place}\",\"{text}\"]", name(*decision))
+    });
+    write!(
+        out,
+        r#""decisions":{{"t":[{times}],"f":[{}],"c":[{}]}},"clauses":[{}]"#,
+        joined(moments.map(|moment| scene.place(moment.flow))),
+        joined(numbers.iter()),
+        joined(clauses),
+    )
+}
+
+/// What a page calls a decision.
+const fn name(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Timeout => "timeout",
+        Decision::SynTimeout => "timeout of a SYN",
+        Decision::EnterRecovery => "fast recovery begins",
+        Decision::LeaveRecovery => "fast recovery ends",
+        Decision::Retransmit => "retransmission",
+        Decision::TailProbe => "probe of the tail",
+        Decision::Undo => "reduction taken back",
+        Decision::Reduce => "marks reduce the window",
+        Decision::Held => "held by the advertised window",
+    }
+}
+
+/// Each less the one before it.
+fn differences(times: impl Iterator<Item = u64>) -> String {
+    let mut before = 0;
+    joined(times.map(|time| time.saturating_sub(std::mem::replace(&mut before, time))))
+}
+
+fn joined<T: ToString>(values: impl Iterator<Item = T>) -> String {
+    let values: Vec<String> = values.map(|value| value.to_string()).collect();
+    values.join(",")
+}
