@@ -97,7 +97,9 @@ fn recorded(
             File::create(files.perfetto()).map(|file| Perfetto::new(plan, point, file))
         });
         let events = plan.as_ref().is_some_and(Plan::has_events);
-        let theatre = events.then(|| (Theatre::new(point), files.theatre().to_owned()));
+        // A scene needs the order of the whole network, so threads could not share the simulation.
+        let plays = events && !divided::is_worth_while(point);
+        let theatre = plays.then(|| (Theatre::new(point), files.theatre().to_owned()));
         let packets = files
             .places()
             .map(|places| Capture::new(places, point, files.captures()));

@@ -141,6 +141,11 @@ impl Follower {
         self.flights.lose(port, packet);
     }
 
+    /// `packet`, which `port` had accepted, is lost.
+    pub(crate) fn on_lost(&mut self, port: PortId, packet: &Packet) {
+        drop(self.flights.export(port, packet));
+    }
+
     /// `packet` goes on in another part of the network, behind `port`.
     pub(crate) fn export(&mut self, port: PortId, packet: &Packet) -> Option<Followed> {
         self.flights.export(port, packet)

@@ -177,6 +177,14 @@ pub fn watch(
     }
 }
 
+/// Whether a simulation is so long, and has so much to do in each link delay, that two threads end it sooner than one.
+/// It depends on the point alone. O(flows) where it is long.
+pub fn is_worth_while(point: &PointSpec) -> bool {
+    let two = NonZeroUsize::MIN.saturating_add(1);
+    let gains = |plan: &Plan, partition: &Partition| gain::is_likely(point, plan, partition, two);
+    gain::has_enough_to_do(point) && divide(point, Division::of_threads(two), gains).is_ok()
+}
+
 /// Says so if a probe cannot be put together from branches for parts.
 fn recordable(watching: &Watching<'_>) -> Result<(), &'static str> {
     let probe = watching.probe.as_ref();
@@ -277,8 +285,8 @@ fn undividable(point: &PointSpec, plan: &Plan, role_set: &RoleSet) -> Option<&'s
 }
 
 const NO_ROOM: &str = "memory has no room for a world for each thread";
-const RECORDED: &str = "packets are captured, or series have a trace.interval of their own: both are written in the \
-                        order of the whole network";
+const RECORDED: &str = "packets are captured, a scene of the first loss is recorded, or series have a trace.interval of \
+                        their own: these need the order of the whole network";
 const TOO_SMALL: &str = "there is too little to do in each link delay";
 /// The reason where a network has one part.
 const ONE_SWITCH: &str = "a network is one switch, or has no delay between switches";

@@ -50,7 +50,7 @@ impl<P: Probe> Probe for Watched<P> {
     fn on_lost(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
         self.probe.on_lost(port, packet, reason, now);
         if let Some(follower) = &mut self.follower {
-            follower.on_drop(port, packet);
+            follower.on_lost(port, packet);
         }
     }
 

@@ -191,6 +191,10 @@ impl Probe for Border {
         self.watched.on_drop(port, packet, reason, now);
     }
 
+    fn on_lost(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
+        self.watched.on_lost(port, packet, reason, now);
+    }
+
     #[inline(always)]
     fn on_pause(&mut self, port: PortId, class: u8, paused: bool, now: Time) {
         self.watched.on_pause(port, class, paused, now);
