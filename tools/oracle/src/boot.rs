@@ -1,6 +1,8 @@
-//! Boots of the kernel: each runs the scenarios that share their links, once.
+//! Boots of the kernel: each runs scenarios that share their links, once, or several times each if many answers are asked
+//! for.
 
 use std::fs;
+use std::ops::RangeInclusive;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -20,11 +22,18 @@ const CAPTURE: &str = include_str!("../guest/capture.py");
 /// Longest time that a boot may take, in s: about ten times the longest seen.
 const PATIENCE: u32 = 3600;
 
-/// Scenarios that a boot still has to answer.
+/// Answers to each scenario that have a boot of their own: links are made anew, and the kernel with them.
+const ALONE: u32 = 20;
+/// Answers to a scenario that share a boot beyond them. New connections make them independent, as metrics of old ones are
+/// not kept; a boot takes as long as ten answers to a scenario of few segments.
+const SHARED: u32 = 10;
+
+/// Answers that a boot still has to give.
 pub struct Boot<'a> {
     number: u32,
     rig: Rig,
-    scenarios: Vec<&'a Scenario>,
+    /// Scenarios with the numbers of the answers, in the order in which they run.
+    answers: Vec<(&'a Scenario, u32)>,
     /// Where what senders receive and send is written, if it is; such a boot's answers are not kept, as whoever captures
     /// has a copy of every packet.
     streams: Option<PathBuf>,
@@ -36,7 +45,7 @@ struct Plan<'a> {
     boot: u32,
     #[serde(flatten)]
     rig: Rig,
-    scenarios: &'a [&'a Scenario],
+    scenarios: Vec<&'a Scenario>,
 }
 
 /// Boots that are needed for the answers that are neither committed nor stored yet, at most `most` for each scenario.
@@ -51,29 +60,38 @@ pub fn missing<'a>(
     rigs.dedup();
     let last = scenarios
         .iter()
-        .map(|scenario| scenario.boots.min(most))
+        .map(|scenario| scenario.answers.min(most))
         .max();
+    let is_missing = |(scenario, answer): &(&Scenario, u32)| {
+        *answer <= scenario.answers.min(most)
+            && !is_committed(scenario, committed, *answer)
+            && !place(kernel, scenario, *answer).exists()
+    };
     let mut boots = Vec::new();
-    for number in 1..=last.unwrap_or(0) {
+    for number in (1..).take_while(|boot| *answers_of(*boot).start() <= last.unwrap_or(0)) {
         for rig in &rigs {
-            let is_missing = |scenario: &&&Scenario| {
-                scenario.rig == *rig
-                    && number <= scenario.boots.min(most)
-                    && !is_committed(scenario, committed, number)
-                    && !place(kernel, scenario, number).exists()
-            };
-            let scenarios: Vec<&Scenario> = scenarios.iter().filter(is_missing).copied().collect();
-            if !scenarios.is_empty() {
+            let own = scenarios.iter().filter(|scenario| scenario.rig == *rig);
+            let answers = own.flat_map(|scenario| answers_of(number).map(|one| (*scenario, one)));
+            let answers: Vec<(&Scenario, u32)> = answers.filter(is_missing).collect();
+            if !answers.is_empty() {
                 boots.push(Boot {
                     number,
                     rig: *rig,
-                    scenarios,
+                    answers,
                     streams: None,
                 });
             }
         }
     }
     boots
+}
+
+/// The numbers of the answers that a boot gives to a scenario, the first boot being 1.
+fn answers_of(boot: u32) -> RangeInclusive<u32> {
+    match boot.checked_sub(ALONE + 1) {
+        None => boot..=boot,
+        Some(later) => ALONE + later * SHARED + 1..=ALONE + (later + 1) * SHARED,
+    }
 }
 
 /// Boots that write what senders of these scenarios receive and send into folders below `folder`, one for each that is
@@ -88,7 +106,7 @@ pub fn capturing<'a>(scenarios: &'a [Scenario], folder: &Path) -> Vec<Boot<'a>> 
             jitter: 0,
             ..scenario.rig
         },
-        scenarios: vec![scenario],
+        answers: vec![(scenario, 1)],
         streams: Some(folder.join(&scenario.name)),
     };
     let is_absent = |boot: &Boot<'_>| boot.streams.as_ref().is_some_and(|place| !place.exists());
@@ -106,7 +124,7 @@ pub fn stored(
         definition: scenario.definition(),
         ..Answered::default()
     };
-    for number in 1..=scenario.boots.min(most) {
+    for number in 1..=scenario.answers.min(most) {
         let place = place(kernel, scenario, number);
         if place.exists() {
             let raw: Raw = serde_json::from_str(&fs::read_to_string(&place)?)
@@ -120,18 +138,18 @@ pub fn stored(
     Ok(answered)
 }
 
-/// Whether the committed data have an answer of this boot to the scenario as it is now.
-fn is_committed(scenario: &Scenario, committed: &Answers, boot: u32) -> bool {
+/// Whether the committed data have the answer with this number to the scenario as it is now.
+fn is_committed(scenario: &Scenario, committed: &Answers, answer: u32) -> bool {
     let answered = committed.get(&scenario.name);
     answered.is_some_and(|answered| {
-        answered.definition == scenario.definition() && answered.boots.contains_key(&boot)
+        answered.definition == scenario.definition() && answered.boots.contains_key(&answer)
     })
 }
 
-/// Where the answer of a boot to a scenario lies: its name tells the scenario, its definition and the boot.
-fn place(kernel: &Kernel, scenario: &Scenario, boot: u32) -> PathBuf {
+/// Where an answer to a scenario lies: its name tells the scenario, its definition and the number of the answer.
+fn place(kernel: &Kernel, scenario: &Scenario, answer: u32) -> PathBuf {
     let name = format!(
-        "{}-{:016x}-{boot}.json",
+        "{}-{:016x}-{answer}.json",
         scenario.name,
         scenario.definition()
     );
@@ -149,8 +167,18 @@ fn keep(place: &Path, answer: &str) -> Result<()> {
 impl Boot<'_> {
     /// Its number and scenarios, for people.
     pub fn title(&self) -> String {
-        let names: Vec<&str> = self.scenarios.iter().map(|one| &*one.name).collect();
-        format!("boot {}: {}", self.number, names.join(" "))
+        let runs = self
+            .answers
+            .chunk_by(|one, other| one.0.name == other.0.name);
+        let runs = runs.map(|run| match run {
+            [(scenario, _)] => scenario.name.clone(),
+            run => format!("{} x{}", run[0].0.name, run.len()),
+        });
+        format!(
+            "boot {}: {}",
+            self.number,
+            runs.collect::<Vec<_>>().join(" ")
+        )
     }
 
     /// Boots and stores each answer as it comes: what a broken boot has answered stays.
@@ -177,26 +205,24 @@ impl Boot<'_> {
             fs::create_dir_all(part)?;
         }
         let (status, text) = self.boot(kernel, &own, part.as_deref())?;
+        let given = text.lines();
+        let given = given.filter_map(|line| line.trim().strip_prefix("ANSWER "));
         let mut count = 0;
-        for line in text
-            .lines()
-            .filter_map(|line| line.trim().strip_prefix("ANSWER "))
-        {
+        for (line, (scenario, number)) in given.zip(&self.answers) {
             let raw: Raw = serde_json::from_str(line)?;
-            let scenario = self.scenarios.iter().find(|one| one.name == raw.name);
-            let scenario = scenario.context("an answer to another scenario")?;
+            ensure!(raw.name == scenario.name, "an answer to another scenario");
             count += 1;
             if self.streams.is_none() {
-                keep(&place(kernel, scenario, self.number), line)?;
+                keep(&place(kernel, scenario, *number), line)?;
             }
         }
-        if count < self.scenarios.len() {
+        if count < self.answers.len() {
             let lines: Vec<&str> = text.lines().collect();
             let last = lines[lines.len().saturating_sub(12)..].join("\n");
             bail!(
                 "{} answers of {} ({status}); the guest's console ends so:\n{last}",
                 count,
-                self.scenarios.len()
+                self.answers.len()
             );
         }
         ensure!(text.contains("LAB-END"), "the guest did not end by itself");
@@ -218,7 +244,7 @@ impl Boot<'_> {
         let plan = Plan {
             boot: self.number,
             rig: self.rig,
-            scenarios: &self.scenarios,
+            scenarios: self.answers.iter().map(|(scenario, _)| *scenario).collect(),
         };
         fs::write(own.join("plan.json"), serde_json::to_string(&plan)?)?;
         fs::write(own.join("lab.py"), LAB)?;
@@ -263,5 +289,17 @@ impl Boot<'_> {
 
     fn hash(&self) -> u64 {
         XxHash64::oneshot(0, self.title().as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_answer_has_one_boot_and_later_ones_share_theirs() {
+        let all: Vec<u32> = (1..=24).flat_map(answers_of).collect();
+        assert_eq!(all, (1..=60).collect::<Vec<_>>());
+        assert_eq!((answers_of(20), answers_of(21)), (20..=20, 21..=30));
     }
 }

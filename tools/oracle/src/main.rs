@@ -39,8 +39,8 @@ use oracle::{boot, compare, list, page, simulate};
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Boots for each scenario at most; stored answers of others are left out
-    #[arg(long, value_name = "N", default_value_t = list::MOST_BOOTS)]
+    /// Answers of the kernel to each scenario at most: the first 20 have a boot each, ten of the others share one
+    #[arg(long, value_name = "N", default_value_t = list::MOST_ANSWERS)]
     boots: u32,
     /// Only scenarios whose name contains this; prints them and writes no file
     #[arg(long, value_name = "NAME")]
@@ -386,6 +386,6 @@ fn run_in_order(boots: &[boot::Boot<'_>], kernel: &Kernel, jobs: usize) -> Vec<S
 const ORIGIN: &str = "# Answers of Linux ";
 /// What they are.
 const ABOUT: &str = "\
-Measured by cargo xtask oracle linux: one line for each boot of a scenario, with the hash of the scenario's definition:
-an answer to a scenario that was changed since counts no more. Lists are joined by spaces: the time of each
+Measured by cargo xtask oracle linux: one line for each answer to a scenario, of which the first 20 have a boot each,
+with the hash of the scenario's definition: an answer to a scenario that was changed since counts no more. Lists are joined by spaces: the time of each
 round in us, the retransmission timeouts in it, payload bytes of each flow. Counters are those of all hosts together.";

@@ -100,7 +100,7 @@ fn summary(rows: &[Row]) -> String {
             of("open")
         )
     };
-    let boots = rows.iter().map(|row| row.theirs.len()).max();
+    let answers = rows.iter().map(|row| row.theirs.len()).max();
     let timers = rows
         .iter()
         .filter(|row| row.verdict.timers && row.scenario.section != Section::Streams);
@@ -111,9 +111,9 @@ fn summary(rows: &[Row]) -> String {
     let (incasts, same) = (timers.clone().count(), timers.filter(same).count());
     [
         format!(
-            "\nThe kernel has booted {} times for a scenario at most; where chance decides something, {SEEDS} seeds are \
-             simulated for each boot.\n",
-            boots.unwrap_or(0)
+            "\nThe kernel has answered a scenario {} times at most; where chance decides something, {SEEDS} seeds are \
+             simulated for each answer.\n",
+            answers.unwrap_or(0)
         ),
         "\n| scenarios | agree | differ | open |\n|---|---|---|---|\n".to_owned(),
         line("no timer expires in the kernel", false),

@@ -62,6 +62,42 @@ fn every_reason_is_about_scenarios_of_the_list_and_no_scenario_has_two() {
     assert!(unknown.is_empty(), "{unknown:?}");
 }
 
+/// Chapters quote the page: its totals, and goodputs.
+#[test]
+fn chapters_quote_the_numbers_of_the_page() {
+    let read = |file: &str| std::fs::read_to_string(repository().join(file)).unwrap();
+    let page = read("docs/reference/oracle-linux.md");
+    let cells = |name: &str| -> Vec<String> {
+        let start = format!("| {name} | ");
+        let line = page.lines().find_map(|line| line.strip_prefix(&start));
+        line.unwrap_or_else(|| panic!("the page has no {name}"))
+            .split(" | ")
+            .map(|cell| cell.trim_end_matches(" |").to_owned())
+            .collect()
+    };
+    let trust = read("docs/concepts/trust.md").replace('\n', " ");
+    for (row, when) in [
+        ("no timer expires in the kernel", "no timer expires"),
+        ("a timer expires", "one expires"),
+    ] {
+        let [agree, differ, open] = &cells(row)[..] else {
+            panic!("three totals")
+        };
+        let said = format!("{agree} agree, {differ} differ and {open} are open where {when}");
+        assert!(trust.contains(&said), "docs/concepts/trust.md: {said}");
+    }
+    let table = read("docs/guide/table.md");
+    for cc in ["reno", "cubic", "dctcp"] {
+        let both = |suffix: &str| {
+            let goodput = cells(&format!("incast-64x64k-{cc}{suffix}")).swap_remove(0);
+            let (theirs, ours) = goodput.split_once("; ").unwrap_or((&goodput, &goodput));
+            format!("{theirs} | {ours}")
+        };
+        let line = format!("| {cc} | {} | {} |", both(""), both("-rto10ms"));
+        assert!(table.contains(&line), "docs/guide/table.md: {line}");
+    }
+}
+
 /// What some of the kernel's senders received and sent, from `cargo xtask oracle linux --streams`, cut after some rounds
 /// or hundreds of segments: duplicates, lost retransmissions, timeouts, probes, marks.
 #[test]

@@ -73,7 +73,7 @@ fn pauses() -> Vec<Scenario> {
         for (rtos, pause) in [("0.5", 150), ("1.5", 450), ("3", 900), ("10", 3000)] {
             let kind = rounds_of(1, 1_000_000, TICKS);
             list.push(Scenario {
-                boots: FEW,
+                answers: FEW,
                 exact: true,
                 look: 0,
                 extras: idle(pause * MILLISECOND),
@@ -140,7 +140,7 @@ fn single_losses() -> Vec<Scenario> {
             copies,
         };
         Scenario {
-            boots: SOME,
+            answers: SOME,
             section: Section::Losses,
             ..alone(&name, ONE, rounds_of(1, 12 * MSS, TICKS), lose)
         }
@@ -235,7 +235,7 @@ fn long_paths() -> Vec<Scenario> {
 fn segmented(rig: Rig, cc: &'static str, senders: u32, segments: u64) -> Scenario {
     let kind = rounds_of(senders, segments * MSS, JITTER);
     Scenario {
-        boots: MANY,
+        answers: MANY,
         section: Section::Few,
         ..scenario(format!("incast-{senders}x{segments}s-{cc}"), rig, cc, kind)
     }
@@ -282,7 +282,7 @@ fn with(one: Scenario, extras: Extras) -> Scenario {
     }
 }
 
-/// Boots where a round hangs on how those before it met the kernel's ticks.
+/// Answers where a round hangs on how those before it met the kernel's ticks.
 const SOME: u32 = 6;
 /// Some ticks of the kernel, in ns: a request of a single sender waits for less, so that each round meets them anew.
 const TICKS: u64 = 10_000_000;

@@ -6,11 +6,11 @@ use super::{Extras, Kind, PACKET, Rig, Scenario, Section, Stream};
 const CCS: [&str; 3] = ["reno", "cubic", "dctcp"];
 /// About what four packets take at the port: senders answer in another order each time, and nearly at once.
 pub(super) const JITTER: u64 = 50_000;
-/// Boots where a timer can expire, or chance decides.
+/// Answers where a timer can expire, or chance decides.
 pub(super) const MANY: u32 = 20;
-/// Boots where flows that have begun share by chance.
+/// Answers where flows that have begun share by chance.
 const SHARING: u32 = 10;
-/// Boots where neither does.
+/// Answers where neither does.
 pub(super) const FEW: u32 = 2;
 
 /// A packet takes 12.1 us at the port: nobody keeps step with it.
@@ -124,13 +124,13 @@ pub(super) fn incast(rig: Rig, cc: &'static str, senders: u32, kib: u64) -> Scen
         jitter: JITTER,
     };
     Scenario {
-        boots: MANY,
+        answers: MANY,
         ..scenario(format!("incast-{senders}x{kib}k-{cc}"), rig, cc, kind)
     }
 }
 
 pub(super) fn stream(name: &str, cc: &'static str, stream: Stream) -> Scenario {
-    let boots = if stream.loss + stream.reordering > 0.0 {
+    let answers = if stream.loss + stream.reordering > 0.0 {
         MANY
     } else if stream.starts.len() > 1 {
         SHARING
@@ -138,8 +138,8 @@ pub(super) fn stream(name: &str, cc: &'static str, stream: Stream) -> Scenario {
         FEW
     };
     Scenario {
-        boots,
-        exact: boots == FEW,
+        answers,
+        exact: answers == FEW,
         section: Section::Streams,
         ..scenario(format!("{name}-{cc}"), STEEP, cc, Kind::Stream(stream))
     }
@@ -158,7 +158,7 @@ pub(super) fn scenario(name: String, rig: Rig, cc: &'static str, kind: Kind) -> 
         look: 5 * PACKET * 8 * SECOND / rig.rate,
         kind,
         extras: Extras::default(),
-        boots: FEW,
+        answers: FEW,
         exact: false,
         section: Section::Incasts,
     }
