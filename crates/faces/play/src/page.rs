@@ -125,18 +125,19 @@ fn can_be_carried(scenario: &Scenario) -> Result<(), Problems> {
         ));
         return Err(problem.help("compare it with `tailwater run`").into());
     }
-    let is_file: [(&str, &dyn Fn(&str) -> bool); 2] = [
-        ("topology.graph", &graph::is_path),
-        ("workload.trace", &flow_trace::is_path),
-    ];
     for point in scenario.points() {
         let texts = point.groups.iter().map(|group| &group.texts);
         for texts in texts.chain([&point.texts]) {
-            let found = is_file.iter().find(|(key, is_path)| is_path(&texts[*key]));
-            if let Some((key, _)) = found {
+            let (graph, trace) = ("topology.graph", "workload.trace");
+            let found = if graph::is_path(&texts[graph]) {
+                Some(graph)
+            } else {
+                flow_trace::is_path(&texts[trace]).then_some(trace)
+            };
+            if let Some(key) = found {
                 let problem = Problem::new(format!(
                     "a page cannot read the file of {key} = {}",
-                    &texts[*key]
+                    &texts[key]
                 ));
                 return Err(problem
                     .help("use a built-in one, or `tailwater run`")

@@ -69,12 +69,7 @@ pub(crate) fn read(text: &str, options: &Options) -> Result<Imported, String> {
         }
     }
     if read < count && !options.lenient {
-        return Err(format!(
-            "line {}, column {}: the flows end after {read} of {count}: the rest is missing, or correct the number in line \
-             {number}; lenient import takes those that are there",
-            end.0,
-            end.1.trim_end().chars().count() + 1
-        ));
+        return Err(ends_early((read, count), end, number));
     }
     let mut notes = vec!["Hosts have the numbers of the file's nodes.".to_owned()];
     if read < count {
@@ -99,6 +94,16 @@ pub(crate) fn read(text: &str, options: &Options) -> Result<Imported, String> {
         ],
         notes,
     })
+}
+
+/// The error of a file that ends with the line `end` after fewer flows than line `first` says.
+fn ends_early((read, count): (u64, u64), end: (usize, &str), first: usize) -> String {
+    format!(
+        "line {}, column {}: the flows end after {read} of {count}: the rest is missing, or correct the number in line \
+         {first}; lenient import takes those that are there",
+        end.0,
+        end.1.trim_end().chars().count() + 1
+    )
 }
 
 /// Whether a line has words about the format instead of a flow: it does not begin with a number, nor has most of a flow's.

@@ -60,7 +60,7 @@ pub fn rows(summary: &Summary) -> Frame {
 pub fn points(summary: &Summary) -> Frame {
     let mut frame = Frame::default();
     let all = || summary.points.iter();
-    frame.leading(summary, all());
+    frame.leading(summary, &all());
     let values: Vec<Vec<f64>> = all().map(|point| metric_values(&point.metrics)).collect();
     for (place, metric) in METRICS.iter().enumerate() {
         let column = values.iter().map(|values| values[place]);
@@ -95,7 +95,7 @@ pub fn collectives(summary: &Summary) -> Frame {
         let points = summary.points.iter();
         points.flat_map(|point| point.collectives.iter().map(move |one| (point, one)))
     };
-    frame.leading(summary, all().map(|(point, _)| point));
+    frame.leading(summary, &all().map(|(point, _)| point));
     let group = text(
         "group",
         "Name of the group of flows; empty if the scenario has none.",
@@ -131,7 +131,7 @@ impl Frame {
     fn leading<'a>(
         &mut self,
         summary: &'a Summary,
-        points: impl Iterator<Item = &'a PointSummary> + Clone,
+        points: &(impl Iterator<Item = &'a PointSummary> + Clone),
     ) {
         let row = |point: &PointSummary| &summary.rows[point.row as usize];
         for field in super::leading_fields() {
