@@ -386,6 +386,6 @@ fn run_in_order(boots: &[boot::Boot<'_>], kernel: &Kernel, jobs: usize) -> Vec<S
 const ORIGIN: &str = "# Answers of Linux ";
 /// What they are.
 const ABOUT: &str = "\
-Measured by cargo xtask oracle linux: one line for each answer to a scenario, of which the first 20 have a boot each,
+Measured by cargo xtask oracle linux: one line for each answer to a scenario; the first 20 have a boot each,
 with the hash of the scenario's definition: an answer to a scenario that was changed since counts no more. Lists are joined by spaces: the time of each
 round in us, the retransmission timeouts in it, payload bytes of each flow. Counters are those of all hosts together.";

@@ -83,7 +83,7 @@ pub struct Question {
     /// Packets of hosts wait in a queue that TCP's small queues see; without jitter
     #[arg(long)]
     own_queue: bool,
-    /// Answers of the kernel, the first 20 of which have a boot each, and ten seeds of the simulator for each
+    /// Answers of the kernel (the first 20 have a boot each) and ten seeds of the simulator for each
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub boots: u32,
     /// Boots at a time

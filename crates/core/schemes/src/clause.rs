@@ -12,7 +12,7 @@ pub struct Clause {
     pub document: &'static str,
     /// Where it stands in the document; with its own document if that is another one.
     pub section: &'static str,
-    /// What it asks for.
+    /// The behaviour that it asks for.
     pub text: &'static str,
 }
 
@@ -32,7 +32,7 @@ impl Clause {
     }
 }
 
-/// What a sender decides, as one sees it from outside.
+/// A decision of a sender, seen from outside.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Decision {
     /// The retransmission timer has expired.

@@ -84,7 +84,7 @@ pub(crate) fn ruled(styled: bool) -> Table {
     table
 }
 
-/// What a cell that stands out says.
+/// The words of a cell that stands out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
     Good,

@@ -54,7 +54,7 @@ pub(crate) fn page(request: &Request, name: &str) -> Result<String, Problems> {
     })
 }
 
-/// What a paper claims about the figure of this name, if it is one.
+/// The claims of a paper about the figure of this name, if it is one.
 fn claims_of(name: &str) -> Result<Vec<String>, Problems> {
     let Some((paper, figure)) = name.split_once('/') else {
         return Ok(Vec::new());

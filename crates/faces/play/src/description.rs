@@ -1,4 +1,4 @@
-//! What the page offers to change about a scenario.
+//! Settings of a scenario that the page offers to change.
 
 use plan::{PointSpec, keys};
 use scenario::{Problems, Scenario};

@@ -1,4 +1,4 @@
-//! What is wrong with settings, for the place of the page where they stand.
+//! Faults of settings, for the place of the page where they stand.
 
 use scenario::{Argument, Problem, Problems};
 use serde::Serialize;

@@ -36,7 +36,7 @@ pub(crate) fn values(key: &Key, texts: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// What a setting measures, told by a value in the middle of what is usual, which others do not take.
+/// The quantity of a setting, told by a value in the middle of what is usual, which others do not take.
 struct Family {
     middle: &'static str,
 }

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lecture {
-    /// What it is about, in a few words.
+    /// Its subject, in a few words.
     pub title: String,
     /// The scenario that its steps change.
     pub scenario: String,
-    /// What is shown, one after the other.
+    /// Its steps, one after the other.
     pub steps: Vec<Step>,
 }
 
@@ -18,14 +18,14 @@ pub struct Lecture {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// What a listener sees in the run.
+    /// The sentence about the run.
     pub says: String,
     /// The schemes of the run.
     pub schemes: Vec<String>,
     /// Its settings.
     #[serde(default)]
     pub set: Vec<(String, String)>,
-    /// What the sentence says as goals, each of which the run of every scheme meets; tests assert them.
+    /// The sentence as goals; the run of every scheme meets each, as tests assert.
     pub holds: Vec<String>,
 }
 

@@ -35,7 +35,7 @@ pub use lecture::{Lecture, Step, lectures};
 pub use page::{Opened, PROGRAM_VERSION, page};
 pub use request::{Order, Request};
 
-/// What the page shows for a request, both as JSON.
+/// The answer of the page to a request, both as JSON.
 pub fn call(request: &str) -> String {
     let answer = match serde_json::from_str(request) {
         Ok(Order::Describe(request)) => description::describe(&request),

@@ -9,10 +9,10 @@ use crate::lecture::lectures;
 use crate::request::Request;
 use crate::{description, run};
 
-/// What a page opens with.
+/// The first state of a page.
 #[derive(Clone, Debug)]
 pub struct Opened {
-    /// What the command calls the scenario.
+    /// The name of the scenario in the command.
     pub name: String,
     /// The scenario.
     pub source: Source,

@@ -1,11 +1,11 @@
-//! What the page asks for.
+//! Requests of the page.
 
 use std::num::NonZeroU32;
 
 use scenario::{Overrides, Problems, Scenario, Source};
 use serde::{Deserialize, Serialize};
 
-/// What is to be done.
+/// The task.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
@@ -21,7 +21,7 @@ pub enum Order {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
-    /// What the command calls the scenario.
+    /// The name of the scenario in the command.
     pub name: String,
     /// Its text.
     pub text: String,
@@ -31,7 +31,7 @@ pub struct Request {
     pub sets: Vec<(String, String)>,
     /// The seed; none: the scenario's.
     pub seed: Option<u64>,
-    /// What the results are to reach.
+    /// Goals of the results.
     pub goals: Vec<String>,
     /// Seconds that a run may take before the page asks whether it is wanted.
     pub patience_s: Option<f64>,

@@ -1,4 +1,4 @@
-//! What figures are made from, read from runs in one pass each and in bounded memory.
+//! Data of figures, read from runs in one pass each and in bounded memory.
 
 mod slowdowns;
 

@@ -229,7 +229,7 @@ pub const STYLE: &str = concat!(
     include_str!("../templates/theatre.css")
 );
 
-/// What a page does with its theme, its charts and its tables. It heeds an event `drawn` of parts that are drawn anew.
+/// The script of a page: its theme, its charts and its tables. It heeds an event `drawn` of parts that are drawn anew.
 pub const SCRIPT: &str = concat!(
     include_str!("../templates/page.js"),
     include_str!("../templates/charts.js"),

@@ -36,7 +36,7 @@ pub struct Perfetto {
     arrows: u64,
 }
 
-/// What is known of a flow.
+/// Facts about a flow.
 #[derive(Clone, Default)]
 struct FlowState {
     started: bool,
@@ -82,7 +82,7 @@ impl Perfetto {
         self.tracks.finish()
     }
 
-    /// What the counters of an end have gained since it was last seen.
+    /// How much the counters of an end have grown since it was last seen.
     fn gained(&mut self, end: End, endpoint: &Endpoint<Sender>) -> [u64; 4] {
         let counters = endpoint.counters();
         let now = [

@@ -1,4 +1,4 @@
-//! What a page plays of a simulation: every packet at the port that dropped one, from before the first loss to the end of
+//! The scene of a simulation that a page plays: every packet at the port that dropped one, from before the first loss to the end of
 //! its repair, and what each sender thought meanwhile.
 //!
 //! A [`Theatre`] is a probe that keeps one [scene](scene): the first that a timeout is a part of, else the first. A scene
@@ -29,7 +29,7 @@ pub struct Theatre {
     /// The scheme or composition of each group, and whether its ends use SACK.
     groups: Vec<(String, bool)>,
     header_bytes: u32,
-    /// What each port has. Those of hosts stay empty.
+    /// The packets of each port. Hosts' ports stay empty.
     ports: Vec<Held>,
     of_switches: Vec<bool>,
     flows: Vec<Followed>,
@@ -40,7 +40,7 @@ pub struct Theatre {
     begun: u32,
 }
 
-/// What is known of a flow.
+/// Facts about a flow.
 #[derive(Clone, Default)]
 struct Followed {
     state: State,
@@ -125,7 +125,7 @@ impl Theatre {
         &self.groups[self.plan.connections[flow.0 as usize].group as usize]
     }
 
-    /// What the counters of a sender say that it has decided.
+    /// Decisions of a sender, by its counters.
     fn decide(&mut self, flow: FlowId, endpoint: &Endpoint<Sender>, before: &Followed, now: Time) {
         let Some(scene) = &self.scene else { return };
         if !scene.knows(flow) {

@@ -1,4 +1,4 @@
-//! What a report reads of a run, on disk or in memory.
+//! A run as a report reads it, on disk or in memory.
 
 use plan::PointSpec;
 use record::trace::{Plan, Recorder, Series, SeriesRow};

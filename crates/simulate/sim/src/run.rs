@@ -231,7 +231,7 @@ pub(crate) fn last_of(point: &PointSpec) -> Time {
     duration.map_or(Time::ZERO, |duration| Time::ZERO + duration)
 }
 
-/// What a world comes to whose events have been handled, with this processor time. Its probe comes back.
+/// The outcome of a world whose events have been handled, with this processor time. Its probe comes back.
 pub(crate) fn finish<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
     mut world: World<R, P>,
     handled: Handled,

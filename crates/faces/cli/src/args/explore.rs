@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::value::seed;
 
-/// What a page opens with, and where it goes.
+/// The first state of a page, and its file.
 #[derive(Args)]
 pub(crate) struct ExploreArgs {
     /// A built-in scenario by name, a figure of a paper as in rcc/fig5a, the path of a .toml file, or - for standard

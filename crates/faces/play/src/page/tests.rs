@@ -37,7 +37,7 @@ fn of_incast() -> String {
     page(&opened).unwrap()
 }
 
-/// What the page was seen to do; `None` where no browser or no Node.js is installed.
+/// Actions of the page, as a browser saw them; `None` where no browser or no Node.js is installed.
 fn seen(folder: &Path, html: &str) -> Option<Value> {
     let chromium = testing::chromium()?;
     let mut node = testing::tool("node")?;

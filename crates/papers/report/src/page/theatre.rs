@@ -15,7 +15,7 @@ use crate::units;
 #[derive(Default)]
 pub(super) struct Theatre {
     pub(super) scenes: Vec<Scene>,
-    /// What the script reads.
+    /// Data for the script.
     pub(super) json: String,
     /// Simulations whose scenes would make the page too large.
     pub(super) left_out: usize,

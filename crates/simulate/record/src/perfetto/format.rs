@@ -39,7 +39,7 @@ pub struct TrackDescriptor {
     /// Its number in the file.
     #[prost(uint64, optional, tag = "1")]
     pub uuid: Option<u64>,
-    /// What the viewer calls it.
+    /// Its name in the viewer.
     #[prost(string, optional, tag = "2")]
     pub name: Option<String>,
     /// The track that it is shown below.
@@ -56,7 +56,7 @@ pub struct TrackDescriptor {
     pub sibling_order_rank: Option<i32>,
 }
 
-/// What a counter counts.
+/// The quantity of a counter.
 #[derive(Clone, PartialEq, Message)]
 pub struct CounterDescriptor {
     /// 3: bytes.
@@ -64,7 +64,7 @@ pub struct CounterDescriptor {
     pub unit: Option<i32>,
 }
 
-/// What happened on a track.
+/// An event on a track.
 #[derive(Clone, PartialEq, Message)]
 pub struct TrackEvent {
     /// A [`Kind`].
@@ -73,7 +73,7 @@ pub struct TrackEvent {
     /// The track.
     #[prost(uint64, optional, tag = "11")]
     pub track_uuid: Option<u64>,
-    /// What the viewer calls it.
+    /// Its name in the viewer.
     #[prost(string, optional, tag = "23")]
     pub name: Option<String>,
     /// The value of a counter from now on.
@@ -106,7 +106,7 @@ pub struct DebugAnnotation {
 pub enum Kind {
     /// Something begins.
     Begin = 1,
-    /// What began last on the track ends.
+    /// The slice that began last on the track ends.
     End = 2,
     /// Something without duration.
     Instant = 3,

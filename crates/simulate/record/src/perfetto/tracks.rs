@@ -38,7 +38,7 @@ enum Track {
     Window(u32, &'static str),
 }
 
-/// What can happen to a packet at a port.
+/// Events of a packet at a port.
 #[derive(Clone, Copy)]
 pub(super) enum Instant {
     Mark,
@@ -46,7 +46,7 @@ pub(super) enum Instant {
     Drop(Option<u64>),
 }
 
-/// What limits a sender and what it uses of that, in bytes.
+/// The limits of a sender and its use of them, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Windows {
     pub(super) cwnd: Option<u64>,

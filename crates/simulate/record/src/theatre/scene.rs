@@ -9,7 +9,7 @@ use schemes::Sender;
 use schemes::clause::{Clause, Decision};
 use tcp::Endpoint;
 
-/// What happened at one port while a loss was repaired.
+/// Events at one port while a loss was repaired.
 pub(super) struct Scene {
     port: PortId,
     pub(super) loss: Time,
@@ -34,7 +34,7 @@ pub(super) struct Scene {
 /// The packets of a port.
 #[derive(Clone, Default)]
 pub(super) struct Held {
-    /// Those between their acceptance and their arrival behind the port.
+    /// Packets between their acceptance and their arrival behind the port.
     pub(super) waiting: VecDeque<Seen>,
     /// The latest that arrived there.
     past: VecDeque<Seen>,
@@ -58,7 +58,7 @@ pub(super) struct Seen {
     slot: Option<u32>,
 }
 
-/// What a sender thinks.
+/// The state of a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct State {
     /// Congestion window; `u64::MAX`: none.

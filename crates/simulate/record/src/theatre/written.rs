@@ -97,7 +97,7 @@ fn packets(out: &mut impl Write, scene: &Scene, ns: &dyn Fn(Time) -> i64) -> io:
     )
 }
 
-/// When a state began, of which flow: congestion window (-1: none), bytes in flight, advertised window, what it waits for
+/// When a state began, and its flow: congestion window (-1: none), bytes in flight, advertised window, what it waits for
 /// and how many microseconds later its timer expires (0: none runs).
 fn states(out: &mut impl Write, scene: &Scene, ns: &dyn Fn(Time) -> i64) -> io::Result<()> {
     let states = scene.states.iter();
@@ -154,7 +154,7 @@ fn decisions(out: &mut impl Write, scene: &Scene, ns: &dyn Fn(Time) -> i64) -> i
     )
 }
 
-/// What a page calls a decision.
+/// The name of a decision on a page.
 const fn name(decision: Decision) -> &'static str {
     match decision {
         Decision::Timeout => "timeout",

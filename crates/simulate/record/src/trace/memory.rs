@@ -8,7 +8,7 @@ use super::plan::Plan;
 use super::read::SeriesRow;
 use super::recorder::Sink;
 
-/// What a [`Recorder`](super::Recorder) recorded of a point. Clones share the rows.
+/// The rows that a [`Recorder`](super::Recorder) recorded of a point. Clones share the rows.
 #[derive(Clone, Debug)]
 pub struct Series {
     point: u32,
