@@ -204,18 +204,23 @@ impl Monitor for After<'_> {
     }
 }
 
-/// Every file of a run but `run.json`.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let entries = fs::read_dir(folder).expect("a run folder");
-    let files = entries.map(|entry| entry.expect("a file of it").path());
-    let name = |path: &PathBuf| {
-        let name = path.file_name().expect("a file has a name");
-        name.to_string_lossy().into_owned()
-    };
-    let files = files.filter(|path| !["run.json", ".lock"].contains(&name(path).as_str()));
+/// Every file of a run but `run.json`, those of its folders, too.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder).expect("a run folder") {
+        let path = entry.expect("a file of it").path();
+        let name = PathBuf::from(path.file_name().expect("a file has a name"));
+        if path.is_dir() {
+            let inner = self::files(&path).into_iter();
+            files.extend(inner.map(|(inner, bytes)| (name.join(inner), bytes)));
+        } else if !["run.json", ".lock"]
+            .iter()
+            .any(|other| name == Path::new(other))
+        {
+            files.insert(name, fs::read(&path).expect("a file that is whole"));
+        }
+    }
     files
-        .map(|path| (name(&path), fs::read(&path).expect("a file that is whole")))
-        .collect()
 }
 
 struct Scratch(PathBuf);

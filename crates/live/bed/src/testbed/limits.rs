@@ -151,7 +151,8 @@ fn endpoints(keys: &Keys) -> Vec<(String, &'static str)> {
     }
     if keys.tcp.go_back_n {
         refused.push((
-            "tcp.go_back_n: receivers of Linux keep what comes beyond a gap".to_owned(),
+            "tcp.go_back_n: receivers of Linux keep what comes beyond a gap, and tcp.go_back_again \
+             does nothing without it".to_owned(),
             "set it to false",
         ));
     }
