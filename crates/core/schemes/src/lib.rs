@@ -13,10 +13,10 @@
 
 #[macro_use]
 mod registry;
+pub mod clause;
 mod roster;
 mod window_scale;
 
-pub mod clause;
 pub mod cubic;
 pub mod dcqcn;
 pub mod dctcp;

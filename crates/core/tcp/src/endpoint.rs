@@ -464,27 +464,6 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         }
     }
 
-    fn on_state_deadline(&mut self, now: Time) -> Progress {
-        self.state_deadline = Time::NEVER;
-        if self.state == State::TimeWait {
-            self.enter_closed();
-            return Progress::default();
-        }
-        self.sender.count_handshake_timeout();
-        self.opening.timeouts += 1;
-        if self.gives_up_opening() {
-            return self.give_up();
-        }
-        // A lost SYN is sent again; a lost SYN-ACK is offered again, so that a role may hold it.
-        if self.state == State::SynSent {
-            self.syn_due = true;
-        } else {
-            self.receiver.acknowledge_now();
-            self.state_deadline = now + self.opening_timeout(true);
-        }
-        Progress::default()
-    }
-
     fn enter_closed(&mut self) {
         self.state = State::Closed;
         self.state_deadline = Time::NEVER;

@@ -66,6 +66,8 @@ pub(crate) struct Sender<C> {
     dupacks: u32,
     /// Timeouts or probes in a row.
     attempts: u32,
+    /// Probes of a closed window since the peer was heard last.
+    unanswered: u32,
     phase: Phase,
     /// What the congestion control allows to be outstanding, in bytes.
     window: u64,
@@ -232,6 +234,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             timer: Timer::Off,
             probe_since: Time::ZERO,
             attempts: 0,
+            unanswered: 0,
             timed_out_at: None,
             probed: false,
             last_sent: None,

@@ -14,7 +14,7 @@ pub use schemes::{
 pub use tcp::{
     Ack, AckKind, AckSent, AckVerdict, Arrival, Config, Delivery, DeliveryCc, Echo, EcnMode,
     Established, Gauge, HostHelper, Loss, LowPriority, NewReno, Orders, Plain, ReceiverCc, Release,
-    Restart, SegmentCc, SenderCc, Slot,
+    Released, Restart, SegmentCc, SenderCc, Slot,
 };
 
 #[cfg(test)]

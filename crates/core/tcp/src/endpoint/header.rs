@@ -76,8 +76,10 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             let value = timestamps::clock(now);
             packet.options = packet.options.stamped(Timestamps { value, echo: 0 });
         }
-        let timeout = self.opening_timeout(answers);
-        self.state_deadline = self.sender.config.expiry(now, timeout);
+        if !answers || std::mem::take(&mut self.opening.asked) {
+            let timeout = self.opening_timeout(answers);
+            self.state_deadline = self.sender.config.expiry(now, timeout);
+        }
         self.opening.on_sent(now);
         self.sender.on_send(packet, now);
         if let Some(announcement) = &self.announcement {

@@ -16,6 +16,9 @@ pub(super) struct Opening {
     sent: u32,
     /// How often its timer has expired.
     pub(super) timeouts: u32,
+    /// Whether a SYN or a timeout has asked for a SYN-ACK since one left. A role may send it more often, which must not
+    /// keep its timer from expiring.
+    pub(super) asked: bool,
     /// When it was sent first, and when last.
     first: Time,
     last: Time,
@@ -54,8 +57,31 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             .handshake_timeout(doubled.saturating_sub(linear))
     }
 
+    /// The timer of a SYN or SYN-ACK, or of TIME-WAIT, has expired.
+    pub(super) fn on_state_deadline(&mut self, now: Time) -> Progress {
+        self.state_deadline = Time::NEVER;
+        if self.state == State::TimeWait {
+            self.enter_closed();
+            return Progress::default();
+        }
+        self.sender.count_handshake_timeout();
+        self.opening.timeouts += 1;
+        if self.gives_up_opening() {
+            return self.give_up();
+        }
+        // A lost SYN is sent again; a lost SYN-ACK is offered again, so that a role may hold it.
+        if self.state == State::SynSent {
+            self.syn_due = true;
+        } else {
+            self.receiver.acknowledge_now();
+            self.opening.asked = true;
+            self.state_deadline = now + self.opening_timeout(true);
+        }
+        Progress::default()
+    }
+
     /// Whether the SYN or SYN-ACK whose timer has just expired was sent often enough.
-    pub(super) fn gives_up_opening(&self) -> bool {
+    fn gives_up_opening(&self) -> bool {
         let config = &self.sender.config;
         let again = match config.after_syn_loss {
             AfterSynLoss::Rfc5681 => self.opening.sent,

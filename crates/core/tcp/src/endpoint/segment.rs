@@ -32,6 +32,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         }
         self.receiver.synchronise(packet.seq);
         self.state = State::SynReceived;
+        self.opening.asked = true;
         self.note_syn_options(packet);
         Progress {
             opened: true,
@@ -73,6 +74,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         }
         // Simultaneous open: the SYN-ACK repeats our SYN.
         self.state = State::SynReceived;
+        self.opening.asked = true;
         self.syn_due = false;
         Progress {
             opened: true,
@@ -100,6 +102,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             // A repeated SYN or SYN-ACK: what answered it was lost. In other states the ACK is the
             // challenge of RFC 5961 §4.2.
             self.receiver.acknowledge_now();
+            self.opening.asked = true;
             if !(self.state == State::SynReceived && packet.flags.has(TcpFlags::ACK)) {
                 return Progress::default();
             }

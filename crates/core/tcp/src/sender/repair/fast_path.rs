@@ -65,6 +65,6 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         } else if bytes > 0 {
             self.restart(now, repair);
         }
-        self.review_timer(now);
+        self.review_timer_on_ack(now);
     }
 }
