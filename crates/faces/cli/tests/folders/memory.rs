@@ -48,7 +48,7 @@ fn a_thousand_points_take_little_more_memory_than_a_hundred() {
     // Beside the metrics, two tables fill the buffers of a row group.
     assert!(seeds < hundred + (10 << 20), "{hundred} {seeds}");
     // A row is summarised, compared, printed and drawn, as a seed is not.
-    assert!(rows < hundred + 1000 * (36 << 10), "{hundred} {rows}");
+    assert!(rows < hundred + 1000 * (44 << 10), "{hundred} {rows}");
 }
 
 /// The largest resident set of a sweep over `what`.
