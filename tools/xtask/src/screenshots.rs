@@ -3,6 +3,7 @@
 //! Chromium opens the reports without a window and draws them. It makes no window narrower than 500
 //! pixels, so each report is framed by a page of the wanted size, as a phone would frame it.
 
+mod browser;
 mod recording;
 
 use std::fs;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::repository::{Failure, Repository, run, stdout};
+use browser::{CHROMIUM, option};
 
 /// Runs the scenarios of the guide and draws their reports.
 pub(crate) fn draw(repository: &Repository) -> Result<(), Failure> {
@@ -170,21 +172,6 @@ fn take(shot: &Shot, chromium: &str, folder: &Path, picture: &Path) -> Result<()
     command.arg(option("file", &frame).replacen('=', "://", 1));
     // Chromium writes about the machine it runs on; the text matters only if it fails.
     stdout(&mut command).map(drop)
-}
-
-/// Chromium without a window, for root too, that asks nobody for anything, and waits until the
-/// scripts of a page had this many milliseconds to draw it.
-const CHROMIUM: [&str; 6] = [
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--hide-scrollbars",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-    "--virtual-time-budget=10000",
-];
-
-fn option(name: &str, path: &Path) -> String {
-    format!("{name}={}", path.display())
 }
 
 /// Chromium by the name it has here.

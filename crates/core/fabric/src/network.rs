@@ -14,7 +14,6 @@ use base::{FlowId, HostId, Packet, Time};
 use engine::{Scheduler, Token};
 
 use crate::disorder::{Detained, Disorder};
-use crate::histogram::QueueStatistics;
 use crate::parts::PortParts;
 use crate::pfc::PfcConfig;
 use crate::pool::PoolConfig;
@@ -415,13 +414,6 @@ impl Network {
             self.ports[port.0 as usize].settle_watched(now, port, watch, stale);
             self.count_withdrawn(port);
         }
-    }
-
-    /// Closes the queue statistics of every port at `now`, up to which [`Network::settle`] must have
-    /// come: levels later on are not counted.
-    pub fn close_statistics(&mut self, now: Time) -> Vec<QueueStatistics> {
-        let close = |port: &mut Port| port.close_statistics(now).statistics();
-        self.ports.iter_mut().map(close).collect()
     }
 
     /// Whether no packet is on a wire or waiting.

@@ -20,7 +20,7 @@ impl Gap {
 
     /// A segment has come beyond `next`, which is missing. Returns whether that is to be ordered now: once for each gap, and
     /// again every `again`.
-    // IBA §9.7.5: a responder sends one NAK for a gap. HPCC's simulator repeats it after 500 us (rdma-hw.cc,
+    // A responder of InfiniBand sends one NAK for a gap. HPCC's simulator repeats it after 500 us (rdma-hw.cc,
     // ReceiverCheckSeq); else only the sender's timer helps.
     pub(crate) fn orders(&mut self, next: u64, again: Span, now: Time) -> bool {
         if self.ordered == next && now < self.again_from {

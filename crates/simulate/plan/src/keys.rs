@@ -15,6 +15,7 @@ pub(crate) mod flows;
 mod link;
 mod links;
 mod lost;
+mod names;
 mod pfc;
 mod pool;
 pub mod profile;
@@ -45,6 +46,7 @@ pub use exceptions::{Exception, ExceptionPlace, Exceptions, LinkException};
 pub use fan_in::FanIn;
 pub use faults::{Fault, FaultKind, FaultPlace, Faults, Times};
 pub use lost::LostSegments;
+pub use names::{field, group};
 pub use pfc::{Lossless, PauseThreshold};
 pub use pool::{Alphas, CHIPS, Chip, SharedPool};
 pub use profile::Profile;
@@ -165,16 +167,6 @@ pub(crate) fn place(name: &str) -> Option<usize> {
         names.zip(0..).collect()
     });
     PLACES.get().get(name).copied()
-}
-
-/// The part of a key's name before the dot: the table it belongs to.
-pub fn group(name: &str) -> &str {
-    name.split('.').next().unwrap_or(name)
-}
-
-/// The part of a key's name behind the dot.
-pub fn field(name: &str) -> &str {
-    name.split_once('.').map_or(name, |(_, field)| field)
 }
 
 base::settings! {

@@ -81,7 +81,7 @@ impl Theatre {
             return Ok(());
         };
         let mut out = BufWriter::new(File::create(path)?);
-        written::write(&mut out, scene, &self)?;
+        written::write(&mut out, scene, (&self.plan, self.header_bytes))?;
         out.flush()
     }
 

@@ -14,11 +14,13 @@ mod observed;
 mod plan;
 mod read;
 mod recorder;
+mod rows;
 mod thin;
 
-pub use file::{EventKind, concatenate};
+pub use file::concatenate;
 pub use memory::Series;
 pub use observed::ObservedSeries;
 pub use plan::Plan;
 pub use read::{SeriesRow, read};
 pub use recorder::Recorder;
+pub use rows::EventKind;

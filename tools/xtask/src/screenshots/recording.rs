@@ -9,7 +9,7 @@ use std::io::{BufWriter, Cursor};
 use std::path::Path;
 use std::process::Command;
 
-use super::{CHROMIUM, option};
+use super::browser::{CHROMIUM, option};
 use crate::repository::{Failure, stdout};
 
 /// Records the theatre of the report in `run`, below `folder`, into `picture`.

@@ -3,10 +3,18 @@
 use base::Time;
 
 use super::{Network, PauseReport, Paused, Refusals};
+use crate::histogram::QueueStatistics;
 use crate::port::Port;
 use crate::port_id::PortId;
 
 impl Network {
+    /// Closes the queue statistics of every port at `now`, up to which [`Network::settle`] must have
+    /// come: levels later on are not counted.
+    pub fn close_statistics(&mut self, now: Time) -> Vec<QueueStatistics> {
+        let close = |port: &mut Port| port.close_statistics(now).statistics();
+        self.ports.iter_mut().map(close).collect()
+    }
+
     /// A number that any difference in any packet-hop changes: its time, place and headers. It does not
     /// depend on the order in which hops were simulated.
     pub fn digest(&self) -> u64 {

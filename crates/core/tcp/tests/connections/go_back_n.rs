@@ -19,7 +19,7 @@ fn expect_order(t: &mut Timeline, segments: u64) {
     assert_eq!(order.ack, t.peer_seq.at(1 + segments * MSS));
 }
 
-// IBA §9.7.5: one NAK for a gap; what comes beyond it is dropped.
+// As responders of InfiniBand do: one NAK for a gap; what comes beyond it is dropped.
 #[test]
 fn a_gap_is_ordered_once_and_nothing_beyond_it_is_kept() {
     let mut t = going_back();

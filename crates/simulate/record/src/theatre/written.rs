@@ -6,12 +6,16 @@ use std::io::{self, Write};
 use base::{FlowId, Time};
 use schemes::clause::{Clause, Decision};
 
-use super::Theatre;
 use super::scene::{Scene, Seen, State};
+use plan::workload::Plan;
 
 /// Writes `scene`.
-pub(super) fn write(out: &mut impl Write, scene: &Scene, of: &Theatre) -> io::Result<()> {
-    let topology = &of.plan.topology;
+pub(super) fn write(
+    out: &mut impl Write,
+    scene: &Scene,
+    (plan, header_bytes): (&Plan, u32),
+) -> io::Result<()> {
+    let topology = &plan.topology;
     let names = topology.names();
     let (from, to) = topology.ends(scene.port());
     let [from, to] = [from, to].map(|node| &names[node.0 as usize]);
@@ -32,7 +36,7 @@ pub(super) fn write(out: &mut impl Write, scene: &Scene, of: &Theatre) -> io::Re
         scene.port().0,
         spec.rate.as_bps(),
         spec.delay.as_ps() / 1000,
-        of.header_bytes,
+        header_bytes,
         begin.as_ps() / 1000,
         ns(scene.loss),
     )?;
@@ -42,7 +46,7 @@ pub(super) fn write(out: &mut impl Write, scene: &Scene, of: &Theatre) -> io::Re
     let spans = scene.spans.iter();
     let spans = spans.map(|(from, to)| format!("[{},{}]", ns(*from), ns(to.unwrap_or(scene.end))));
     let flows = scene.flows.iter().map(|flow| {
-        let connection = &of.plan.connections[flow.0 as usize];
+        let connection = &plan.connections[flow.0 as usize];
         let (sender, receiver) = (connection.sender.0, connection.receiver.0);
         format!("[{},{sender},{receiver}]", flow.0)
     });

@@ -3,10 +3,10 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::file::{Block, Event, EventKind, Subject, micros};
+use super::file::micros;
 use super::plan::Plan;
 use super::read::SeriesRow;
-use super::recorder::Sink;
+use super::rows::{Block, Event, EventKind, Sink, Subject};
 
 /// The rows that a [`Recorder`](super::Recorder) recorded of a point. Clones share the rows.
 #[derive(Clone, Debug)]

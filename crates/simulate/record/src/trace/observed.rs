@@ -8,9 +8,10 @@ use fabric::PortId;
 use plan::PointSpec;
 use plan::series;
 
-use super::file::{Event, EventKind, Sample, SeriesFile, Subject};
+use super::file::SeriesFile;
 use super::plan::Plan;
 use super::recorder::{Meter, Rows, counted};
+use super::rows::{Event, EventKind, Sample, Subject};
 
 /// Writes the rows of a point whose series somebody tells.
 ///

@@ -17,13 +17,14 @@ use schemes::{Receiver, Sender};
 use sim::probe::{Branch, End, Probe};
 use tcp::{Endpoint, Host, Plays as _};
 
-use super::file::{Event, EventKind, SeriesFile, Subject};
+use super::file::SeriesFile;
 use super::memory::Series;
 use super::plan::Plan;
+use super::rows::{Event, EventKind, Sink, Subject};
 use super::thin::Keep;
 pub(super) use channel::Meter;
 use channel::{Channel, Kept};
-pub(super) use rows::{Rows, Sink};
+pub(super) use rows::Rows;
 
 /// Records what a [`Plan`] says into a series file.
 pub struct Recorder {

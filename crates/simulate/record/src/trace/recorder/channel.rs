@@ -5,7 +5,7 @@ use base::cast::real;
 use plan::keys::TraceInterval;
 
 use super::rows::Rows;
-use crate::trace::file::{Event, EventKind, Sample};
+use crate::trace::rows::{Event, EventKind, Sample};
 use crate::trace::thin::{Keep, Thin, Windows};
 
 /// One quantity of many ports, flows or hosts.

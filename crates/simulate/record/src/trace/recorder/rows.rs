@@ -2,17 +2,7 @@
 
 use std::io;
 
-use crate::trace::file::{Block, Event, GROUP, Sample, Subject};
-
-/// Where row groups go. A file is behind a pointer, so that a program that keeps its series in memory does not contain
-/// what writes files.
-pub(in crate::trace) trait Sink: Send {
-    /// Takes the samples of `blocks` and `events`, at most [`GROUP`] together.
-    fn write(&mut self, blocks: &[Block], events: &[Event]) -> io::Result<()>;
-
-    /// Nothing more comes.
-    fn finish(self: Box<Self>) -> io::Result<()>;
-}
+use crate::trace::rows::{Block, Event, GROUP, Sample, Sink, Subject};
 
 /// Rows of a row group that is not full yet. What is full is written at once; if that fails, the
 /// first failure is kept and later rows are dropped.

@@ -1,0 +1,101 @@
+//! Rows of series, and where they go.
+
+use std::io;
+
+use engine::random;
+use tables::Columns;
+
+/// Rows of a full row group.
+pub(super) const GROUP: usize = Columns::GROUP;
+
+/// Where row groups go. A file is behind a pointer, so that a program that keeps its series in memory does not contain
+/// what writes files.
+pub(super) trait Sink: Send {
+    /// Takes the samples of `blocks` and `events`, at most [`GROUP`] together.
+    fn write(&mut self, blocks: &[Block], events: &[Event]) -> io::Result<()>;
+
+    /// Nothing more comes.
+    fn finish(self: Box<Self>) -> io::Result<()>;
+}
+
+/// One sample of one quantity of whatever `id` numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sample {
+    /// Picoseconds.
+    pub(super) time: u64,
+    pub(super) id: u32,
+    pub(super) value: f64,
+}
+
+/// What the numbers of samples name: the column they go to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Subject {
+    Port,
+    Flow,
+    Host,
+}
+
+/// Samples of one quantity.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    /// Index among the quantities of the file.
+    pub(super) quantity: usize,
+    pub(super) subject: Subject,
+    pub(super) samples: Vec<Sample>,
+}
+
+/// What happened to a flow, perhaps at a port.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Event {
+    /// Picoseconds.
+    pub(super) time: u64,
+    pub(super) kind: EventKind,
+    pub(super) flow: u32,
+    pub(super) port: Option<u32>,
+}
+
+/// What can happen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EventKind {
+    /// A port has dropped a packet.
+    Drop,
+    /// A port has marked a packet.
+    Mark,
+    /// A retransmission timer has expired.
+    Timeout,
+    /// A timer of the handshake has expired.
+    SynTimeout,
+    /// Duplicate ACKs have told of a loss.
+    FastRetransmit,
+    /// A flow has started.
+    Start,
+    /// A flow has completed.
+    Completion,
+}
+
+impl Event {
+    /// By which events are sorted.
+    pub(super) const fn order(&self) -> (u64, usize, u32, Option<u32>) {
+        (self.time, self.kind as usize, self.flow, self.port)
+    }
+
+    /// A number that looks random, the same for the same event.
+    pub(super) fn number(&self) -> u64 {
+        let place = u64::from(self.flow) << 32 | u64::from(self.port.unwrap_or(u32::MAX));
+        random::mix(random::mix(place).wrapping_add(self.time))
+    }
+}
+
+impl EventKind {
+    /// What the column `event` calls them, in the order of declaration.
+    pub const NAMES: [&'static str; 7] = [
+        "drop",
+        "mark",
+        "timeout",
+        "syn_timeout",
+        "fast_retransmit",
+        "start",
+        "completion",
+    ];
+    pub(super) const COUNT: usize = Self::NAMES.len();
+}
