@@ -13,7 +13,6 @@
 
 #[macro_use]
 mod registry;
-pub mod clause;
 mod roster;
 mod window_scale;
 
@@ -34,6 +33,9 @@ pub mod red_ecn;
 pub mod rwndq;
 pub mod swift;
 pub mod xcp;
+
+// The clauses that decisions of senders follow.
+pub mod clause;
 
 pub use registry::{
     BuildRoles, Bundle, BundleError, Cause, Derived, FlowInfo, Helper, Hold, HostInfo, MakeHook,
