@@ -65,7 +65,7 @@ impl Fluid {
         (low * high).sqrt()
     }
 
-    /// The same for small probabilities.
+    /// The probability of a mark at rest, by the formula for small probabilities.
     pub fn small_mark_probability(&self) -> f64 {
         let share = self.rate / self.flows;
         let expiries = 1.0 / self.byte_counter + 1.0 / (self.timer * share);

@@ -32,7 +32,7 @@ pub(crate) fn page(request: &Request, name: &str) -> Result<String, Problems> {
     let Request {
         source, overrides, ..
     } = request;
-    // What is wrong is told in terms of the command.
+    // Errors of the request name the arguments of the command.
     request.scenario()?;
     // Claims and plots of a figure are no settings.
     let text = catalogue::scenario_text(source)?;

@@ -66,7 +66,7 @@ pub fn page(opened: &Opened) -> Result<String, Problems> {
         seed: opened.seed,
         ..Request::default()
     };
-    // What is wrong is told where it stands in the file.
+    // Errors name their place in the file.
     let scenario = request.scenario()?;
     can_be_carried(&scenario)?;
     let described = description::describe(&request);

@@ -106,7 +106,7 @@ impl<'a> Data<'a> {
         Self::of(folders.zip(names))
     }
 
-    /// The same of runs with their names.
+    /// Data of runs, each with its name.
     pub(crate) fn of(
         runs: impl Iterator<Item = (&'a dyn Recorded, String)>,
     ) -> Result<Self, Problems> {

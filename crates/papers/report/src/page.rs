@@ -236,7 +236,7 @@ pub const SCRIPT: &str = concat!(
     include_str!("../templates/sort.js")
 );
 
-/// The same for the report of a run, which plays scenes.
+/// The script of the report of a run, which plays scenes, too.
 const REPORT_SCRIPT: &str = concat!(
     include_str!("../templates/page.js"),
     include_str!("../templates/charts.js"),

@@ -181,7 +181,7 @@ fn a_receiver_sends_one_notice_in_50_us_about_the_marks_that_came_in_them() {
         (None, Time::NEVER)
     );
     assert!(!marked(&mut receiver, false, 100) && marked(&mut receiver, true, 111));
-    // What waits for one connection is not told about the next one in its slot.
+    // A notice that waits for one connection does not go to the next one in its slot.
     assert!(!marked(&mut receiver, true, 112));
     receiver.on_open(Slot(3), &Packet::new(FlowId(1), HostId(0)), 960, us(120));
     receiver.on_deadline(us(161));

@@ -346,7 +346,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     }
 
     fn on_duplicate(&mut self, now: Time) {
-        // What is missing is ordered.
+        // The receiver orders missing segments by itself.
         if self.config.go_back_n {
             return;
         }

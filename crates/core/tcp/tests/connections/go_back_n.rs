@@ -68,7 +68,7 @@ fn an_order_takes_the_sender_back_and_duplicates_do_not() {
         t.write(9 * MSS).expect_data(0..4);
         t.at(ms(10)).ack(1).expect_data(4..6);
         t.duplicates(5).expect_nothing();
-        // What is missing begins at segment 2, and half of the four segments in flight may be sent.
+        // Segment 2 is the first that is missing, and half of the four segments in flight may be sent.
         let mut order = t.peer_segment(TcpFlags::ACK.with(TcpFlags::PSH));
         order.ack = t.endpoint.identity().initial_seq.at(1 + 2 * MSS);
         t.deliver(order);

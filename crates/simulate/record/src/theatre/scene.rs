@@ -109,7 +109,7 @@ impl Scene {
         let from = if self.spans.is_empty() {
             let first = past.front().or(port.waiting.front());
             let first = first.map_or(now, |seen| seen.accepted);
-            // What left earlier is forgotten, and may have waited until it did.
+            // Earlier packets are forgotten; one of them may have waited until this time.
             first.max(port.forgotten)
         } else {
             past.clear();

@@ -27,7 +27,7 @@ pub(super) struct Sample {
     pub(super) value: f64,
 }
 
-/// What the numbers of samples name: the column they go to.
+/// The things that the numbers of samples name; each has its column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Subject {
     Port,
