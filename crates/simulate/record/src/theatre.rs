@@ -1,7 +1,7 @@
 //! The scene of a simulation that a page plays: every packet at the port that dropped one, from before the first loss to the end of
 //! its repair, and what each sender thought meanwhile.
 //!
-//! A [`Theatre`] is a probe that keeps one [scene](scene): the first that a timeout is a part of, else the first. A scene
+//! A [`Theatre`] is a probe that keeps one scene: the first that a timeout is a part of, else the first. A scene
 //! ends when every segment that its port dropped has passed the port after all. It holds a bounded number of packets: those
 //! around the first loss, and those after the first timeout.
 

@@ -211,6 +211,27 @@ fn an_ack_does_not_wait_for_its_own_lost_grant_for_ever() {
     run(&options, &[flow(1), flow(1), flow(11_568)], &operations);
 }
 
+// RCC footnote 7: the last segment takes up the whole window, its FIN lies beyond it, and all that was sent is lost. The
+// SYN-ACK comes again, its ACK must count, or both repeat themselves for ever.
+#[test]
+fn a_first_flight_that_is_lost_with_its_fin_is_repaired() {
+    let options = Options(vec![
+        ("rcc.sender_retransmits", "false".to_owned()),
+        ("rcc.max_queue", "auto".to_owned()),
+    ]);
+    let full = Flow {
+        size: u64::from(star::MSS),
+        known: false,
+    };
+    let operations = [
+        Operation::Open(0),
+        Operation::Data(1),
+        Operation::Acks(1),
+        Operation::BlackoutData,
+    ];
+    run(&options, &[full], &operations);
+}
+
 /// What a user may set, by key; the rest is as in the battery.
 #[derive(Clone, Debug)]
 struct Options(Vec<(&'static str, String)>);

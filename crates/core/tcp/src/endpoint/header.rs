@@ -118,7 +118,10 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
 
     #[inline(always)]
     pub(super) fn put_ack(&mut self, packet: &mut Packet, push: bool) {
-        *packet = self.header(self.sender.newest(), TcpFlags::PSH.when(push));
+        *packet = self.header(
+            self.sender.bare_offset(self.scales.0),
+            TcpFlags::PSH.when(push),
+        );
         packet.ecn = self.sender.config.ecn_without_data();
         self.add_acknowledgement(packet, self.scales.0, self.receiver.echoes());
         if self.sender.uses_sack() {
@@ -154,7 +157,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
 
     /// The acknowledgement of data of low priority, at its priority.
     pub(super) fn low_ack(&mut self, priority: u8) -> Packet {
-        let mut packet = self.header(self.sender.newest(), TcpFlags::NONE);
+        let mut packet = self.header(self.sender.bare_offset(self.scales.0), TcpFlags::NONE);
         packet.dscp = priority;
         self.add_acknowledgement(&mut packet, self.scales.0, self.receiver.echoes());
         if self.sender.uses_sack() {
@@ -169,7 +172,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
 
     /// An ACK that leaves before anything else: see [`EarlyAck`].
     pub(super) fn early_ack(&mut self, early: EarlyAck) -> Packet {
-        let mut packet = self.header(self.sender.newest(), TcpFlags::NONE);
+        let mut packet = self.header(self.sender.bare_offset(self.scales.0), TcpFlags::NONE);
         packet.ecn = self.sender.config.ecn_without_data();
         self.add_acknowledgement(&mut packet, self.scales.0, early.echo);
         packet.ack = self.receiver.irs.at(early.ack);

@@ -10,7 +10,7 @@ use crate::plays::Plays;
 impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     /// A notice, whose content the role adds.
     pub(crate) fn notice(&self) -> Packet {
-        self.header(self.sender.newest(), TcpFlags::NONE)
+        self.header(self.sender.bare_offset(self.scales.0), TcpFlags::NONE)
     }
 
     /// A notice has arrived.

@@ -59,14 +59,27 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.next
     }
 
-    /// One past the highest offset sent at priority 0: what a segment without data is numbered with, also
-    /// after a timeout has taken `next` back, so that the peer does not take it for an old one.
+    /// One past the highest offset sent at priority 0.
     #[inline(always)]
     pub(crate) const fn newest(&self) -> u64 {
         if self.next > self.max {
             self.next
         } else {
             self.max
+        }
+    }
+
+    /// What a segment without data is numbered with: behind all that was sent, also after a timeout has taken `next`
+    /// back, so that the peer does not take it for an old one; but not beyond the peer's window, which a FIN or a window
+    /// that was taken back may leave behind, so that the peer does not drop it. Windows are told in units of `1 << scale`
+    /// (Linux's `tcp_acceptable_seq`).
+    #[inline(always)]
+    pub(crate) const fn bare_offset(&self, scale: u8) -> u64 {
+        let newest = self.newest();
+        if newest < self.edge + (1 << scale) {
+            newest
+        } else {
+            self.edge
         }
     }
 

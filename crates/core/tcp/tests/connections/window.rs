@@ -1,5 +1,6 @@
 //! The peer's window: zero windows, probes, silly windows (RFC 9293 §3.8.6, RFC 1122 §4.2.3.4).
 
+use base::TcpFlags;
 use tcp::{Config, EcnMode, LossDetection, ReceiveWindow, RtoEstimator};
 
 use crate::script::{MSS, Timeline, config, ms};
@@ -218,6 +219,26 @@ fn an_ack_during_a_timeout_is_numbered_behind_all_that_was_sent() {
     t.receive(0..1);
     let ack = t.take();
     assert_eq!((t.offset(&ack), ack.payload), (1 + 3 * MSS, 0));
+}
+
+// RFC 9293 §3.10.7.4: a peer drops and answers what lies beyond its window. The FIN left with the last data that fits,
+// so that an ACK behind it would.
+#[test]
+fn an_ack_is_numbered_within_the_window_of_the_peer() {
+    let mut t = Timeline::established(config());
+    t.window = 2048;
+    t.ack(0)
+        .act(|endpoint| {
+            endpoint.write(2048);
+            endpoint.close();
+        })
+        .expect_data(0..2);
+    let last = t.take();
+    assert_eq!((last.payload, last.flags.has(TcpFlags::FIN)), (48, true));
+    t.receive(0..1);
+    let ack = t.take();
+    assert_eq!((t.offset(&ack), ack.payload), (1 + 2048, 0));
+    assert_eq!(t.endpoint.highest_sent(), 2 + 2048);
 }
 
 // RFC 9293 §3.10.7.4, first check: a segment beyond the window is answered and dropped with its
