@@ -1,8 +1,8 @@
 //! The event list: a calendar of short buckets for what comes soon, a heap for the rest.
 //!
-//! Packets on wires are due within a hop's delay, timers long after. So events within the horizon go
-//! into a bucket of the calendar, unsorted, and are sorted when their bucket's turn comes; it rarely
-//! holds more than a few. Later events go into a heap, which the calendar's events pass by. A bitmap
+//! Packets on wires are due within a hop's delay, timers long after. An event within the horizon goes
+//! unsorted into a bucket of the calendar. A bucket rarely holds more than a few events, and sorts them
+//! when its turn comes. Later events go into a heap, which the calendar's events pass by. A bitmap
 //! finds the next bucket that is not empty.
 //!
 //! The width of buckets follows the events: with few of them buckets are wide, so that the next one that is not

@@ -178,7 +178,7 @@ impl Network {
         self.detained.is_some()
     }
 
-    /// Makes a link deliver late or twice. Events of packets that are kept have this token; no other event may.
+    /// Makes a link deliver late or twice. Events of packets that it keeps have this token, and no others may.
     pub fn disturb(&mut self, disorder: Disorder, token: Token) {
         self.detained = Some(Box::new(Detained::new(disorder, token)));
         self.disturbed = true;

@@ -57,7 +57,7 @@ pub struct Place {
     pub layer: Layer,
     /// Its number among its equals, from 0.
     pub position: u32,
-    /// How many equals there are, itself included.
+    /// Number of equals, itself included.
     pub of: u32,
 }
 

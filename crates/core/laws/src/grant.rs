@@ -169,7 +169,7 @@ impl Grants {
 }
 
 impl Granted {
-    /// One whose windows are shifted by so much, once it is open.
+    /// A connection whose windows are shifted by `scale` bits, once it is open.
     pub fn of_scale(scale: u8) -> Self {
         Self {
             scale,

@@ -95,7 +95,7 @@ impl FoundDevice {
 }
 
 impl Root {
-    /// What `queue` is in front of a device with packets of at most `mtu`.
+    /// Reads `queue` in front of a device with packets of at most `mtu`.
     pub(crate) fn of(queue: &Queue, mtu: u32) -> Self {
         let room = queue.limit.map(|limit| match limit {
             Limit::Bytes(bytes) => bytes.into(),

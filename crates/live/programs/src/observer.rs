@@ -245,7 +245,7 @@ pub fn measure() -> Result<impl Sized, LoadError> {
 
 /// The map of most directions.
 const TABLE: &str = "table";
-/// Maps of the others, of IPv4 and of IPv6.
+/// The maps of single flows, of IPv4 and of IPv6.
 const FLOWS: [&str; 2] = ["flows", "flows6"];
 const SETUP: &str = ".rodata.setup";
 const TOTALS: &str = ".data.totals";

@@ -82,7 +82,7 @@ impl Stack {
         self
     }
 
-    /// A closed endpoint whose SYN will have this number.
+    /// A closed endpoint with this initial sequence number.
     pub(crate) fn endpoint(&self, initial: Seq) -> Endpoint<Sender> {
         let identity = Identity {
             flow: FlowId(0),

@@ -262,8 +262,8 @@ impl Change {
         schemes.chain(others).collect()
     }
 
-    /// The claim as far as it is tried on it: at the values of `at`. None if it changes no scheme that the
-    /// claim is about, if the claim is about other values, or about more of them together.
+    /// The part of the claim that this cause is tried on: the values of `at`. `None` if the cause changes no scheme of the
+    /// claim, or if the claim is about other values, or about several of them together.
     pub fn tried_on(&self, claim: &Claim) -> Option<Claim> {
         let operands = claim.kind.operands();
         let changes = |operand: &&Operand| self.schemes.contains(&operand.scheme);

@@ -41,7 +41,7 @@ pub(super) struct Context {
     pub(super) axes: Vec<(String, Vec<String>)>,
 }
 
-/// By the name of a figure: what is run for it.
+/// The runs of each figure, by its name.
 type Contexts = BTreeMap<String, Context>;
 
 /// The file of a paper.

@@ -147,8 +147,8 @@ impl<'a> Ranking<'a> {
         }
     }
 
-    /// How many times the cost of a single leader the next best has; none if the next best leaves more flows behind,
-    /// or there is none.
+    /// Cost of the next best over that of the only leader; `None` if there is no next best, or if it leaves more flows
+    /// unfinished.
     pub fn margin(&self) -> Option<f64> {
         let (winner, next) = (self.winner()?, self.behind.first()?);
         let (ours, theirs) = (self.measure.cost(winner), self.measure.cost(next));

@@ -14,7 +14,7 @@ impl Port {
         (self.watches_idle, self.plain) = (true, false);
     }
 
-    /// A class may no longer be sent, or again. The packet in transmission is not affected.
+    /// Pauses a class or resumes it. The packet in transmission is not affected.
     pub(crate) fn pause(&mut self, class: usize, paused: bool, now: Time) {
         if let Some(waiting) = &mut self.priorities {
             waiting.pause(class, paused);

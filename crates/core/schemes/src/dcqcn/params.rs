@@ -29,9 +29,9 @@ base::settings! {
         pub byte_counter: OrAuto<WireSize> = "auto",
         /// How often timer and counter take the rate half of the way back to its target before the target grows (F).
         pub fast_recovery: Count = "5",
-        /// By how much the target grows after that.
+        /// Growth of the target at each expiry after that.
         pub additive_increase: Rate = "40Mbps",
-        /// By how much it grows once both timer and counter have expired more than dcqcn.fast_recovery times; under "hpcc" from the second growth on.
+        /// Growth of the target once both timer and counter have expired more than dcqcn.fast_recovery times; under "hpcc" from the second growth on.
         pub hyper_increase: Rate = "200Mbps",
         /// Least rate of a sender; "auto" is 1 Mbit/s, and 100 Mbit/s under "hpcc".
         pub min_rate: OrAuto<Rate> = "auto",

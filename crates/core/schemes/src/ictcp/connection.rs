@@ -314,8 +314,8 @@ mod tests {
 
     #[test]
     fn three_round_trips_with_less_than_half_the_throughput_cost_a_segment() {
-        // Nothing comes of ten segments; beta makes b_m 7.5, 5.6, 4.2, 3.2, 2.4: the last three miss
-        // more than half.
+        // The window is ten segments and nothing arrives; beta makes b_m 7.5, 5.6, 4.2, 3.2, 2.4: the last three are
+        // less than half.
         let mut connection = with_window(10);
         connection.measured = segments(10.0);
         let seen = windows(

@@ -69,7 +69,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
     }
 
-    /// What a segment without data is numbered with: behind all that was sent, also after a timeout has taken `next`
+    /// Offset of a segment without data: behind all that was sent, also after a timeout has taken `next`
     /// back, so that the peer does not take it for an old one; but not beyond the peer's window, which a FIN or a window
     /// that was taken back may leave behind, so that the peer does not drop it. Windows are told in units of `1 << scale`
     /// (Linux's `tcp_acceptable_seq`).

@@ -96,7 +96,7 @@ struct Scaled<'a> {
     beds: &'a [Bed<'a>],
     runs: NonZeroU32,
     folder: PathBuf,
-    /// What is run: its points are those of both worlds.
+    /// The scenario: its points are emulated and simulated.
     scenario: Scenario,
 }
 

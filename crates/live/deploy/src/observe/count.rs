@@ -16,7 +16,7 @@ use crate::error::DeployError;
 /// Everything counted so far.
 pub(super) struct Count {
     begin: Duration,
-    /// At which the queue of the device sends, if it says so.
+    /// Rate of the queue of the device, if it has a limit of its own.
     queue_bps: Option<u64>,
     /// When connections that ended were last forgotten.
     swept: Duration,

@@ -187,7 +187,7 @@ fn word(experiment: &Experiment) -> String {
 fn card<'a>(judged: &'a Judged) -> Card<'a> {
     let finding = &judged.finding;
     let held = finding.verdict == Verdict::Reproduced;
-    // That what holds holds need not be said.
+    // A claim that holds needs no reason.
     let reason = &finding.reason;
     let reason = if held && reason.starts_with("it holds") {
         String::new()

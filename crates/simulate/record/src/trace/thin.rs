@@ -257,7 +257,7 @@ mod tests {
         for (time, value) in changes {
             thin.change(time, value);
         }
-        // At 12 the value is 3 for no time at all; what stands for that picosecond is the larger.
+        // At 12 the value is 3 for no time at all. Of several values at one time the largest stays.
         let expected = [(10, 1.0), (12, 3.0), (13, 2.0), (40, 0.0)];
         assert_eq!(thin.finish().collect::<Vec<_>>(), expected);
     }

@@ -26,7 +26,7 @@ pub(super) enum Asked {
     All,
 }
 
-/// Which value of a column is the best.
+/// Whether the best value of a column is the highest or the lowest.
 #[derive(Clone, Copy, Debug)]
 enum Goal {
     Highest,
