@@ -23,7 +23,7 @@ pub struct LevelHistogram {
     room: usize,
     /// Time at level 0, where most ports are most of the time.
     idle: u64,
-    /// All levels but 0, once there are too many to keep apart.
+    /// Levels above 0, once there are too many to keep apart.
     bins: Option<Box<Bins>>,
     /// Times of levels, or the part of them, that a place has no bits for.
     beyond: BTreeMap<u64, u64>,

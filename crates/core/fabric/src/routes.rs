@@ -12,7 +12,7 @@ use lists::Lists;
 use map::{Map, NOWHERE, Search};
 use planes::Planes;
 
-/// How packets spread over paths of equally few links.
+/// The choice among paths of equally few links.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spread {
     /// By a hash of the connection, so that its ACKs come back the way its data went.

@@ -7,7 +7,7 @@ use base::{Span, Time};
 pub(crate) struct Gap {
     /// The offset that was ordered.
     ordered: u64,
-    /// From when on it is ordered again, if it has not come.
+    /// Time from which it is ordered again, if it has not come.
     again_from: Time,
 }
 

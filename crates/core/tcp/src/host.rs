@@ -214,7 +214,7 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
         &self.role
     }
 
-    /// The receiver role, to change its settings. What it may then release leaves with the next event.
+    /// The receiver role, to change its settings. ACKs that it then releases leave with the next event.
     pub fn role_mut(&mut self) -> &mut R {
         &mut self.role
     }

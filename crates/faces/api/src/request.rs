@@ -185,7 +185,7 @@ impl Request {
     }
 }
 
-/// Whether a sweep can be simulated under other orders: it does not sweep what these set.
+/// Checks that a sweep can be simulated under other orders of events: it must not sweep the keys that these set.
 fn can_have_orders(scenario: &Scenario) -> Result<(), Problems> {
     let points = scenario.points();
     for key in [ties::JITTER, ties::ORDER] {

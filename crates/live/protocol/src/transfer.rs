@@ -84,7 +84,7 @@ pub struct LowAcks {
 }
 
 impl LowAcks {
-    /// ACKs that were classed as caused by data of low priority.
+    /// ACKs that were attributed to data of low priority.
     #[must_use]
     pub const fn low(&self) -> u64 {
         self.ahead + self.duplicates

@@ -212,7 +212,7 @@ impl Host {
         Ok(())
     }
 
-    /// A segment of a connection that is not there: a new one, or it is answered with a reset.
+    /// A segment of an unknown connection: it opens one, or is answered with a reset.
     fn meet(&mut self, segment: &Segment<'_>, application: &mut dyn Application) -> io::Result<()> {
         use base::TcpFlags;
         let (now, initial) = (self.now(), self.initial());

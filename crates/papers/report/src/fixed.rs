@@ -92,7 +92,7 @@ fn draw_in(figure: &Figure, size: Size, font: Option<&str>, format: Format) -> V
     }
 }
 
-/// A figure as a part of a page, on this many points, with its legend or without.
+/// A figure as a part of a page, `size` points wide and high, with its legend or without.
 pub(crate) fn embed(figure: &Figure, size: (f64, f64), legend: bool) -> String {
     let scene = if legend {
         chart::scene(figure, size, READ)

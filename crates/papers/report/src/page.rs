@@ -229,7 +229,7 @@ pub const STYLE: &str = concat!(
     include_str!("../templates/theatre.css")
 );
 
-/// The script of a page: its theme, its charts and its tables. It heeds an event `drawn` of parts that are drawn anew.
+/// The script of a page: its theme, its charts and its tables. It listens for the event `drawn`, which a part sends after it was drawn anew.
 pub const SCRIPT: &str = concat!(
     include_str!("../templates/page.js"),
     include_str!("../templates/charts.js"),

@@ -345,7 +345,7 @@ impl Store {
         Err(damaged(&path, "it was whole when this command began", help))
     }
 
-    /// What is known of a point, if anything.
+    /// The stored result of a point, if there is one.
     pub(super) fn find(
         &self,
         point: &PointSpec,
@@ -389,7 +389,7 @@ impl Store {
     }
 }
 
-/// What is known of a point.
+/// Whether the result of a point is stored.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Unknown,

@@ -148,7 +148,7 @@ fn csv(point: &PointSpec, plan: &Plan) -> Result<String, Inexact> {
     Ok(csv)
 }
 
-/// The flows that one waits for, as the column `after` of a trace has them.
+/// The flows that a flow waits for, in the form of a trace's column `after`.
 fn after((needs, on): &(u32, Vec<(u32, Span)>)) -> String {
     let one = |(flow, delay): &(u32, Span)| match *delay {
         Span::ZERO => flow.to_string(),

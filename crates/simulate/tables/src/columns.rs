@@ -45,8 +45,8 @@ impl Columns {
     /// the allocator's hands; four times as many rows cost a quarter more.
     pub const GROUP: usize = 1 << 15;
 
-    /// A file of these columns, in a group of this name, which says about itself what `metadata` says by
-    /// key and value, and that `creator` has made it.
+    /// A file of these columns in a group of this name. It carries the keys and values of `metadata` and the name of its
+    /// `creator`.
     pub fn new(
         file: File,
         (name, fields): (&str, &[Field]),

@@ -22,7 +22,7 @@ const UNFINISHED: &str = "unfinished work belongs into the issue tracker";
 /// Lines of a file without its tests; a longer one wants to be several, each with a name that says what
 /// is inside.
 const MAX_LINES: usize = 500;
-/// Lines of code of a crate, without tests, comments and blank lines; nobody learns a larger one. `sim` is the largest.
+/// Lines of code of a crate, without tests, comments and blank lines; a larger crate is too much to learn. `sim` is the largest.
 const MAX_CODE: usize = 8300;
 /// The crate that may be larger: one file for each scheme, which are read one at a time.
 const UNBOUNDED: &str = "crates/core/schemes";

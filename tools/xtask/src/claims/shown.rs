@@ -134,7 +134,7 @@ impl Shown {
         lines.filter_map(move |line| Row::of(line, &headings))
     }
 
-    /// Why the claim called `id` does not hold, and the cause if one is known, without what was tried.
+    /// The reason why the claim `id` does not hold, and the cause if one is known, without the trials.
     fn why(&self, id: &str) -> Option<&str> {
         let mut lines = self.text.lines();
         let start = format!("- {id}: ");

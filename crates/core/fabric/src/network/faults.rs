@@ -10,7 +10,7 @@ use crate::watch::DropReason;
 
 /// The faults of the links of a network.
 pub(super) struct Faults {
-    /// By port: its wire, and whether it sends.
+    /// The wire of each port, and whether the port sends.
     pub(super) links: Vec<Faulty>,
     /// Whether the packet that has come out of a wire last was lost there.
     pub(super) has_just_lost: bool,

@@ -17,9 +17,9 @@ pub(super) struct AckQueue {
     /// [`NONE`] if no ACK waits.
     root: u32,
     len: usize,
-    /// Nodes between one that is to become the root and the root; empty between operations.
+    /// The path from the root to the node that is being moved up; empty between operations.
     path: Vec<u32>,
-    /// How often an entry can be passed.
+    /// Number of times that an entry can be passed.
     skip_max: u32,
     /// Passes that a retransmitted ACK is given in advance.
     push_bonus: u32,

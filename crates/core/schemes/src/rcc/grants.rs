@@ -175,5 +175,5 @@ const HALF: u32 = 1 << 31;
 const TURNS: u32 = 4;
 /// The line is looked at after this time without an ACK, as the user of the kernel's program does.
 const WATCHDOG: Span = Span::from_millis(10);
-/// What a SYN-ACK can say (RFC 7323 §2.2).
+/// The largest window that a SYN-ACK can announce (RFC 7323 §2.2).
 const MOST_UNSCALED: u32 = 65_535;

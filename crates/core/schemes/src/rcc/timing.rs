@@ -12,7 +12,7 @@ use super::params::{History, Timer};
 pub(super) struct Timing {
     /// ACKs in transmission order.
     history: VecDeque<Record>,
-    /// How many of them are timed at the same time.
+    /// Whether all of them are timed at the same time, or one.
     timed: History,
     /// Zero before the first sample.
     srtt: Span,

@@ -33,7 +33,7 @@ impl Header {
     }
 }
 
-/// A positive number, or else 0. Whole numbers that other schemes keep there are no normal floats.
+/// Reads a positive number, or 0 if there is none. Whole numbers that other schemes keep there are no normal floats.
 fn read(bits: u32) -> f64 {
     let value = f32::from_bits(bits);
     if value.is_normal() && value > 0.0 {

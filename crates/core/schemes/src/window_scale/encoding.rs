@@ -11,7 +11,7 @@ base::choices! {
     pub enum Encoding {
         /// In the four reserved bits of the TCP header.
         Reserved = "reserved",
-        /// In the window field itself: twelve bits of window and four of shift, which the helper of the other host turns back.
+        /// In the window field itself: twelve bits of window and four of shift, which the helper of the other host undoes.
         Window12 = "window12",
         /// In a window-scale option of every packet, kept in the header space of schemes.
         Option = "option",

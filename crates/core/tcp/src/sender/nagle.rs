@@ -18,7 +18,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         if self.config.nodelay || left == 0 || left >= self.mss || self.closed {
             return false;
         }
-        // What lies beyond `next` was decided about and not sent.
+        // The sender has decided about data beyond `next` and not sent it yet.
         if self.una < self.short_end && self.short_end <= self.next {
             return true;
         }

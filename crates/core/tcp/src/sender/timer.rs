@@ -14,7 +14,7 @@ pub(super) enum Timer {
     Off,
     Retransmit(Time),
     Persist(Time),
-    /// A sender with a record: what may only be reordered is lost then.
+    /// A sender with a record: segments that may only be reordered count as lost then.
     Reorder(Time),
     /// A sender with a record: the tail is probed then, as an exact clock has it. Every segment and every ACK moves this
     /// timer, so its place on the wheel is found only when somebody asks for it.

@@ -257,7 +257,7 @@ impl Count {
         seen
     }
 
-    /// What sockets know: of the most common kind where they differ.
+    /// Adds the values of sockets: the most common one where they differ.
     fn add_sockets(&self, seen: &mut Observation, totals: &Totals) {
         let sockets = || self.sockets.values();
         let mut least: Vec<_> = sockets()

@@ -15,7 +15,7 @@ use crate::{count, loaded};
 pub(crate) const SENDERS: usize = 20;
 pub(crate) const SIZE: usize = 256 << 10;
 
-/// HSCC as it is off, with the thresholds of the paper.
+/// HSCC in the state OFF, with the thresholds of the paper.
 pub(crate) fn hscc() -> Hscc {
     Hscc::new(&HsccSettings {
         buffer_units: BUFFER,

@@ -67,7 +67,7 @@ impl SweptValues {
         average.of(&means.collect::<Vec<_>>())
     }
 
-    /// How a place is called: `workload.senders = 40`.
+    /// The name of a place: `workload.senders = 40`.
     pub(super) fn name(&self, place: usize) -> String {
         let set = self.places.get(place).into_iter().flatten();
         let set: Vec<_> = set.map(|(key, value)| format!("{key} = {value}")).collect();

@@ -63,7 +63,7 @@ fn of_group(data: &Data<'_>, group: &str) -> Vec<Figure> {
     figures
 }
 
-/// A view of the distribution; a caption says what it is over.
+/// A view of a distribution; the caption names the flows.
 pub(crate) fn figure(choice: String, unit: &str, caption: &str, lines: Vec<Line>) -> Figure {
     let x = Axis::new("Flow completion time", unit);
     let mut y = Axis::new("Fraction of flows", "");

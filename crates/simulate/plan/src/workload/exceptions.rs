@@ -10,8 +10,8 @@ use crate::keys::{Conflict, Exception, ExceptionPlace, Exceptions, Keys};
 use crate::suggest;
 
 impl Exceptions {
-    /// The ports that exceptions are about, in order: of a link the one that its name begins with, of a host the one that leads to
-    /// it. O(links) if there are any.
+    /// The ports with exceptions, in order. For a link it is the port of the node that its name begins with, for a host the
+    /// port that leads to it. O(links) if there are any.
     pub fn ports<'a>(&'a self, topology: &Topology) -> Vec<(PortId, &'a Exception)> {
         if self.0.is_empty() {
             return Vec::new();

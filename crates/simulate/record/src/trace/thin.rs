@@ -1,6 +1,6 @@
 //! A series of any length in bounded memory.
 
-/// What stands for a period in which a value changed.
+/// The value that is kept of a period in which it changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Keep {
     /// The largest value, that at the beginning of the period included.
@@ -305,7 +305,7 @@ mod tests {
                     if keep == Keep::Largest {
                         prop_assert!(shown >= *value);
                     } else {
-                        // What stands for a period is the value at its end.
+                        // A period is shown by the value at its end.
                         prop_assert_eq!(shown, at(&changes, end - 1).unwrap());
                     }
                 }

@@ -103,7 +103,7 @@ impl Column {
         }
     }
 
-    /// The text of the best value in rows that differ only in the scheme, if they have different ones.
+    /// The text of the best value of rows that differ only in the scheme; `None` if their values are equal.
     pub(super) fn best(&self, rows: &[&Row], of: Option<&str>) -> Option<String> {
         let sign = match self.goal {
             Goal::Highest => -1.0,
