@@ -189,7 +189,7 @@ fn expected(seconds: f64, causes: f64, jobs: NonZeroUsize) -> Option<String> {
     })
 }
 
-/// Time from which on it is worth a line.
+/// A time as long as this is told before the work begins.
 const LONG: Duration = Duration::from_secs(30);
 
 /// A point in words.

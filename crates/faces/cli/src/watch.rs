@@ -64,8 +64,8 @@ pub(crate) fn listen() {
         .into_iter()
         .filter(|signal| !is_ignored(*signal))
         .collect();
-    // Whoever hears comes first: otherwise a signal in between would arm what waits for the second one, and
-    // nobody would have heard it.
+    // The listener comes first. A signal in between would otherwise arm the exit at the second signal, and nobody would
+    // have heard the first.
     let Ok(mut signals) = Signals::new(&heard) else {
         return;
     };

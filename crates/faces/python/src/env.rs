@@ -147,7 +147,7 @@ impl Environments {
         self.get().task().bounds()
     }
 
-    /// What agents may see, and what a step came to: names with what they mean.
+    /// The features that agents may see, and the outcomes of a step: names and their meanings.
     #[staticmethod]
     fn words() -> (Words, Words) {
         let features = Feature::ALL.iter();

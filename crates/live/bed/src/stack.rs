@@ -135,7 +135,7 @@ impl Stack {
     }
 }
 
-/// What packets of each group say of their priority, if ports are to serve some first.
+/// The type-of-service byte of each group's packets, if ports serve some first.
 fn tos(point: &PointSpec, parts: &[&Scheme]) -> Result<Vec<u8>, String> {
     let Some(bands) = parts.iter().find_map(|part| part.linux.bands) else {
         return Ok(Vec::new());

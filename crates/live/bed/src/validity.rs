@@ -8,7 +8,7 @@ pub(crate) struct Facts {
     /// By how much first bytes were written after the time of their flow, less what their connection took to open, at
     /// the 99th percentile.
     pub(crate) start_lateness_p99_us: Option<f64>,
-    /// By how much starts of flows came after their times on average.
+    /// Mean lateness of the starts of flows.
     pub(crate) start_lateness_mean_us: Option<f64>,
     pub(crate) fct_p50_us: Option<f64>,
     /// Share of the time of all cores that was spent on work, but for processes of low priority.

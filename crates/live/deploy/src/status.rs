@@ -13,7 +13,7 @@ use crate::namespace::inside;
 use crate::record::Record;
 use crate::settings::{self, Settled};
 
-/// A law that was attached, opened to be looked at as often as one likes, without privileges from then on.
+/// An attached law, opened for reading. Reading it again needs no privileges.
 #[derive(Debug)]
 pub struct Attachment {
     record: Record,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use base::cast::real;
 
-/// One transfer: data that went one way together.
+/// One transfer: data that went in one direction without a long pause.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {

@@ -40,7 +40,7 @@ pub struct Watch {
     pub burst_bytes: u64,
     /// Length of such a window.
     pub burst: Duration,
-    /// This many packets a second are looked at each way; the others are counted.
+    /// Number of packets per second that are looked at in each direction; the others are only counted.
     pub packets_per_second: u64,
     /// Whether the device has a queue whose length can be read.
     pub has_queue: bool,

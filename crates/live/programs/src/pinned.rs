@@ -87,7 +87,7 @@ impl Pinned {
         Ok(true)
     }
 
-    /// Takes the program of this way away, if one is there: it acts on no packet more.
+    /// Removes the program of this direction, if there is one: it acts on no further packet.
     pub fn remove(&mut self, way: Direction) -> io::Result<()> {
         let Some(place) = self.hooks.iter().position(|(own, _)| *own == way) else {
             return Ok(());

@@ -102,7 +102,7 @@ pub struct Experiment {
     pub section: Option<String>,
     /// At what scale it runs unless `--full` is given, in one sentence.
     pub scale: String,
-    /// What a reader should know, such as a set-up that the paper leaves open.
+    /// Notes for readers, such as a set-up that the paper leaves open.
     pub notes: Option<String>,
     /// The figure of another paper, as in `rcc/fig5a`, with the same runs: the claims about these are
     /// counted there.

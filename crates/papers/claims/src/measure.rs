@@ -74,7 +74,7 @@ pub enum Of {
         /// recorded.
         #[serde(default, rename = "window", deserialize_with = "leaf::microseconds")]
         window_us: Option<f64>,
-        /// How the statistics of several ports, flows or hosts become one.
+        /// The statistic over several ports, flows or hosts.
         #[serde(default)]
         across: Statistic,
         /// What its values count for.

@@ -39,7 +39,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Where the last line of `text` that has words ends, as the beginning of an error.
+/// The end of the last line of `text` that has words, as the beginning of an error.
 pub(crate) fn end_of(text: &str) -> String {
     let lines = (1_usize..).zip(text.lines());
     let last = lines.filter(|(_, line)| !line.trim().is_empty()).last();

@@ -24,7 +24,7 @@ pub struct Against {
     pub alone: [usize; 2],
     /// What the runs are compared by: what their goals are about, or completion times and goodput.
     pub headlines: Vec<Selector>,
-    /// The goals of both, each with the number of rows that meet it, of those that both have.
+    /// The goals that both have, each with the number of common rows that meet it in the first and in the second.
     pub goals: Vec<(Selector, String, [usize; 2])>,
     /// Seeds of each row, in the first and in the second.
     pub seeds: [u32; 2],

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::files;
 
-/// What a name that a user gave leads to.
+/// The kind of file behind a name that a user gave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Delivered {
     /// A file of its own, whose name is worth telling.

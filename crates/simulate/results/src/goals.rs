@@ -201,7 +201,7 @@ fn judged(row: &Row, number: u32, goals: &[Goal], random: bool) -> JudgedRow {
     }
 }
 
-/// How a row stands to a goal and how far it is from it.
+/// Whether a row meets a goal, and its distance from the goal.
 fn verdict(row: &Row, goal: &Goal, random: bool) -> (GoalVerdict, f64) {
     let of = goal.selector.of.as_deref();
     let count = |metric| row.estimate(of, metric).and_then(|value| value.mean);

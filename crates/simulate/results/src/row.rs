@@ -59,7 +59,7 @@ pub(super) struct Rows<'a> {
     pub(super) schemes: &'a [String],
     /// Swept settings.
     pub(super) axes: &'a [String],
-    /// Whether anything depends on the seed.
+    /// Whether the results depend on the seed.
     pub(super) random: bool,
 }
 

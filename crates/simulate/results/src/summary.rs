@@ -410,7 +410,7 @@ fn estimate(metric: &str, values: impl IntoIterator<Item = f64>) -> Estimate {
     Estimate::of(values).between(0.0, most)
 }
 
-/// Of things in groups of `size` those whose group is chosen.
+/// The things whose group is chosen; each `size` of them in order are a group.
 fn kept<T>(things: Vec<T>, size: usize, chosen: &[bool]) -> Vec<T> {
     let things = things.into_iter().enumerate();
     let kept = things.filter_map(|(place, thing)| chosen[place / size].then_some(thing));

@@ -1,4 +1,4 @@
-//! How many seeds a scenario has, and whether they make a difference.
+//! The number of seeds of a scenario, and whether they make a difference.
 
 use std::num::NonZeroU32;
 

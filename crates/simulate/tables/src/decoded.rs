@@ -31,7 +31,7 @@ pub struct Description {
 pub struct Array {
     /// A value for each row, of no meaning where it is missing.
     pub values: Values,
-    /// For a column of which values may be missing, whether each row has one.
+    /// Whether each row has a value, for a column whose values may be missing.
     pub valid: Option<Vec<bool>>,
 }
 

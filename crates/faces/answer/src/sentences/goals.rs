@@ -192,8 +192,8 @@ fn area(summary: &Summary, region: &Region) -> String {
     format!("{}{with}{}{at}{}", region.scheme, list(&fixed), list(&free))
 }
 
-/// The smallest values that meet them, a sentence for each axis; with the greatest where greater ones
-/// miss them.
+/// The smallest values that meet the goals, a sentence for each axis, and the greatest ones where greater values miss
+/// the goals.
 fn smallest(summary: &Summary, goals: &Goals) -> Vec<String> {
     let met = goals.met();
     if met == 0 || met == goals.rows.len() {

@@ -163,7 +163,7 @@ fn changing(rankings: &[Ranking<'_>], clusters: &[Cluster<'_>]) -> String {
     format!("By the {}: {}.", measured(measure), clauses.join("; "))
 }
 
-/// What several points with the same single leader have in common, in brackets.
+/// Details that several points with the same single leader share, in brackets.
 fn details(rankings: &[&Ranking<'_>]) -> String {
     if let [one] = rankings {
         return format!(" ({})", detail(one, one.leaders[0]));

@@ -137,7 +137,7 @@ impl Arrival {
     }
 }
 
-/// What a segment towards a sender says.
+/// The acknowledgement in a segment towards a sender.
 #[pyclass(frozen, module = "tailwater")]
 pub(crate) struct AckSent(tcp::AckSent);
 

@@ -284,7 +284,7 @@ fn follow_one(
     true
 }
 
-/// What a command of the page prints as its answer, and otherwise, and its exit status.
+/// Runs a command of the page and returns its standard output, its standard error and its exit status.
 fn typed_in(bed: &Bed, folder: &Path, programs: &Path, typed: &Typed) -> (String, String, i32) {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = Command::new("nsenter");

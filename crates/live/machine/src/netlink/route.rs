@@ -309,8 +309,8 @@ fn metrics(options: &RouteOptions) -> Vec<RouteMetric> {
     ]
 }
 
-/// Struct `tc_tbf_qopt` and the attributes beside it (`linux/pkt_sched.h`). The table of the rate, which
-/// older programs send, is not needed where the link layer is said.
+/// Struct `tc_tbf_qopt` and the attributes beside it (`linux/pkt_sched.h`). The table of rates, which
+/// older programs send, is not needed where the link layer is given.
 fn tbf_options(tbf: Tbf) -> Vec<DefaultNla> {
     let bytes_per_s = tbf.rate_bps / 8;
     let rate = u32::try_from(bytes_per_s).unwrap_or(u32::MAX);

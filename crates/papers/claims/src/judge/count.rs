@@ -18,7 +18,7 @@ pub struct Counts {
     pub verdicts: [usize; Verdict::ALL.len()],
     /// The same claims by the published code, where a figure reads it otherwise than the text.
     pub by_code: [usize; Verdict::ALL.len()],
-    /// The same claims with another verdict by any other reading of the paper.
+    /// Claims whose verdict is another by any other reading of the paper.
     pub by_others: usize,
     /// Claims of the paper whose verdict changes with the order of events at equal times.
     pub order: usize,

@@ -51,7 +51,7 @@ impl Number {
 }
 
 impl Shape {
-    /// Whether it holds where a value is less than half of what it should be.
+    /// Whether the claim holds where a value is less than half of the paper's.
     fn accepts_half(&self) -> bool {
         let of_level = matches!(
             self.shape,

@@ -1,5 +1,5 @@
 //! A drawing as a part of a page, in few bytes: the page's style sheet gives colours to text, grid and axes, so that
-//! they follow its theme, and what has the same look is one path. The page's script finds layers by their classes.
+//! they follow its theme, and all lines of one look are one path. The page's script finds layers by their classes.
 
 use std::fmt::Write;
 

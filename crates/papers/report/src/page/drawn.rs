@@ -180,7 +180,7 @@ fn scaled(figure: &Figure) -> Vec<(&'static str, Figure)> {
 pub(crate) enum Breadth {
     /// A half of the page, or all of it for what is wide.
     Half,
-    /// A half of a column beside text, or all of it for what is wide.
+    /// Half of a column beside text, or the whole column for a wide chart.
     Quarter,
     /// A column beside text, alone.
     Column,

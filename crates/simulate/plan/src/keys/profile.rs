@@ -3,9 +3,9 @@
 base::choices! {
     /// Whose TCP the endpoints speak.
     pub enum Profile {
-        /// That of the RFCs and of published simulations: every setting has the default that its description names.
+        /// TCP of the RFCs and of published simulations: every setting has the default that its description names.
         Paper = "paper",
-        /// That of Linux 6.12 with 250 ticks a second, with timestamps, SACK and its own timers.
+        /// TCP of Linux 6.12 with 250 ticks a second, with timestamps, SACK and its own timers.
         Linux = "linux",
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct Connection {
     /// What happens on it, from its opening until its endpoints go: they are over, or another connection takes
     /// their slots.
     pub(super) messages: Option<Box<Messages>>,
-    /// What had come of an incomplete message when the endpoints went.
+    /// The part of an incomplete message that had arrived when the endpoints were removed.
     rest: Option<Box<Rest>>,
     /// Payload of the request for each message; 0: the sender sends unasked.
     request: u64,

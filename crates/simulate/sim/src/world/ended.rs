@@ -9,7 +9,7 @@ use super::Flow;
 use super::connection::EndedConnection;
 use crate::parts::Breakdown;
 
-/// What results are made of. What only events needed is gone.
+/// The state of a simulation that results are made of, without the parts that only its events needed.
 pub(crate) struct Ended {
     pub(crate) topology: Topology,
     pub(crate) network: Network,

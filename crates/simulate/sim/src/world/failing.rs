@@ -124,7 +124,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
     }
 
-    /// An end of a connection is over, and nobody is told.
+    /// Closes an end of a connection and tells nobody.
     fn close_silently(
         &mut self,
         flow: FlowId,

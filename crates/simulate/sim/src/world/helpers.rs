@@ -1,4 +1,4 @@
-//! What hosts add below TCP, each group to its own flows.
+//! The layer that hosts add below TCP, each group to its own flows.
 
 use std::collections::BTreeMap;
 

@@ -156,7 +156,7 @@ impl Endpoints {
     ) -> [Endpoint<Sender>; 2] {
         let configs = &self.configs[group as usize];
         let roles = &self.role_set.roles[group as usize];
-        // Which one changes no result: a group that is renamed keeps its own.
+        // By the number of the connection, not by the name of its group: to rename a group changes no result.
         let mut initial = Stream::new(self.seed, "initial sequence number", id.0.into());
         [(sender, receiver), (receiver, sender)].map(|(local, remote)| {
             let initial_seq = Seq(low_32(initial.bits()));

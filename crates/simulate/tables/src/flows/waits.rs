@@ -137,7 +137,7 @@ impl Waits {
     }
 }
 
-/// How many completions each row lacks that it will never get: above 0 for rows that never start. O(rows + waits).
+/// Number of completions that each row waits for in vain: above 0 for rows that never start. O(rows + waits).
 fn lacking(of: &[Option<u32>], waits: &[Wait]) -> Vec<u32> {
     let mut followers: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (row, own) in (0_u32..).zip(of) {

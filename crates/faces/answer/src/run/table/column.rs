@@ -287,7 +287,7 @@ fn three(value: f64) -> String {
 fn significant(value: f64, least: f64) -> String {
     let mut size = value.abs();
     let mut rounding = 1.0;
-    // What rounds up to `least` has its digits.
+    // A value that rounds up to `least` has as many digits as `least`.
     while size >= 10.0 * least - 0.5 {
         size /= 10.0;
         rounding *= 10.0;
