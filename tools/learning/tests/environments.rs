@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use base::cast::real;
 use base::{FlowId, Packet, Span, TcpFlags, Time};
 use engine::random::Stream;
 use learning::{
@@ -165,8 +166,7 @@ fn terms_add_up_to_what_happened() {
             .expect("a term")]
     };
     let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b.abs().max(1.0);
-    #[expect(clippy::cast_precision_loss, reason = "small counts")]
-    let all = last.completed as f64;
+    let all = real(last.completed);
     assert_eq!(last.completed, SENDERS as u64);
     assert!(near(
         sum(Term::FlowTime) * STEP.as_micros(),
@@ -174,8 +174,7 @@ fn terms_add_up_to_what_happened() {
     ));
     assert!(near(value, -sum(Term::FlowTime)));
     assert!(near(sum(Term::Completed), all));
-    #[expect(clippy::cast_precision_loss, reason = "small counts")]
-    let (drops, timeouts) = (last.drops as f64, last.timeouts as f64);
+    let (drops, timeouts) = (real(last.drops), real(last.timeouts));
     assert!(near(sum(Term::Drops), drops) && near(sum(Term::Timeouts), timeouts) && drops > 0.0);
     // 8 flows of 32 KiB over 1 Gbit/s; the last ACKs may come behind the last step, and FINs count as a byte.
     let point = environment.stepper().point();

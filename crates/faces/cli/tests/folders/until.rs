@@ -85,8 +85,7 @@ fn widest_half_width(summary: &Value) -> f64 {
             27 => 2.055_529,
             _ => panic!("no quantile for {seeds} seeds here"),
         };
-        #[expect(clippy::cast_precision_loss, reason = "a few seeds")]
-        let count = seeds as f64;
+        let count = base::cast::count(seeds);
         let mean = values.iter().sum::<f64>() / count;
         let squares = values.iter().map(|value| (value - mean) * (value - mean));
         t * (squares.sum::<f64>() / (count - 1.0) / count).sqrt() / mean

@@ -1,12 +1,11 @@
 //! What a law changes, seen from both sides of its port.
 
-#![expect(clippy::cast_precision_loss, reason = "measurements carry 53 bits")]
-
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
+use base::cast::real;
 use laws::{Idle, Loadable};
 use programs::Port;
 use rustix::net::sockopt::{Timeout, set_socket_recv_buffer_size_force, set_socket_timeout};
@@ -83,7 +82,7 @@ fn after_a_law_is_detached_the_rate_is_as_before_and_nothing_is_left() {
     let mut looks = (0..1_000).map(|_| thread::sleep(Duration::from_millis(10)));
     assert!(looks.any(|()| !are_there(&programs)), "{programs:?}");
     let flows = bed.flows(4);
-    let is_as_before = |after: &u64| (*after as f64 / before as f64 - 1.0).abs() < 0.05;
+    let is_as_before = |after: &u64| (real(*after) / real(before) - 1.0).abs() < 0.05;
     let after = measured(|| rate(&flows), is_as_before);
     if let Some(after) = after {
         assert!(is_as_before(&after), "{before} bytes, then {after}");

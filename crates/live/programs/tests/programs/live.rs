@@ -1,10 +1,9 @@
 //! A law at a queue of this machine's kernel, with the kernel's TCP on both sides of it.
 
-#![expect(clippy::cast_precision_loss, reason = "measurements carry 53 bits")]
-
 use std::thread;
 use std::time::Duration;
 
+use base::cast::real;
 use laws::{Hscc, HsccSettings, Idle, Rwndq, RwndqSettings};
 use programs::{Attached, Port, Reason};
 
@@ -103,12 +102,15 @@ fn rwndq_keeps_the_queue_of_five_long_flows_at_its_target_and_shares_fairly() {
         let bytes = flows.bytes_in(Duration::from_secs(2));
         drop(measuring);
         let queue = queue.mean_queue().expect("a map").expect("packets");
-        let bytes: Vec<f64> = bytes.into_iter().map(|bytes| bytes as f64).collect();
+        let bytes: Vec<f64> = bytes.into_iter().map(real).collect();
         let sum: f64 = bytes.iter().sum();
         let squares: f64 = bytes.iter().map(|bytes| bytes * bytes).sum();
-        (queue, sum * sum / (bytes.len() as f64 * squares))
+        (
+            queue,
+            sum * sum / (base::cast::count(bytes.len()) * squares),
+        )
     };
-    let target = 0.2 * BUFFER as f64;
+    let target = 0.2 * real(BUFFER);
     let is_right = |(queue, jain): &(f64, f64)| (queue / target - 1.0).abs() < 0.15 && *jain > 0.98;
     let Some(seen) = measured(queue_and_fairness, is_right) else {
         return;

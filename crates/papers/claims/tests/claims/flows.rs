@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use base::cast::{count, real};
 use claims::{Measured, Paper};
 use sim::metrics::FlowRecord;
 
@@ -91,11 +92,6 @@ fn assert_close(ours: &[f64], expected: &[f64]) {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "there are few flows")]
-fn count(flows: usize) -> f64 {
-    flows as f64
-}
-
 #[test]
 fn a_mean_over_bytes_counts_each_flow_by_its_size() {
     let measures = [
@@ -104,8 +100,7 @@ fn a_mean_over_bytes_counts_each_flow_by_its_size() {
         r#"{ flows = "size_bytes", weight = "bytes", statistic = "mean" }"#,
     ];
     let (run, paper, _kept) = run("flows_bytes", &with_claims(&measures));
-    #[expect(clippy::cast_precision_loss, reason = "flows are small")]
-    let size = |flow: &FlowRecord| flow.size_bytes.unwrap() as f64;
+    let size = |flow: &FlowRecord| real(flow.size_bytes.unwrap());
     for scheme in ["newreno", "rcc"] {
         let over_bytes = expected(&run, scheme, |flows, _| {
             let complete = || flows.iter().filter(|flow| flow.fct_us.get().is_some());

@@ -48,8 +48,7 @@ fn the_estimate_is_near_the_steps_that_simulations_take() {
         let point = &points("incast", "newreno", &sets)[0];
         let estimated = Work::of(point, false).steps();
         let events = outcome("incast", "newreno", &sets).cost.packet_hops;
-        #[expect(clippy::cast_precision_loss, reason = "a test of magnitude")]
-        let ratio = estimated / events as f64;
+        let ratio = estimated / base::cast::real(events);
         // Handshakes, retransmissions and idle links make the difference.
         assert!(
             (0.6..12.0).contains(&ratio),

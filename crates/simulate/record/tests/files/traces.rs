@@ -1,7 +1,6 @@
 //! Series say what happened, exactly where asked to and within bounds where not.
 
 #![expect(clippy::float_cmp, reason = "what is recorded is exact")]
-#![expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -9,6 +8,7 @@ use std::iter;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use base::cast::{real, signed};
 use plan::PointSpec;
 use record::trace::{self, Plan, Recorder};
 use sim::divided::{self, Division};
@@ -152,7 +152,7 @@ fn the_recorded_queue_has_the_mean_and_the_peak_of_the_results() {
     let peak = samples
         .iter()
         .fold(0.0, |peak: f64, sample| peak.max(sample.1));
-    assert_eq!(peak, metrics.queue_max_bytes as f64);
+    assert_eq!(peak, real(metrics.queue_max_bytes));
     assert!(
         samples.windows(2).all(|pair| pair[0].0 <= pair[1].0),
         "times never go back"
@@ -204,8 +204,8 @@ fn events_and_counts_are_those_of_the_results() {
                 .get(&1)
                 .map(|samples| samples.last().unwrap().1)
         };
-        assert_eq!(last("drops"), Some(bottleneck.drops as f64), "{scheme}");
-        let marks = (bottleneck.marks > 0).then_some(bottleneck.marks as f64);
+        assert_eq!(last("drops"), Some(real(bottleneck.drops)), "{scheme}");
+        let marks = (bottleneck.marks > 0).then_some(real(bottleneck.marks));
         assert_eq!(last("marks"), marks, "{scheme}");
     }
 }
@@ -364,7 +364,7 @@ fn auto_keeps_the_peak_within_some_thousand_samples() {
     let peak = queue
         .iter()
         .fold(0.0, |peak: f64, sample| peak.max(sample.1));
-    assert_eq!(peak, run.outcome.metrics.queue_max_bytes as f64);
+    assert_eq!(peak, real(run.outcome.metrics.queue_max_bytes));
     for samples in run.of("cwnd_bytes").values() {
         assert!(samples.len() <= 4100);
     }
@@ -513,7 +513,7 @@ fn leading() -> [Field; 2] {
 
 fn cells(point: usize) -> Vec<Cell<'static>> {
     let number = i64::try_from(point).expect("a small number");
-    vec![Cell::Int(number), Cell::Double(number as f64 + 0.5)]
+    vec![Cell::Int(number), Cell::Double(signed(number) + 0.5)]
 }
 
 #[test]

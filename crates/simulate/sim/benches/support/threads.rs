@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
+use base::cast::count;
 use plan::PointSpec;
 use sim::divided::{self, Divided, Division};
 use sim::metrics::Outcome;
@@ -95,11 +96,6 @@ fn measure(point: &PointSpec, threads: usize) -> Run {
         }),
         digest: outcome.digest,
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "machines have few cores")]
-const fn count(threads: usize) -> f64 {
-    threads as f64
 }
 
 fn wall() -> Duration {

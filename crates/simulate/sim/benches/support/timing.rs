@@ -2,6 +2,8 @@
 
 use std::hint::black_box;
 
+use base::cast::{real, signed};
+
 /// Something measured once per round.
 pub(crate) struct Series {
     pub(crate) what: String,
@@ -47,7 +49,6 @@ pub(crate) fn print_times(rounds: usize, series: &[Series]) {
 }
 
 /// ns per call of `step`.
-#[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
 pub(crate) fn per_step(mut step: impl FnMut() -> u64) -> f64 {
     let start = clock();
     let mut sum = 0_u64;
@@ -55,11 +56,10 @@ pub(crate) fn per_step(mut step: impl FnMut() -> u64) -> f64 {
         sum = sum.wrapping_add(step());
     }
     black_box(sum);
-    (clock() - start) / STEPS as f64
+    (clock() - start) / real(STEPS)
 }
 
 /// ns per packet-hop, building the world included, and the number of packet-hops.
-#[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
 pub(crate) fn per_hop(run: impl Fn() -> u64) -> (f64, u64) {
     let (mut spent, mut hops, mut of_a_run) = (0.0, 0, 0);
     while hops < STEPS {
@@ -68,7 +68,7 @@ pub(crate) fn per_hop(run: impl Fn() -> u64) -> (f64, u64) {
         spent += clock() - start;
         hops += of_a_run;
     }
-    (spent / hops as f64, of_a_run)
+    (spent / real(hops), of_a_run)
 }
 
 pub(crate) fn least(values: &[f64]) -> f64 {
@@ -83,10 +83,9 @@ pub(crate) fn median(values: &[f64]) -> f64 {
 
 /// CPU time of this thread in nanoseconds.
 #[cfg(unix)]
-#[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
 pub(crate) fn clock() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+    signed(time.tv_sec) * 1e9 + signed(time.tv_nsec)
 }
 
 /// Wall time in nanoseconds.

@@ -1,5 +1,6 @@
 //! The baselines of HSCC and RWNDQ in whole simulations: RED and ECN, PIAS, XCP.
 
+use base::cast::real;
 use sim::metrics::Outcome;
 use sim::run;
 
@@ -147,9 +148,8 @@ fn between(from: u32, to: u32, sets: &[&str]) -> ([f64; 2], f64) {
     };
     let (before, after) = (until(from), until(to));
     let seconds = f64::from(to - from) / 1e3;
-    #[expect(clippy::cast_precision_loss, reason = "small numbers")]
     let rates = [0, 1].map(|flow| {
-        let received = |outcome: &Outcome| outcome.flows[flow].received_bytes as f64;
+        let received = |outcome: &Outcome| real(outcome.flows[flow].received_bytes);
         (received(&after) - received(&before)) * 8.0 / seconds
     });
     let area = |outcome: &Outcome, ms: u32| outcome.metrics.queue_mean_bytes * f64::from(ms);

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 
+use base::cast::real;
 use plan::PointSpec;
 use scenario::Scenario;
 use sim::metrics::{FlowRecord, Outcome};
@@ -199,14 +200,13 @@ fn table(points: &[PointSpec]) -> String {
 }
 
 /// Jain's index of the bytes that flows received per time: 1 if all are served alike.
-#[expect(clippy::cast_precision_loss, reason = "small numbers")]
 fn jain(flows: &[FlowRecord]) -> f64 {
     let speeds: Vec<f64> = flows
         .iter()
-        .map(|flow| flow.received_bytes as f64 / flow.fct_us.get().unwrap_or(1.0))
+        .map(|flow| real(flow.received_bytes) / flow.fct_us.get().unwrap_or(1.0))
         .collect();
     let (sum, squares) = speeds
         .iter()
         .fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
-    sum * sum / squares / flows.len() as f64
+    sum * sum / squares / base::cast::count(flows.len())
 }

@@ -4,6 +4,7 @@
 //! 64 KiB from every sender to one receiver, 20 rounds on open connections, links of 1 Gbit/s and a round trip
 //! of 80 us, 121,000 bytes of buffer, marks from 30,000 bytes on, packets of 1,514 bytes. Three boots each.
 
+use base::cast::real;
 use base::setting::Key;
 use plan::keys::profile::of_linux;
 use plan::keys::{all_keys, group};
@@ -14,7 +15,6 @@ use crate::support::points;
 
 /// Over five seeds, the median of goodput in Mbit/s, and means of drops and timeouts: CUBIC's window stays at two segments
 /// in one of twenty such flows, as the kernel's does when more is lost.
-#[expect(clippy::cast_precision_loss, reason = "small numbers")]
 fn simulate(text: &str, scheme: &str, sets: &[&str]) -> (f64, f64, f64) {
     let text = format!("{NETWORK}{text}");
     let mut point = points(&text, scheme, sets).remove(0);
@@ -23,8 +23,8 @@ fn simulate(text: &str, scheme: &str, sets: &[&str]) -> (f64, f64, f64) {
         point.seed = seed;
         let m = run::run(&point).expect("a conserving run").metrics;
         goodputs.push(m.goodput_bps / 1e6);
-        drops += m.drops as f64 / 5.0;
-        timeouts += m.timeouts as f64 / 5.0;
+        drops += real(m.drops) / 5.0;
+        timeouts += real(m.timeouts) / 5.0;
     }
     goodputs.sort_by(f64::total_cmp);
     (goodputs[2], drops, timeouts)

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use base::cast::real;
 use scenario::{Overrides, Scenario, Source};
 use sim::metrics::Outcome;
 use sim::run;
@@ -179,12 +180,11 @@ fn load_between_nodes(sets: &[&str]) -> f64 {
     let core = |port: &&sim::metrics::PortRecord| {
         port.from.starts_with("switch") && port.to.starts_with("switch")
     };
-    #[expect(clippy::cast_precision_loss, reason = "megabytes")]
     let bytes = outcome
         .ports
         .iter()
         .filter(core)
-        .map(|port| port.bytes as f64)
+        .map(|port| real(port.bytes))
         .sum::<f64>();
     // The published capacities at 1 Gbit/s sum to 98,897 Mbit/s, each way. Beside data there are ACKs for
     // every other segment, SYNs and FINs: 8 packets of 40 bytes and their answers for 15,000 of data.

@@ -17,6 +17,7 @@
 
 use std::collections::BTreeMap;
 
+use base::cast::real;
 use plan::PointSpec;
 use sim::run;
 
@@ -120,9 +121,8 @@ struct Mean {
 }
 
 impl Mean {
-    #[expect(clippy::cast_precision_loss, reason = "a few runs")]
     fn over(samples: &[f64]) -> Self {
-        let count = samples.len() as f64;
+        let count = base::cast::count(samples.len());
         let mean = samples.iter().sum::<f64>() / count;
         let squares: f64 = samples
             .iter()
@@ -194,7 +194,6 @@ fn simulate(ways: &[&str]) -> BTreeMap<String, Means> {
     all
 }
 
-#[expect(clippy::cast_precision_loss, reason = "small numbers")]
 fn means(mut point: PointSpec) -> Means {
     let mut samples = [const { Vec::new() }; 3];
     for seed in 1..=SEEDS {
@@ -202,7 +201,7 @@ fn means(mut point: PointSpec) -> Means {
         let m = run::run(&point).expect("a conserving run").metrics;
         samples[0].push(m.fct_mean_us / 1e3);
         samples[1].push(m.fct_p99_us / 1e3);
-        samples[2].push(m.drops as f64);
+        samples[2].push(real(m.drops));
     }
     samples.map(|samples| Mean::over(&samples))
 }

@@ -2,6 +2,7 @@
 //! "On Traffic Phase Effects", 1992). Jitter of links ends that.
 
 use crate::support::points;
+use base::cast::real;
 use sim::run;
 
 /// Retransmissions of each sender, over all rounds and seeds.
@@ -30,7 +31,6 @@ fn of_two_senders_that_keep_step_one_loses_everything_and_with_jitter_both_lose(
 }
 
 #[test]
-#[expect(clippy::cast_precision_loss, reason = "counts carry 53 bits")]
 fn equal_senders_share_drops_evenly_over_seeds() {
     for (senders, rounds) in [(2, 8), (4, 8), (8, 6)] {
         let sets = [
@@ -40,9 +40,9 @@ fn equal_senders_share_drops_evenly_over_seeds() {
         let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
         for scheme in ["newreno", "cubic", "dctcp"] {
             let lost = sent_again(SHORT_QUEUE, scheme, &sets);
-            let mean = lost.iter().sum::<u64>() as f64 / f64::from(senders);
+            let mean = real(lost.iter().sum()) / f64::from(senders);
             for one in &lost {
-                let off = *one as f64 / mean - 1.0;
+                let off = real(*one) / mean - 1.0;
                 assert!(off.abs() < 0.05, "{senders} senders of {scheme}: {lost:?}");
             }
         }

@@ -1,6 +1,7 @@
 //! RCP in whole simulations, against what can be computed on paper.
 
 use base::Time;
+use base::cast::real;
 use fabric::{PortId, SwitchHook};
 use sim::probe::Probe;
 use sim::run;
@@ -53,10 +54,9 @@ impl Probe for Seen {
         }
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "queues are below 2^53 bytes")]
     fn on_level(&mut self, port: PortId, waiting: u64, at: Time) {
         if port == self.bottleneck {
-            self.queue.push((at, waiting as f64));
+            self.queue.push((at, real(waiting)));
         }
     }
 }
@@ -156,8 +156,7 @@ fn under_load_flows_get_what_the_load_leaves() {
     let outcome = run::run(&point).expect("a conserving run");
     assert_eq!(outcome.metrics.flows_completed, 600);
     let flows = || outcome.flows.iter();
-    #[expect(clippy::cast_precision_loss, reason = "sizes are below 2^53 bytes")]
-    let bits: f64 = flows().map(|flow| flow.received_bytes as f64 * 8.0).sum();
+    let bits: f64 = flows().map(|flow| real(flow.received_bytes) * 8.0).sum();
     let seconds: f64 = flows().filter_map(|flow| flow.fct_us.get()).sum::<f64>() / 1e6;
     let share = bits * 1500.0 / 1460.0 / seconds / 1e8;
     // The standard error of such a mean of 600 flows is 6 %.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use base::cast::real;
 use base::{Packet, TcpFlags, Time};
 use fabric::{DropReason, PortId};
 use sim::metrics::Outcome;
@@ -51,12 +52,11 @@ impl Probe for Seen {
         }
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "queues are below 2^53 bytes")]
     fn on_level(&mut self, port: PortId, waiting: u64, at: Time) {
         let queue = self.queues.entry(port.0).or_default();
         let (area, since, level) = *queue;
         let lasted = at.since(since.max(self.from)).as_secs();
-        *queue = (area + level * lasted, at, waiting as f64);
+        *queue = (area + level * lasted, at, real(waiting));
     }
 
     fn on_accept(&mut self, port: PortId, packet: &Packet, now: Time) {
@@ -144,7 +144,7 @@ fn a_dcqcn_flow_that_joins_another_gets_an_equal_share_without_pauses() {
          [group.second]\nworkload.senders = 1\nworkload.start = \"20ms\"\n"
     );
     let (outcome, seen, port) = see(&text, "dcqcn", &[], ms(100));
-    let share = |flow| base::cast::real(seen.carried[&(port, flow)]);
+    let share = |flow| real(seen.carried[&(port, flow)]);
     let (first, second) = (share(0), share(1));
     // 50 ms of a link of 40 Gbit/s, of whose bytes 96 % are payload.
     let whole = 0.96 * 5e9 * 0.05;

@@ -1,5 +1,6 @@
 //! HSCC, RWNDQ and XCP in whole simulations, against what can be computed on paper.
 
+use base::cast::real;
 use base::{FlowId, Packet, TcpFlags, Time};
 use fabric::{PortId, SwitchHook};
 use scenario::{Overrides, Scenario, Source};
@@ -114,25 +115,23 @@ fn see(scheme: &str, gauge: &'static str, sets: &[&str]) -> (Outcome, Seen) {
 
 impl Seen {
     /// Mean queue in packets from one time to another, in milliseconds.
-    #[expect(clippy::cast_precision_loss, reason = "below 2^53")]
     fn mean_queue(&self, from_ms: u64, to_ms: u64) -> f64 {
         let (from, to) = (ms(from_ms), ms(to_ms));
         let ends = self.levels[1..].iter().map(|(at, _)| *at).chain([to]);
         let weighted = self.levels.iter().zip(ends).map(|((start, bytes), end)| {
             let span = end.min(to).since((*start).max(from));
-            *bytes as f64 * span.as_secs()
+            real(*bytes) * span.as_secs()
         });
-        weighted.sum::<f64>() / to.since(from).as_secs() / PACKET as f64
+        weighted.sum::<f64>() / to.since(from).as_secs() / real(PACKET)
     }
 
     /// Payload in Gbit/s of a flow over the middle link.
-    #[expect(clippy::cast_precision_loss, reason = "below 2^53")]
     fn goodput(&self, flow: u32, from_ms: u64, to_ms: u64) -> f64 {
         let within = (ms(from_ms)..ms(to_ms), FlowId(flow));
         let carried = self.carried.iter();
         let of = carried.filter(|(at, flow, _)| within.0.contains(at) && *flow == within.1);
         let bytes: u64 = of.map(|(.., bytes)| bytes).sum();
-        bytes as f64 * 8.0 / ms(to_ms).since(ms(from_ms)).as_secs() / 1e9
+        real(bytes) * 8.0 / ms(to_ms).since(ms(from_ms)).as_secs() / 1e9
     }
 
     /// The gauge at a time.
@@ -494,8 +493,7 @@ fn xcp_is_free_of_scale_if_all_its_times_are_divided() {
             "switch.ecn_threshold=20pkt".into(),
         ];
         let outcome = outcome("incast", "xcp", &sets.each_ref().map(String::as_str));
-        #[expect(clippy::cast_precision_loss, reason = "a small factor")]
-        let factor = factor as f64;
+        let factor = real(factor);
         (outcome.metrics.fct_mean_us * factor, outcome.metrics.drops)
     };
     let second = 1_000_000_000_000;

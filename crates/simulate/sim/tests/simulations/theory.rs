@@ -5,6 +5,7 @@
 //! to its ACK across a star. A store-and-forward path of two equal links delivers the last of n
 //! segments sent back to back `(n + 1) s + 2 d` after the first began to leave.
 
+use base::cast::real;
 use base::{FlowId, HostId, Packet, Rate, Span, Time};
 use fabric::{Discipline, Limit, Port, PortConfig, PortId, Strict};
 use plan::PointSpec;
@@ -183,7 +184,7 @@ fn ten_packet_window(lost: u64, sack: bool) -> (Outcome, u64) {
             "workload.size=30pkt".to_owned(),
             "tcp.receive_buffer=10pkt".to_owned(),
             format!("tcp.sack={sack}"),
-            format!("bottleneck.loss={}", 1.0 / to_f64(period)),
+            format!("bottleneck.loss={}", 1.0 / real(period)),
             "bottleneck.loss_pattern=periodic".to_owned(),
         ];
         outcome(LONE, "newreno", &sets.each_ref().map(String::as_str))
@@ -240,7 +241,7 @@ fn loss_of_one_of_the_last_three_packets_costs_a_timeout() {
 fn equal_flows_under_rcc_end_within_one_flow_of_the_ideal() {
     // RCC: N flows of L bytes through one link need N L / (MSS C), and the schedule adds at most
     // the time of one more flow, beside the handshake.
-    let handshake = to_f64(Star::new("1Gbps", "40us").handshake()) / 1e6;
+    let handshake = real(Star::new("1Gbps", "40us").handshake()) / 1e6;
     for (senders, packets) in [(20_u32, 23_u32), (40, 23), (90, 23), (60, 36), (100, 70)] {
         let sets = [
             format!("workload.senders={senders}"),
@@ -419,7 +420,7 @@ fn random_loss_gives_the_rate_of_the_square_root_law() {
             .filter(|run| run.timeouts == 0)
             .map(|run| run.constant)
             .collect();
-        let mean = counted.iter().sum::<f64>() / to_f64(counted.len() as u64);
+        let mean = counted.iter().sum::<f64>() / base::cast::count(counted.len());
         assert!(counted.len() >= 4, "p = {p}: {} runs", counted.len());
         assert!((mean / 1.31 - 1.0).abs() < 0.1, "p = {p}: K = {mean}");
     }
@@ -467,11 +468,6 @@ fn lossy_flow(pattern: &str, p: f64, k: f64, sack: bool, seed: u64) -> LossyFlow
 )]
 fn fct(outcome: &Outcome) -> u64 {
     (outcome.flows[0].fct_us.get().expect("a completed flow") * 1e6).round() as u64
-}
-
-#[expect(clippy::cast_precision_loss, reason = "small numbers")]
-fn to_f64(value: u64) -> f64 {
-    value as f64
 }
 
 fn port(limit: Limit) -> Port {
