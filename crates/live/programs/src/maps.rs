@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use base::cast::real;
 use laws::Loadable;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use rustix::time::{ClockId, clock_gettime};
@@ -141,11 +140,12 @@ impl Maps {
     }
 
     /// See [`Port::mean_queue`](crate::Port::mean_queue).
+    #[expect(clippy::cast_precision_loss, reason = "a mean carries 53 bits")]
     pub(crate) fn mean_queue(&self) -> Result<Option<f64>, LoadError> {
         let value = get(&self.port, MapFlags::ANY)?;
         let word = |at: usize| value.get(at..).and_then(|bytes| bytes.first_chunk());
         let [time, area] = [16, 24].map(|at| word(at).copied().map_or(0, u64::from_ne_bytes));
-        Ok((time > 0).then(|| real(area) / 2.0 / real(time)))
+        Ok((time > 0).then(|| area as f64 / 2.0 / time as f64))
     }
 
     /// Lets the law begin with this memory.
