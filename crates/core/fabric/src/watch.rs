@@ -93,3 +93,35 @@ pub enum DropReason {
     /// It was damaged on the wire, and the node behind that found so.
     Corrupt,
 }
+
+impl DropReason {
+    /// Every reason, in the order of declaration.
+    pub const ALL: [Self; 10] = [
+        Self::Full,
+        Self::Pool,
+        Self::Threshold,
+        Self::Headroom,
+        Self::Discipline,
+        Self::LinkDown,
+        Self::Restart,
+        Self::HostGone,
+        Self::Lossy,
+        Self::Corrupt,
+    ];
+
+    /// Its name in traces: `drops_` and this name are the column that counts such drops, if there is one.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Full => "port",
+            Self::Pool => "pool",
+            Self::Threshold => "threshold",
+            Self::Headroom => "headroom",
+            Self::Discipline => "discipline",
+            Self::LinkDown => "link_down",
+            Self::Restart => "restart",
+            Self::HostGone => "host_gone",
+            Self::Lossy => "lossy",
+            Self::Corrupt => "corrupt",
+        }
+    }
+}

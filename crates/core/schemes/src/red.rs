@@ -167,7 +167,7 @@ fn queue(params: Params) -> MakeQueue {
 
 /// RED at one port.
 struct Red {
-    /// What packets meet first.
+    /// The discipline that packets meet before RED.
     before: Discipline,
     /// Thresholds, in `in_packets`'s unit.
     min: f64,

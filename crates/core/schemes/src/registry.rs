@@ -61,7 +61,7 @@ pub type MakeSender = Box<dyn Fn(&FlowInfo) -> Sender + Send + Sync>;
 /// Makes the receiver control of a host.
 pub type MakeReceiver = Box<dyn Fn(&HostInfo) -> Receiver + Send + Sync>;
 
-/// Makes what the switch does at a port besides queueing.
+/// Makes the hook of a port.
 pub type MakeHook = Box<dyn Fn(&PortInfo) -> Box<dyn SwitchHook> + Send + Sync>;
 /// Makes the discipline of a switch's queue around, or in place of, that of the scenario.
 pub type MakeQueue = Box<dyn Fn(&PortInfo, Discipline) -> Discipline + Send + Sync>;
@@ -79,7 +79,7 @@ pub enum Role {
     Receiver,
     /// How endpoints use congestion marks.
     Marks,
-    /// What of its data a sender sends when, and at which priority.
+    /// The order in which a sender sends its data, and the priority of each segment.
     SendOrder,
     /// What an end host adds below TCP, to every segment of all its connections.
     Host,
@@ -126,7 +126,7 @@ pub struct Roles {
     pub priorities_at_hosts: bool,
     /// Switches that have no priorities after all.
     pub plain_switches: PlainSwitches,
-    /// What connections send at low priorities besides; `None`: nothing.
+    /// The data that connections also send at low priorities; `None` if they send none.
     pub low_priority: Option<LowPriority>,
     /// Makes what the switch does at a port besides queueing.
     pub hook: Option<MakeHook>,
@@ -167,11 +167,11 @@ pub struct Ticker {
     pub key: &'static str,
     /// The time from one firing to the next, at least or in most networks.
     pub every: Span,
-    /// What there is one for.
+    /// The objects that have one each.
     pub each: TickerOf,
 }
 
-/// What has a timer of its own.
+/// The objects that have a ticker of the scheme each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TickerOf {
     /// Every port of a switch.
@@ -202,7 +202,7 @@ pub struct Misfit {
     pub remedy: String,
 }
 
-/// What a sender is told about its connection.
+/// Facts about a connection that its sender gets when it is made.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowInfo {
     /// Bytes it will send, if that is known.
@@ -211,7 +211,7 @@ pub struct FlowInfo {
     pub config: Config,
 }
 
-/// What a receiving host is told about itself.
+/// Facts about a host that its receiver role gets when it is made.
 #[derive(Clone, Copy, Debug)]
 pub struct HostInfo {
     /// Rate of its link.

@@ -235,14 +235,14 @@ pub enum Recovery {
     Prr,
 }
 
-/// What ssthresh is a share of.
+/// The quantity that ssthresh is a share of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SsthreshOf {
-    /// What is outstanding (RFC 5681 eq. 4).
+    /// The bytes outstanding (RFC 5681 eq. 4).
     Flight,
     /// The congestion window, as in Linux.
     Window,
-    /// What is thought to be in the network, as in ns-3.
+    /// The estimate of the bytes in the network, as in ns-3.
     Pipe,
 }
 

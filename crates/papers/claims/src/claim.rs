@@ -65,9 +65,9 @@ pub struct Operand {
 /// A number that the paper states.
 #[derive(Clone, Debug)]
 pub struct Number {
-    /// What is measured.
+    /// The operand that is measured.
     pub of: Operand,
-    /// What it is compared with.
+    /// The operand that it is compared with.
     pub against: Option<Operand>,
     /// How the two become one number.
     pub compare: Compare,

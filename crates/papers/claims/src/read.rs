@@ -258,7 +258,7 @@ struct Known<'a> {
     sections: &'a [Section],
 }
 
-/// What a figure may refer to.
+/// The runs that a figure may refer to.
 #[derive(Clone, Copy)]
 struct Runs<'a> {
     own: &'a Context,

@@ -313,7 +313,7 @@ impl<'a> Run<'a> {
         same.then(|| units::bytes(first, packet)).flatten()
     }
 
-    /// What the settings say of a key for all groups and schemes.
+    /// The value of a key that all groups and schemes share, if the settings give one.
     fn shared(&self, key: &str) -> Option<&'a str> {
         let (table, name) = key.split_once('.')?;
         let mut lines = self.settings.lines();

@@ -2,9 +2,11 @@
 
 pub(crate) mod causes;
 pub(crate) mod distribution;
+pub(crate) mod drops;
 pub(crate) mod flows;
 pub(crate) mod scales;
 pub(crate) mod slowdown;
+mod stacked;
 pub(crate) mod swept;
 pub(crate) mod time;
 
@@ -21,6 +23,7 @@ pub(crate) fn all(data: &Data<'_>) -> Vec<Figure> {
     if alone {
         figures.extend(flows::all(data));
         figures.extend(causes::all(data));
+        figures.extend(drops::all(data));
         figures.extend(time::queue(data));
         figures.extend(time::others(data));
         figures.extend(distribution::all(data));
@@ -32,6 +35,7 @@ pub(crate) fn all(data: &Data<'_>) -> Vec<Figure> {
         figures.extend(slowdown::all(data));
         figures.extend(time::queue(data));
         figures.extend(swept::counts(data));
+        figures.extend(drops::all(data));
         figures.extend(flows::all(data));
         figures.extend(time::others(data));
     }

@@ -13,7 +13,7 @@ use crate::page::{self, Breadth, Drawn};
 use crate::palette::Palette;
 use crate::units;
 
-/// What stands on the page.
+/// The contents of the page.
 #[derive(Clone, Debug, Default)]
 pub struct LivePage {
     /// The name of the scenario.

@@ -616,6 +616,54 @@ fn bars_of_causes_are_as_high_as_completion_times() {
 }
 
 #[test]
+fn bars_of_drops_show_each_cause_and_are_as_high_as_all_drops() {
+    let temporary = Temporary::new("report-drops");
+    let wanted = Wanted {
+        schemes: Some("newreno"),
+        sets: &[
+            "workload.senders=60",
+            "switch.pool=60KB",
+            "switch.buffer=15pkt",
+            "switch.ecn_threshold=off",
+            "topology.faults=bottleneck: corrupt 0.01,none",
+        ],
+        ..Wanted::default()
+    };
+    let folder = incast(&temporary.0.join("run"), &wanted);
+    let figures = report::figures(&folder).expect("figures of a whole run");
+    let figure = figures.iter().find(|figure| figure.name == "drop-causes");
+    let figure = figure.expect("a run with causes of drops has a chart of them");
+    let names: Vec<&str> = figure
+        .lines
+        .iter()
+        .map(|line| line.label.as_str())
+        .collect();
+    assert_eq!(names, ["queue full or discipline", "damaged"]);
+    for (place, row) in folder.summary().rows.iter().enumerate() {
+        let points = figure.lines.iter().map(|line| &line.points[place]);
+        let top = points.clone().map(|point| point.y).fold(0.0, f64::max);
+        assert!((top - row.value("drops")).abs() < 1e-9, "{top}");
+        let parts = points.map(|point| point.inner.expect("a part"));
+        let [_, damaged] = parts.collect::<Vec<_>>()[..] else {
+            panic!("{names:?}");
+        };
+        let counted = row
+            .metrics
+            .get("drops_corrupt")
+            .and_then(|found| found.mean);
+        let counted = counted.unwrap_or(0.0);
+        assert!(
+            (damaged.1 - damaged.0 - counted).abs() < 1e-9,
+            "{damaged:?}"
+        );
+    }
+    // Where queues alone were full, the chart of all drops says everything.
+    let folder = incast(&temporary.0.join("plain"), &SWEEP);
+    let figures = report::figures(&folder).expect("figures of a whole run");
+    assert!(figures.iter().all(|figure| figure.chart != "drop-causes"));
+}
+
+#[test]
 fn a_browser_without_network_draws_every_chart_without_complaint() {
     let Some(mut chromium) = testing::chromium() else {
         return;

@@ -11,6 +11,7 @@ pub mod hosts;
 pub mod keys;
 pub mod metric;
 mod point;
+pub mod replay;
 pub mod series;
 pub mod suggest;
 mod texts;

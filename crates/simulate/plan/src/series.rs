@@ -30,7 +30,12 @@ pub const FIXED: &[Column] = &[
     Column::new(
         "event",
         "",
-        "What happened, if the row is an event: drop, mark, timeout, fast_retransmit, start or completion.",
+        "What happened, if the row is an event: drop, mark, timeout, syn_timeout, fast_retransmit, start or completion.",
+    ),
+    Column::new(
+        "cause",
+        "",
+        "Why the packet was dropped, if the event is a drop: its queue was full (port), the shared buffer (pool), the share of its queue in that (threshold) or the headroom of a paused class (headroom); the discipline of the queue or a random loss in front of it (discipline); or a fault: link_down, restart, host_gone, lossy, corrupt.",
     ),
 ];
 
@@ -152,7 +157,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
         .chain([EVENTS, PERFETTO])
 }
 
-/// What a user calls them.
+/// The words by which users ask for quantities.
 pub fn words() -> impl Iterator<Item = &'static str> {
     names().map(word)
 }
@@ -162,7 +167,7 @@ pub fn by_word(text: &str) -> Option<&'static str> {
     names().find(|name| *name == text || word(name) == text)
 }
 
-/// What a user calls the quantity of this column.
+/// The word by which a user asks for the quantity of this column.
 pub fn word(name: &'static str) -> &'static str {
     let short = ["_bytes", "_bps", "_us"]
         .into_iter()

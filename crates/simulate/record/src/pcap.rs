@@ -204,15 +204,20 @@ impl Probe for Capture {
     fn on_drop(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
         self.marked = false;
         let comment = match reason {
-            DropReason::Full | DropReason::Pool | DropReason::Threshold | DropReason::Headroom => {
-                FULL
+            DropReason::Full => FULL,
+            DropReason::Pool => "dropped: shared buffer full (switch.pool)",
+            DropReason::Threshold => {
+                "dropped: the queue's share of the buffer full (switch.pool_alpha)"
+            }
+            DropReason::Headroom => {
+                "dropped: headroom of a paused class full (switch.pfc_headroom)"
             }
             DropReason::Discipline => LOST,
-            DropReason::LinkDown
-            | DropReason::Restart
-            | DropReason::HostGone
-            | DropReason::Lossy
-            | DropReason::Corrupt => DOWN,
+            DropReason::LinkDown => "lost: the link was down (topology.faults)",
+            DropReason::Restart => "lost: the switch restarted (topology.faults)",
+            DropReason::HostGone => "lost: the host had disappeared (topology.faults)",
+            DropReason::Lossy => "lost: at random on the link (topology.faults)",
+            DropReason::Corrupt => "lost: damaged on the link (topology.faults)",
         };
         self.offered(port, packet, Some(comment), now);
     }
@@ -233,6 +238,5 @@ fn error(error: PcapError) -> io::Error {
 const MARKED: &str = "marked: queue at or above switch.ecn_threshold";
 const FULL: &str = "dropped: queue full";
 const LOST: &str = "lost: bottleneck.loss, switch.loss or the discipline of the queue";
-const DOWN: &str = "lost: the link was down (topology.faults)";
 /// Negative power of ten: the option `if_tsresol` of pcapng.
 const NANOSECONDS: u8 = 9;

@@ -134,14 +134,15 @@ impl Probe for Perfetto {
         self.tracks.at_port(port, Instant::Mark, packet, now);
     }
 
-    fn on_drop(&mut self, port: PortId, packet: &Packet, _reason: DropReason, now: Time) {
+    fn on_drop(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
         let arrow = (packet.sequence_length() > 0).then(|| {
             self.arrows += 1;
             let lost = self.lost.entry((packet.to, packet.flow)).or_default();
             lost.push((packet.seq.0, self.arrows));
             self.arrows
         });
-        self.tracks.at_port(port, Instant::Drop(arrow), packet, now);
+        self.tracks
+            .at_port(port, Instant::Drop(arrow, reason), packet, now);
     }
 
     fn on_start(&mut self, flow: FlowId, now: Time) {

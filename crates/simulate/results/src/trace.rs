@@ -5,10 +5,10 @@ use std::io;
 use base::Time;
 use base::shown::cell;
 use plan::PointSpec;
+use plan::replay::{Inexact, Replay};
 use plan::workload::Plan;
 use scenario::{Overrides, Problem, Problems, Scenario, Source};
 use sim::metrics::FlowRecord;
-use sim::replay::{Inexact, Replay};
 
 use crate::Folder;
 

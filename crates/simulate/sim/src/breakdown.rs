@@ -30,13 +30,13 @@ mod way;
 
 use base::{FlowId, HostId, Packet, Time};
 use connection::FollowedConnection;
-use fabric::{Network, PortId};
+use fabric::{DropReason, Network, PortId};
 use flight::Flights;
 use schemes::Sender;
 use tcp::Endpoint;
 use way::Hop;
 
-use crate::probe::End;
+use crate::probe::{End, Follow, Probe};
 
 pub(crate) use flight::Followed;
 
@@ -60,32 +60,6 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    pub(crate) fn begin(
-        &mut self,
-        network: &Network,
-        header_bytes: u32,
-        receivers: Vec<HostId>,
-        flows: usize,
-    ) {
-        self.ports = network.ports().iter().map(Hop::of).collect();
-        self.flights = Flights::new(self.ports.len(), network.is_disordered());
-        self.header_bytes = header_bytes;
-        self.connections = receivers.iter().map(|_| None).collect();
-        self.receivers = receivers;
-        self.done = (0..flows).map(|_| None).collect();
-    }
-
-    /// What became of every flow, by number.
-    pub(crate) fn take(&mut self) -> Vec<Option<Box<Breakdown>>> {
-        let mut done = std::mem::take(&mut self.done);
-        for (id, before) in self.befores.drain(..) {
-            if let Some(parts) = &mut done[id as usize] {
-                **parts = parts.since(&before);
-            }
-        }
-        done
-    }
-
     /// Takes over what another part of the network knows.
     pub(crate) fn join(&mut self, other: Self) {
         self.befores.extend(other.befores);
@@ -98,13 +72,8 @@ impl Follower {
         }
     }
 
-    /// Flow `id` was not complete after all.
-    pub(crate) fn revoke(&mut self, id: u32) {
-        self.done[id as usize] = None;
-    }
-
     /// Flow `id` starts now on the connection `of`, whose sender is here or not; it was to start at `planned`.
-    pub(crate) fn on_message(
+    pub(crate) fn begin_message(
         &mut self,
         (of, id): (FlowId, u32),
         (planned, now): (Time, Time),
@@ -113,37 +82,6 @@ impl Follower {
         let connection = self.connections[of.0 as usize]
             .get_or_insert_with(|| Box::new(FollowedConnection::new(now)));
         connection.begin(id, (now, now.since(planned).as_ps()), here);
-    }
-
-    /// A host hands `packet` to its port.
-    pub(crate) fn on_send(&mut self, packet: &Packet, now: Time) {
-        let back = self.goes_back(packet);
-        let bytes = u64::from(self.header_bytes) + u64::from(packet.payload);
-        let connection = &mut self.connections[packet.flow.0 as usize];
-        let connection = connection.get_or_insert_with(|| Box::new(FollowedConnection::new(now)));
-        connection.on_send(packet, back, (bytes, now), &mut self.flights);
-    }
-
-    /// `packet` comes out of the wire behind `port`.
-    #[inline(always)]
-    pub(crate) fn on_arrival(&mut self, port: PortId, packet: &Packet) {
-        self.flights.arrive(port, packet);
-    }
-
-    /// `port` will send `packet`.
-    #[inline(always)]
-    pub(crate) fn on_accept(&mut self, port: PortId, packet: &Packet) {
-        self.flights.wait(port, packet);
-    }
-
-    /// `packet` is lost at `port`.
-    pub(crate) fn on_drop(&mut self, port: PortId, packet: &Packet) {
-        self.flights.lose(port, packet);
-    }
-
-    /// `packet`, which `port` had accepted, is lost.
-    pub(crate) fn on_lost(&mut self, port: PortId, packet: &Packet) {
-        drop(self.flights.export(port, packet));
     }
 
     /// `packet` goes on in another part of the network, behind `port`.
@@ -156,8 +94,78 @@ impl Follower {
         self.flights.import(packet);
     }
 
-    /// `packet` has reached its host, which handles it next.
-    pub(crate) fn on_delivery(&mut self, packet: &Packet, now: Time) {
+    /// Whether a packet goes from the receiver of data to the sender.
+    #[inline(always)]
+    fn goes_back(&self, packet: &Packet) -> bool {
+        packet.to != self.receivers[packet.flow.0 as usize]
+    }
+}
+
+impl Probe for Follower {
+    #[inline(always)]
+    fn on_accept(&mut self, port: PortId, packet: &Packet, _now: Time) {
+        self.flights.wait(port, packet);
+    }
+
+    fn on_drop(&mut self, port: PortId, packet: &Packet, _reason: DropReason, _now: Time) {
+        self.flights.lose(port, packet);
+    }
+
+    fn on_lost(&mut self, port: PortId, packet: &Packet, _reason: DropReason, _now: Time) {
+        drop(self.flights.export(port, packet));
+    }
+
+    fn on_endpoint(&mut self, end: End, endpoint: &Endpoint<Sender>, now: Time) {
+        if let Some(connection) = &mut self.connections[end.flow.0 as usize] {
+            connection.on_event(end, endpoint, now, &mut self.flights);
+        }
+    }
+}
+
+impl Follow for Follower {
+    fn begin(
+        &mut self,
+        network: &Network,
+        header_bytes: u32,
+        receivers: impl Iterator<Item = HostId>,
+        flows: usize,
+    ) {
+        self.ports = network.ports().iter().map(Hop::of).collect();
+        self.flights = Flights::new(self.ports.len(), network.is_disordered());
+        self.header_bytes = header_bytes;
+        self.receivers = receivers.collect();
+        self.connections = self.receivers.iter().map(|_| None).collect();
+        self.done = (0..flows).map(|_| None).collect();
+    }
+
+    fn on_message(&mut self, place: (FlowId, u32), times: (Time, Time), _sender: HostId) {
+        self.begin_message(place, times, true);
+    }
+
+    fn revoke(&mut self, (_, id): (FlowId, u32), _at: Time) {
+        self.done[id as usize] = None;
+    }
+
+    fn on_message_end(&mut self, of: FlowId, id: u32, now: Time) {
+        if let Some(connection) = &mut self.connections[of.0 as usize] {
+            self.done[id as usize] = connection.complete(id, now).map(Box::new);
+        }
+    }
+
+    fn on_send(&mut self, packet: &Packet, now: Time) {
+        let back = self.goes_back(packet);
+        let bytes = u64::from(self.header_bytes) + u64::from(packet.payload);
+        let connection = &mut self.connections[packet.flow.0 as usize];
+        let connection = connection.get_or_insert_with(|| Box::new(FollowedConnection::new(now)));
+        connection.on_send(packet, back, (bytes, now), &mut self.flights);
+    }
+
+    #[inline(always)]
+    fn on_arrival(&mut self, port: PortId, packet: &Packet) {
+        self.flights.arrive(port, packet);
+    }
+
+    fn on_delivery(&mut self, packet: &Packet, now: Time) {
         let back = self.goes_back(packet);
         let Some(sent) = self.flights.land(packet) else {
             // A copy.
@@ -168,28 +176,17 @@ impl Follower {
         connection.on_delivery(packet, sent, (back, now), &self.ports);
     }
 
-    /// The last byte of flow `id` is in order at its receiver.
-    pub(crate) fn on_completion(&mut self, of: FlowId, id: u32, now: Time) {
-        if let Some(connection) = &mut self.connections[of.0 as usize] {
-            self.done[id as usize] = connection.complete(id, now).map(Box::new);
-        }
-    }
-
-    /// An event of an endpoint is over; see [`Probe::on_endpoint`](crate::probe::Probe::on_endpoint).
-    pub(crate) fn on_endpoint(&mut self, end: End, endpoint: &Endpoint<Sender>, now: Time) {
-        if let Some(connection) = &mut self.connections[end.flow.0 as usize] {
-            connection.on_event(end, endpoint, now, &mut self.flights);
-        }
-    }
-
-    /// The endpoints of a connection go.
-    pub(crate) fn on_gone(&mut self, of: FlowId) {
+    fn on_gone(&mut self, of: FlowId) {
         self.connections[of.0 as usize] = None;
     }
 
-    /// Whether a packet goes from the receiver of data to the sender.
-    #[inline(always)]
-    fn goes_back(&self, packet: &Packet) -> bool {
-        packet.to != self.receivers[packet.flow.0 as usize]
+    fn take(&mut self) -> Vec<Option<Box<Breakdown>>> {
+        let mut done = std::mem::take(&mut self.done);
+        for (id, before) in self.befores.drain(..) {
+            if let Some(parts) = &mut done[id as usize] {
+                **parts = parts.since(&before);
+            }
+        }
+        done
     }
 }

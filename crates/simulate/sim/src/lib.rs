@@ -26,7 +26,6 @@ pub mod metrics;
 pub mod observation;
 mod parts;
 pub mod probe;
-pub mod replay;
 mod rounds;
 pub mod run;
 mod standstill;

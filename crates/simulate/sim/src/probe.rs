@@ -1,5 +1,7 @@
 //! Watching a simulation without changing it.
 
+mod forward;
+
 use std::any::Any;
 
 use base::{FlowId, HostId, Packet, Time};
@@ -8,6 +10,7 @@ use schemes::{Receiver, Sender};
 use tcp::{Endpoint, Host};
 
 use crate::parts::Breakdown;
+pub(crate) use forward::{follow, forward};
 
 /// Sees a simulation happen. `()` sees nothing and costs nothing; each of a pair sees everything; `None`
 /// sees nothing; a closure sees every packet-hop.
@@ -146,75 +149,10 @@ impl<F: FnMut(PortId, &Packet, Time)> Probe for F {
     }
 }
 
-/// Passes every call on to each part of a probe that has parts.
-macro_rules! forward {
-    ($($method:ident ( $($argument:ident : $type:ty),* ) ;)*) => {
-        impl<A: Probe, B: Probe> Probe for (A, B) {
-            $(#[inline(always)]
-            fn $method(&mut self, $($argument: $type),*) {
-                self.0.$method($($argument),*);
-                self.1.$method($($argument),*);
-            })*
-
-            fn has_failed(&self) -> bool {
-                self.0.has_failed() || self.1.has_failed()
-            }
-        }
-
-        impl<P: Probe> Probe for Option<P> {
-            $(#[inline(always)]
-            fn $method(&mut self, $($argument: $type),*) {
-                if let Some(probe) = self {
-                    probe.$method($($argument),*);
-                }
-            })*
-
-            fn has_failed(&self) -> bool {
-                self.as_ref().is_some_and(Probe::has_failed)
-            }
-        }
-
-        forward!(&mut dyn Probe: $($method ( $($argument : $type),* ) ;)*);
-        forward!(Box<dyn Branch>: $($method ( $($argument : $type),* ) ;)*);
-    };
-    ($pointer:ty: $($method:ident ( $($argument:ident : $type:ty),* ) ;)*) => {
-        impl Probe for $pointer {
-            $(#[inline(always)]
-            fn $method(&mut self, $($argument: $type),*) {
-                (**self).$method($($argument),*);
-            })*
-
-            fn has_failed(&self) -> bool {
-                (**self).has_failed()
-            }
-
-            fn branch(&self) -> Option<Box<dyn Branch>> {
-                (**self).branch()
-            }
-
-            fn join(&mut self, branch: Box<dyn Branch>) {
-                (**self).join(branch);
-            }
-        }
-    };
-}
-
-forward! {
-    on_hop(port: PortId, packet: &Packet, now: Time);
-    on_level(port: PortId, waiting: u64, at: Time);
-    on_accept(port: PortId, packet: &Packet, now: Time);
-    on_mark(port: PortId, packet: &Packet, now: Time);
-    on_drop(port: PortId, packet: &Packet, reason: DropReason, now: Time);
-    on_lost(port: PortId, packet: &Packet, reason: DropReason, now: Time);
-    on_pause(port: PortId, class: u8, paused: bool, now: Time);
-    on_hook(port: PortId, hook: &dyn SwitchHook, at: Time);
-    on_start(flow: FlowId, now: Time);
-    on_completion(flow: FlowId, now: Time);
-    on_endpoint(end: End, endpoint: &Endpoint<Sender>, now: Time);
-    on_host(host: HostId, state: &Host<Sender, Receiver>, now: Time);
-    on_revocation(flow: FlowId, at: Time);
-    on_end(now: Time);
-}
+forward! { both [A: Probe, B: Probe] (A, B), 0, 1 }
+forward! { if_any [P: Probe] Option<P> }
+forward! { through [] &mut dyn Probe }
+forward! { through [] Box<dyn Branch> }
 
 /// A probe in a world whose hosts have receivers of this kind.
 ///

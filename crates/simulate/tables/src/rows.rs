@@ -70,7 +70,7 @@ pub enum Cell<'a> {
 }
 
 impl Kind {
-    /// What is stored as this type.
+    /// The kind of the values in a column of this Parquet type.
     pub(crate) const fn of(stored: Physical) -> Option<Self> {
         Some(match stored {
             Physical::INT32 => Self::Int32,

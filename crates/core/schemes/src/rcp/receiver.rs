@@ -8,7 +8,7 @@ use super::header::Header;
 /// Rates on their way back, of all connections of a host.
 #[derive(Debug, Default)]
 pub struct Receiver {
-    /// What came last and has not been returned, bytes per second, by slot; 0: nothing.
+    /// By slot, the rate in the latest packet that no ACK has returned yet, in bytes per second; 0 if there is none.
     granted: Vec<f64>,
 }
 

@@ -133,7 +133,7 @@ impl SegmentCc for Sender {
     }
 }
 
-/// What a sender asks for: more than any link has, bytes per second.
+/// The rate that a sender asks for, in bytes per second: more than any link has.
 const EVERYTHING: f64 = 1e15;
 
 #[cfg(test)]

@@ -183,7 +183,7 @@ impl Config {
     }
 }
 
-/// What an ACK says.
+/// The contents of an ACK.
 #[pyclass(frozen, module = "tailwater")]
 pub(crate) struct Ack(tcp::Ack);
 

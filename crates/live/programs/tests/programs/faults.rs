@@ -70,7 +70,7 @@ impl Holder {
 }
 
 #[test]
-#[ignore = "other tests start and kill it"]
+#[ignore = "other tests of `cargo test -p programs --features kernel` start and kill it"]
 fn holds_a_law_until_it_is_killed() {
     let Some(namespace) = env::var_os(NAMESPACE) else {
         return;

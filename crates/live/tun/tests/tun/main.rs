@@ -156,9 +156,8 @@ fn copies_that_the_ordinary_loop_overtakes_look_like_losses_by_one_rule_alone() 
     assert!(!found.iter().any(recovers), "{found:?}");
 }
 
-/// `cargo xtask trust --tun` prints what it finds.
 #[test]
-#[ignore = "takes some minutes"]
+#[ignore = "some minutes: `cargo xtask trust --tun` runs it and prints what it finds"]
 fn a_thousand_transfers_are_right_and_close_in_order() {
     let Some(_machine) = alone() else {
         return;
@@ -192,9 +191,8 @@ fn a_thousand_transfers_are_right_and_close_in_order() {
     assert_eq!(count, 1000);
 }
 
-/// `cargo xtask trust --tun` prints what it finds.
 #[test]
-#[ignore = "takes a minute"]
+#[ignore = "a minute: `cargo xtask trust --tun` runs it and prints what it finds"]
 fn low_acks_are_counted() {
     let Some(_machine) = alone() else {
         return;
@@ -243,10 +241,8 @@ fn low_acks_are_counted() {
 }
 
 /// Both rules where packets are lost: what a false recovery costs, and what a missed one does.
-///
-/// `cargo xtask trust --tun` prints what it finds.
 #[test]
-#[ignore = "takes a minute"]
+#[ignore = "a minute: `cargo xtask trust --tun` runs it and prints what it finds"]
 fn rules_are_compared_where_packets_are_lost() {
     let Some(_machine) = alone() else {
         return;

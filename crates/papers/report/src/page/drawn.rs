@@ -3,7 +3,7 @@
 use crate::data::Data;
 use crate::figure::{Axis, Figure, Shape, slug};
 use crate::figures::swept::{self, Multiples};
-use crate::figures::{causes, distribution, flows, scales, slowdown, time};
+use crate::figures::{causes, distribution, drops, flows, scales, slowdown, time};
 use crate::fixed;
 use crate::units;
 
@@ -64,7 +64,7 @@ pub(super) fn main(data: &Data<'_>) -> Option<Drawn> {
     gathered(views).into_iter().next()
 }
 
-/// What completion times consist of.
+/// The parts of completion times.
 pub(super) fn causes(data: &Data<'_>) -> Option<Drawn> {
     gathered(multiples(causes::views(data), true))
         .into_iter()
@@ -79,6 +79,7 @@ pub(super) fn more(data: &Data<'_>) -> Vec<Drawn> {
     if !is_alone(data) {
         views.extend(multiples(swept::count_views(data), false));
     }
+    views.extend(multiples(drops::views(data), false));
     let distributions = distribution::views(data).into_iter();
     let queue = [(String::new(), time::queue(data))];
     let slowdowns = slowdown::views(data).into_iter();
@@ -234,9 +235,9 @@ fn view(choice: String, panels: &[(String, Figure)], (note, whole): (&str, bool)
         alone && whole && !is_few(&panels[0].1) || panels.iter().any(|(_, figure)| is_wide(figure));
     let size = match (alone, wide) {
         (true, true) => WIDE,
-        (true, false) if is_few(&panels[0].1) && panels[0].1.chart == "causes" => TALL,
+        (true, false) if is_few(&panels[0].1) && is_stacked(&panels[0].1) => TALL,
         (true, false) => LARGE,
-        (false, _) if panels[0].1.chart == "causes" => TALL,
+        (false, _) if is_stacked(&panels[0].1) => TALL,
         (false, _) => SMALL,
     };
     // What is missing in the first panel is named where it comes first.
@@ -287,6 +288,12 @@ fn panel(figure: &Figure, label: &str, (size, alone): ((f64, f64), bool), wide: 
 /// Whether a figure is so few bars that a third of the page is enough.
 fn is_few(figure: &Figure) -> bool {
     (1..=FEW).contains(&figure.x.categories.len())
+}
+
+/// Whether its bars have parts, which need room and a legend of several lines.
+fn is_stacked(figure: &Figure) -> bool {
+    let mut lines = figure.lines.iter();
+    lines.any(|line| matches!(line.shape, Shape::Stack(..)))
 }
 
 /// Whether a figure has so much side by side that it needs the whole width.

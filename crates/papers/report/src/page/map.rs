@@ -19,7 +19,7 @@ pub(super) struct Map {
     pub(super) across: String,
     /// Schemes, with the number of columns of each.
     pub(super) schemes: Vec<(String, usize)>,
-    /// What stands above the columns, below their schemes; empty if only schemes do.
+    /// A second heading of each column, below its scheme; empty if the scheme is the only heading.
     pub(super) columns: Vec<String>,
     pub(super) lines: Vec<MapLine>,
 }

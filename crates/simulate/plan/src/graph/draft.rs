@@ -9,7 +9,7 @@ use super::attributes::{Attributes, Coordinates, are_degrees, flight};
 use super::fault::Fault;
 use super::{Apart, Graph, GraphLink, GraphNode};
 
-/// What a file says.
+/// The nodes and links of a file, before they are checked.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     pub(super) nodes: Vec<DraftNode>,

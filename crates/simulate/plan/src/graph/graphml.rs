@@ -11,7 +11,7 @@ use super::attributes::Attributes;
 use super::draft::{Draft, DraftLink, DraftNode};
 use super::fault::Fault;
 
-/// What the file says.
+/// The nodes and edges of the file.
 pub(super) fn read(text: &str) -> Result<Draft, Fault> {
     let document = Document::parse(text).map_err(|error| {
         Fault::at_line(

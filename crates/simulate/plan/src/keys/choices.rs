@@ -61,7 +61,7 @@ base::choices! {
 }
 
 base::choices! {
-    /// What the limit and the threshold of a queue count.
+    /// The unit in which a queue counts for its limit and its threshold.
     pub enum QueueUnit {
         /// Bytes on the wire.
         Bytes = "bytes",
@@ -165,7 +165,7 @@ base::choices! {
 }
 
 base::choices! {
-    /// What follows from a SYN or SYN-ACK that had to be sent again.
+    /// The consequences of a SYN or SYN-ACK that had to be sent again.
     pub enum AfterSynLoss {
         /// A first window of one segment, and no sample of the round trip.
         Rfc5681 = "rfc5681",

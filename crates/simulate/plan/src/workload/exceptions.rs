@@ -57,7 +57,7 @@ impl Exceptions {
     }
 }
 
-/// What is wrong with the exceptions of a network.
+/// The mistakes in the exceptions of a network.
 pub(super) fn conflicts(keys: &Keys, layout: &Layout) -> Vec<Conflict> {
     let exceptions = &keys.topology.exceptions;
     if exceptions.0.is_empty() {

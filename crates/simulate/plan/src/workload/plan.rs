@@ -169,7 +169,7 @@ impl Plan {
     }
 }
 
-/// What has been planned so far.
+/// The flows and connections that have been planned so far.
 #[derive(Default)]
 struct Draft {
     connections: Vec<PlannedConnection>,

@@ -99,6 +99,9 @@ pub struct DebugAnnotation {
     /// Its value.
     #[prost(uint64, optional, tag = "3")]
     pub uint_value: Option<u64>,
+    /// Its value, if that is a text.
+    #[prost(string, optional, tag = "6")]
+    pub string_value: Option<String>,
 }
 
 /// Kinds of [`TrackEvent`].

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
 use base::{FlowId, Packet, Time};
-use fabric::PortId;
+use fabric::{DropReason, PortId};
 use prost::Message as _;
 
 use super::format::{
@@ -43,7 +43,7 @@ enum Track {
 pub(super) enum Instant {
     Mark,
     /// With the arrow to its retransmission, if it can have one.
-    Drop(Option<u64>),
+    Drop(Option<u64>, DropReason),
 }
 
 /// The limits of a sender and its use of them, in bytes.
@@ -97,22 +97,31 @@ impl Tracks {
 
     /// Something has happened to a packet at a port.
     pub(super) fn at_port(&mut self, port: PortId, instant: Instant, packet: &Packet, now: Time) {
-        let (name, arrow) = match instant {
-            Instant::Mark => ("mark", None),
-            Instant::Drop(arrow) => ("drop", arrow),
+        let (name, arrow, cause) = match instant {
+            Instant::Mark => ("mark", None, None),
+            Instant::Drop(arrow, reason) => ("drop", arrow, Some(reason.name())),
         };
         let value = |name: &str, value: u32| DebugAnnotation {
             name: Some(name.to_owned()),
             uint_value: Some(value.into()),
+            string_value: None,
         };
+        let cause = cause.map(|cause| DebugAnnotation {
+            name: Some("cause".to_owned()),
+            uint_value: None,
+            string_value: Some(cause.to_owned()),
+        });
         let event = TrackEvent {
             name: Some(name.to_owned()),
             flow_ids: arrow.into_iter().collect(),
-            debug_annotations: vec![
+            debug_annotations: [
                 value("flow", packet.flow.0),
                 value("seq", packet.seq.0),
                 value("payload", packet.payload.into()),
-            ],
+            ]
+            .into_iter()
+            .chain(cause)
+            .collect(),
             ..TrackEvent::default()
         };
         self.event(Track::Port(port.0), Kind::Instant, event, now);

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use base::cast::real;
+use fabric::DropReason;
 use plan::series::{FIXED, Traceable};
 use tables::{Cell, Columns, Field, Group, Kind};
 
@@ -111,6 +112,16 @@ fn write_group(
         let values: Vec<&'static str> = events.iter().map(name).collect();
         column.write(&values, Some(&PRESENT[..events.len()]))
     })?;
+    group.texts(|column| {
+        for block in blocks() {
+            column.write(&[], Some(&NULL[..block.samples.len()]))?;
+        }
+        let present = |event: &Event| i16::from(event.cause.is_some());
+        let levels: Vec<i16> = events.iter().map(present).collect();
+        let causes = events.iter().filter_map(|event| event.cause);
+        let values: Vec<&'static str> = causes.map(DropReason::name).collect();
+        column.write(&values, Some(&levels))
+    })?;
     for quantity in 0..quantities {
         group.reals(|column| {
             for block in blocks() {
@@ -156,6 +167,7 @@ fn fields(quantities: &[&Traceable]) -> Vec<Field> {
         field("flow", Kind::Int32, true),
         field("host", Kind::Int32, true),
         field("event", Kind::Text, true),
+        field("cause", Kind::Text, true),
     ];
     let quantities = quantities.iter();
     fields.extend(quantities.map(|quantity| field(quantity.name, Kind::Double, true)));

@@ -3,6 +3,8 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use fabric::DropReason;
+
 use super::file::micros;
 use super::plan::Plan;
 use super::read::SeriesRow;
@@ -48,6 +50,7 @@ impl Series {
                         flow: about(Subject::Flow),
                         host: about(Subject::Host),
                         event: None,
+                        cause: None,
                         values: &[(name, sample.value)],
                     });
                 }
@@ -60,6 +63,7 @@ impl Series {
                     flow: Some(event.flow),
                     host: None,
                     event: Some(EventKind::NAMES[event.kind as usize]),
+                    cause: event.cause.map(DropReason::name),
                     values: &[],
                 });
             }

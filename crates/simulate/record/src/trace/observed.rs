@@ -80,6 +80,7 @@ impl ObservedSeries {
                 kind,
                 flow,
                 port: None,
+                cause: None,
             });
         }
     }

@@ -21,6 +21,8 @@ pub struct SeriesRow<'a> {
     pub host: Option<u32>,
     /// What happened, if it is an event.
     pub event: Option<&'a str>,
+    /// Why a packet was dropped, if it is such an event.
+    pub cause: Option<&'a str>,
     /// The quantities that have a value, by the names of their columns.
     pub values: &'a [(&'a str, f64)],
 }
@@ -30,12 +32,13 @@ pub fn read(path: &Path, each: &mut dyn FnMut(&SeriesRow<'_>)) -> io::Result<()>
     let names = tables::names(path)?;
     let place = |name: &str| names.iter().position(|found| found == name);
     let fixed: Option<Vec<usize>> = FIXED.iter().map(|column| place(column.name)).collect();
-    let Some([point, time, port, flow, host, event]) = fixed.as_deref().and_then(array) else {
+    let Some([point, time, port, flow, host, event, cause]) = fixed.as_deref().and_then(array)
+    else {
         let message = format!("{} is no series file", path.display());
         return Err(io::Error::new(io::ErrorKind::InvalidData, message));
     };
     // Settings stand before them, quantities behind.
-    let quantities = event + 1;
+    let quantities = cause + 1;
     let mut values = Vec::new();
     tables::read(path, &mut |row| {
         let number = |column| match row.cell(column) {
@@ -56,15 +59,20 @@ pub fn read(path: &Path, each: &mut dyn FnMut(&SeriesRow<'_>)) -> io::Result<()>
             port: number(port),
             flow: number(flow),
             host: number(host),
-            event: match row.cell(event) {
-                Cell::Text(event) => Some(event),
-                _ => None,
-            },
+            event: text(row.cell(event)),
+            cause: text(row.cell(cause)),
             values: &values,
         });
     })
 }
 
-fn array(places: &[usize]) -> Option<[usize; 6]> {
+fn text(cell: Cell<'_>) -> Option<&str> {
+    match cell {
+        Cell::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn array(places: &[usize]) -> Option<[usize; 7]> {
     places.try_into().ok()
 }

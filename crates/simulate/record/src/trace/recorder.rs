@@ -203,14 +203,18 @@ impl Recorder {
         self.rows.finish()
     }
 
-    fn event(&mut self, kind: EventKind, flow: FlowId, port: Option<PortId>, now: Time) {
+    fn event(&mut self, kind: EventKind, flow: FlowId, now: Time) {
+        self.add(Event {
+            time: now.as_ps(),
+            kind,
+            flow: flow.0,
+            port: None,
+            cause: None,
+        });
+    }
+
+    fn add(&mut self, event: Event) {
         if let Some(events) = &mut self.events {
-            let event = Event {
-                time: now.as_ps(),
-                kind,
-                flow: flow.0,
-                port: port.map(|port| port.0),
-            };
             events.add(&mut self.rows, event);
         }
     }
@@ -254,10 +258,10 @@ impl Recorder {
         let known = &mut self.timeouts[end.flow.0 as usize][usize::from(end.sends)];
         let earlier = std::mem::replace(known, timeouts);
         if earlier.0 < timeouts.0 {
-            self.event(EventKind::Timeout, end.flow, None, now);
+            self.event(EventKind::Timeout, end.flow, now);
         }
         if earlier.1 < timeouts.1 {
-            self.event(EventKind::SynTimeout, end.flow, None, now);
+            self.event(EventKind::SynTimeout, end.flow, now);
         }
     }
 
@@ -266,7 +270,7 @@ impl Recorder {
     fn notice_recovery(&mut self, flow: FlowId, recovering: bool, now: Time) {
         let earlier = std::mem::replace(&mut self.recovering[flow.0 as usize], recovering);
         if recovering && !earlier {
-            self.event(EventKind::FastRetransmit, flow, None, now);
+            self.event(EventKind::FastRetransmit, flow, now);
         }
     }
 }
@@ -303,10 +307,16 @@ impl Probe for Recorder {
         {
             channel.change(&mut self.rows, port.0, now.as_ps(), f64::from(*count));
         }
-        self.event(EventKind::Mark, packet.flow, Some(port), now);
+        self.add(Event {
+            time: now.as_ps(),
+            kind: EventKind::Mark,
+            flow: packet.flow.0,
+            port: Some(port.0),
+            cause: None,
+        });
     }
 
-    fn on_drop(&mut self, port: PortId, packet: &Packet, _reason: DropReason, now: Time) {
+    fn on_drop(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
         let count = &mut self.counts[port.0 as usize].1;
         *count += 1;
         if self.ports[port.0 as usize]
@@ -314,7 +324,13 @@ impl Probe for Recorder {
         {
             channel.change(&mut self.rows, port.0, now.as_ps(), f64::from(*count));
         }
-        self.event(EventKind::Drop, packet.flow, Some(port), now);
+        self.add(Event {
+            time: now.as_ps(),
+            kind: EventKind::Drop,
+            flow: packet.flow.0,
+            port: Some(port.0),
+            cause: Some(reason),
+        });
     }
 
     fn on_pause(&mut self, port: PortId, _class: u8, paused: bool, now: Time) {
@@ -341,14 +357,14 @@ impl Probe for Recorder {
     }
 
     fn on_start(&mut self, flow: FlowId, now: Time) {
-        self.event(EventKind::Start, flow, None, now);
+        self.event(EventKind::Start, flow, now);
         if self.flows[flow.0 as usize] {
             self.of_flows(|channel, _| channel.begin(flow.0, now.as_ps()));
         }
     }
 
     fn on_completion(&mut self, flow: FlowId, now: Time) {
-        self.event(EventKind::Completion, flow, None, now);
+        self.event(EventKind::Completion, flow, now);
         if self.flows[flow.0 as usize] {
             self.of_flows(|channel, rows| channel.end(rows, flow.0, now.as_ps()));
         }
@@ -420,6 +436,7 @@ impl Probe for Recorder {
                 kind: EventKind::Completion,
                 flow: flow.0,
                 port: None,
+                cause: None,
             });
         }
     }

@@ -3,6 +3,7 @@
 use std::io;
 
 use engine::random;
+use fabric::DropReason;
 use tables::Columns;
 
 /// Rows of a full row group.
@@ -52,6 +53,8 @@ pub(super) struct Event {
     pub(super) kind: EventKind,
     pub(super) flow: u32,
     pub(super) port: Option<u32>,
+    /// Why a packet was dropped.
+    pub(super) cause: Option<DropReason>,
 }
 
 /// What can happen.

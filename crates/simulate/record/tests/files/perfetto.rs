@@ -112,6 +112,10 @@ fn each_arrow_leads_from_a_drop_to_what_was_sent_again_later() {
     let traced = traced("perfetto-arrows", "newreno", &["workload.senders=60"]);
     let mut begins = BTreeMap::new();
     for (time, drop) in traced.named("drop") {
+        let mut named = drop.debug_annotations.iter();
+        let cause = named.find(|value| value.name.as_deref() == Some("cause"));
+        let cause = cause.and_then(|cause| cause.string_value.as_deref());
+        assert_eq!(cause, Some("port"));
         for arrow in &drop.flow_ids {
             assert!(
                 begins.insert(*arrow, *time).is_none(),

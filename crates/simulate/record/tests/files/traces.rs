@@ -2,14 +2,16 @@
 
 #![expect(clippy::float_cmp, reason = "what is recorded is exact")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::iter;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use base::cast::{real, signed};
+use fabric::DropReason;
 use plan::PointSpec;
+use plan::series::FIXED;
 use record::trace::{self, Plan, Recorder};
 use sim::divided::{self, Division};
 use sim::metrics::Outcome;
@@ -27,6 +29,7 @@ struct Row {
     flow: Option<u32>,
     host: Option<u32>,
     event: Option<String>,
+    cause: Option<String>,
     values: Vec<(String, f64)>,
 }
 
@@ -70,6 +73,7 @@ fn rows_of(path: &Path) -> Vec<Row> {
             flow: row.flow,
             host: row.host,
             event: row.event.map(str::to_owned),
+            cause: row.cause.map(str::to_owned),
             values: row
                 .values
                 .iter()
@@ -207,6 +211,69 @@ fn events_and_counts_are_those_of_the_results() {
         assert_eq!(last("drops"), Some(real(bottleneck.drops)), "{scheme}");
         let marks = (bottleneck.marks > 0).then_some(real(bottleneck.marks));
         assert_eq!(last("marks"), marks, "{scheme}");
+    }
+}
+
+#[test]
+fn every_drop_has_the_cause_that_the_results_count_it_by() {
+    // At a factor of 128 a queue meets the end of the pool before its share of it.
+    let pool: &[_] = &["switch.pool=60KB", "switch.pool_alpha=128"];
+    let faults: &[_] = &[
+        "topology.faults=bottleneck: corrupt 0.01 + gilbert-elliott p 0.02 r 0.5 good 0 bad 1 + down from 12ms to 14ms; \
+         switch 0: restart at 20ms for 1ms; host 3: gone at 22ms",
+        "switch.buffer=20pkt",
+        "tcp.retries=3",
+    ];
+    for (name, sets) in [("pool", pool), ("faults", faults)] {
+        let more = [
+            "workload.senders=20",
+            "workload.size=64KiB",
+            "bottleneck.loss=0.01",
+            "switch.ecn_threshold=off",
+            "trace.series=events",
+        ];
+        let point = points("incast", "newreno", &[sets, &more].concat()).remove(0);
+        let run = traced(&format!("causes-{name}"), &point);
+        let m = &run.outcome.metrics;
+        let drops = run.events("drop");
+        let causes: BTreeSet<_> = drops.iter().map(|row| row.cause.as_deref()).collect();
+        let counted = [
+            ("pool", m.drops_pool),
+            ("threshold", m.drops_threshold),
+            ("headroom", m.drops_headroom),
+            ("link_down", m.drops_link_down),
+            ("restart", m.drops_restart),
+            ("host_gone", m.drops_host_gone),
+            ("lossy", m.drops_lossy),
+            ("corrupt", m.drops_corrupt),
+        ];
+        let count = |cause| {
+            drops
+                .iter()
+                .filter(|row| row.cause.as_deref() == Some(cause))
+                .count()
+        };
+        for (cause, drops) in counted {
+            assert_eq!(count(cause) as u64, drops.unwrap_or(0), "{name}: {cause}");
+        }
+        assert!(count("discipline") > 0, "{name}");
+        assert_eq!(count("port") > 0, name == "faults", "{name}");
+        assert!(causes.len() >= 2, "{name}: {causes:?}");
+        assert!(!causes.contains(&None), "{name}");
+        let others = run
+            .rows
+            .iter()
+            .filter(|row| row.event.as_deref() != Some("drop"));
+        assert!(others.map(|row| &row.cause).all(Option::is_none), "{name}");
+    }
+}
+
+#[test]
+fn the_column_of_causes_describes_every_reason() {
+    let column = FIXED.iter().find(|column| column.name == "cause");
+    let help = column.expect("a column of causes").help;
+    for reason in DropReason::ALL {
+        assert!(help.contains(reason.name()), "{reason:?}");
     }
 }
 

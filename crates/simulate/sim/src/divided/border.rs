@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use base::{FlowId, HostId, Packet, Time};
-use fabric::{DropReason, LevelHistogram, Network, PortId, QueueStatistics, SwitchHook};
+use fabric::{LevelHistogram, PortId, QueueStatistics};
 use schemes::{Receiver, Sender};
-use tcp::{Endpoint, Host};
+use tcp::Host;
 
 use super::partition::Partition;
 use crate::breakdown::{Followed, Follower};
-use crate::parts::Breakdown;
-use crate::probe::{Branch, Divide, End, Follow, Probe, Sees};
+use crate::probe::{Branch, Divide, Follow, Probe, Sees, follow, forward};
 use crate::watched::Watched;
 
 /// The part that a world is, and what has happened at its borders that has not been told.
@@ -162,86 +161,24 @@ impl Queues {
     }
 }
 
-impl Probe for Border {
+impl Probe for Queues {
     #[inline(always)]
     fn on_level(&mut self, port: PortId, waiting: u64, at: Time) {
-        if !self.queues.closed {
-            self.queues.changes.push((port, waiting, at));
+        if !self.closed {
+            self.changes.push((port, waiting, at));
         }
-        self.watched.on_level(port, waiting, at);
-    }
-
-    #[inline(always)]
-    fn on_hop(&mut self, port: PortId, packet: &Packet, now: Time) {
-        self.watched.on_hop(port, packet, now);
-    }
-
-    #[inline(always)]
-    fn on_accept(&mut self, port: PortId, packet: &Packet, now: Time) {
-        self.watched.on_accept(port, packet, now);
-    }
-
-    #[inline(always)]
-    fn on_mark(&mut self, port: PortId, packet: &Packet, now: Time) {
-        self.watched.on_mark(port, packet, now);
-    }
-
-    #[inline(always)]
-    fn on_drop(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
-        self.watched.on_drop(port, packet, reason, now);
-    }
-
-    fn on_lost(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
-        self.watched.on_lost(port, packet, reason, now);
-    }
-
-    #[inline(always)]
-    fn on_pause(&mut self, port: PortId, class: u8, paused: bool, now: Time) {
-        self.watched.on_pause(port, class, paused, now);
-    }
-
-    #[inline(always)]
-    fn on_hook(&mut self, port: PortId, hook: &dyn SwitchHook, at: Time) {
-        self.watched.on_hook(port, hook, at);
-    }
-
-    #[inline(always)]
-    fn on_start(&mut self, flow: FlowId, now: Time) {
-        self.watched.on_start(flow, now);
-    }
-
-    #[inline(always)]
-    fn on_completion(&mut self, flow: FlowId, now: Time) {
-        self.watched.on_completion(flow, now);
-    }
-
-    #[inline(always)]
-    fn on_endpoint(&mut self, end: End, endpoint: &Endpoint<Sender>, now: Time) {
-        self.watched.on_endpoint(end, endpoint, now);
-    }
-
-    fn on_end(&mut self, now: Time) {
-        self.watched.on_end(now);
     }
 }
 
+forward! { both [] Border, queues, watched }
+
 impl Follow for Border {
-    fn begin(
-        &mut self,
-        network: &Network,
-        header_bytes: u32,
-        receivers: impl Iterator<Item = HostId>,
-        flows: usize,
-    ) {
-        if let Some(watched) = &mut self.watched {
-            watched.begin(network, header_bytes, receivers, flows);
-        }
-    }
+    follow! { watched }
 
     fn on_message(&mut self, place: (FlowId, u32), times: (Time, Time), sender: HostId) {
         let here = self.has_host(sender);
         if let Some(follower) = self.follower() {
-            follower.on_message(place, times, here);
+            follower.begin_message(place, times, here);
         }
     }
 
@@ -249,37 +186,6 @@ impl Follow for Border {
         if let Some(watched) = &mut self.watched {
             watched.revoke(place, at);
         }
-    }
-
-    fn on_message_end(&mut self, of: FlowId, id: u32, now: Time) {
-        if let Some(watched) = &mut self.watched {
-            watched.on_message_end(of, id, now);
-        }
-    }
-
-    #[inline(always)]
-    fn on_send(&mut self, packet: &Packet, now: Time) {
-        if let Some(watched) = &mut self.watched {
-            watched.on_send(packet, now);
-        }
-    }
-
-    #[inline(always)]
-    fn on_arrival(&mut self, port: PortId, packet: &Packet) {
-        if let Some(watched) = &mut self.watched {
-            watched.on_arrival(port, packet);
-        }
-    }
-
-    #[inline(always)]
-    fn on_delivery(&mut self, packet: &Packet, now: Time) {
-        if let Some(watched) = &mut self.watched {
-            watched.on_delivery(packet, now);
-        }
-    }
-
-    fn take(&mut self) -> Vec<Option<Box<Breakdown>>> {
-        self.watched.as_mut().map_or_else(Vec::new, Follow::take)
     }
 }
 

@@ -3,9 +3,9 @@
 use std::fs;
 
 use plan::PointSpec;
+use plan::replay::Replay;
 use scenario::{Overrides, Scenario, Source};
 use sim::metrics::FlowRecord;
-use sim::replay::Replay;
 use sim::run;
 
 #[test]

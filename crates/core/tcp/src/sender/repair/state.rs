@@ -281,7 +281,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
     }
 
-    /// What an ACK means after a timeout (`tcp_process_loss`).
+    /// Handles an ACK after a timeout (`tcp_process_loss`).
     fn on_ack_after_timeout(&mut self, ack_info: &AckInfo, repair: &mut Repair) {
         if ack_info.advances() && repair.may_undo(ack_info) {
             self.take_back(repair, true);

@@ -6,7 +6,7 @@
 
 use crate::timestamps;
 
-/// What is known of the copies sent since the window was reduced.
+/// The copies sent since the window was reduced, and the duplicates reported for them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Undo {
     /// First offset not acknowledged when the window was reduced; `None`: there is nothing to take back.
@@ -21,7 +21,7 @@ pub(crate) struct Undo {
 
 impl Undo {
     /// The window has been reduced with `una` the first offset not acknowledged and this many copies of
-    /// segments in the network, by a mark besides or not.
+    /// segments in the network, because of a mark or not.
     pub(crate) fn on_reduced(&mut self, una: u64, copies: u32, marked: bool) {
         (self.marker, self.marked) = (Some(una), marked);
         // Copies sent before may still be reported as duplicates.

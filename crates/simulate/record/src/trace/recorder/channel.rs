@@ -373,6 +373,7 @@ mod tests {
                 kind: EventKind::Mark,
                 flow: id(number % 7),
                 port: Some(id(number % 3)),
+                cause: None,
             })
             .collect();
         let chosen = |events: &mut dyn Iterator<Item = &Event>| {

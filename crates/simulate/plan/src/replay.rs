@@ -9,10 +9,11 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use base::{Count, OrAuto, OrOff, Quantity, Span, Time};
-use plan::flow_trace::{ColumnNames, FlowTrace, HostNames, Reading, TraceChoice, TraceWindow};
-use plan::keys::{Keys, WorkloadKind};
-use plan::workload::{Layout, Plan, PlannedConnection, PlannedFlow};
-use plan::{Group, PointSpec};
+
+use crate::flow_trace::{ColumnNames, FlowTrace, HostNames, Reading, TraceChoice, TraceWindow};
+use crate::keys::{Keys, WorkloadKind};
+use crate::workload::{Layout, Plan, PlannedConnection, PlannedFlow};
+use crate::{Group, PointSpec};
 
 /// The flows of a simulation as a trace, and what else to set.
 #[derive(Clone, Debug)]
