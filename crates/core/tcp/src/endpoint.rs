@@ -241,7 +241,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         } else {
             return None;
         };
-        self.stamp(&mut packet, now);
+        self.stamp_urgent(&mut packet, now);
         Some(packet)
     }
 

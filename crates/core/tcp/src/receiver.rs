@@ -209,6 +209,26 @@ impl Receiver {
     /// [`Receiver::on_segment`] of the next segment in order, which it [takes](Receiver::takes_next).
     #[inline(always)]
     pub(crate) fn on_next(&mut self, packet: &Packet, config: &Config, rtt: Span, now: Time) {
+        self.store_next(packet);
+        self.schedule_ack(true, config, rtt, now);
+    }
+
+    /// As [`Receiver::on_next`], where most receivers have a policy.
+    #[inline(always)]
+    pub(crate) fn on_next_judged(
+        &mut self,
+        packet: &Packet,
+        config: &Config,
+        rtt: Span,
+        now: Time,
+    ) {
+        self.store_next(packet);
+        let decision = self.judge_here(true, rtt, now);
+        self.decide(true, decision, config, now);
+    }
+
+    #[inline(always)]
+    fn store_next(&mut self, packet: &Packet) {
         let (offset, payload) = (self.next, u64::from(packet.payload));
         let marked = packet.ecn == Ecn::Marked;
         self.note_mark(packet.ecn, false);
@@ -224,7 +244,6 @@ impl Receiver {
             pushed: false,
             extension: packet.extension,
         };
-        self.schedule_ack(true, config, rtt, now);
     }
 
     /// A segment beyond a gap is not stored; its mark is told.

@@ -8,6 +8,7 @@ mod control;
 mod counters;
 mod facts;
 pub(crate) mod info;
+mod listener;
 mod nagle;
 mod pace;
 mod recovery;

@@ -41,6 +41,7 @@ impl Jitter {
     }
 
     /// When a packet arrives that would arrive at `at`.
+    #[inline(always)]
     pub(super) fn late(&mut self, at: Time) -> Time {
         let wait = Span::from_ps(self.stream.below(self.most.as_ps()));
         self.last = self.last.max(at + wait);

@@ -13,7 +13,7 @@ use crate::sender::Outgoing;
 use crate::timestamps;
 
 impl<C: Plays<dyn SenderCc>> Endpoint<C> {
-    /// Puts timestamps on a segment that leaves, if they are in use. A SYN offers them itself.
+    /// Puts timestamps on a segment that leaves, if they are in use, and acknowledges all that has come in order.
     #[inline(always)]
     pub(super) fn stamp(&mut self, packet: &mut Packet, now: Time) {
         if self.prediction != Prediction::Plain && self.stamps.is_some() {
@@ -23,6 +23,13 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
 
     #[inline(never)]
     fn put_stamps(&mut self, packet: &mut Packet, now: Time) {
+        if let Some(stamps) = &mut self.stamps {
+            put(packet, stamps.stamp(self.receiver.next(), now));
+        }
+    }
+
+    /// Puts timestamps on a segment that leaves before others, if they are in use. A SYN offers them itself.
+    pub(super) fn stamp_urgent(&mut self, packet: &mut Packet, now: Time) {
         if let Some(stamps) = &mut self.stamps
             && packet.flags.has(TcpFlags::ACK)
         {

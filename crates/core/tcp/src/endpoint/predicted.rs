@@ -82,33 +82,41 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         {
             return None;
         }
-        let stamp = match (packet.options, &mut self.stamps) {
+        let echo = match (packet.options, &mut self.stamps) {
             (Options::None, None) => None,
             (Options::Stamped(theirs, Beside::None), Some(stamps)) => {
                 if !stamps.accepts(theirs, next) {
                     return None;
                 }
-                Some(theirs.echo).filter(|echo| *echo != 0)
+                Some(theirs.echo)
             }
             _ => return None,
         };
         let ack = una + advance;
-        self.sender.on_expected_feedback(&Feedback {
-            offset: next,
-            ack,
-            edge: ack + (u64::from(packet.window) << self.scales.1),
-            sacked: &[],
-            echo: false,
-            bare: !has_data,
-            stamp,
-            extension: packet.extension,
-            now,
-        });
+        let edge = ack + (u64::from(packet.window) << self.scales.1);
+        // What data tells the side that receives.
+        if advance == 0 && self.sender.is_recorded() && self.sender.has_only_listened() {
+            self.sender.on_window_alone((next, edge), false);
+        } else {
+            self.sender.on_expected_feedback(&Feedback {
+                offset: next,
+                ack,
+                edge,
+                sacked: &[],
+                echo: false,
+                bare: !has_data,
+                stamp: echo.filter(|echo| *echo != 0),
+                extension: packet.extension,
+                now,
+            });
+        }
         if has_data {
-            self.note_echo(packet, now);
+            if let Some(echo) = echo {
+                self.receiver.on_echo(echo, packet.payload, now);
+            }
             let sender = &self.sender;
             self.receiver
-                .on_next(packet, &sender.config, sender.srtt(), now);
+                .on_next_judged(packet, &sender.config, sender.srtt(), now);
         }
         Some(Progress {
             stored: has_data,

@@ -9,7 +9,7 @@ use crate::config::{Agreement, EcnMode};
 use crate::plays::Plays;
 use crate::receiver::Segment;
 use crate::sender::Feedback;
-use crate::timestamps::{self, Stamps};
+use crate::timestamps::Stamps;
 
 impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     /// RFC 9293 §3.10.7.1: nobody is here.
@@ -261,7 +261,9 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             if self.sender.config.go_back_n && self.discards(&segment, now, progress) {
                 return;
             }
-            self.note_echo(packet, now);
+            if self.stamps.is_some() {
+                self.read_echo(packet, now);
+            }
             let sender = &self.sender;
             self.receiver
                 .on_segment(&segment, &sender.config, sender.srtt(), now);
@@ -282,20 +284,10 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         }
     }
 
-    /// A receiver whose window grows sees the sender's round trip in what comes back with data.
-    #[inline(always)]
-    pub(super) fn note_echo(&mut self, packet: &Packet, now: Time) {
-        if self.receiver.is_tuned() && self.stamps.is_some() {
-            self.read_echo(packet, now);
-        }
-    }
-
     #[inline(never)]
     fn read_echo(&mut self, packet: &Packet, now: Time) {
         if let Some(theirs) = packet.options.timestamps() {
-            let age = timestamps::age(theirs.echo, now);
-            self.receiver
-                .on_echo(theirs.echo, age, packet.payload.into());
+            self.receiver.on_echo(theirs.echo, packet.payload, now);
         }
     }
 

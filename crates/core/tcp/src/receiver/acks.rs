@@ -72,15 +72,29 @@ impl Receiver {
 
     #[inline(always)]
     pub(super) fn schedule_ack(&mut self, plain: bool, config: &Config, rtt: Span, now: Time) {
+        let decision = if self.policy.is_some() {
+            self.judge(plain, rtt, now)
+        } else {
+            AckDecision::Usual
+        };
+        self.decide(plain, decision, config, now);
+    }
+
+    /// The ACK of the segment stored last is due now, later, or with others.
+    #[inline(always)]
+    pub(super) fn decide(
+        &mut self,
+        plain: bool,
+        decision: AckDecision,
+        config: &Config,
+        now: Time,
+    ) {
         self.unacknowledged += 1;
-        let mut at_once = !plain;
-        if self.policy.is_some() {
-            match self.judge(plain, rtt, now) {
-                AckDecision::Usual => {}
-                AckDecision::Now => at_once = true,
-                AckDecision::Waits => return,
-            }
-        }
+        let at_once = match decision {
+            AckDecision::Usual => !plain,
+            AckDecision::Now => true,
+            AckDecision::Waits => return,
+        };
         if at_once || self.unacknowledged >= self.delayed_ack {
             self.ack_due = true;
         } else if self.ack_deadline == Time::NEVER {

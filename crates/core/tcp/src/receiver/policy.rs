@@ -9,6 +9,7 @@ use super::compression::Compression;
 use super::quick_acks::{AckConditions, QuickAcks};
 use super::tuning::Tuning;
 use crate::config::{Agreement, Config, ReceiveWindow};
+use crate::timestamps;
 
 /// The parts that settings ask for.
 #[derive(Debug, Default)]
@@ -163,11 +164,12 @@ impl Receiver {
         }
     }
 
-    /// A segment echoes a timestamp that left here so long ago.
-    pub(crate) fn on_echo(&mut self, echo: u32, age: Span, payload: u64) {
+    /// A segment with data echoes a timestamp: a receiver whose window grows sees the sender's round trip in it.
+    #[inline(always)]
+    pub(crate) fn on_echo(&mut self, echo: u32, payload: u16, now: Time) {
         let policy = self.policy.as_mut();
         if let Some(tuning) = policy.and_then(|policy| policy.tuning.as_mut()) {
-            tuning.on_echo(echo, age, payload);
+            tuning.on_echo(echo, timestamps::age(echo, now), payload.into());
         }
     }
 
@@ -178,17 +180,16 @@ impl Receiver {
         policy.is_some_and(|policy| policy.quick.is_some())
     }
 
-    /// Whether the window grows with what is read.
-    #[inline(always)]
-    pub(crate) fn is_tuned(&self) -> bool {
-        let policy = self.policy.as_ref();
-        policy.is_some_and(|policy| policy.tuning.is_some())
-    }
-
     /// What the policy says about the segment stored last, which was the next one with nothing beyond it (`plain`) or
     /// not.
     #[inline(never)]
     pub(super) fn judge(&mut self, plain: bool, rtt: Span, now: Time) -> AckDecision {
+        self.judge_here(plain, rtt, now)
+    }
+
+    /// As [`Receiver::judge`], without a call.
+    #[inline(always)]
+    pub(super) fn judge_here(&mut self, plain: bool, rtt: Span, now: Time) -> AckDecision {
         let grows = self.grow(now);
         let place = AckConditions {
             grows,

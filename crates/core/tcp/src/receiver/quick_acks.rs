@@ -77,7 +77,7 @@ impl QuickAcks {
     }
 
     /// A segment has been stored at `place`. Returns whether it is acknowledged at once.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn on_data(&mut self, arrival: &Arrival, place: &AckConditions) -> bool {
         let AckConditions {
             grows,

@@ -82,6 +82,7 @@ impl Tuning {
     }
 
     /// A full segment echoes what left here so long ago, in ticks of the clock of timestamps.
+    #[inline(always)]
     pub(super) fn on_echo(&mut self, echo: u32, age: Span, payload: u64) {
         if echo == self.echo {
             return;

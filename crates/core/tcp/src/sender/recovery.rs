@@ -51,7 +51,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             return self.on_plain_feedback(feedback);
         }
         let before = (self.edge, self.edge_set_by);
-        self.note_edge_as_linux(feedback);
+        self.note_edge_as_linux(feedback.offset, feedback.ack, feedback.edge);
         if let Some(mut repair) = self.repair.take() {
             if repair.may_take_fast_path(self.una, feedback.ack) {
                 self.on_fast_path(feedback, self.edge != before.0, &mut repair);
@@ -86,11 +86,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// As Linux 6.12 does (`tcp_may_update_window`): of two segments with the same numbers the larger window counts, or none
     /// at all.
     #[inline(always)]
-    const fn note_edge_as_linux(&mut self, feedback: &Feedback<'_>) {
-        let moves_on = feedback.ack > self.una || feedback.offset > self.edge_set_by;
-        let same = feedback.offset == self.edge_set_by;
-        if moves_on || same && (feedback.edge > self.edge || feedback.edge == feedback.ack) {
-            (self.edge, self.edge_set_by) = (feedback.edge, feedback.offset);
+    pub(super) const fn note_edge_as_linux(&mut self, offset: u64, ack: u64, edge: u64) {
+        let moves_on = ack > self.una || offset > self.edge_set_by;
+        let same = offset == self.edge_set_by;
+        if moves_on || same && (edge > self.edge || edge == ack) {
+            (self.edge, self.edge_set_by) = (edge, offset);
         }
     }
 
@@ -107,8 +107,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
 
     #[inline(never)]
     fn on_feedback_with_record(&mut self, feedback: &Feedback<'_>) {
+        if self.tells_window_alone(feedback) {
+            return self.on_window_alone((feedback.offset, feedback.edge), feedback.echo);
+        }
         let before = (self.edge, self.edge_set_by);
-        self.note_edge_as_linux(feedback);
+        self.note_edge_as_linux(feedback.offset, feedback.ack, feedback.edge);
         if let Some(mut repair) = self.repair.take() {
             self.on_recorded(feedback, before, &mut repair);
             self.repair = Some(repair);

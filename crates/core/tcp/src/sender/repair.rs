@@ -154,6 +154,11 @@ impl Repair {
         Some((now.since(first), now.since(last)))
     }
 
+    /// Whether the acknowledgement that has come completes the handshake, which is so once.
+    pub(super) const fn opened(&mut self) -> bool {
+        std::mem::replace(&mut self.opens, false)
+    }
+
     /// Looks for losses. Returns how long the reordering timer is to run, if it is.
     fn detect(&mut self, srtt: Span, mss: u64, now: Time) -> Option<Span> {
         if let Some(rack) = &mut self.rack {
@@ -214,7 +219,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             next: self.next,
         };
         let says_nothing = bytes == 0 && feedback.sacked.is_empty() && !feedback.echo;
-        if !std::mem::take(&mut repair.opens) && !self.skips(feedback, says_nothing, moves_edge) {
+        if !repair.opened() && !self.skips(feedback, says_nothing, moves_edge) {
             self.tell_delivery(&delivery);
         }
         let idle = feedback.bare && bytes == 0 && !delivered.sacked && !moves_edge;
@@ -295,12 +300,12 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             self.review_timer(now);
             None
         };
-        let sent_none = segment.is_none() && self.next == repair.high;
-        if sent_none && repair.new_first && repair.frto.without_new_data() {
-            repair.new_first = false;
-            return self.next_recorded(repair, now);
-        }
         if segment.is_none() {
+            let sent_none = self.next == repair.high;
+            if sent_none && repair.new_first && repair.frto.without_new_data() {
+                repair.new_first = false;
+                return self.next_recorded(repair, now);
+            }
             let in_flight = repair.queue.len() as u64;
             let unsent = self.next < self.written + u64::from(self.closed);
             repair
@@ -311,11 +316,18 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     }
 
     /// A segment of new data, or the FIN, within the peer's window.
+    #[inline(always)]
     fn send_new(&mut self, repair: &mut Repair, now: Time) -> Option<Outgoing> {
+        let payload = self.new_payload(repair, now)?;
+        Some(self.send_first(payload, repair, now))
+    }
+
+    /// The payload of the next segment of new data, or none for the FIN, if the peer's window allows one.
+    #[inline(always)]
+    fn new_payload(&mut self, repair: &mut Repair, now: Time) -> Option<u64> {
         let start = self.next;
         if start >= self.written {
-            let fin_unsent = self.closed && start == self.written;
-            return fin_unsent.then(|| self.send_first(0, repair, now));
+            return (self.closed && start == self.written).then_some(0);
         }
         if let Some(restart) = self.restart_due(now) {
             self.begin_again(restart, repair);
@@ -323,11 +335,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let wanted = (self.written - start).min(self.mss);
         let room = self.edge.saturating_sub(start);
         if room >= wanted {
-            return Some(self.send_first(wanted, repair, now));
+            return Some(wanted);
         }
         // As in `next_in_order`.
         if room > 0 && self.una == self.next {
-            return Some(self.send_first(room, repair, now));
+            return Some(room);
         }
         self.review_timer(now);
         None
@@ -345,6 +357,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
     }
 
+    #[inline(always)]
     fn send_first(&mut self, payload: u64, repair: &mut Repair, now: Time) -> Outgoing {
         let start = self.next;
         self.note_start(repair, now);
@@ -358,6 +371,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         outgoing
     }
 
+    #[inline(always)]
     fn note_start(&mut self, repair: &Repair, now: Time) {
         if repair.queue.pipe() == 0
             && let Some(last) = self.last_sent

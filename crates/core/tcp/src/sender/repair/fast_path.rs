@@ -49,7 +49,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             acknowledged: self.una,
             next: self.next,
         };
-        if !std::mem::take(&mut repair.opens) && !self.skips(feedback, bytes == 0, moves_edge) {
+        if !repair.opened() && !self.skips(feedback, bytes == 0, moves_edge) {
             self.tell_delivery(&delivery);
         }
         if bytes > 0 {

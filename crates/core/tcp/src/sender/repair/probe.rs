@@ -32,6 +32,7 @@ impl TailProbe {
     }
 
     /// RFC 8985 §7.2: how long after the last new data a probe is due, with this many segments in flight.
+    #[inline(always)]
     pub(crate) fn timeout(&self, srtt: Span, segments: usize, config: &Config) -> Span {
         if srtt == Span::ZERO {
             return config.initial_rto;

@@ -71,6 +71,7 @@ pub(crate) struct InOrder {
 
 impl RetransmissionQueue {
     /// A segment has left for the first time.
+    #[inline(always)]
     pub(crate) fn push(&mut self, start: u64, end: u64, sent: Time) {
         self.segments.push_back(Segment {
             start,
@@ -334,10 +335,16 @@ impl RetransmissionQueue {
     }
 
     /// The first segment that is lost and was not sent again since.
+    #[inline(always)]
     pub(crate) fn next_lost(&mut self) -> Option<usize> {
         if self.lost == 0 {
             return None;
         }
+        self.find_next_lost()
+    }
+
+    #[inline(never)]
+    fn find_next_lost(&mut self) -> Option<usize> {
         let waits = |segment: &Segment| segment.fate == Fate::Lost && !segment.is_retransmitted;
         let found = self.segments.range(self.next_lost..).position(waits);
         self.next_lost = found.map_or(self.segments.len(), |place| self.next_lost + place);

@@ -79,6 +79,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     }
 
     /// New data has left.
+    #[inline(always)]
     pub(super) fn on_new_data_sent(&mut self, repair: &mut Repair, now: Time) {
         if matches!(self.timer, Timer::Off | Timer::Probe(_)) {
             let rest = self.until_timeout(repair, now);
@@ -90,9 +91,10 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
 
     /// RFC 8985 §7.2: the probe is next, unless losses are known; at most as late as the timeout. Returns
     /// whether it is.
+    #[inline(always)]
     fn schedule_probe(&mut self, now: Time, timeout: Span, repair: &Repair) -> bool {
         let quiet = matches!(repair.state, State::Open | State::Reduced);
-        let Some(probe) = repair.probe.filter(|_| quiet) else {
+        let Some(probe) = repair.probe.as_ref().filter(|_| quiet) else {
             return false;
         };
         let wait = probe.timeout(self.rtt.srtt(), repair.queue.len(), &self.config);
