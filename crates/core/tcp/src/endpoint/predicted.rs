@@ -52,7 +52,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         if has_data {
             let sender = &self.sender;
             self.receiver
-                .on_next(packet, &sender.config, sender.srtt(), now);
+                .on_next(packet, &sender.config, sender.rtt(), now);
         }
         Some(Progress {
             stored: has_data,
@@ -108,7 +108,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             self.note_echo(packet, now);
             let sender = &self.sender;
             self.receiver
-                .on_next(packet, &sender.config, sender.srtt(), now);
+                .on_next(packet, &sender.config, sender.rtt(), now);
         }
         Some(Progress {
             stored: has_data,
