@@ -6,10 +6,11 @@ mod policy;
 mod quick_acks;
 mod tuning;
 
-use base::{Ecn, Extension, Options, Packet, SackBlocks, Seq, Span, Time};
+use base::{Ecn, Extension, Options, Packet, SackBlocks, Seq, Time};
 
 use crate::assembler::Assembler;
 use crate::config::{Agreement, Config, EcnMode};
+use crate::rtt::RttEstimator;
 use policy::Policy;
 
 /// See the module documentation. Offsets count the peer's stream: 0 is its SYN, 1 its first byte.
@@ -183,9 +184,15 @@ impl Receiver {
         }
     }
 
-    /// Stores a segment with payload or FIN and decides about its ACK, on a path with this round trip.
+    /// Stores a segment with payload or FIN and decides about its ACK, where this side's own data has this round trip.
     #[inline(always)]
-    pub(crate) fn on_segment(&mut self, segment: &Segment, config: &Config, rtt: Span, now: Time) {
+    pub(crate) fn on_segment(
+        &mut self,
+        segment: &Segment,
+        config: &Config,
+        rtt: &RttEstimator,
+        now: Time,
+    ) {
         let marked = segment.ecn == Ecn::Marked;
         if self.passes_over(segment) {
             self.note_answer(segment);
@@ -208,18 +215,24 @@ impl Receiver {
 
     /// [`Receiver::on_segment`] of the next segment in order, which it [takes](Receiver::takes_next).
     #[inline(always)]
-    pub(crate) fn on_next(&mut self, packet: &Packet, config: &Config, rtt: Span, now: Time) {
+    pub(crate) fn on_next(
+        &mut self,
+        packet: &Packet,
+        config: &Config,
+        rtt: &RttEstimator,
+        now: Time,
+    ) {
         self.store_next(packet);
         self.schedule_ack(true, config, rtt, now);
     }
 
-    /// As [`Receiver::on_next`], where most receivers have a policy.
+    /// [`Receiver::on_next`] without a call for the policy, which most receivers have here.
     #[inline(always)]
     pub(crate) fn on_next_judged(
         &mut self,
         packet: &Packet,
         config: &Config,
-        rtt: Span,
+        rtt: &RttEstimator,
         now: Time,
     ) {
         self.store_next(packet);

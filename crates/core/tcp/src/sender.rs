@@ -361,6 +361,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             return fin_unsent.then(|| self.commit(self.next, 0, MAX_OFFSET, now));
         }
         self.restart_after_idle(now);
+        // DEVIATION(RFC 9293 §3.8.6): the FIN does not count. Linux 6.12 keeps data back that just fills the peer's window
+        // and has a FIN behind it (tcp_snd_wnd_test), for the same time as a part of a segment below.
         let wanted = (bound - self.next).min(self.mss);
         let room = self.window_end().min(self.edge).saturating_sub(self.next);
         if room >= wanted {

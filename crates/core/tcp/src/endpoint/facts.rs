@@ -121,7 +121,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
 
     /// Smoothed round trip of the sender; zero before the first sample.
     pub fn srtt(&self) -> Span {
-        self.sender.srtt()
+        self.sender.rtt().srtt()
     }
 
     /// The congestion control.

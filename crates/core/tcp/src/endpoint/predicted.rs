@@ -52,7 +52,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         if has_data {
             let sender = &self.sender;
             self.receiver
-                .on_next(packet, &sender.config, sender.srtt(), now);
+                .on_next(packet, &sender.config, sender.rtt(), now);
         }
         Some(Progress {
             stored: has_data,
@@ -116,7 +116,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             }
             let sender = &self.sender;
             self.receiver
-                .on_next_judged(packet, &sender.config, sender.srtt(), now);
+                .on_next_judged(packet, &sender.config, sender.rtt(), now);
         }
         Some(Progress {
             stored: has_data,

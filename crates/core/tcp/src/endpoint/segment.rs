@@ -266,7 +266,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             }
             let sender = &self.sender;
             self.receiver
-                .on_segment(&segment, &sender.config, sender.srtt(), now);
+                .on_segment(&segment, &sender.config, sender.rtt(), now);
             progress.report_waits = self.receiver.begins_to_wait();
         }
         progress.stored = true;

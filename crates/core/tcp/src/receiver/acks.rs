@@ -1,10 +1,11 @@
 //! When a segment is acknowledged.
 
-use base::{Ecn, Span, Time};
+use base::{Ecn, Time};
 
 use super::policy::AckDecision;
 use super::{EarlyAck, Receiver, Segment};
 use crate::config::{Config, EcnMode};
+use crate::rtt::RttEstimator;
 
 impl Receiver {
     /// A segment has come with this mark, and answers one or not.
@@ -71,7 +72,13 @@ impl Receiver {
     }
 
     #[inline(always)]
-    pub(super) fn schedule_ack(&mut self, plain: bool, config: &Config, rtt: Span, now: Time) {
+    pub(super) fn schedule_ack(
+        &mut self,
+        plain: bool,
+        config: &Config,
+        rtt: &RttEstimator,
+        now: Time,
+    ) {
         let decision = if self.policy.is_some() {
             self.judge(plain, rtt, now)
         } else {

@@ -9,6 +9,7 @@ use super::compression::Compression;
 use super::quick_acks::{AckConditions, QuickAcks};
 use super::tuning::Tuning;
 use crate::config::{Agreement, Config, ReceiveWindow};
+use crate::rtt::RttEstimator;
 use crate::timestamps;
 
 /// The parts that settings ask for.
@@ -60,6 +61,9 @@ impl Policy {
     pub(super) fn begin(&mut self, now: Time) {
         if let Some(tuning) = &mut self.tuning {
             tuning.begin(now);
+        }
+        if let Some(quick) = &mut self.quick {
+            quick.begin(now);
         }
     }
 
@@ -183,18 +187,18 @@ impl Receiver {
     /// What the policy says about the segment stored last, which was the next one with nothing beyond it (`plain`) or
     /// not.
     #[inline(never)]
-    pub(super) fn judge(&mut self, plain: bool, rtt: Span, now: Time) -> AckDecision {
+    pub(super) fn judge(&mut self, plain: bool, rtt: &RttEstimator, now: Time) -> AckDecision {
         self.judge_here(plain, rtt, now)
     }
 
-    /// As [`Receiver::judge`], without a call.
+    /// [`Receiver::judge`] without a call.
     #[inline(always)]
-    pub(super) fn judge_here(&mut self, plain: bool, rtt: Span, now: Time) -> AckDecision {
+    pub(super) fn judge_here(&mut self, plain: bool, rtt: &RttEstimator, now: Time) -> AckDecision {
         let grows = self.grow(now);
         let place = AckConditions {
             grows,
             read: self.reading && self.arrival.held == 0,
-            rtt,
+            rto: rtt.rto(),
             now,
         };
         let Some(policy) = &mut self.policy else {
@@ -209,7 +213,7 @@ impl Receiver {
         if quick.is_some_and(|quick| quick.on_data(&self.arrival, &place)) {
             return AckDecision::Now;
         }
-        if !plain && self.report_waits(rtt, now) {
+        if !plain && self.report_waits(rtt.srtt(), now) {
             return AckDecision::Waits;
         }
         AckDecision::Usual

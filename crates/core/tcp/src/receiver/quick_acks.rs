@@ -18,6 +18,9 @@ pub(super) struct QuickAcks {
     left: u32,
     /// How many that are when it begins anew.
     most: u32,
+    /// Whether the connection has had its first such segments, or has lost them: set by the first data in order, with
+    /// which they begin, or before it by an ACK with which `left` ends, or a mark.
+    begun: bool,
     /// A full segment, as far as has been seen, and the last one that was not; bytes.
     full: u64,
     last_size: u64,
@@ -29,12 +32,10 @@ pub(super) struct QuickAcks {
     next: bool,
     /// Whether a segment was capable of ECN.
     capable: bool,
-    /// When data came last in order.
+    /// When data came last in order; before any, when the handshake was over.
     last: Option<Time>,
     /// Data that is sent this soon after data is an answer.
     soon: Span,
-    /// Least retransmission timeout of this side.
-    min_rto: Span,
     /// In what pauses are counted; zero: exactly.
     tick: Span,
 }
@@ -46,8 +47,8 @@ pub(super) struct AckConditions {
     pub(super) grows: bool,
     /// Whether the application has read everything that has come.
     pub(super) read: bool,
-    /// The round trip of this side's own data; zero: not known.
-    pub(super) rtt: Span,
+    /// The retransmission timeout of this side's own data.
+    pub(super) rto: Span,
     pub(super) now: Time,
 }
 
@@ -55,8 +56,9 @@ impl QuickAcks {
     pub(super) fn new(config: &Config) -> Self {
         let most = most(config, config.mss);
         Self {
-            left: most,
+            left: 0,
             most,
+            begun: false,
             full: FULL_AT_FIRST,
             last_size: 0,
             small: 0,
@@ -65,7 +67,6 @@ impl QuickAcks {
             capable: false,
             last: None,
             soon: config.delayed_ack_timeout,
-            min_rto: config.min_rto,
             tick: config.tick,
         }
     }
@@ -73,7 +74,11 @@ impl QuickAcks {
     /// What both SYNs have agreed on.
     pub(super) fn agree(&mut self, agreed: Agreement, config: &Config) {
         self.most = most(config, agreed.mss);
-        self.left = self.most;
+    }
+
+    /// The handshake is over.
+    pub(super) const fn begin(&mut self, now: Time) {
+        self.last = Some(now);
     }
 
     /// A segment has been stored at `place`. Returns whether it is acknowledged at once.
@@ -82,21 +87,24 @@ impl QuickAcks {
         let AckConditions {
             grows,
             read,
-            rtt,
+            rto,
             now,
         } = *place;
         if arrival.in_order > 0 {
             self.measure(arrival);
             // A pause that no answer makes, and longer than the retransmission timeout of this side, which has sent little:
             // the sender may have begun again with a small window.
-            let is_long = |pause| pause >= self.soon && pause > self.min_rto + rtt;
-            if !self.is_soon(now) && self.pause(now).is_some_and(is_long) {
+            let is_long = |pause| pause >= self.soon && pause > rto;
+            if !self.begun || !self.is_soon(now) && self.pause(now).is_some_and(is_long) {
                 self.left = self.left.max(self.most);
             }
-            self.last = Some(now);
+            (self.begun, self.last) = (true, Some(now));
         } else if arrival.is_old() {
             // The ACK of the first copy may have been lost.
             self.acknowledge_soon(self.most);
+        } else {
+            // Beyond a hole a mark alone has made `left` more before the first data in order.
+            self.begun |= self.left > 0;
         }
         // Linux: an odd number stays as it is.
         self.left |= u32::from(grows);
@@ -136,18 +144,23 @@ impl QuickAcks {
         self.next = true;
     }
 
-    /// An ACK leaves, of data or of nothing new.
+    /// An ACK leaves, of data or of nothing new. If `left` ends with it, the first data in order no longer raises `left`: the
+    /// window has grown with the first segment of the connection, which came beyond a hole (Linux 6.12, `tcp_input.c`,
+    /// `tcp_event_data_recv`; `tcp_output.c`, `tcp_dec_quickack_mode`).
     pub(super) const fn on_acknowledged(&mut self, data: bool) {
         self.small = 0;
-        self.left = self.left.saturating_sub(data as u32);
+        if data && self.left > 0 {
+            self.left -= 1;
+            self.begun |= self.left == 0;
+        }
     }
 
     /// Data leaves.
     #[inline(never)]
     pub(super) fn on_data_sent(&mut self, now: Time) {
-        self.interactive = self.interactive
-            || self.is_soon(now)
-            || self.pause(now).is_some_and(|pause| pause < self.soon);
+        let answers =
+            || self.is_soon(now) || self.pause(now).is_some_and(|pause| pause < self.soon);
+        self.interactive = self.interactive || self.begun && answers();
     }
 
     /// Whether data has come in order so lately that the pause is short on any clock: one that ticks adds less than a tick.
@@ -210,6 +223,7 @@ mod tests {
     fn place(read: bool, ms: u64) -> AckConditions {
         AckConditions {
             read,
+            rto: Span::from_millis(200),
             now: at(ms),
             ..AckConditions::default()
         }
@@ -263,6 +277,81 @@ mod tests {
         let new_bytes = [1000, 1000, 1000, 1000, 0, 1000, 1000, 1000];
         let told = new_bytes.map(|bytes| step(&mut quick, bytes, 0));
         assert_eq!(told, [true, true, true, false, true, true, true, false]);
+    }
+
+    /// A segment comes beyond a hole, and the window grows with it or not; an ACK leaves. Returns whether for this reason.
+    fn beyond_a_hole(quick: &mut QuickAcks, grows: bool, ms: u64) -> bool {
+        let beyond = Arrival {
+            offset: 5000,
+            held: 1000,
+            in_order: 0,
+            ..arrival(1000)
+        };
+        let at = AckConditions {
+            grows,
+            ..place(false, ms)
+        };
+        let at_once = quick.on_data(&beyond, &at);
+        quick.on_acknowledged(true);
+        at_once
+    }
+
+    // Linux 6.12: the window grows with the first segment, and its ACK ends the quick ones before they have begun.
+    #[test]
+    fn a_connection_whose_first_segment_comes_beyond_a_hole_has_no_quick_acks() {
+        for (grows, told) in [(true, [false; 3]), (false, [true; 3])] {
+            let mut quick = quick();
+            quick.begin(at(0));
+            assert_eq!(beyond_a_hole(&mut quick, grows, 0), grows);
+            assert_eq!([1000; 3].map(|bytes| step(&mut quick, bytes, 0)), told);
+        }
+    }
+
+    // Linux 6.12: time without data counts from the handshake on (`tcp_finish_connect`, `tcp_create_openreq_child`).
+    #[test]
+    fn it_has_them_if_its_first_data_comes_a_timeout_after_the_handshake() {
+        let mut quick = quick();
+        quick.begin(at(0));
+        assert!(beyond_a_hole(&mut quick, true, 201));
+        let told = [1000; 4].map(|bytes| step(&mut quick, bytes, 201));
+        assert_eq!(told, [true, true, true, false]);
+    }
+
+    // Linux 6.12, `__tcp_ecn_check_ce`: a mark asks for two ACKs, and the first data in order for more only before it.
+    #[test]
+    fn a_first_segment_with_a_mark_begins_quick_acks_if_it_comes_in_order() {
+        let mut in_order = quick();
+        in_order.acknowledge_soon(2);
+        let told = [1000; 4].map(|bytes| step(&mut in_order, bytes, 0));
+        assert_eq!(told, [true, true, true, false]);
+        let mut beyond = quick();
+        beyond.acknowledge_soon(2);
+        assert!(beyond_a_hole(&mut beyond, false, 0));
+        let told = [1000; 2].map(|bytes| step(&mut beyond, bytes, 0));
+        assert_eq!(told, [true, false]);
+    }
+
+    // Linux 6.12: a minimum of 200 ms and a round trip below a tick make a timeout of 201 ticks.
+    #[test]
+    fn a_pause_as_long_as_the_timeout_begins_nothing_anew() {
+        for (pause, told) in [(201, false), (202, true)] {
+            let mut quick = quick();
+            assert_eq!([1000; 3].map(|bytes| step(&mut quick, bytes, 0)), [true; 3]);
+            let after = AckConditions {
+                rto: Span::from_millis(201),
+                ..place(false, pause)
+            };
+            assert_eq!(quick.on_data(&arrival(1000), &after), told);
+        }
+    }
+
+    // Nothing answers the handshake.
+    #[test]
+    fn what_is_sent_before_any_data_has_come_is_no_answer() {
+        let mut quick = quick();
+        quick.begin(at(0));
+        quick.on_data_sent(at(1));
+        assert!(step(&mut quick, 1000, 2));
     }
 
     // Linux 6.12, tcp_data_queue_ofo.
@@ -413,7 +502,7 @@ mod tests {
             receive_buffer: 6 * 1460,
             ..Config::default()
         });
-        assert_eq!(quick.left, 3);
+        assert_eq!(quick.most, 3);
     }
 
     #[test]
@@ -430,6 +519,6 @@ mod tests {
             ecn: false,
         };
         quick.agree(agreed, &config);
-        assert_eq!(quick.left, 6);
+        assert_eq!(quick.most, 6);
     }
 }

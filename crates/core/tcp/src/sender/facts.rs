@@ -1,10 +1,9 @@
 //! What others may know of a sender.
 
-use base::Span;
-
 use super::{Phase, Sender, SenderCounters};
 use crate::cc::SenderCc;
 use crate::plays::Plays;
+use crate::rtt::RttEstimator;
 
 impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// Bytes outstanding.
@@ -103,9 +102,9 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.ecn
     }
 
-    /// Smoothed round trip; zero before the first sample.
-    pub(crate) const fn srtt(&self) -> Span {
-        self.rtt.srtt()
+    /// The round trip and the retransmission timeout of what this side sends.
+    pub(crate) const fn rtt(&self) -> &RttEstimator {
+        &self.rtt
     }
 
     pub(crate) const fn counters(&self) -> SenderCounters {

@@ -13,25 +13,26 @@ use sim::run;
 
 use crate::support::points;
 
-/// Over five seeds, the median of goodput in Mbit/s, and means of drops and timeouts: CUBIC's window stays at two segments
+/// Over eleven seeds, the median of goodput in Mbit/s, and means of drops and timeouts: CUBIC's window stays at two segments
 /// in one of twenty such flows, as the kernel's does when more is lost.
 fn simulate(text: &str, scheme: &str, sets: &[&str]) -> (f64, f64, f64) {
     let text = format!("{NETWORK}{text}");
     let mut point = points(&text, scheme, sets).remove(0);
     let (mut goodputs, mut drops, mut timeouts) = (Vec::new(), 0.0, 0.0);
-    for seed in 1..=5 {
+    for seed in 1..=11 {
         point.seed = seed;
         let m = run::run(&point).expect("a conserving run").metrics;
         goodputs.push(m.goodput_bps / 1e6);
-        drops += real(m.drops) / 5.0;
-        timeouts += real(m.timeouts) / 5.0;
+        drops += real(m.drops) / 11.0;
+        timeouts += real(m.timeouts) / 11.0;
     }
     goodputs.sort_by(f64::total_cmp);
-    (goodputs[2], drops, timeouts)
+    (goodputs[5], drops, timeouts)
 }
 
-// The kernel: 1648 to 1699 drops with Reno, 566 to 649 with CUBIC, 96 with DCTCP, and no timeout (tools/oracle/data).
-// Nearly all of them would wait for a timer without RACK. Senders send the same segments when they receive the same
+// The kernel: 1648 to 1699 drops with Reno, 566 to 649 with CUBIC, 96 with DCTCP (tools/oracle/data), and few timeouts: with
+// the jitter of the oracle's scenario in one of ten runs with Reno and in four with CUBIC, in none with DCTCP. Nearly all
+// would wait for a timer without RACK. Senders send the same segments when they receive the same
 // (tools/oracle/data/streams); how often a queue overflows depends on which packets come at the same instant, too.
 #[test]
 fn sixteen_senders_repair_as_many_losses_without_a_timer() {
