@@ -1,7 +1,10 @@
 //! The page: one file with the program in it.
 
 use askama::Template;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use plan::{flow_trace, graph};
+use report::Head;
 use scenario::{BUILTINS, Problem, Problems, Scenario, Source};
 use serde_json::{Value, json};
 
@@ -35,10 +38,8 @@ const PROGRAM: &[u8] = include_bytes!("../assets/play.wasm.gz");
 
 #[derive(Template)]
 #[template(path = "explore.html")]
-struct Page {
-    heading: String,
-    command: &'static str,
-    style: String,
+struct Page<'a> {
+    head: Head<'a>,
     report_script: &'static str,
     script: &'static str,
     /// The answer of the first run, so that a page shows one at once, and without a script.
@@ -90,15 +91,14 @@ pub fn page(opened: &Opened) -> Result<String, Problems> {
         "toml": answer["toml"],
     });
     let sentences = answer["sentences"].as_array().into_iter().flatten();
+    let style = [report::STYLE, include_str!("../templates/explore.css")].concat();
     Ok(Page {
-        heading: scenario.name().to_owned(),
+        head: Head {
+            heading: scenario.name(),
+            command: "explore",
+            style: &style,
+        },
         title: scenario.title().unwrap_or_default().to_owned(),
-        command: "explore",
-        style: format!(
-            "{}{}",
-            report::STYLE,
-            include_str!("../templates/explore.css")
-        ),
         report_script: report::SCRIPT,
         script: include_str!("../templates/explore.js"),
         sentences: sentences
@@ -112,7 +112,7 @@ pub fn page(opened: &Opened) -> Result<String, Problems> {
         // Text that looks like the end of a script would end it.
         data: data.to_string().replace('<', "\\u003c"),
         worker: include_str!("../templates/worker.js"),
-        program: base64(PROGRAM),
+        program: STANDARD.encode(PROGRAM),
     }
     .to_string())
 }
@@ -189,26 +189,6 @@ fn others(opened: &str) -> Vec<Value> {
     described.filter(quick).collect()
 }
 
-/// Three bytes as four letters (RFC 4648 §4).
-fn base64(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for group in bytes.chunks(3) {
-        let byte = |place: usize| u32::from(group.get(place).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for letter in 0..4_usize {
-            let place = (bits >> (18 - 6 * letter)) & 63;
-            let is_there = letter <= group.len();
-            text.push(if is_there {
-                char::from(LETTERS[place as usize])
-            } else {
-                '='
-            });
-        }
-    }
-    text
-}
-
-const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 /// Schemes that a page compares.
 const MOST_SCHEMES: usize = 4;
 /// Seconds that the command simulates for the first picture of a page, as the page would.

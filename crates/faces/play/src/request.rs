@@ -57,20 +57,16 @@ impl Request {
 
     /// The command that gives the same numbers.
     pub(crate) fn command(&self, scenario: &Scenario) -> String {
-        let flags = "tailwater run --scheme --set --seed --seeds"
-            .split(' ')
-            .skip(2);
-        let flags: Vec<&str> = flags.collect();
         let mut words = ["tailwater", "run", &self.name].map(str::to_owned).to_vec();
-        let mut argument = |name: &str, value: String| words.extend([name.to_owned(), value]);
+        let mut argument = |flag: &str, value: String| words.extend([flag.to_owned(), value]);
         if !self.schemes.is_empty() {
-            argument(flags[0], self.schemes.join(","));
+            argument("--scheme", self.schemes.join(","));
         }
         for (key, text) in &self.sets {
-            argument(flags[1], format!("{key}={text}"));
+            argument("--set", format!("{key}={text}"));
         }
-        argument(flags[2], scenario.points()[0].seed.to_string());
-        argument(flags[3], "1".to_owned());
+        argument("--seed", scenario.points()[0].seed.to_string());
+        argument("--seeds", "1".to_owned());
         let words = words.iter().map(|word| answer::words::quoted(word));
         words.collect::<Vec<String>>().join(" ")
     }

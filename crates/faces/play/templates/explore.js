@@ -208,7 +208,7 @@
   const showState = () => {
     const { described, name } = scenario();
     byId("scenario").value = state.scenario;
-    byId("heading").textContent = described.name ?? name;
+    document.querySelector("h1").textContent = described.name ?? name;
     byId("title").textContent = described.title ?? "";
     byId("sliders").replaceChildren();
     sliders.clear();

@@ -55,7 +55,7 @@ pub use fixed::{Format, Size, draw, save, save_in};
 pub use live::{LiveClaim, LiveColumn, LiveNetwork, LivePage, LiveScheme, write_live};
 pub use model::{ModelPage, Rows, write_model};
 pub use page::fragments::Fragments;
-pub use page::{SCRIPT, STYLE};
+pub use page::{Head, SCRIPT, STYLE};
 pub use paper::{Reproduction, write_paper};
 pub use sentences::Sentences;
 

@@ -222,6 +222,18 @@ fn missing(data: &Data<'_>, figures: &[Figure]) -> Vec<String> {
     missing
 }
 
+/// The head of a page up to its heading.
+#[derive(Debug, Template)]
+#[template(path = "head.html")]
+pub struct Head<'a> {
+    /// The subject of the page.
+    pub heading: &'a str,
+    /// The command that makes it.
+    pub command: &'a str,
+    /// Its look.
+    pub style: &'a str,
+}
+
 /// The look of a page, and of the drawings in it.
 pub const STYLE: &str = concat!(
     include_str!("../templates/report.css"),

@@ -29,12 +29,13 @@ const UNBOUNDED: &str = "crates/core/schemes";
 /// Describes every flag of the command.
 const REFERENCE: &str = "docs/reference/cli.md";
 /// Programs and texts for people, which suggest the next run; the commands that results keep, which repeat a failed point
-/// or a figure; and the command that puts a cure there.
-const MAY_NAME_FLAGS: [&str; 15] = [
+/// or a figure; the command that a page shows; and the command that puts a cure there.
+const MAY_NAME_FLAGS: [&str; 16] = [
     "crates/faces/api/src/reproduction",
     "crates/faces/cli/",
     "crates/faces/explain/",
     "crates/faces/answer/",
+    "crates/faces/play/src/request.rs",
     "tools/xtask/",
     "tools/book/",
     "tools/testing/",

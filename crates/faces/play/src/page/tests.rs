@@ -120,13 +120,3 @@ fn a_page_that_cannot_have_a_file_of_its_scenario_says_so() {
     let told = page(&opened).unwrap_err().to_string();
     assert!(told.contains("/none.csv"), "{told}");
 }
-
-#[test]
-fn texts_of_base_64_are_those_of_its_document() {
-    // RFC 4648 §10.
-    let texts = ["", "f", "fo", "foo", "foob", "fooba", "foobar"];
-    let expected = [
-        "", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy",
-    ];
-    assert_eq!(texts.map(|text| base64(text.as_bytes())), expected);
-}
