@@ -44,6 +44,7 @@ fn attach(args: &AttachArgs, given: &[String]) -> Result<(), Stop> {
     if let Some(lease) = args.lease {
         add("--lease-s", &lease.as_secs().to_string());
     }
+    words.extend(args.shadow.then(|| "--shadow".into()));
     words.extend(args.no_retract.then(|| "--no-retract".into()));
     words.extend(args.dry_run.then(|| "--dry-run".into()));
     let lines = privileged::call(given, words, &mut |_| ())?;

@@ -235,6 +235,7 @@ fn of_laws() -> Vec<Line> {
             buffer_bytes: Some(64_000),
             mtu_bytes: 1_500,
             no_retract: false,
+            shadow: false,
             lease_s: Some(600.0),
             programs: vec![LoadedProgram {
                 way: word("egress"),

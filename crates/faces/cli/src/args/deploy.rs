@@ -53,6 +53,9 @@ pub(crate) struct AttachArgs {
     /// Never let the right edge of a window move back, as RFC 9293 asks of receivers; windows shrink as data arrive
     #[arg(long)]
     pub(crate) no_retract: bool,
+    /// Decide and count, and change no packet: `status` tells how many the law would have changed
+    #[arg(long)]
+    pub(crate) shadow: bool,
     /// How long the law acts, as in 90s, 10m or 2h; then everything passes, whoever has died meanwhile
     #[arg(long = "for", value_name = "TIME", value_parser = lease, required_unless_present = "permanent")]
     pub(crate) lease: Option<Duration>,

@@ -88,6 +88,7 @@ Examples:
   sudo tailwater attach mark --dev eth1 --set switch.ecn_threshold=30KB --for 1h
   sudo tailwater attach rcc --dev eth0 --set rcc.max_queue=60KB --for 1h
   sudo tailwater attach hscc --dev eth1 --for 10m --dry-run
+  sudo tailwater attach hscc --dev eth1 --for 10m --shadow
 
 The same command again renews the lease; with other settings it changes them while the law works.
 

@@ -21,6 +21,8 @@ pub(super) struct Attach {
     queue_of: Option<String>,
     #[arg(long)]
     no_retract: bool,
+    #[arg(long)]
+    shadow: bool,
     /// The lease in seconds [default: for ever]
     #[arg(long)]
     lease_s: Option<u64>,
@@ -104,6 +106,7 @@ mod with_programs {
                 buffer: self.buffer,
                 queue_of: self.queue_of,
                 no_retract: self.no_retract,
+                shadow: self.shadow,
                 lease: self.lease_s.map_or(Duration::MAX, Duration::from_secs),
                 dry_run: self.dry_run,
             });
