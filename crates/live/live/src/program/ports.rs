@@ -1,5 +1,7 @@
 //! The commands about laws at ports.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 #[derive(Args)]
@@ -75,6 +77,16 @@ pub(super) struct Detach {
     dry_run: bool,
 }
 
+#[derive(Args)]
+pub(super) struct Trial {
+    /// The plan, as JSON
+    #[arg(long)]
+    plan: PathBuf,
+    /// The SHA-256 of that file
+    #[arg(long)]
+    hash: String,
+}
+
 #[cfg(feature = "kernel")]
 mod with_programs {
     use std::net::SocketAddr;
@@ -86,7 +98,7 @@ mod with_programs {
     use scenario::Problem;
     use schemes::linux::attachable_names;
 
-    use super::{Attach, Detach, Observe, Status, WatchDevice};
+    use super::{Attach, Detach, Observe, Status, Trial, WatchDevice};
     use crate::program::output::line;
     use crate::program::stop::Stop;
 
@@ -156,6 +168,17 @@ mod with_programs {
                 line(&Line::Detach(detached));
             }
             Ok(())
+        }
+    }
+
+    impl Trial {
+        pub(crate) fn trial(self) -> Result<(), Stop> {
+            let text = std::fs::read_to_string(&self.plan)?;
+            let plan = serde_json::from_str(&text).map_err(|error| {
+                let problem = Problem::new(format!("{}: {error}", self.plan.display()));
+                problem.help("make the plan anew with this version")
+            })?;
+            Ok(deploy::trial(&plan, &self.hash, &mut line)?)
         }
     }
 

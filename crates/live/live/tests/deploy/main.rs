@@ -8,6 +8,7 @@ mod grants;
 mod guide;
 mod mice;
 mod observe;
+mod trial;
 
 use std::fs;
 use std::io::{Read, Write};
