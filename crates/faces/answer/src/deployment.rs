@@ -21,10 +21,18 @@ pub fn attach(done: &AttachLine) -> String {
     line(
         &mut out,
         &match done.lease_s {
+            Some(left) if done.shadow => format!("looks on for {}", duration(left)),
+            None if done.shadow => "looks on until it is detached".to_owned(),
             Some(left) => format!("acts for {}, then everything passes", duration(left)),
             None => "acts until it is detached".to_owned(),
         },
     );
+    if done.shadow {
+        line(
+            &mut out,
+            "changes no packet, and counts those that it would change",
+        );
+    }
     for warning in &done.warnings {
         line(&mut out, &format!("warning: {warning}"));
     }
@@ -105,7 +113,9 @@ fn one_status(one: &StatusLine) -> String {
         (Some(false), _) => ", its lease is over: everything passes".to_owned(),
         (None, _) => String::new(),
     };
-    let mut out = format!("{}: {}{acts}\n", place(&one.device, &one.netns), one.scheme);
+    let shadow = if one.shadow { " in the shadow" } else { "" };
+    let place = place(&one.device, &one.netns);
+    let mut out = format!("{place}: {}{shadow}{acts}\n", one.scheme);
     let law = attachable(&one.scheme).map(|(_, law)| law);
     for text in law.into_iter().flat_map(|law| state(law, one)) {
         line(&mut out, &text);
@@ -123,6 +133,9 @@ fn one_status(one: &StatusLine) -> String {
         if let Some(count @ 1..) = count {
             line(&mut out, &format!("{what}: {}", grouped(count)));
         }
+    }
+    if let Some(count) = one.would_change {
+        line(&mut out, &format!("would have changed: {}", grouped(count)));
     }
     for pass in one.passed.iter().flatten() {
         let (packets, why) = (grouped(pass.packets), &pass.why);

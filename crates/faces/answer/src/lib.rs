@@ -18,6 +18,7 @@ mod observation;
 mod prediction;
 pub mod run;
 mod sentences;
+pub mod trial;
 pub mod words;
 
 pub use against::of_change;

@@ -10,6 +10,7 @@ pub(crate) mod observe;
 mod pcap;
 pub(crate) mod report;
 pub(crate) mod text_or_json;
+pub(crate) mod trial;
 mod value;
 
 use std::num::{NonZeroU32, NonZeroUsize};

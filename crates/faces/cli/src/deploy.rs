@@ -4,22 +4,23 @@ use std::ffi::OsString;
 
 use answer::deployment;
 use protocol::{DetachLine, Line, StatusLine};
-use scenario::{Overrides, Scenario, Source};
-use schemes::linux::attachable;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::args::deploy::{AttachArgs, DeployCommand, DetachArgs, DoctorArgs, StatusArgs};
 use crate::args::text_or_json::TextOrJson;
+use crate::law_settings;
 use crate::observe::observe;
 use crate::output::{self, Stop};
 use crate::privileged;
 use crate::progress::command as shell;
+use crate::trial::trial;
 
 /// Does what the command says, which was `given` as these words.
 pub(crate) fn deploy(command: &DeployCommand, given: &[String]) -> Result<(), Stop> {
     match command {
         DeployCommand::Observe(args) => observe(args, given),
         DeployCommand::Attach(args) => attach(args, given),
+        DeployCommand::Trial(args) => trial(args, given),
         DeployCommand::Status(args) => status(args, given),
         DeployCommand::Detach(args) => detach(args, given),
         DeployCommand::Doctor(args) => doctor(args, given),
@@ -28,7 +29,7 @@ pub(crate) fn deploy(command: &DeployCommand, given: &[String]) -> Result<(), St
 
 /// Puts a law at a port.
 fn attach(args: &AttachArgs, given: &[String]) -> Result<(), Stop> {
-    check(args)?;
+    law_settings::check(&args.scheme, &args.sets)?;
     let mut words = words(
         &["attach", &args.scheme, "--dev", &args.dev],
         args.netns.as_deref(),
@@ -44,13 +45,14 @@ fn attach(args: &AttachArgs, given: &[String]) -> Result<(), Stop> {
     if let Some(lease) = args.lease {
         add("--lease-s", &lease.as_secs().to_string());
     }
+    words.extend(args.shadow.then(|| "--shadow".into()));
     words.extend(args.no_retract.then(|| "--no-retract".into()));
     words.extend(args.dry_run.then(|| "--dry-run".into()));
     let lines = privileged::call(given, words, &mut |_| ())?;
     let attached = lines.iter().filter_map(|line| match line {
         Line::Attach(attached) => Some(match args.format {
             TextOrJson::Table => deployment::attach(attached),
-            TextOrJson::Json => pretty(&json!(line)),
+            TextOrJson::Json => output::pretty(&json!(line)),
         }),
         _ => None,
     });
@@ -73,7 +75,7 @@ fn status(args: &StatusArgs, given: &[String]) -> Result<(), Stop> {
     });
     output::answer(&match args.format {
         TextOrJson::Table => deployment::status(&all.collect::<Vec<_>>()),
-        TextOrJson::Json => pretty(&json!({ "attached": lines })),
+        TextOrJson::Json => output::pretty(&json!({ "attached": lines })),
     })
 }
 
@@ -98,7 +100,7 @@ fn doctor(args: &DoctorArgs, given: &[String]) -> Result<(), Stop> {
     let mut found = None;
     let done = privileged::call(given, words(&["doctor"], None), &mut |line| {
         if let Line::Doctor(checks) = line {
-            found = Some((checks.clone(), pretty(&json!(line))));
+            found = Some((checks.clone(), output::pretty(&json!(line))));
         }
     });
     if let Some((checks, json)) = found {
@@ -112,26 +114,8 @@ fn doctor(args: &DoctorArgs, given: &[String]) -> Result<(), Stop> {
     done.map(drop)
 }
 
-/// What is wrong with settings is told with its place; the other program reads them again.
-fn check(args: &AttachArgs) -> Result<(), Stop> {
-    let (scheme, _) = attachable(&args.scheme).expect("the argument is one of these");
-    let overrides = Overrides {
-        schemes: Some(scheme.name.to_owned()),
-        sets: args.sets.clone(),
-        ..Overrides::default()
-    };
-    // A file without any setting would be taken for a mistake.
-    let nothing = Source::new("settings", "seed = 1\n[switch]\nbuffer = \"1GB\"\n");
-    Scenario::load(nothing, &overrides)?;
-    Ok(())
-}
-
 fn words(first: &[&str], netns: Option<&str>) -> Vec<OsString> {
     let netns = netns.map(|netns| ["--netns", netns]);
     let all = first.iter().copied().chain(netns.into_iter().flatten());
     all.map(OsString::from).collect()
-}
-
-fn pretty(value: &Value) -> String {
-    format!("{value:#}\n")
 }

@@ -47,6 +47,7 @@ mod emulate;
 mod explore;
 mod export;
 mod import_flows;
+mod law_settings;
 mod library;
 mod list;
 mod merge;
@@ -64,10 +65,12 @@ mod reproduce;
 mod run;
 mod run_folder;
 mod search;
+mod seen_file;
 mod serve;
 mod show;
 #[doc(hidden)]
 pub mod texts;
+mod trial;
 mod watch;
 
 use std::ffi::OsString;

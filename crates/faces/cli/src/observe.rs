@@ -3,12 +3,10 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use observed::{Flow, Observation, Verdict};
 use protocol::Line;
-use results::deliver;
 use scenario::{Problem, Problems};
 use serde_json::{Value, json};
 
@@ -17,6 +15,7 @@ use crate::args::text_or_json::TextOrJson;
 use crate::output::{self, Stop};
 use crate::predict::{Modelled, page, predict};
 use crate::privileged;
+use crate::seen_file::write;
 
 /// Watches a device, prints what was seen, and writes its scenario if that is asked for.
 pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> {
@@ -29,30 +28,13 @@ pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> 
     if let Some(out) = &args.out {
         check(out)?;
     }
-    let seconds = args.time.as_secs().to_string();
-    let mut words: Vec<OsString> = ["observe", "--dev", &dev, "--time-s", &seconds]
-        .map(OsString::from)
-        .into();
-    let mut add = |name: &str, value: &Option<String>| {
-        let value = value.as_ref().map(|value| [name.into(), value.into()]);
-        words.extend(value.into_iter().flatten());
+    let watched = Watched {
+        dev: &dev,
+        netns: args.netns.as_deref(),
+        seconds: args.time.as_secs(),
+        metrics: args.metrics.as_deref(),
     };
-    add("--netns", &args.netns);
-    add("--metrics", &args.metrics);
-    let lines = privileged::call(given, words, &mut |_| ())?;
-    let (mut flows, mut notes, mut seen) = (Vec::new(), Vec::new(), None);
-    for line in lines {
-        match line {
-            Line::Flow(flow) => flows.push(*flow),
-            Line::Note(note) => notes.push(note.text),
-            Line::Observed(observed) => seen = Some(*observed),
-            _ => {}
-        }
-    }
-    let Some(seen) = seen else {
-        output::complain("tailwater-live ended without telling what it observed");
-        return Err(Stop::Failed);
-    };
+    let (seen, flows, notes) = watched.watch(given)?;
     let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
     let seen_only = || answer::observed(&seen, &notes, args.flows.then_some(&flows));
     // What was seen is told before it is simulated, which takes a while.
@@ -64,11 +46,14 @@ pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> 
         None => None,
     };
     let modelled = match written.filter(|_| args.predict) {
-        Some(out) => Some(predict(out, &seen, &flows, given)?),
+        Some(out) => Some(predict(out, &seen, &flows, (given, None))?),
         None => None,
     };
     match (args.format, &modelled) {
-        (TextOrJson::Json, _) => output::answer(&pretty(&seen, &flows, &notes, modelled.as_ref()))?,
+        (TextOrJson::Json, _) => {
+            let value = value(&seen, &flows, &notes, modelled.as_ref());
+            output::answer(&output::pretty(&value))?;
+        }
         (TextOrJson::Table, Some(modelled)) => {
             let Modelled {
                 prediction,
@@ -86,6 +71,51 @@ pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> 
     Ok(())
 }
 
+/// A device to watch.
+pub(crate) struct Watched<'a> {
+    pub(crate) dev: &'a str,
+    /// Its network namespace, if that is another one.
+    pub(crate) netns: Option<&'a str>,
+    /// For so long.
+    pub(crate) seconds: u64,
+    /// Where Prometheus may ask meanwhile.
+    pub(crate) metrics: Option<&'a str>,
+}
+
+impl Watched<'_> {
+    /// What is seen, the flows, and remarks.
+    pub(crate) fn watch(
+        &self,
+        given: &[String],
+    ) -> Result<(Observation, Vec<Flow>, Vec<String>), Stop> {
+        let seconds = self.seconds.to_string();
+        let mut words: Vec<OsString> = ["observe", "--dev", self.dev, "--time-s", &seconds]
+            .map(OsString::from)
+            .into();
+        let mut add = |name: &str, value: Option<&str>| {
+            let value = value.map(|value| [name.into(), value.into()]);
+            words.extend(value.into_iter().flatten());
+        };
+        add("--netns", self.netns);
+        add("--metrics", self.metrics);
+        let lines = privileged::call(given, words, &mut |_| ())?;
+        let (mut flows, mut notes, mut seen) = (Vec::new(), Vec::new(), None);
+        for line in lines {
+            match line {
+                Line::Flow(flow) => flows.push(*flow),
+                Line::Note(note) => notes.push(note.text),
+                Line::Observed(observed) => seen = Some(*observed),
+                _ => {}
+            }
+        }
+        let seen = seen.ok_or_else(|| {
+            output::complain("tailwater-live ended without telling what it observed");
+            Stop::Failed
+        })?;
+        Ok((seen, flows, notes))
+    }
+}
+
 /// What cannot be written is told before anything is watched.
 fn check(out: &Path) -> Result<(), Problems> {
     let shown = out.display();
@@ -101,37 +131,6 @@ fn check(out: &Path) -> Result<(), Problems> {
         return Err(problem.help("make the folder first").into());
     }
     Ok(())
-}
-
-/// The scenario, and its flows as a trace beside it. Returns whether there was something to write.
-fn write(out: &Path, seen: &Observation, flows: &[Flow]) -> Result<bool, Stop> {
-    if flows.is_empty() {
-        output::complain("no flow was seen, so there is no scenario to write or simulate");
-        return Ok(false);
-    }
-    if let Some(folder) = out.parent() {
-        // What is wrong with it is told by the files.
-        drop(fs::create_dir_all(folder));
-    }
-    let name = out.file_stem().unwrap_or_default().to_string_lossy();
-    let trace = out.with_extension("csv");
-    let file = trace.file_name().unwrap_or_default().to_string_lossy();
-    for (path, text) in [
-        (&*trace, observed::trace(flows)),
-        (out, seen.scenario(&name, &file, flows)),
-    ] {
-        deliver(path, |file| file.write_all(text.as_bytes())).map_err(|error| {
-            output::complain(&error.to_string());
-            Stop::Failed
-        })?;
-    }
-    output::complain(&format!(
-        "wrote {} and {}; simulate it with: tailwater run {}",
-        out.display(),
-        trace.display(),
-        out.display()
-    ));
-    Ok(true)
 }
 
 /// Where a prediction keeps its scenario if nothing is said: none that is there is written over.
@@ -175,19 +174,14 @@ fn device_of(routes: &str) -> Option<String> {
     row.map(|(device, _)| device.to_owned())
 }
 
-fn pretty(
-    seen: &Observation,
-    flows: &[Flow],
-    notes: &[&str],
-    modelled: Option<&Modelled>,
-) -> String {
+fn value(seen: &Observation, flows: &[Flow], notes: &[&str], modelled: Option<&Modelled>) -> Value {
     let mut value: Value = json!({ "observed": seen, "flows": flows, "notes": notes });
     if let Some(modelled) = modelled {
         value["predicted"] = json!(modelled.prediction);
         value["scenario"] = json!(modelled.scenario);
         value["folder"] = json!(modelled.folder);
     }
-    serde_json::to_string_pretty(&value).unwrap_or_default() + "\n"
+    value
 }
 
 #[cfg(test)]
@@ -212,28 +206,5 @@ mod tests {
         };
         assert!(message("seen.csv").is_some_and(|text| text.contains(".toml")));
         assert!(message("/no/such/folder/seen.toml").is_some_and(|text| text.contains("folder")));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_scenario_is_written_to_where_a_link_leads() {
-        let folder = std::env::temp_dir().join(format!("tw-out-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let (link, file) = (folder.join("seen.toml"), folder.join("kept.toml"));
-        fs::write(&file, "older").unwrap();
-        std::os::unix::fs::symlink(&file, &link).unwrap();
-        let flow = json!({
-            "start_s": 0.0, "fct_s": 0.1, "bytes": 1_000, "sender": "10.0.0.1:5", "receiver": "10.0.0.9:80",
-            "timeouts": 0, "fast_retransmits": 0, "probes": 0, "repeats": 0, "drops": 0, "waited_s": 0.0,
-            "leaves": true, "is_told": true, "closed": true
-        });
-        let flow: Flow = serde_json::from_value(flow).unwrap();
-        assert!(matches!(
-            write(&link, &Observation::default(), &[flow]),
-            Ok(true)
-        ));
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert!(fs::read_to_string(&file).unwrap().contains("[workload]"));
-        fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use base::shown::{seen, seen_but_for_styles};
 use miette::GraphicalTheme;
 use scenario::{Argument, Problem, Problems};
+use serde_json::Value;
 
 /// Why the command ends early.
 pub(crate) enum Stop {
@@ -54,6 +55,11 @@ pub(crate) fn answer(text: &str) -> Result<(), Stop> {
         complain(&format!("cannot write to standard output: {error}"));
         Stop::Failed
     })
+}
+
+/// JSON for programs, which people may read.
+pub(crate) fn pretty(value: &Value) -> String {
+    format!("{value:#}\n")
 }
 
 /// Says which file was written, unless it is a device or a stream, which would show this, too.

@@ -20,13 +20,13 @@ pub(crate) struct Modelled {
     pub(crate) folder: PathBuf,
 }
 
-/// Simulates the scenario in the file `out` with every scheme that it names, into a run folder beside it. More than can
-/// be simulated in some minutes is simulated in part: the flows that began first.
+/// Simulates the scenario in the file `out` with these schemes, or with every scheme that it names, into a run folder beside
+/// it. More than can be simulated in some minutes is simulated in part: the flows that began first.
 pub(crate) fn predict(
     out: &Path,
     seen: &Observation,
     flows: &[Flow],
-    given: &[String],
+    (given, schemes): (&[String], Option<String>),
 ) -> Result<Modelled, Stop> {
     let folder = free(&out.with_extension(""));
     let (source, part) = affordable(out, seen, flows)?;
@@ -35,6 +35,7 @@ pub(crate) fn predict(
         // Flows are as they were seen, once.
         overrides: Overrides {
             seeds: Some(NonZeroU32::MIN),
+            schemes,
             ..Overrides::default()
         },
         ..Request::new(source)
@@ -160,7 +161,7 @@ fn outcomes(
 }
 
 /// The folder, or with a number behind it the first that is not there.
-fn free(folder: &Path) -> PathBuf {
+pub(crate) fn free(folder: &Path) -> PathBuf {
     let numbered = |number: u32| match number {
         1 => folder.to_owned(),
         number => {
@@ -236,7 +237,7 @@ mod tests {
         let out = folder.join("seen.toml");
         fs::write(folder.join("seen.csv"), observed::trace(&flows)).unwrap();
         fs::write(&out, seen.scenario("seen", "seen.csv", &flows)).unwrap();
-        let Ok(modelled) = predict(&out, &seen, &flows, &[]) else {
+        let Ok(modelled) = predict(&out, &seen, &flows, (&[], None)) else {
             panic!("a scenario without mistakes");
         };
         let said = modelled.prediction;
@@ -286,7 +287,7 @@ mod tests {
         let out = folder.join("seen.toml");
         fs::write(folder.join("seen.csv"), observed::trace(&flows)).unwrap();
         fs::write(&out, seen.scenario("seen", "seen.csv", &flows)).unwrap();
-        let Ok(modelled) = predict(&out, &seen, &flows, &[]) else {
+        let Ok(modelled) = predict(&out, &seen, &flows, (&[], None)) else {
             panic!("a scenario without mistakes");
         };
         let said = modelled.prediction;

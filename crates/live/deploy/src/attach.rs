@@ -29,6 +29,8 @@ pub struct Attach {
     pub queue_of: Option<String>,
     /// Whether the right edge of a window may never move back.
     pub no_retract: bool,
+    /// Whether the law decides and counts alone, and changes no packet.
+    pub shadow: bool,
     /// For how long the law acts; [`Duration::MAX`] is for ever.
     pub lease: Duration,
     /// Whether nothing is to be changed.
@@ -88,6 +90,13 @@ impl<'a> Plan<'a> {
     /// A law that looks at no queue.
     fn at_receiver(order: &'a Attach) -> Result<Self, DeployError> {
         let name = order.scheme.name();
+        if order.shadow {
+            let problem = Problem::new(format!(
+                "--shadow: {name} promises senders what it grants, so that it cannot only look on"
+            ));
+            let help = "laws at a port can: attach one of them with --shadow";
+            return Err(problem.help(help).into());
+        }
         let queue = [
             ("--buffer", order.buffer.is_some()),
             ("--queue-of", order.queue_of.is_some()),
@@ -125,6 +134,7 @@ impl<'a> Plan<'a> {
             buffer: NO_BUFFER,
             mtu,
             no_retract: order.no_retract,
+            shadow: order.shadow,
             build: programs::build(&settled.law),
             version: sim::VERSION.to_owned(),
             programs: Vec::new(),
@@ -237,6 +247,7 @@ impl<'a> Plan<'a> {
         let setup = Setup {
             apart: self.record.queue_of.is_some(),
             no_retract: self.record.no_retract,
+            shadow: self.record.shadow,
         };
         Ok(Port::load_with(&self.settled.law, setup)?)
     }
@@ -320,6 +331,7 @@ impl<'a> Plan<'a> {
             buffer_bytes: root.map(|_| self.record.buffer),
             mtu_bytes: self.record.mtu,
             no_retract: self.record.no_retract,
+            shadow: self.record.shadow,
             lease_s: (lease < Duration::MAX).then_some(lease.as_secs_f64()),
             programs: programs.collect(),
             pins: place.pins(),
@@ -342,7 +354,17 @@ impl Record {
 
     /// Whether the same programs do for both, with other settings at most.
     fn is_like(&self, other: &Self) -> bool {
-        let key = |of: &Self| (of.scheme, of.build, of.no_retract, of.queue_of.clone());
+        let key = |of: &Self| {
+            let Self {
+                scheme,
+                build,
+                no_retract,
+                shadow,
+                queue_of,
+                ..
+            } = of;
+            (*scheme, *build, *no_retract, *shadow, queue_of.clone())
+        };
         key(self) == key(other)
     }
 }

@@ -28,6 +28,8 @@ mod settings;
 #[cfg(feature = "kernel")]
 mod status;
 #[cfg(feature = "kernel")]
+mod trial;
+#[cfg(feature = "kernel")]
 mod watch;
 
 pub use doctor::doctor;
@@ -46,5 +48,7 @@ pub use observe::{Observe, observe};
 pub use settings::Scheme;
 #[cfg(feature = "kernel")]
 pub use status::{Attachment, attachments};
+#[cfg(feature = "kernel")]
+pub use trial::trial;
 #[cfg(feature = "kernel")]
 pub use watch::watch;

@@ -226,6 +226,12 @@ fn metrics() -> Vec<Metric> {
             One(|line| line.marked.map(real)),
         ),
         Metric::new(
+            "tailwater_would_change_total",
+            "counter",
+            "Packets that a law in the shadow would have changed.",
+            One(|line| line.would_change.map(real)),
+        ),
+        Metric::new(
             "tailwater_passed_total",
             "counter",
             "Packets that passed as they were.",

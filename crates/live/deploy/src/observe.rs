@@ -19,7 +19,7 @@ use crate::namespace::inside;
 mod count;
 mod metrics;
 
-use count::Count;
+pub(crate) use count::Count;
 
 /// An order to watch a device.
 #[derive(Clone, Debug)]
@@ -55,21 +55,12 @@ pub fn observe(order: &Observe, tell: &mut dyn FnMut(&Line)) -> Result<(), Deplo
         let mut devices = Devices::open()?;
         Ok((Port::find(order, &mut devices)?, devices))
     })?;
-    let bin_shift = bin_shift(port.queue.as_ref().and_then(|(_, room)| *room));
-    let mut observer = Observer::load(Watch {
-        queue_shift: bin_shift,
-        degree: DEGREE,
-        burst_bytes: port.rate_bps.map_or(0, burst_bytes),
-        burst: port.rate_bps.map_or(SHORTEST, burst),
-        packets_per_second: MOST_PACKETS,
-        has_queue: port.queue.is_some(),
-        queue_bps: port.rate_bps.unwrap_or_default(),
-    })?;
+    let bin_shift = bin_shift(port.room());
+    let mut observer = port.observer()?;
     let measuring = measure()?;
     let begin = now();
     inside(&order.netns, || Ok(observer.attach(port.place.device)?))?;
-    let queue_bps = port.queue.as_ref().and(port.rate_bps);
-    let mut count = Count::new(begin, queue_bps);
+    let mut count = Count::new(begin, port.queue_bps());
     // Programs are measured in the first second: reading clocks around each of them costs as much as some of them.
     let measured = order.time.min(MEASURED);
     watch(&observer, &mut count, begin + measured, &mut |_| Ok(true))?;
@@ -139,7 +130,7 @@ fn watch(
 }
 
 impl Port {
-    fn find(order: &Observe, devices: &mut Devices) -> Result<Self, DeployError> {
+    pub(crate) fn find(order: &Observe, devices: &mut Devices) -> Result<Self, DeployError> {
         let (place, device) = DeviceId::find(&order.netns, &order.device)?;
         let queue = devices.queue(place.device)?;
         let unreadable = unreadable(&device, queue.as_ref());
@@ -161,6 +152,30 @@ impl Port {
             rate_bps,
             rate_from,
         })
+    }
+}
+
+impl Port {
+    /// Programs that will watch it.
+    pub(crate) fn observer(&self) -> Result<Observer, DeployError> {
+        Ok(Observer::load(Watch {
+            queue_shift: bin_shift(self.room()),
+            degree: DEGREE,
+            burst_bytes: self.rate_bps.map_or(0, burst_bytes),
+            burst: self.rate_bps.map_or(SHORTEST, burst),
+            packets_per_second: MOST_PACKETS,
+            has_queue: self.queue.is_some(),
+            queue_bps: self.rate_bps.unwrap_or_default(),
+        })?)
+    }
+
+    /// At which its queue sends, if it says so.
+    pub(crate) fn queue_bps(&self) -> Option<u64> {
+        self.queue.as_ref().and(self.rate_bps)
+    }
+
+    fn room(&self) -> Option<u64> {
+        self.queue.as_ref().and_then(|(_, room)| *room)
     }
 }
 
@@ -193,13 +208,13 @@ fn bin_shift(room: Option<u64>) -> u32 {
 }
 
 /// The monotonic clock, by which programs tell times.
-fn now() -> Duration {
+pub(crate) fn now() -> Duration {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     Duration::try_from(now).unwrap_or_default()
 }
 
 /// So often events are read.
-const LOOK: Duration = Duration::from_millis(100);
+pub(crate) const LOOK: Duration = Duration::from_millis(100);
 /// The shortest burst.
 const SHORTEST: Duration = Duration::from_micros(100);
 /// For so long programs are measured.

@@ -26,6 +26,9 @@ pub(crate) struct Record {
     pub(crate) buffer: u64,
     pub(crate) mtu: u32,
     pub(crate) no_retract: bool,
+    /// Whether the law changes no packet.
+    #[serde(default)]
+    pub(crate) shadow: bool,
     /// Of the objects of the programs, so that another build replaces them.
     pub(crate) build: u64,
     /// The version of the program that wrote it; empty before there was this field.

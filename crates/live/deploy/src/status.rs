@@ -72,6 +72,7 @@ impl Attachment {
             settings: self.record.settings.iter().cloned().collect(),
             buffer_bytes: self.record.root.as_ref().map(|_| self.record.buffer),
             no_retract: self.record.no_retract,
+            shadow: self.record.shadow,
             queue_bytes: backlog,
             drift,
             ..StatusLine::default()
@@ -117,7 +118,13 @@ impl Attachment {
         line.rewritten = of(Reason::Rewritten);
         line.marked = of(Reason::Marked);
         line.told = of(Reason::Told);
-        let others = [Reason::Rewritten, Reason::Marked, Reason::Told];
+        line.would_change = of(Reason::Shadowed).filter(|_| self.record.shadow);
+        let others = [
+            Reason::Rewritten,
+            Reason::Marked,
+            Reason::Told,
+            Reason::Shadowed,
+        ];
         let passed = counts.iter();
         let passed = passed.filter(|(reason, count)| *count > 0 && !others.contains(reason));
         let passed = passed.map(|(reason, count)| Passed {

@@ -23,7 +23,7 @@ mod stop;
 mod tun;
 
 use output::line;
-use ports::{Attach, Detach, Observe, Status, WatchDevice};
+use ports::{Attach, Detach, Observe, Status, Trial, WatchDevice};
 use stop::Stop;
 
 /// Changes the network of this machine, for `tailwater`
@@ -67,6 +67,8 @@ enum Command {
     Watch(WatchDevice),
     /// Take laws away
     Detach(Detach),
+    /// Let a law act in the periods of a plan, and tell what becomes of flows
+    Trial(Trial),
 }
 
 impl Command {
@@ -78,7 +80,8 @@ impl Command {
             | Self::Attach(_)
             | Self::Status(_)
             | Self::Watch(_)
-            | Self::Detach(_) => lacks_for_programs(),
+            | Self::Detach(_)
+            | Self::Trial(_) => lacks_for_programs(),
             _ => lacks(),
         }
     }
@@ -244,12 +247,15 @@ fn call(command: Command) -> Result<(), Stop> {
         Command::Watch(args) => args.watch(),
         #[cfg(feature = "kernel")]
         Command::Detach(args) => args.detach(),
+        #[cfg(feature = "kernel")]
+        Command::Trial(args) => args.trial(),
         #[cfg(not(feature = "kernel"))]
         Command::Observe(_)
         | Command::Attach(_)
         | Command::Status(_)
         | Command::Watch(_)
-        | Command::Detach(_) => Err(ports::lacks()),
+        | Command::Detach(_)
+        | Command::Trial(_) => Err(ports::lacks()),
     }
 }
 

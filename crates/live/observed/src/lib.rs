@@ -14,6 +14,7 @@ mod rounds;
 mod scenario;
 mod seen;
 mod times;
+pub mod trial;
 mod verdict;
 
 pub use command::{Command, Site};

@@ -262,6 +262,30 @@ impl Verdict {
 }
 
 #[cfg(test)]
+impl Flow {
+    /// One between two hosts, without any loss, whose connection opens with it.
+    pub(crate) fn example(start_s: f64, fct_s: f64) -> Self {
+        Self {
+            start_s,
+            opened_s: Some(start_s),
+            fct_s,
+            bytes: 10_000,
+            sender: "10.0.0.1:5".to_owned(),
+            receiver: "10.0.0.9:80".to_owned(),
+            timeouts: 0,
+            fast_retransmits: 0,
+            probes: 0,
+            repeats: 0,
+            drops: 0,
+            waited_s: 0.0,
+            leaves: true,
+            is_told: true,
+            closed: true,
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

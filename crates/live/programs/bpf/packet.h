@@ -27,6 +27,7 @@ enum reason {
     MARKED,           // the packet got a congestion mark
     FAILED,           // the kernel refused to change the packet
     TOLD,             // a copy of an ACK, which tells a sender what it may send
+    SHADOWED,         // the law would have changed the packet, and only looks on
     REASONS,
 };
 

@@ -187,6 +187,7 @@ INLINE int pass(const struct segment *segment, struct flow *flow, enum reason re
 INLINE enum reason rewrite(struct __sk_buff *skb, const struct segment *segment, uint16_t window) {
     uint16_t before = big16(segment->window), after = big16(window);
     if (window == 0 || window >= segment->window) return PASS_LAW;
+    if (setup.shadow) return SHADOWED;
     if (bpf_l4_csum_replace(skb, segment->tcp + 16, before, after, sizeof after)) return FAILED;
     if (bpf_skb_store_bytes(skb, segment->tcp + 14, &after, sizeof after, 0)) return FAILED;
     return REWRITTEN;

@@ -10,6 +10,8 @@ const volatile struct {
     uint32_t apart;
     // 1: the right edge of a window never moves back.
     uint32_t no_retract;
+    // 1: the program decides and counts, and no packet changes.
+    uint32_t shadow;
 } setup SEC(".rodata.setup");
 
 #endif

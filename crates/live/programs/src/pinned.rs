@@ -97,6 +97,15 @@ impl Pinned {
         fs::remove_file(self.folder.join(way.name()))
     }
 
+    /// The way, the link and the program at each hook; needs no privileges, other than [`Self::standing`].
+    pub fn numbers(&self) -> Result<Vec<(Direction, u32, u32)>, LoadError> {
+        let number = |(way, link): &(Direction, Link)| {
+            let info = info(link)?;
+            Ok((*way, info.id, info.prog_id))
+        };
+        self.hooks.iter().map(number).collect()
+    }
+
     /// Whether all programs are where packets meet them; needs no privileges, other than [`Self::standing`].
     pub fn is_attached(&self) -> bool {
         let mut hooks = self.hooks.iter();

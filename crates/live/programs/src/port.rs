@@ -44,6 +44,8 @@ pub struct Setup {
     pub apart: bool,
     /// The right edge of a connection's window never moves back.
     pub no_retract: bool,
+    /// The law decides and counts, and changes no packet.
+    pub shadow: bool,
 }
 
 /// A law in the kernel. It goes when this is dropped, unless it was attached for longer.
@@ -63,8 +65,9 @@ impl Port {
         let mut open = opened(objects::named(law.object)?)?;
         let mut map = open.maps_mut().find(|map| map.name() == SETUP);
         let value = map.as_mut().and_then(|map| map.initial_value_mut());
-        let value = value.filter(|value| value.len() == 8);
-        let asked = [setup.apart, setup.no_retract].map(|asked| u32::from(asked).to_ne_bytes());
+        let value = value.filter(|value| value.len() == 12);
+        let asked = [setup.apart, setup.no_retract, setup.shadow];
+        let asked = asked.map(|asked| u32::from(asked).to_ne_bytes());
         value
             .ok_or(LoadError::Lacks("settings of its own"))?
             .copy_from_slice(asked.as_flattened());

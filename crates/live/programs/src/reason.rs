@@ -19,11 +19,12 @@ pub enum Reason {
     Marked,
     Failed,
     Told,
+    Shadowed,
 }
 
 impl Reason {
     /// All, in the order of their counters.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::NoLease,
         Self::Short,
         Self::OtherLink,
@@ -39,6 +40,7 @@ impl Reason {
         Self::Marked,
         Self::Failed,
         Self::Told,
+        Self::Shadowed,
     ];
 
     /// Its meaning.
@@ -59,6 +61,7 @@ impl Reason {
             Self::Marked => "it was marked",
             Self::Failed => "the kernel refused to change it",
             Self::Told => "a copy of ours, which tells a sender what it may send",
+            Self::Shadowed => "the law would have changed it, and only looks on",
         }
     }
 }

@@ -38,6 +38,9 @@ pub struct AttachLine {
     pub mtu_bytes: u32,
     /// Whether the right edge of a window may never move back.
     pub no_retract: bool,
+    /// Whether the law changes no packet, and counts those that it would change.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shadow: bool,
     /// For how long it acts; null for ever.
     #[serde(deserialize_with = "nullable")]
     pub lease_s: Option<f64>,
@@ -98,6 +101,9 @@ pub struct StatusLine {
     pub buffer_bytes: Option<u64>,
     /// Whether the right edge of a window may never move back.
     pub no_retract: bool,
+    /// Whether the law changes no packet, and counts those that it would change.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shadow: bool,
     /// Bytes that wait in the queue.
     #[serde(deserialize_with = "nullable")]
     pub queue_bytes: Option<u32>,
@@ -124,6 +130,9 @@ pub struct StatusLine {
     /// Packets that were marked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marked: Option<u64>,
+    /// Packets that it would have changed, of a law that changes none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub would_change: Option<u64>,
     /// Copies of ACKs that carried a grant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told: Option<u64>,

@@ -23,6 +23,7 @@ mod transfer;
 
 use std::fmt;
 
+use observed::trial::{TrialEnd, TrialFlow, TrialPeriod};
 use serde::{Deserialize, Serialize};
 
 pub use deployment::{
@@ -81,6 +82,14 @@ pub enum Line {
     Attached(Box<StatusLine>),
     /// A law was detached.
     Detach(DetachLine),
+    /// A trial begins.
+    TrialBegin(TrialBeginLine),
+    /// A period of a trial is over.
+    TrialPeriod(TrialPeriod),
+    /// A flow of a trial.
+    TrialFlow(TrialFlow),
+    /// A trial is over.
+    TrialEnd(TrialEnd),
     /// Something about the input is wrong.
     Problem(ProblemLine),
     /// The machine lacks something.
@@ -95,6 +104,14 @@ pub enum Line {
 pub struct NoteLine {
     /// The remark.
     pub text: String,
+}
+
+/// A trial begins.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrialBeginLine {
+    /// The SHA-256 of the file of its plan, in hexadecimal digits.
+    pub plan: String,
 }
 
 /// Something about the input is wrong. The exit status is 2.

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use observed::trial::{TrialEnd, TrialFlow, TrialPeriod};
 use observed::{Flow, Observation};
 use protocol::{
     AttachAction, AttachLine, BedLine, CaptureLine, CheckState, Checked, ClaimLine, ClaimResult,
     ClaimValue, DetachAction, DetachLine, DoctorLine, DownLine, EmulationLine, FailedLine,
     FetchedLine, FlowRow, Instead, LacksLine, Line, LinuxMetrics, LinuxRun, LoadedProgram,
     LossKind, LowAcks, NoteLine, Passed, PointLine, ProblemLine, Reading, Results, SchemeSupport,
-    ServedAt, ServedLine, ServingLine, Settings, SkippedLine, SlotLengths, StatusLine, TwinLine,
-    UpLine,
+    ServedAt, ServedLine, ServingLine, Settings, SkippedLine, SlotLengths, StatusLine,
+    TrialBeginLine, TwinLine, UpLine,
 };
 
 fn word(text: &str) -> String {
@@ -235,6 +236,7 @@ fn of_laws() -> Vec<Line> {
             buffer_bytes: Some(64_000),
             mtu_bytes: 1_500,
             no_retract: false,
+            shadow: false,
             lease_s: Some(600.0),
             programs: vec![LoadedProgram {
                 way: word("egress"),
@@ -317,6 +319,26 @@ fn of_machines() -> Vec<Line> {
             seconds: 10.0,
             ..Observation::default()
         })),
+        Line::TrialBegin(TrialBeginLine {
+            plan: word("9f86d081"),
+        }),
+        Line::TrialPeriod(TrialPeriod {
+            number: 3,
+            on: true,
+            begin_s: 90.0,
+            end_s: 120.0,
+        }),
+        Line::TrialFlow(TrialFlow {
+            start_s: 91.5,
+            fct_s: 0.25,
+            bytes: 49_152,
+            opened_s: None,
+        }),
+        Line::TrialEnd(TrialEnd {
+            rewritten: 1_234,
+            detached: true,
+            ..TrialEnd::default()
+        }),
         Line::Problem(ProblemLine {
             message: word("there is no device eth9"),
             help: Some(word("`ip link` lists them")),
@@ -387,7 +409,10 @@ fn no_kind_is_without_an_example() {
 fn a_missing_or_misspelt_key_is_named() {
     for line in every_line() {
         // What was observed may lack each number that it need not have.
-        let is_patient = matches!(line, Line::Flow(_) | Line::Observed(_));
+        let is_patient = matches!(
+            line,
+            Line::Flow(_) | Line::Observed(_) | Line::TrialFlow(_) | Line::TrialEnd(_)
+        );
         let whole = serde_json::to_value(&line).expect("JSON");
         let keys = whole.as_object().expect("an object").keys();
         for key in keys.filter(|key| !["type", "world"].contains(&key.as_str())) {

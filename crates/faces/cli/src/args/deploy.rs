@@ -6,9 +6,10 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Subcommand};
 use schemes::linux::kernel_laws;
 
-use super::examples::{ATTACH, DETACH, DOCTOR, OBSERVE};
+use super::examples::{ATTACH, DETACH, DOCTOR, OBSERVE, TRIAL};
 use super::observe::ObserveArgs;
 use super::text_or_json::TextOrJson;
+use super::trial::TrialArgs;
 use super::value::{lease, size};
 
 #[derive(Subcommand)]
@@ -19,6 +20,9 @@ pub(crate) enum DeployCommand {
     /// Put a law at a port of this machine, which forwards or receives
     #[command(after_help = ATTACH)]
     Attach(AttachArgs),
+    /// Try whether a law helps: it acts in periods that coins choose, and the others are compared with these
+    #[command(after_help = TRIAL)]
+    Trial(TrialArgs),
     /// Tell what is attached, what it does, and what has changed since
     Status(StatusArgs),
     /// Take laws away that were attached
@@ -53,6 +57,9 @@ pub(crate) struct AttachArgs {
     /// Never let the right edge of a window move back, as RFC 9293 asks of receivers; windows shrink as data arrive
     #[arg(long)]
     pub(crate) no_retract: bool,
+    /// Decide and count, and change no packet: `status` tells how many the law would have changed
+    #[arg(long)]
+    pub(crate) shadow: bool,
     /// How long the law acts, as in 90s, 10m or 2h; then everything passes, whoever has died meanwhile
     #[arg(long = "for", value_name = "TIME", value_parser = lease, required_unless_present = "permanent")]
     pub(crate) lease: Option<Duration>,

@@ -88,10 +88,24 @@ Examples:
   sudo tailwater attach mark --dev eth1 --set switch.ecn_threshold=30KB --for 1h
   sudo tailwater attach rcc --dev eth0 --set rcc.max_queue=60KB --for 1h
   sudo tailwater attach hscc --dev eth1 --for 10m --dry-run
+  sudo tailwater attach hscc --dev eth1 --for 10m --shadow
 
 The same command again renews the lease; with other settings it changes them while the law works.
 
 Exit status: 0 done, 1 failed, 2 the input was wrong, 3 the machine lacks something.";
+
+pub(super) const TRIAL: &str = "\
+Examples:
+  sudo tailwater trial hscc --dev eth1 --periods 20 --of 30s
+  sudo tailwater trial hscc --dev eth1 --goal 'p99 < 100ms' --guard 'p99 > +20%'
+  sudo tailwater trial hscc --dev eth1 --dry-run
+  tailwater trial settle results/trial-eth1
+
+Plan, prediction and analysis are written down before anything acts. What acts does so by leases of two seconds: whatever
+ends the command, everything passes then.
+
+Exit status: 0 done, whichever way it goes, 1 failed, 2 the input was wrong, 3 the machine lacks something;
+128 + N signal N ended it.";
 
 pub(super) const DETACH: &str = "\
 Examples:

@@ -90,6 +90,11 @@ pub(super) fn watch(text: &str) -> Result<Duration, String> {
     lease(text).map_err(|_| "expected a time from 1s to 30d, as in 90s, 10m or 2h".into())
 }
 
+pub(super) fn period(text: &str) -> Result<Duration, String> {
+    let found = lease(text).ok().filter(|period| *period <= LONGEST_PERIOD);
+    found.ok_or_else(|| "expected a time from 1s to 1d, as in 30s or 2m".into())
+}
+
 pub(super) fn lease(text: &str) -> Result<Duration, String> {
     let units = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400)];
     let found = units.iter().find_map(|(unit, seconds)| {
@@ -123,6 +128,9 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
 /// Below, axes leave no room for data; above, no printer follows.
 const MIN_CM: f64 = 4.0;
 const MAX_CM: f64 = 60.0;
+
+/// A trial of a dozen such periods takes two weeks.
+const LONGEST_PERIOD: Duration = Duration::from_hours(24);
 
 /// Seconds of 30 days: whoever wants more says so.
 const LONGEST_LEASE: u64 = 30 * 86_400;

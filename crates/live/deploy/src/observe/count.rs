@@ -14,7 +14,7 @@ use super::Port;
 use crate::error::DeployError;
 
 /// Everything counted so far.
-pub(super) struct Count {
+pub(crate) struct Count {
     begin: Duration,
     /// Rate of the queue of the device, if it has a limit of its own.
     queue_bps: Option<u64>,
@@ -36,7 +36,7 @@ pub(super) struct Count {
 }
 
 impl Count {
-    pub(super) fn new(begin: Duration, queue_bps: Option<u64>) -> Self {
+    pub(crate) fn new(begin: Duration, queue_bps: Option<u64>) -> Self {
         Self {
             begin,
             queue_bps,
@@ -54,7 +54,7 @@ impl Count {
     }
 
     /// Reads what was told, and makes room now and then.
-    pub(super) fn look(&mut self, observer: &Observer, now: Duration) -> Result<(), DeployError> {
+    pub(crate) fn look(&mut self, observer: &Observer, now: Duration) -> Result<(), DeployError> {
         self.now = now;
         for told in observer.told()? {
             self.note(told);
@@ -74,7 +74,7 @@ impl Count {
     }
 
     /// Unfinished transfers count as well.
-    pub(super) fn end(&mut self, observer: &Observer) -> Result<(), DeployError> {
+    pub(crate) fn end(&mut self, observer: &Observer) -> Result<(), DeployError> {
         for told in observer.told()? {
             self.note(told);
         }
@@ -95,6 +95,20 @@ impl Count {
 
     pub(super) fn flows(&self) -> &[Flow] {
         &self.flows
+    }
+
+    /// The flows since the last call, after which nothing of them is kept.
+    pub(crate) fn taken(&mut self) -> Vec<Flow> {
+        self.crowds.clear();
+        self.losses.clear();
+        self.first.clear();
+        self.sockets.clear();
+        std::mem::take(&mut self.flows)
+    }
+
+    /// Flows and events for which there was no room.
+    pub(crate) const fn lost(&self) -> u64 {
+        self.lost
     }
 
     fn note(&mut self, told: ObserverEvent) {

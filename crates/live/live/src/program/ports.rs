@@ -1,5 +1,7 @@
 //! The commands about laws at ports.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 #[derive(Args)]
@@ -21,6 +23,8 @@ pub(super) struct Attach {
     queue_of: Option<String>,
     #[arg(long)]
     no_retract: bool,
+    #[arg(long)]
+    shadow: bool,
     /// The lease in seconds [default: for ever]
     #[arg(long)]
     lease_s: Option<u64>,
@@ -73,6 +77,16 @@ pub(super) struct Detach {
     dry_run: bool,
 }
 
+#[derive(Args)]
+pub(super) struct Trial {
+    /// The plan, as JSON
+    #[arg(long)]
+    plan: PathBuf,
+    /// The SHA-256 of that file
+    #[arg(long)]
+    hash: String,
+}
+
 #[cfg(feature = "kernel")]
 mod with_programs {
     use std::net::SocketAddr;
@@ -84,7 +98,7 @@ mod with_programs {
     use scenario::Problem;
     use schemes::linux::attachable_names;
 
-    use super::{Attach, Detach, Observe, Status, WatchDevice};
+    use super::{Attach, Detach, Observe, Status, Trial, WatchDevice};
     use crate::program::output::line;
     use crate::program::stop::Stop;
 
@@ -104,6 +118,7 @@ mod with_programs {
                 buffer: self.buffer,
                 queue_of: self.queue_of,
                 no_retract: self.no_retract,
+                shadow: self.shadow,
                 lease: self.lease_s.map_or(Duration::MAX, Duration::from_secs),
                 dry_run: self.dry_run,
             });
@@ -153,6 +168,17 @@ mod with_programs {
                 line(&Line::Detach(detached));
             }
             Ok(())
+        }
+    }
+
+    impl Trial {
+        pub(crate) fn trial(self) -> Result<(), Stop> {
+            let text = std::fs::read_to_string(&self.plan)?;
+            let plan = serde_json::from_str(&text).map_err(|error| {
+                let problem = Problem::new(format!("{}: {error}", self.plan.display()));
+                problem.help("make the plan anew with this version")
+            })?;
+            Ok(deploy::trial(&plan, &self.hash, &mut line)?)
         }
     }
 

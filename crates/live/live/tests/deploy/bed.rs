@@ -105,7 +105,14 @@ impl Bed {
 
     /// This many flows of this many bytes at once through the port, complete.
     pub(crate) fn transfer(&self, flows: usize, size: usize) {
-        let listener = self.inside(RECEIVER, || TcpListener::bind("10.9.2.1:5000"));
+        // A program that another thread has just begun holds the listener of before until it runs.
+        let listening = |_| {
+            let listener = TcpListener::bind("10.9.2.1:5000");
+            listener
+                .inspect_err(|_| thread::sleep(Duration::from_millis(5)))
+                .ok()
+        };
+        let listener = self.inside(RECEIVER, || (0..200).find_map(listening));
         let listener = listener.expect("a port is free");
         let to = SocketAddr::from(([10, 9, 2, 1], 5_000));
         let connect = || -> Vec<TcpStream> {

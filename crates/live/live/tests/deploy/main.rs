@@ -8,6 +8,7 @@ mod grants;
 mod guide;
 mod mice;
 mod observe;
+mod trial;
 
 use std::fs;
 use std::io::{Read, Write};
@@ -176,6 +177,33 @@ fn a_device_that_is_gone_is_told_and_what_was_there_is_cleaned() {
 }
 
 #[test]
+fn a_law_in_the_shadow_lowers_no_window_tells_how_many_it_would_and_is_replaced_by_one_that_acts() {
+    let Some(bed) = Bed::new() else { return };
+    let told = bed.attach("hscc", &["--shadow"]);
+    assert_eq!(
+        (&told["action"], &told["shadow"]),
+        (&"attached".into(), &true.into())
+    );
+    let mut looks = (0..20).map(|_| {
+        bed.send();
+        bed.status(PORT)
+    });
+    let status = looks.find(|status| status["would_change"].as_u64() > Some(0));
+    let status = status.expect("the law would lower windows");
+    assert_eq!(
+        (&status["shadow"], &status["rewritten"]),
+        (&true.into(), &0.into()),
+        "{status}"
+    );
+    // One that acts is another program, and none that the lease of the first one revives.
+    assert_eq!(bed.attach("hscc", &[])["action"], "replaced");
+    let acting = bed.lowers(PORT);
+    assert_eq!(acting["would_change"], Value::Null, "{acting}");
+    bed.detach();
+    bed.holds_nothing();
+}
+
+#[test]
 fn another_queue_is_told() {
     let Some(bed) = Bed::new() else { return };
     bed.attach("hscc", &[]);
@@ -302,7 +330,7 @@ fn wrong_input_has_its_remedy() {
     let Some(bed) = Bed::new() else { return };
     let switch = bed.namespace(SWITCH);
     let here = ["--netns", switch.as_str(), "--lease-s", "60"];
-    let cases: [(&[&str], &str, &str); 6] = [
+    let cases: [(&[&str], &str, &str); 7] = [
         (
             &["attach", "hscc", "--dev", "nothing"],
             "has no device nothing",
@@ -327,6 +355,11 @@ fn wrong_input_has_its_remedy() {
             &["attach", "red", "--dev", PORT],
             "nothing is called red",
             "hscc, rwndq, mark or rcc",
+        ),
+        (
+            &["attach", "rcc", "--dev", PORT, "--shadow"],
+            "cannot only look on",
+            "laws at a port can",
         ),
         (
             &["status", "--metrics", "0.0.0.0:9123"],

@@ -10,7 +10,7 @@ pub(crate) enum Verdict {
     Fragment = 3,
     Extension = 4,
     Other = 5,
-    Segment = 15,
+    Segment = 16,
 }
 
 impl Verdict {

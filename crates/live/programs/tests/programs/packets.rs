@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use base::TcpFlags;
 use laws::{Hscc, HsccSettings, Idle, Loadable, Rwndq, RwndqSettings};
-use programs::{Direction, Port, Reason};
+use programs::{Direction, Port, Reason, Setup};
 
 use crate::frame::{ACK, ECE, FIN, Frame, PSH, RST, SYN, URG, flags as named};
 use crate::{count, loaded};
@@ -604,4 +604,76 @@ fn capable_packets_are_marked_from_the_threshold_on() {
         );
         assert_eq!(count(&port, Reason::Marked), u64::from(marked));
     }
+}
+
+/// The same law twice: one that acts, and one that only looks on.
+fn acting_and_in_the_shadow(law: &Loadable) -> Option<[Port; 2]> {
+    let setup = Setup {
+        shadow: true,
+        ..Setup::default()
+    };
+    let shadow = loaded(Port::load_with(law, setup))?;
+    shadow.renew(Duration::from_hours(1)).expect("a lease");
+    Some([port(law)?, shadow])
+}
+
+#[test]
+fn a_law_in_the_shadow_changes_no_frame_and_counts_each_that_it_would_change() {
+    let law = on(1_460, false).loadable();
+    let Some([acting, shadow]) = acting_and_in_the_shadow(&law) else {
+        return;
+    };
+    for port in [&acting, &shadow] {
+        open(port, &Frame::ack(0), [Some(3), Some(7)]);
+    }
+    let mut changed = 0;
+    for window in (1..65_535).step_by(499).chain(0..30) {
+        for flags in [ACK, ACK | PSH, ACK | FIN] {
+            let frame = Frame {
+                flags,
+                window,
+                ..Frame::ack(60_000)
+            };
+            changed += u64::from(ingress(&acting, &frame) != frame.bytes());
+            assert_eq!(ingress(&shadow, &frame), frame.bytes(), "{frame:?}");
+        }
+    }
+    assert!(changed > 100, "{changed}");
+    assert_eq!(count(&shadow, Reason::Shadowed), changed);
+    assert_eq!(count(&shadow, Reason::Rewritten), 0);
+    for reason in [Reason::Law, Reason::Flags, Reason::Closed] {
+        assert_eq!(count(&shadow, reason), count(&acting, reason), "{reason:?}");
+    }
+}
+
+#[test]
+fn marks_in_the_shadow_are_counted_for_packets_that_may_carry_them() {
+    let Some([acting, shadow]) = acting_and_in_the_shadow(&Loadable::mark(0)) else {
+        return;
+    };
+    for v6 in [false, true] {
+        for ecn in 0..4_u8 {
+            let frame = Frame {
+                back: false,
+                payload: 100,
+                v6,
+                ..Frame::ack(60_000)
+            };
+            let mut frame = frame.bytes();
+            // The two lowest bits of the class of traffic, which in IPv6 ends within the second byte.
+            frame[15] = if v6 { frame[15] & 0x0f | ecn << 4 } else { ecn };
+            let run = |port: &Port| port.run(Direction::Egress, &frame).expect("a frame is run");
+            drop(run(&acting));
+            assert_eq!(run(&shadow), frame, "ECN {ecn}");
+        }
+    }
+    let marked = count(&acting, Reason::Marked);
+    assert_eq!(marked, 6);
+    assert_eq!(
+        (
+            count(&shadow, Reason::Shadowed),
+            count(&shadow, Reason::Marked)
+        ),
+        (marked, 0)
+    );
 }

@@ -1,0 +1,90 @@
+//! Arguments of `trial`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
+use observed::trial::{TrialGoal, TrialGuard, TrialMeasure};
+use schemes::linux::{Site, kernel_laws};
+
+use super::text_or_json::TextOrJson;
+use super::value::{period, seed, size};
+
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct TrialArgs {
+    #[command(subcommand)]
+    pub(crate) then: Option<TrialCommand>,
+    #[command(flatten)]
+    pub(crate) order: Option<TrialOrder>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum TrialCommand {
+    /// Tell again what a trial found, from its folder; also of one that was ended by whatever
+    Settle(SettleArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct SettleArgs {
+    /// The folder of the trial
+    pub(crate) folder: PathBuf,
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) format: TextOrJson,
+}
+
+#[derive(Args)]
+pub(crate) struct TrialOrder {
+    /// The law of the port
+    #[arg(value_name = "SCHEME", value_parser = laws())]
+    pub(crate) scheme: String,
+    /// The device whose queue fills: data leave by it, and their ACKs come in by it
+    #[arg(long, value_name = "DEV")]
+    pub(crate) dev: String,
+    /// The network namespace of the device [default: that of this command]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) netns: Option<String>,
+    /// Set a key of the scheme, as in a scenario
+    #[arg(long = "set", value_name = "KEY=VALUE", allow_hyphen_values = true)]
+    pub(crate) sets: Vec<String>,
+    /// Room of the queue, as in 256KB [default: what the queue says]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) buffer: Option<u64>,
+    /// How many periods there are, an even number from 12 to 120: the law acts in half of them
+    #[arg(long, value_name = "N", default_value = "40")]
+    pub(crate) periods: u32,
+    /// How long a period is, as in 30s or 2m
+    #[arg(long = "of", value_name = "TIME", value_parser = period, default_value = "30s")]
+    pub(crate) period: Duration,
+    /// How long to watch before anything acts [default: as long as a period]
+    #[arg(long, value_name = "TIME", value_parser = period)]
+    pub(crate) before: Option<Duration>,
+    /// What flows are to stay below with the law, as in 'p99 < 20ms'; p50, p99 and mean of completion times are measured
+    #[arg(long, value_name = "GOAL", value_parser = TrialMeasure::goal)]
+    pub(crate) goal: Option<(TrialMeasure, TrialGoal)>,
+    /// Take the law away if two periods with it are worse than without it by more than this [default: 'p99 > +50%', or 50 %
+    /// of what the goal is about]
+    #[arg(long, value_name = "GUARD", value_parser = TrialMeasure::guard)]
+    pub(crate) guard: Option<(TrialMeasure, TrialGuard)>,
+    /// The seed of the coins that decide which of two periods has the law
+    #[arg(long, value_name = "N", value_parser = seed, default_value = "1")]
+    pub(crate) seed: u64,
+    /// The folder of the plan and of what is seen [default: results/trial-DEV]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Watch, predict and write the plan down, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) format: TextOrJson,
+}
+
+/// The laws at a port, which leases switch.
+fn laws() -> PossibleValuesParser {
+    let laws = kernel_laws().into_iter().map(|(_, law)| law);
+    let laws = laws.filter(|law| law.is_attachable() && law.site == Site::Port);
+    laws.map(|law| law.name).collect::<Vec<_>>().into()
+}

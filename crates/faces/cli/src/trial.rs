@@ -1,0 +1,354 @@
+//! `tailwater trial`: watches, predicts, writes the plan down, lets the privileged program carry it out, and settles it.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use observed::trial::{
+    ExpectedEffect, SeenConnections, TrialEnd, TrialFlow, TrialGuard, TrialMeasure, TrialPeriod,
+    TrialPlan, TrialResult, TrialShape, schedule,
+};
+use observed::{Flow, Observation};
+use protocol::Line;
+use results::deliver;
+use scenario::{Problem, Problems};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use crate::args::text_or_json::TextOrJson;
+use crate::args::trial::{SettleArgs, TrialArgs, TrialCommand, TrialOrder};
+use crate::law_settings;
+use crate::observe::Watched;
+use crate::output::{self, Stop};
+use crate::predict::{self, predict};
+use crate::privileged;
+use crate::seen_file::write;
+
+/// Does what the command says, which was `given` as these words.
+pub(crate) fn trial(args: &TrialArgs, given: &[String]) -> Result<(), Stop> {
+    match (&args.then, &args.order) {
+        (Some(TrialCommand::Settle(args)), _) => settle(args),
+        (None, Some(order)) => carry_out(order, given),
+        (None, None) => unreachable!("the law and the device are required without a subcommand"),
+    }
+}
+
+/// The whole way of a trial.
+fn carry_out(order: &TrialOrder, given: &[String]) -> Result<(), Stop> {
+    let measure = measure(order)?;
+    law_settings::check(&order.scheme, &order.sets)?;
+    // Whether the periods are long enough is known when timers were seen.
+    TrialShape::new(order.periods, order.period.as_secs_f64(), Some(0.0)).map_err(refused)?;
+    let folder = order.out.clone().unwrap_or_else(|| {
+        let usual = Path::new("results").join(format!("trial-{}", order.dev));
+        predict::free(&usual)
+    });
+    let mut files = Files::create(&folder)?;
+    let (seen, flows) = before(order, given)?;
+    let plan = planned(order, measure, (&seen, &flows), (&folder, given))?;
+    let hash = files.freeze(&plan)?;
+    if order.format == TextOrJson::Table {
+        output::answer(&answer::trial::planned(&plan))?;
+    }
+    output::complain(&format!(
+        "{} is the plan, and SHA-256 {hash} is its hash",
+        files.plan.display()
+    ));
+    if order.dry_run {
+        return match order.format {
+            TextOrJson::Table => Ok(()),
+            TextOrJson::Json => {
+                output::answer(&output::pretty(&json!({ "plan": plan, "hash": hash })))
+            }
+        };
+    }
+    output::complain(&format!(
+        "whatever ends this, everything passes two seconds later, and tailwater trial settle {} tells what was found",
+        folder.display()
+    ));
+    let mut kept = Ok(());
+    let words: [OsString; 5] = [
+        "trial".into(),
+        "--plan".into(),
+        files.plan.clone().into(),
+        "--hash".into(),
+        (&hash).into(),
+    ];
+    let done = privileged::call(given, words.into(), &mut |line| {
+        if let Line::TrialPeriod(period) = line {
+            output::complain(&progress(&plan, period));
+        }
+        if kept.is_ok() {
+            kept = files.keep(line);
+        }
+    });
+    drop(done?);
+    kept.map_err(|error| failed(&files.lines, &error))?;
+    tell(&folder, order.format)
+}
+
+/// The measure, which the goal and the guard share.
+fn measure(order: &TrialOrder) -> Result<TrialMeasure, Problems> {
+    let goal = order.goal.map(|(measure, _)| measure);
+    let guard = order.guard.map(|(measure, _)| measure);
+    match (goal, guard) {
+        (Some(goal), Some(guard)) if goal != guard => {
+            let text = format!("--goal is about {goal} and --guard about {guard}");
+            let problem = Problem::new(text);
+            Err(problem
+                .help("a trial has one measure: name it in both")
+                .into())
+        }
+        _ => Ok(goal.or(guard).unwrap_or_default()),
+    }
+}
+
+/// What passes before anything acts.
+fn before(order: &TrialOrder, given: &[String]) -> Result<(Observation, Vec<Flow>), Stop> {
+    let seconds = order.before.unwrap_or(order.period).as_secs();
+    output::complain(&format!(
+        "watching {} for {seconds} s before anything acts",
+        order.dev
+    ));
+    let watched = Watched {
+        dev: &order.dev,
+        netns: order.netns.as_deref(),
+        seconds,
+        metrics: None,
+    };
+    let (seen, flows, _) = watched.watch(given)?;
+    let judged: Vec<Flow> = judged(&seen, &flows);
+    let each = judged.len() as u64 * order.period.as_secs() / seconds.max(1);
+    if each < LEAST_FLOWS {
+        return Err(refused(format!(
+            "{} in {seconds} s: a period needs at least {LEAST_FLOWS} flows that end in it; make periods longer by --of",
+            answer::words::counted(judged.len() as u64, "flow")
+        ))
+        .into());
+    }
+    SeenConnections::are_new(&judged).map_err(|why| {
+        output::complain(&why);
+        output::complain("let clients open connections anew, or watch for longer by --before, so that their beginning is seen");
+        Stop::Failed
+    })?;
+    Ok((seen, flows))
+}
+
+/// The flows that pass the port the way most of its traffic does.
+fn judged(seen: &Observation, flows: &[Flow]) -> Vec<Flow> {
+    let passes = |flow: &&Flow| flow.leaves == seen.leaves();
+    flows.iter().filter(passes).cloned().collect()
+}
+
+/// The plan, with what the model says of the law.
+fn planned(
+    order: &TrialOrder,
+    measure: TrialMeasure,
+    (seen, flows): (&Observation, &[Flow]),
+    (folder, given): (&Path, &[String]),
+) -> Result<TrialPlan, Stop> {
+    let shape = TrialShape::new(order.periods, order.period.as_secs_f64(), seen.min_rto_ms);
+    let shape = shape.map_err(refused)?;
+    let judged = judged(seen, flows);
+    let mut times: Vec<f64> = judged.iter().map(|flow| flow.fct_s).collect();
+    Ok(TrialPlan {
+        version: sim::VERSION.to_owned(),
+        law: order.scheme.clone(),
+        sets: order.sets.clone(),
+        buffer: order.buffer,
+        device: order.dev.clone(),
+        netns: order.netns.clone().unwrap_or_default(),
+        shape,
+        seed: order.seed,
+        schedule: schedule(order.periods, order.seed),
+        measure,
+        goal: order.goal.map(|(_, goal)| goal),
+        guard: order
+            .guard
+            .map_or(TrialGuard { worse: 0.5 }, |(_, guard)| guard),
+        leaves: seen.leaves(),
+        flows_before: judged.len() as u64,
+        before_s: measure.of(&mut times).unwrap_or_default(),
+        expected: expected(order, measure, (seen, flows), (folder, given))?,
+        analysis: ANALYSIS.to_owned(),
+    })
+}
+
+/// What the model says of the law with its usual settings; nothing if it has no such law.
+fn expected(
+    order: &TrialOrder,
+    measure: TrialMeasure,
+    (seen, flows): (&Observation, &[Flow]),
+    (folder, given): (&Path, &[String]),
+) -> Result<Option<ExpectedEffect>, Stop> {
+    let cures = seen.cures();
+    let is_it = |attach: &observed::Attach| attach.scheme == order.scheme;
+    let mut cures = cures.iter();
+    let Some(cure) = cures.find(|cure| cure.attach.as_ref().is_some_and(is_it)) else {
+        return Ok(None);
+    };
+    let out = folder.join("before.toml");
+    if !write(&out, seen, flows)? {
+        return Ok(None);
+    }
+    let schemes = format!("{},{}", seen.scheme(), cure.scheme);
+    let modelled = predict(&out, seen, flows, (given, Some(schemes)))?;
+    Ok(ExpectedEffect::of(
+        &modelled.prediction,
+        &order.scheme,
+        measure,
+    ))
+}
+
+fn progress(plan: &TrialPlan, period: &TrialPeriod) -> String {
+    let with = if period.on { &plan.law } else { "nothing" };
+    match plan.schedule.len() as u64 {
+        all if u64::from(period.number) < all => {
+            format!("period {} of {all} is over, with {with}", period.number + 1)
+        }
+        _ => "the time after the trial is over".to_owned(),
+    }
+}
+
+/// Tells what the trial of a folder found.
+fn settle(args: &SettleArgs) -> Result<(), Stop> {
+    tell(&args.folder, args.format)
+}
+
+fn tell(folder: &Path, format: TextOrJson) -> Result<(), Stop> {
+    let (plan, hash, found, end) = read(folder)?;
+    output::answer(&match format {
+        TextOrJson::Table => answer::trial::settled(&plan, &found, &end),
+        TextOrJson::Json => output::pretty(&json!({
+            "plan": plan, "hash": hash, "result": found, "end": end,
+        })),
+    })
+}
+
+/// What the files of a trial say.
+fn read(folder: &Path) -> Result<(TrialPlan, String, TrialResult, TrialEnd), Problems> {
+    let opened = |name: &str| {
+        let path = folder.join(name);
+        fs::read(&path).map_err(|error| {
+            let problem = Problem::new(format!("{}: {error}", path.display()));
+            problem.help("name the folder of a trial, as in results/trial-eth1")
+        })
+    };
+    let plan = opened(PLAN)?;
+    let hash = hash_of(&plan);
+    let plan: TrialPlan = serde_json::from_slice(&plan).map_err(|error| {
+        let problem = Problem::new(format!("{}: {error}", folder.join(PLAN).display()));
+        problem.help("settle it with the version that made it")
+    })?;
+    let text = opened(protocol::FILE)?;
+    let text = String::from_utf8_lossy(&text);
+    // Whoever was killed may have left half a line.
+    let whole = text.rfind('\n').map_or(0, |last| last + 1);
+    let lines = protocol::read_all(&text[..whole]).map_err(|error| {
+        let problem = Problem::new(format!(
+            "{}: {error}",
+            folder.join(protocol::FILE).display()
+        ));
+        problem.help("it is to hold what the trial wrote, and nothing else")
+    })?;
+    let (mut periods, mut flows, mut end, mut begun) =
+        (Vec::new(), Vec::<TrialFlow>::new(), None, None);
+    for line in lines {
+        match line {
+            Line::TrialBegin(begin) => begun = Some(begin.plan),
+            Line::TrialPeriod(period) => periods.push(period),
+            Line::TrialFlow(flow) => flows.push(flow),
+            Line::TrialEnd(told) => end = Some(told),
+            _ => {}
+        }
+    }
+    if begun.as_ref().is_some_and(|begun| *begun != hash) {
+        let begun = begun.unwrap_or_default();
+        let path = folder.join(PLAN);
+        let problem = Problem::new(format!(
+            "{} is not the plan that this trial began with: its SHA-256 is {hash}, and that of the plan was {begun}",
+            path.display()
+        ));
+        return Err(problem
+            .help("a plan is decided before anything acts: put it back as it was")
+            .into());
+    }
+    let killed = || TrialEnd {
+        stopped: Some("it was killed".to_owned()),
+        ..TrialEnd::default()
+    };
+    let end = end.unwrap_or_else(killed);
+    let found = plan.settle(&periods, &flows, &end);
+    Ok((plan, hash, found, end))
+}
+
+/// The files of a trial that goes on.
+struct Files {
+    plan: PathBuf,
+    lines: PathBuf,
+    file: File,
+}
+
+impl Files {
+    fn create(folder: &Path) -> Result<Self, Stop> {
+        let lines = folder.join(protocol::FILE);
+        let create = || {
+            fs::create_dir_all(folder)?;
+            File::create_new(&lines)
+        };
+        let file = create().map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => {
+                let text = format!("--out {}: a trial is there already", folder.display());
+                let problem = Problem::new(text).help("choose another folder");
+                Stop::WrongInput(problem.into())
+            }
+            _ => failed(&lines, &error),
+        })?;
+        Ok(Self {
+            plan: folder.join(PLAN),
+            lines,
+            file,
+        })
+    }
+
+    /// Writes the plan down, and returns its hash.
+    fn freeze(&self, plan: &TrialPlan) -> Result<String, Stop> {
+        let text = output::pretty(&json!(plan));
+        deliver(&self.plan, |file| file.write_all(text.as_bytes())).map_err(|error| {
+            output::complain(&error.to_string());
+            Stop::Failed
+        })?;
+        Ok(hash_of(text.as_bytes()))
+    }
+
+    fn keep(&mut self, line: &Line) -> io::Result<()> {
+        self.file.write_all(format!("{line}\n").as_bytes())
+    }
+}
+
+/// The SHA-256 in hexadecimal digits, as `sha256sum` prints it.
+fn hash_of(bytes: &[u8]) -> String {
+    let digits = Sha256::digest(bytes);
+    digits.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn failed(path: &Path, error: &io::Error) -> Stop {
+    output::complain(&format!("{}: {error}", path.display()));
+    Stop::Failed
+}
+
+fn refused(why: String) -> Problems {
+    Problem::new(why).into()
+}
+
+/// The file of a trial's plan.
+const PLAN: &str = "plan.json";
+/// Fewer flows of a period have no measure.
+const LEAST_FLOWS: u64 = 5;
+/// How every trial is settled.
+const ANALYSIS: &str = "Of each pair of neighbouring periods, the logarithm of the measure with the law over that without it. The effect is \
+     the mean of these. Its probability under chance is that of a mean as large if coins give each pair its sign; its \
+     interval of 95 % is that of the means of subsets of pairs. Flows do not count that begin within the settling time \
+     after a switch or before the next one, that are not over at the next one, or whose connection opened before their \
+     period. A probability of at most 0.05 is a difference.";

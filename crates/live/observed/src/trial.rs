@@ -1,0 +1,19 @@
+//! Whether a law helped: a switchback experiment at one port.
+//!
+//! Flows that share a queue share its law, so that half of the flows cannot be its control group: comparing them is biased
+//! up to the wrong sign (Spang et al., "Unbiased Experiments in Congested Networks", IMC 2021). Here the law is on for
+//! everybody in one period and off in another, and a coin decides which comes first. [`TrialPlan`] is written down before
+//! anything acts; [`TrialPlan::settle`] finds the effect from what was seen, by the distribution of those coins alone.
+
+mod connections;
+mod measure;
+mod plan;
+mod settle;
+
+pub use connections::SeenConnections;
+pub use measure::{TrialGoal, TrialGuard, TrialMeasure};
+pub use plan::{ExpectedEffect, TrialPeriod, TrialPlan, TrialShape, schedule};
+pub use settle::{Agreement, CarryOver, TrialArm, TrialEnd, TrialFlow, TrialResult, TrialVerdict};
+
+#[cfg(test)]
+mod tests;

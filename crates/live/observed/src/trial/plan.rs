@@ -1,0 +1,178 @@
+//! What is decided before anything acts.
+
+use serde::{Deserialize, Serialize};
+
+use engine::random::Stream;
+
+use super::measure::{TrialGoal, TrialGuard, TrialMeasure};
+use crate::prediction::Prediction;
+
+/// Everything about a trial that is decided before it begins: its hash is told, so that nobody can change it afterwards.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrialPlan {
+    /// The version of the program that made it.
+    pub version: String,
+    /// The law.
+    pub law: String,
+    /// Its settings, as `KEY=VALUE`.
+    pub sets: Vec<String>,
+    /// Room of the queue in bytes, if it was given.
+    pub buffer: Option<u64>,
+    /// The device.
+    pub device: String,
+    /// The name of its network namespace; empty for that of the command.
+    pub netns: String,
+    /// Periods and their length.
+    pub shape: TrialShape,
+    /// The seed of the coins.
+    pub seed: u64,
+    /// Whether the law acts in each period: of two neighbours, in one.
+    pub schedule: Vec<bool>,
+    /// The number that is compared.
+    pub measure: TrialMeasure,
+    /// What it is to stay below with the law.
+    pub goal: Option<TrialGoal>,
+    /// When the law is taken away early.
+    pub guard: TrialGuard,
+    /// Whether those flows are judged that leave by the device, or those that come in.
+    pub leaves: bool,
+    /// Flows seen before, that way.
+    pub flows_before: u64,
+    /// The measure before.
+    pub before_s: f64,
+    /// The model's effect, if the model fits.
+    pub expected: Option<ExpectedEffect>,
+    /// The analysis, in words.
+    pub analysis: String,
+}
+
+/// How long a trial is.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrialShape {
+    /// How many periods there are: an even number.
+    pub periods: u32,
+    /// Seconds of each.
+    pub period_s: f64,
+    /// So many seconds after each switch, and before the next one, flows that begin do not count.
+    pub settle_s: f64,
+}
+
+/// An effect that was predicted: the measure with the law over the same without it.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedEffect {
+    /// The ratio.
+    pub ratio: f64,
+    /// By what factor the model errs, so that the ratio lies between `ratio / errs` and `ratio * errs`.
+    pub errs: f64,
+}
+
+/// A period that is over.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrialPeriod {
+    /// Its place in the schedule. One behind the last is the time after the trial.
+    pub number: u32,
+    /// Whether the law acted.
+    pub on: bool,
+    /// When it began, in seconds since watching began.
+    pub begin_s: f64,
+    /// When it ended.
+    pub end_s: f64,
+}
+
+impl TrialShape {
+    /// Periods of this length after switches of TCP whose minimum timeout is that long.
+    ///
+    /// # Errors
+    /// If there are too few periods to tell anything, or they are too short.
+    pub fn new(periods: u32, period_s: f64, min_rto_ms: Option<f64>) -> Result<Self, String> {
+        if !(LEAST_PERIODS..=MOST_PERIODS).contains(&periods) || !periods.is_multiple_of(2) {
+            return Err(format!(
+                "--periods {periods}: a trial has an even number of periods from {LEAST_PERIODS} to {MOST_PERIODS}: coins of fewer \
+                 pairs come out alike by chance more often than one time in twenty"
+            ));
+        }
+        // The first timers of flows that met the other state, and as many of their first repetitions.
+        let settle_s = 3.0 * min_rto_ms.unwrap_or(LINUX_RTO_MS) / 1e3;
+        if period_s < 4.0 * settle_s {
+            let least = (4.0 * settle_s).ceil();
+            return Err(format!(
+                "--of {period_s}s: three minimum timeouts after each switch and before the next one do not count, {settle_s} s \
+                 each; a period takes at least {least} s"
+            ));
+        }
+        Ok(Self {
+            periods,
+            period_s,
+            settle_s,
+        })
+    }
+}
+
+/// Whether the law acts in each of so many periods: a coin for each pair of neighbours decides which of both comes first.
+#[must_use]
+pub fn schedule(periods: u32, seed: u64) -> Vec<bool> {
+    let pairs = 0..u64::from(periods / 2);
+    let coin = |pair| Stream::new(seed, "trial", pair).bits() >> 63 == 1;
+    pairs.flat_map(|pair| [coin(pair), !coin(pair)]).collect()
+}
+
+impl ExpectedEffect {
+    /// The effect on a measure that a prediction has for the law that `attach` calls so. A model that does not fit, and
+    /// one without that law, have none.
+    #[must_use]
+    pub fn of(prediction: &Prediction, law: &str, measure: TrialMeasure) -> Option<Self> {
+        let is_it = |attach: &crate::Attach| attach.scheme == law;
+        let mut cures = prediction.cures.iter();
+        let cure = cures.find(|cure| cure.attach.as_ref().is_some_and(is_it))?;
+        let of = |times: &crate::Times| match measure {
+            TrialMeasure::P50 => Some(times.fct_p50_s),
+            TrialMeasure::P99 => Some(times.fct_p99_s),
+            TrialMeasure::Mean => None,
+        };
+        let (with, without) = (of(cure.times.as_ref()?)?, of(&prediction.model)?);
+        let is_told = prediction.fits && without > 0.0;
+        is_told.then(|| Self {
+            ratio: with / without,
+            errs: prediction.errs.max(1.0),
+        })
+    }
+}
+
+/// Coins of five pairs agree by chance one time in 16, those of six one time in 32.
+const LEAST_PERIODS: u32 = 12;
+/// More pairs than 60 find effects that nobody would act on.
+const MOST_PERIODS: u32 = 120;
+/// `TCP_RTO_MIN` of Linux.
+const LINUX_RTO_MS: f64 = 200.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_neighbours_one_has_the_law_and_both_orders_come() {
+        let all = schedule(400, 7);
+        let pairs: Vec<_> = all.chunks(2).collect();
+        assert!(pairs.iter().all(|pair| pair[0] != pair[1]));
+        let first = pairs.iter().filter(|pair| pair[0]).count();
+        assert!((70..=130).contains(&first), "{first} of 200");
+        assert_ne!(all, schedule(400, 8));
+        assert_eq!(all, schedule(400, 7));
+    }
+
+    #[test]
+    fn a_trial_that_could_tell_nothing_is_refused() {
+        let refused = |periods, period_s| TrialShape::new(periods, period_s, None).is_err();
+        assert!(refused(10, 30.0) && refused(13, 30.0) && refused(12, 2.3));
+        let shape = TrialShape::new(12, 2.4, None).expect("a trial");
+        assert!((shape.settle_s - 0.6).abs() < 1e-9);
+        assert!(
+            TrialShape::new(12, 1.0, Some(40.0)).is_ok(),
+            "shorter timers"
+        );
+    }
+}
