@@ -76,6 +76,23 @@ pub(crate) fn grants(repository: &Repository) -> Result<(), Failure> {
     run(command.args(["--", "--ignored", "--nocapture", "--exact", rounds]))
 }
 
+/// Four observers that are killed ten times.
+pub(crate) fn observe(repository: &Repository) -> Result<(), Failure> {
+    let test = [
+        "test",
+        "-p",
+        "tailwater-live",
+        "--features",
+        "kernel",
+        "--test",
+        "deploy",
+    ];
+    let mut command = repository.cargo(&test);
+    let killed =
+        "observe::observers_of_four_devices_killed_ten_times_stay_small_and_see_every_flow";
+    run(command.args(["--", "--ignored", "--nocapture", "--exact", killed]))
+}
+
 /// Transfers between our TCP and the kernel's, by tests that take some minutes, and a hundred times as many packets
 /// for the decoder.
 pub(crate) fn tun(repository: &Repository) -> Result<(), Failure> {

@@ -75,6 +75,9 @@ enum Chore {
         /// Measure instead how much faster one simulation is on several threads of this machine
         #[arg(long, conflicts_with_all = ["instructions", "live", "commands"])]
         threads: bool,
+        /// Four observers of one way, killed ten times: for two minutes, or for TAILWATER_OBSERVE_S seconds, as root
+        #[arg(long, conflicts_with_all = ["python", "grants", "tun", "relations", "threads"])]
+        observe: bool,
     },
     /// Write the generated pages of docs/reference and the sample in README.md
     Docs,
@@ -120,7 +123,7 @@ enum Chore {
     /// Run the checks that are too long for every day: more of the same, with more chance
     Trust {
         /// Those of the Python package: random scenarios, killed workers, Ctrl-C at random moments, rates
-        #[arg(long, required_unless_present_any = ["grants", "tun", "relations", "threads"])]
+        #[arg(long, required_unless_present_any = ["grants", "tun", "relations", "threads", "observe"])]
         python: bool,
         /// 200 rounds of an incast on this machine's kernel with grants at the receiver, as root
         #[arg(long, conflicts_with = "python")]
@@ -232,6 +235,7 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
         Chore::Python => check::check_python(repository),
         Chore::Trust { grants: true, .. } => bench::grants(repository),
         Chore::Trust { tun: true, .. } => bench::tun(repository),
+        Chore::Trust { observe: true, .. } => bench::observe(repository),
         Chore::Trust {
             relations: true, ..
         } => bench::relations(repository),

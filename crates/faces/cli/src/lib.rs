@@ -47,6 +47,7 @@ mod emulate;
 mod explore;
 mod export;
 mod import_flows;
+mod incident;
 mod law_settings;
 mod library;
 mod list;

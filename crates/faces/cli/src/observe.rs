@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::args::observe::ObserveArgs;
 use crate::args::text_or_json::TextOrJson;
+use crate::incident::{self, Kept};
 use crate::output::{self, Stop};
 use crate::predict::{Modelled, page, predict};
 use crate::privileged;
@@ -25,8 +26,10 @@ pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> 
     };
     let usual = || free(&dev);
     let out = args.out.clone().or_else(|| args.predict.then(usual));
-    if let Some(out) = &args.out {
-        check(out)?;
+    for (option, file) in [("--out", &args.out), ("--incident", &args.incident)] {
+        if let Some(file) = file {
+            check(option, file)?;
+        }
     }
     let watched = Watched {
         dev: &dev,
@@ -41,6 +44,13 @@ pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> 
     if args.format == TextOrJson::Table {
         output::answer(&seen_only())?;
     }
+    let kept = match &args.incident {
+        Some(file) => incident(file, &seen, &flows)?,
+        None => None,
+    };
+    if let Some(kept) = kept.as_ref().filter(|_| args.format == TextOrJson::Table) {
+        output::answer(&kept.text())?;
+    }
     let written = match &out {
         Some(out) => write(out, &seen, &flows)?.then_some(out),
         None => None,
@@ -51,7 +61,10 @@ pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> 
     };
     match (args.format, &modelled) {
         (TextOrJson::Json, _) => {
-            let value = value(&seen, &flows, &notes, modelled.as_ref());
+            let mut value = value(&seen, &flows, &notes, modelled.as_ref());
+            if let Some(kept) = &kept {
+                value["incident"] = kept.json();
+            }
             output::answer(&output::pretty(&value))?;
         }
         (TextOrJson::Table, Some(modelled)) => {
@@ -69,6 +82,17 @@ pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> 
         return Err(Stop::Failed);
     }
     Ok(())
+}
+
+/// The worst incast, in a file.
+fn incident(file: &Path, seen: &Observation, flows: &[Flow]) -> Result<Option<Kept>, Stop> {
+    let kept = incident::keep(file, seen, flows)?;
+    if kept.is_none() {
+        output::complain(
+            "no crowd of flows to one receiver lost anything, so that no incident is kept",
+        );
+    }
+    Ok(kept)
 }
 
 /// A device to watch.
@@ -117,17 +141,18 @@ impl Watched<'_> {
 }
 
 /// What cannot be written is told before anything is watched.
-fn check(out: &Path) -> Result<(), Problems> {
+fn check(option: &str, out: &Path) -> Result<(), Problems> {
     let shown = out.display();
     if out.extension().is_none_or(|end| end != "toml") {
-        let problem = Problem::new(format!("--out {shown}: a scenario is a .toml file"));
-        let problem =
-            problem.help("as in --out seen.toml; its flows are written beside it, into seen.csv");
+        let problem = Problem::new(format!("{option} {shown}: a scenario is a .toml file"));
+        let problem = problem.help(format!(
+            "as in {option} seen.toml; its flows are written beside it, into seen.csv"
+        ));
         return Err(problem.into());
     }
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
     if folder.is_some_and(|folder| !folder.is_dir()) {
-        let problem = Problem::new(format!("--out {shown}: there is no such folder"));
+        let problem = Problem::new(format!("{option} {shown}: there is no such folder"));
         return Err(problem.help("make the folder first").into());
     }
     Ok(())
@@ -198,9 +223,9 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_written_is_told_first() {
-        assert!(check(Path::new("seen.toml")).is_ok());
+        assert!(check("--out", Path::new("seen.toml")).is_ok());
         let message = |path: &str| {
-            check(Path::new(path))
+            check("--out", Path::new(path))
                 .err()
                 .map(|problems| problems.0[0].to_string())
         };

@@ -232,7 +232,7 @@ fn read(folder: &Path) -> Result<(TrialPlan, String, TrialResult, TrialEnd), Pro
         let path = folder.join(name);
         fs::read(&path).map_err(|error| {
             let problem = Problem::new(format!("{}: {error}", path.display()));
-            problem.help("name the folder of a trial, as in results/trial-eth1")
+            Problems::from(problem.help("name the folder of a trial, as in results/trial-eth1"))
         })
     };
     let plan = opened(PLAN)?;
@@ -330,7 +330,10 @@ impl Files {
 /// The SHA-256 in hexadecimal digits, as `sha256sum` prints it.
 fn hash_of(bytes: &[u8]) -> String {
     let digits = Sha256::digest(bytes);
-    digits.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits = digits.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits
+        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .collect()
 }
 
 fn failed(path: &Path, error: &io::Error) -> Stop {

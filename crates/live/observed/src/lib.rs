@@ -8,6 +8,7 @@
 mod command;
 mod cure;
 mod fit;
+mod incident;
 mod numbers;
 mod prediction;
 mod rounds;
@@ -20,6 +21,7 @@ mod verdict;
 pub use command::{Command, Site};
 pub use cure::{Attach, AttachPoint, Cure, TriedValue};
 pub use fit::{Deviation, Fit};
+pub use incident::{Incident, fewest};
 pub use numbers::percentile;
 pub use prediction::{Knee, Predicted, Prediction, RankedBy};
 pub use rounds::{FlowTiming, Rounds};

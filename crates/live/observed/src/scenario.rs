@@ -65,6 +65,12 @@ impl Observation {
     /// guessed. Its first scheme is that of today; the others are cures.
     #[must_use]
     pub fn scenario(&self, name: &str, trace: &str, flows: &[Flow]) -> String {
+        let workload = format!("kind = \"trace\"\ntrace = {trace:?}");
+        self.with_workload(name, &workload, flows)
+    }
+
+    /// A scenario whose hosts are those of these flows.
+    pub(crate) fn with_workload(&self, name: &str, workload: &str, flows: &[Flow]) -> String {
         let hosts = Hosts::of(flows);
         let mut text = String::new();
         let mut line = |words: String| {
@@ -94,7 +100,7 @@ impl Observation {
                 line(fact.text());
             }
         }
-        line(format!("\n[workload]\nkind = \"trace\"\ntrace = {trace:?}"));
+        line(format!("\n[workload]\n{workload}"));
         for (label, base, key, value) in cures.iter().filter_map(|cure| cure.variant.as_ref()) {
             line(format!(
                 "\n[variant.{label}]\nbase = {base:?}\n{key} = {value:?}"

@@ -34,6 +34,10 @@ pub(crate) enum DeployCommand {
 }
 
 #[derive(Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of the command"
+)]
 pub(crate) struct AttachArgs {
     /// The law of the port
     #[arg(value_name = "SCHEME", value_parser = laws())]

@@ -73,6 +73,7 @@ Examples:
   sudo tailwater observe --dev eth1 --for 60s --predict
   sudo tailwater observe --dev eth1 --for 10m --out seen.toml
   tailwater run seen.toml
+  sudo tailwater observe --dev eth1 --for 1h --incident incident.toml
   sudo tailwater observe --dev eth1 --for 60s --fail-on-incast --format json
 
 It changes nothing. Timeouts are told by TCP where the sender is of this machine, a container of it too; those of other

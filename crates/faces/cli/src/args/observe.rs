@@ -27,6 +27,10 @@ pub(crate) struct ObserveArgs {
     /// and its run with a report [default: results/observed-DEV.toml and results/observed-DEV]
     #[arg(long)]
     pub(crate) predict: bool,
+    /// Keep the worst incast that was seen as a scenario in this file, without any address, and beside it the fewest of
+    /// its flows that show it: without any one of these, none waits for a timer in the simulation
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) incident: Option<PathBuf>,
     /// Print every flow
     #[arg(long)]
     pub(crate) flows: bool,

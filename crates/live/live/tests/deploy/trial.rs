@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use observed::trial::{TrialGuard, TrialMeasure, TrialPlan, TrialShape};
 use rustix::process::{Pid, Signal, kill_process};
@@ -86,7 +86,7 @@ fn state(bed: &Bed) -> Option<Value> {
 
 /// Waits until the law acts, or does not.
 fn waits_for(bed: &Bed, acts: bool, at_most: Duration) {
-    let begin = Instant::now();
+    let begin = machine::clock::now();
     while state(bed).is_none_or(|state| state["acts"] != acts) {
         assert!(
             begin.elapsed() < at_most,
@@ -197,7 +197,7 @@ fn a_trial_ends_with_the_command_that_began_it_and_by_a_signal() {
     waits_for(&bed, true, Duration::from_secs(20));
     shell.kill().expect("it runs");
     shell.wait().expect("it ends");
-    let begin = Instant::now();
+    let begin = machine::clock::now();
     while state(&bed).is_some() && begin.elapsed() < Duration::from_secs(3) {
         thread::sleep(Duration::from_millis(20));
     }

@@ -177,9 +177,9 @@ impl TrialPlan {
             ..TrialResult::default()
         };
         if pairs.len() >= LEAST_PAIRS {
-            let (ratio, interval) = (mean(&pairs).exp(), interval(&pairs, self.seed));
+            let (ratio, interval) = (libm::exp(mean(&pairs)), interval(&pairs, self.seed));
             settled.ratio = Some(ratio);
-            settled.interval = Some((interval.0.exp(), interval.1.exp()));
+            settled.interval = Some((libm::exp(interval.0), libm::exp(interval.1)));
             settled.p = Some(chance(&pairs, self.seed));
             settled.carry_over = self.carry_over(periods, &sorted);
             settled.agreement = self.expected.map(|expected| Agreement::of(expected, ratio));
@@ -217,9 +217,9 @@ impl TrialPlan {
         };
         let without: Vec<f64> = std::iter::once(self.before_s)
             .chain(of(false))
-            .map(f64::ln)
+            .map(libm::log)
             .collect();
-        let without = mean(&without).exp();
+        let without = libm::exp(mean(&without));
         let with: Vec<f64> = of(true).collect();
         let [.., one, other] = with[..] else {
             return None;
@@ -290,7 +290,7 @@ impl TrialPlan {
     fn differences(&self, values: &[Option<f64>]) -> Vec<f64> {
         let pairs = values.chunks_exact(2).zip(self.schedule.chunks_exact(2));
         let difference = |(values, on): (&[Option<f64>], &[bool])| {
-            let (first, second) = (values[0]?.ln(), values[1]?.ln());
+            let (first, second) = (libm::log(values[0]?), libm::log(values[1]?));
             Some(if on[0] {
                 first - second
             } else {
@@ -312,7 +312,7 @@ impl TrialPlan {
         };
         let pairs = self.differences(&self.by_number(periods, sorted, &growth));
         (pairs.len() >= LEAST_PAIRS).then(|| CarryOver {
-            ratio: mean(&pairs).exp(),
+            ratio: libm::exp(mean(&pairs)),
             p: chance(&pairs, self.seed),
         })
     }

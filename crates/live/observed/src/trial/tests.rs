@@ -74,7 +74,7 @@ fn wandering(effect: f64, periods: u32) -> impl Iterator<Item = TrialResult> {
                 level = 0.8 * level + noise.unit() - 0.5;
             }
             flow += 1;
-            0.1 * f64::exp(level + 0.3 * noise.unit()) * if on { effect } else { 1.0 }
+            0.1 * libm::exp(level + 0.3 * noise.unit()) * if on { effect } else { 1.0 }
         });
         plan.settle(&periods, &flows, &acted())
     })
@@ -143,8 +143,8 @@ fn an_effect_without_noise_is_found_exactly() {
     });
     let goal = Some(TrialGoal { below_s: 0.05 });
     let plan = TrialPlan {
-        expected,
         goal,
+        expected,
         ..plan(12, 1)
     };
     let (mut periods, mut flows) = made(&plan, &mut |on, _| if on { 0.032 } else { 0.1 });
