@@ -10,7 +10,9 @@ use crate::repository::{Failure, Repository, run, stdout};
 
 use counts::{compare, number_after, total};
 
-pub(crate) use commands::{commands, instructions as instructions_of_commands};
+pub(crate) use commands::{
+    INCREMENTAL, builds_as_counted, commands, instructions as instructions_of_commands,
+};
 
 /// Measures the event list alone, then packet-hops beside their yardstick.
 pub(crate) fn bench(repository: &Repository) -> Result<(), Failure> {

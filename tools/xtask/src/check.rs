@@ -79,7 +79,7 @@ fn follow(
 }
 
 /// What compiles in the debug profile. The command is built before the tests that start it.
-const STEPS: [Step; 14] = [
+const STEPS: [Step; 15] = [
     Step::new("format", |repository| {
         run(&mut repository.cargo(&["fmt", "--all", "--check"]))
     }),
@@ -103,6 +103,18 @@ const STEPS: [Step; 14] = [
         run: programs::lint,
     },
     Step::new("generated files", docs::check),
+    // It counts what the step before has built.
+    Step {
+        name: "instructions of whole commands",
+        lacks: |_| {
+            let valgrind = bench::has_valgrind();
+            let counted = bench::builds_as_counted();
+            (!valgrind)
+                .then_some(NO_VALGRIND)
+                .or((!counted).then_some(Lack::Optional(bench::INCREMENTAL)))
+        },
+        run: |repository| bench::instructions_of_commands(repository, false),
+    },
     Step {
         name: "programs for the kernel",
         lacks: programs::lacks,
@@ -116,7 +128,7 @@ const BESIDE: [Step; 4] = [
     Step::new("golden digests in release", golden),
     Step {
         name: "instructions of a packet-hop",
-        lacks: |_| (!bench::has_valgrind()).then_some(Lack::Installable("there is no valgrind")),
+        lacks: |_| (!bench::has_valgrind()).then_some(NO_VALGRIND),
         run: |repository| bench::instructions(repository, false),
     },
     Step {
@@ -136,6 +148,8 @@ const PYTHON: Step = Step {
     lacks: |_| python::lacks().map(Lack::Installable),
     run: python::check,
 };
+
+const NO_VALGRIND: Lack = Lack::Installable("there is no valgrind");
 
 fn clippy(repository: &Repository) -> Result<(), Failure> {
     let arguments = [

@@ -1,5 +1,6 @@
 //! `cargo xtask bench --commands`: what a user waits for, beside the event loop alone.
 
+use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,10 +12,15 @@ use super::counts::{compare, total};
 use crate::repository::{Failure, Repository, run, stdout};
 
 /// Counts the instructions of small versions of the same commands, with valgrind, and compares them with the committed
-/// counts, or replaces these with `bless`.
+/// counts, or replaces these with `bless`. The command is the one that tests start, so that a check need not build another.
 pub(crate) fn instructions(repository: &Repository, bless: bool) -> Result<(), Failure> {
-    run(&mut repository.cargo(&["build", "--release", "-p", "tailwater"]))?;
-    let tailwater = repository.path("target/release/tailwater");
+    if !builds_as_counted() {
+        return Err(Failure(INCREMENTAL.to_owned()));
+    }
+    let built = repository.built(&["build", "--workspace", "--bin", "tailwater"])?;
+    let tailwater = built
+        .first()
+        .ok_or_else(|| Failure("cargo built no command".to_owned()))?;
     let folder = empty_folder(repository, "target/count-commands")?;
     let trace = folder.join("trace.csv");
     fs::write(&trace, flows(100)).map_err(|error| Failure::file("write", &trace, &error))?;
@@ -25,7 +31,7 @@ pub(crate) fn instructions(repository: &Repository, bless: bool) -> Result<(), F
         let mut command = Command::new("valgrind");
         command.args(["--tool=callgrind", "--quiet", "--error-exitcode=99"]);
         command.arg(format!("--callgrind-out-file={}", profile.display()));
-        command.arg(&tailwater).args(arguments.split_whitespace());
+        command.arg(tailwater).args(arguments.split_whitespace());
         if name == "trace" {
             command.args(["--set", &trace]);
         }
@@ -35,6 +41,12 @@ pub(crate) fn instructions(repository: &Repository, bless: bool) -> Result<(), F
     }
     fs::remove_dir_all(&folder).map_err(|error| Failure::file("remove", &folder, &error))?;
     compare(repository, &counts, (COUNTS, HEADER), bless)
+}
+
+/// Whether cargo builds what the committed counts are of: incremental compilation divides crates into more parts, between
+/// which less is inlined.
+pub(crate) fn builds_as_counted() -> bool {
+    env::var_os("CARGO_INCREMENTAL").is_some_and(|value| value == "0")
 }
 
 /// A folder in which nothing is left of an earlier measurement.
@@ -138,11 +150,11 @@ const COMMANDS: [(&str, &str); 4] = [
 const SMALL: [(&str, &str); 4] = [
     (
         "incast",
-        "run incast --scheme dctcp,rcc --set workload.senders=10 --set workload.rounds=3 --seeds 1",
+        "run incast --scheme dctcp --set workload.senders=100 --set workload.rounds=1 --seeds 1",
     ),
     (
         "sweep",
-        "run incast --scheme newreno,rcc --set workload.senders=2,4 --seeds 3",
+        "run incast --scheme newreno,rcc --set workload.senders=2,4 --seeds 1",
     ),
     (
         "question",
@@ -153,9 +165,12 @@ const SMALL: [(&str, &str); 4] = [
 /// The committed counts.
 const COUNTS: &str = "crates/faces/cli/instructions.toml";
 const HEADER: &str = "\
-# Millions of instructions of whole commands in the profile `release`, as `cargo xtask bench --commands --instructions
-# --bless` counted them. `cargo xtask bench --commands --instructions` fails when one moves by more than 2 % either way.
+# Millions of instructions of whole commands in the profile `dev`, as `cargo xtask bench --commands --instructions
+# --bless` counted them with CARGO_INCREMENTAL=0. `cargo xtask check` fails when one moves by more than 2 % either way.
 ";
+/// Why instructions are not counted.
+pub(crate) const INCREMENTAL: &str =
+    "the counts are of a build with CARGO_INCREMENTAL=0: set it, as .ci/run does";
 
 #[cfg(test)]
 mod tests {
