@@ -15,6 +15,7 @@ mod cites;
 mod claims;
 mod clauses;
 mod docs;
+mod imports;
 mod new_scheme;
 mod package;
 mod packetdrill;
@@ -158,6 +159,12 @@ enum Chore {
         /// The folder, such as one with .graphml files of the Topology Zoo
         folder: PathBuf,
     },
+    /// Import and run the files that other simulators publish, and import each again with a mistake in it, which has to be
+    /// refused with its place
+    Imports {
+        /// The folder that has the repositories, each below OWNER/NAME
+        folder: PathBuf,
+    },
 }
 
 /// Implementations of TCP to compare with
@@ -245,6 +252,7 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
         Chore::Oracle(oracle) => return compare(repository, oracle),
         Chore::Packetdrill { folder } => packetdrill::write(repository, &folder),
         Chore::Topologies { folder } => topologies::run(repository, &folder),
+        Chore::Imports { folder } => imports::run(repository, &folder),
     };
     done.map(|()| ExitCode::SUCCESS)
 }

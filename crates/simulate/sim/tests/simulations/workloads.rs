@@ -5,6 +5,7 @@ mod parts_and_groups;
 mod paths;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
 
 use scenario::{Overrides, Scenario, Source};
 use sim::metrics::{FlowRecord, Outcome};
@@ -735,4 +736,32 @@ fn a_group_keeps_its_settings_and_the_rest_is_shared() {
     };
     assert_eq!(texts(&again), texts(&scenario));
     assert_eq!(again.set_keys(), scenario.set_keys());
+}
+
+// Section 5 of the HPCC paper: incasts of 60 random senders beside other flows. With shorter flows and less of them here.
+#[test]
+fn every_scheme_delivers_random_incasts_beside_a_mix_of_flows() {
+    let sets = [
+        "workload.duration=2ms",
+        "group.mix.workload.load=0.03",
+        "group.incasts.workload.size=50KB",
+    ];
+    let names: Vec<&str> = schemes::all().iter().map(|scheme| scheme.name).collect();
+    let overrides = Overrides {
+        schemes: Some(names.join(",")),
+        sets: sets.map(str::to_owned).to_vec(),
+        seeds: NonZeroU32::new(1),
+        ..Overrides::default()
+    };
+    let source = Source::builtin("random-incast").expect("a built-in scenario");
+    let scenario = Scenario::load(source, &overrides).expect("a correct scenario");
+    assert_eq!(scenario.points().len(), names.len());
+    for point in scenario.points() {
+        let outcome = run::run(point).expect("a conserving run");
+        let flows = outcome.flows.len() as u64;
+        let m = &outcome.metrics;
+        assert_eq!(m.flows_completed, flows, "{}: {m:?}", point.scheme);
+        let incasts = outcome.flows.iter().filter(|flow| flow.group == "incasts");
+        assert_eq!(incasts.count(), 120, "two incasts");
+    }
 }
