@@ -5,7 +5,7 @@ use schemes::linux::attachable;
 
 use crate::output::Stop;
 
-/// What is wrong with settings is told with its place; the other program reads them again.
+/// Mistakes in settings are told with their place; the other program reads the settings again.
 pub(crate) fn check(law: &str, sets: &[String]) -> Result<(), Stop> {
     let (scheme, _) = attachable(law).expect("the argument is one of these");
     let overrides = Overrides {

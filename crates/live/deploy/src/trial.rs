@@ -124,7 +124,7 @@ fn law(plan: &TrialPlan) -> Result<Scheme, DeployError> {
     Ok(scheme)
 }
 
-/// What was attached for a trial, open for as long as it lasts.
+/// The law that was attached for a trial, open for as long as the trial lasts.
 struct Standing {
     record: Record,
     pins: Pinned,
@@ -274,7 +274,7 @@ impl Standing {
         Ok(self.maps.renew(lease)?)
     }
 
-    /// What somebody else changed, if anything.
+    /// A change by somebody else, if there is any.
     fn drift(&self) -> Result<Option<String>, DeployError> {
         let why = if !self.is_own()? {
             "somebody changed what is attached"
@@ -294,7 +294,7 @@ impl Standing {
         Ok(ends > self.lease_ends.max(now()) + Duration::from_millis(10))
     }
 
-    /// Whether what is written down and what stands at the hooks are what was attached.
+    /// Whether the record and the hooks still have the law that was attached.
     fn is_own(&self) -> Result<bool, DeployError> {
         if Record::of(&self.record.place)?.as_ref() != Some(&self.record) {
             return Ok(false);
@@ -340,7 +340,7 @@ fn parent() -> Option<i32> {
 
 /// A law acts for so long after the process that switches it has died.
 const LEASE: Duration = Duration::from_secs(2);
-/// Flows of connections that closed are told so many seconds after their end.
+/// Seconds after their end in which flows of closed connections are told.
 const CLOSED_LATE_S: f64 = 2.5;
 /// So many flows the guard looks back: 40 MB.
 const MOST_FLOWS: usize = 1_000_000;

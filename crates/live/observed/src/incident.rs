@@ -24,7 +24,7 @@ pub struct Incident {
     pub flows: Vec<Flow>,
 }
 
-/// Flows to one receiver, of which enough are there at once.
+/// Flows to one receiver, enough of them at once.
 struct Crowd<'a> {
     receiver: &'a str,
     begin_s: f64,
@@ -79,8 +79,8 @@ impl Incident {
 }
 
 impl Observation {
-    /// The same network with flows that need no file: so many senders answer one receiver with as many bytes each, within
-    /// so many seconds.
+    /// The same network with flows that need no file: a number of senders answer one receiver with a number of bytes each,
+    /// within a number of seconds.
     #[must_use]
     pub fn plain_scenario(
         &self,
@@ -206,7 +206,7 @@ fn anonymise(flows: &mut [Flow]) {
 mod tests {
     use super::*;
 
-    /// So many flows to one receiver at once, of which one has a timeout.
+    /// A number of flows to one receiver at once; one of them has a timeout.
     fn crowd(at_s: f64, flows: u32, receiver: &str, timeouts: u32) -> Vec<Flow> {
         let one = |number: u32| Flow {
             sender: format!("192.168.7.{number}:{}", 40_000 + number),

@@ -1,4 +1,4 @@
-//! What a trial measures, and bounds on it.
+//! The measures of a trial, and bounds on them.
 
 use std::fmt;
 

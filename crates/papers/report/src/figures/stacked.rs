@@ -123,7 +123,7 @@ fn grouped<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Vec<(String, us
     groups
 }
 
-/// What stands below a bar: its value on the axis and its scheme.
+/// The label below a bar: its value on the axis and its scheme.
 fn place(data: &Data<'_>, sweep: &Sweep, (run, row): (usize, &Row)) -> String {
     let scheme = data.label(&row.scheme, run);
     let value = sweep.key.as_deref().and_then(|key| row.setting(key));
