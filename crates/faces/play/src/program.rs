@@ -44,7 +44,6 @@ fn requests() -> Vec<Order> {
             ..Request::default()
         };
         let described = description::describe(&request);
-        requests.push(Order::Describe(request.clone()));
         if described["expected_s"]
             .as_f64()
             .is_none_or(|expected| expected > QUICK_S)
