@@ -2,15 +2,52 @@
 //! needs Clang and the target.
 
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
+
+use zopfli::{Format, Options};
 
 use crate::repository::{Failure, Repository, run};
 
-/// Builds the program, makes it small, writes it beside the crate `play`, and compares what it answers with what this
-/// machine's own program does.
+/// Builds the program, writes it beside the crate `play`, and compares what it answers with what this machine's own
+/// program does.
 pub(crate) fn write(repository: &Repository) -> Result<(), Failure> {
+    let program = packed(repository)?;
+    let file = repository.path(PROGRAM);
+    put(&file, &program)?;
+    put(
+        &repository.path(VERSION),
+        version(repository, &file)?.as_bytes(),
+    )?;
+    run(&mut repository.cargo(&["test", "--package", "play", "--lib", "program"]))
+}
+
+/// Builds the program and compares it with the committed one by the digests and numbers of their answers: both have to
+/// give those of this machine's own program, in every scenario of a page and in 10,000 random states of it.
+pub(crate) fn check(repository: &Repository) -> Result<(), Failure> {
+    let built = repository.path("target/play.wasm.gz");
+    put(&built, &packed(repository)?)?;
+    let committed = repository.path(PROGRAM);
+    for program in [&built, &committed] {
+        eprintln!(
+            "{} is of version {}",
+            program.display(),
+            version(repository, program)?
+        );
+        let mut test = repository.cargo(&["test", "--package", "play", "--lib", "program"]);
+        test.env("TAILWATER_PLAY_PROGRAM", program);
+        run(test.env("TAILWATER_PLAY_STATES", "10000"))?;
+    }
+    Ok(())
+}
+
+/// The program of these sources, as small as it gets and compressed.
+fn packed(repository: &Repository) -> Result<Vec<u8>, Failure> {
+    let flags = format!("target.{TARGET}.rustflags = [\"--cfg\", \"page\"]");
     let arguments = [
         "rustc",
+        "--config",
+        &flags,
         "--package",
         "play",
         "--profile",
@@ -21,30 +58,44 @@ pub(crate) fn write(repository: &Repository) -> Result<(), Failure> {
         "cdylib",
     ];
     run(&mut repository.cargo(&arguments))?;
-    let built = repository.path(&format!("target/{TARGET}/page/play.wasm"));
-    let program = fs::read(&built)
-        .map_err(|error| Failure(format!("cannot read {}: {error}", built.display())))?;
+    let folder = repository.path(&format!("target/{TARGET}/page"));
+    let file = folder.join("ordered.wasm");
+    order(&folder.join("play.wasm"), &file)?;
+    let program = fs::read(&file)
+        .map_err(|error| Failure(format!("cannot read {}: {error}", file.display())))?;
     let small = without_names(&program)
-        .ok_or_else(|| Failure(format!("{} is no WebAssembly", built.display())))?;
-    let written = repository.path(&format!("{ASSETS}/play.wasm"));
-    fs::write(&written, &small)
-        .map_err(|error| Failure(format!("cannot write {}: {error}", written.display())))?;
-    let mut gzip = Command::new("gzip");
-    run(gzip.args(["-9", "--no-name", "--force"]).arg(&written))?;
-    let version = version(repository)?;
-    let file = repository.path(&format!("{ASSETS}/play.version"));
-    fs::write(&file, version)
-        .map_err(|error| Failure(format!("cannot write {}: {error}", file.display())))?;
-    run(&mut repository.cargo(&["test", "--package", "play", "--lib", "program"]))
+        .ok_or_else(|| Failure(format!("{} is no WebAssembly", file.display())))?;
+    let mut packed = Vec::new();
+    zopfli::compress(Options::default(), Format::Gzip, &*small, &mut packed)
+        .map_err(|error| Failure(format!("cannot compress the program: {error}")))?;
+    Ok(packed)
+}
+
+/// Writes a program to `ordered`, its functions in the order of their names: those of one generic function are alike, and
+/// compress well only beside each other.
+fn order(program: &Path, ordered: &Path) -> Result<(), Failure> {
+    let mut command = Command::new("wasm-opt");
+    command.arg("--debuginfo").arg(program);
+    command.args(["--reorder-functions-by-name", "--output"]);
+    run(command.arg(ordered)).map_err(|Failure(why)| {
+        Failure(format!(
+            "{why}; `npm install --global binaryen@132.0.0` installs wasm-opt"
+        ))
+    })
+}
+
+fn put(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    fs::write(file, bytes)
+        .map_err(|error| Failure(format!("cannot write {}: {error}", file.display())))
 }
 
 /// The version of the simulator that the program says it is of.
-fn version(repository: &Repository) -> Result<String, Failure> {
+fn version(repository: &Repository, program: &Path) -> Result<String, Failure> {
     let folder = "crates/faces/play";
     let mut node = Command::new("node");
     node.arg(repository.path(&format!("{folder}/tests/program.mjs")));
     node.arg(repository.path(&format!("{folder}/templates/worker.js")));
-    node.arg(repository.path(&format!("{ASSETS}/play.wasm.gz")));
+    node.arg(program);
     node.stdin(Stdio::piped()).stdout(Stdio::piped());
     let failed = |error: std::io::Error| Failure(format!("node: {error}"));
     let mut child = node.spawn().map_err(failed)?;
@@ -89,7 +140,8 @@ fn leb128(bytes: &[u8]) -> Option<(usize, usize)> {
 }
 
 const TARGET: &str = "wasm32-wasip1";
-const ASSETS: &str = "crates/faces/play/assets";
+const PROGRAM: &str = "crates/faces/play/assets/play.wasm.gz";
+const VERSION: &str = "crates/faces/play/assets/play.version";
 /// The magic number and the version of the format (WebAssembly Core §5.5.16).
 const HEADER: usize = 8;
 /// The kind of a section that a program does not need (WebAssembly Core §5.5.3).

@@ -54,10 +54,6 @@ fn described(request: &Request) -> Result<Value, Problems> {
         )
     });
     let sliders: Vec<Value> = sliders.collect();
-    let all = schemes::all().iter();
-    let all: Vec<Value> = all
-        .map(|scheme| json!({ "name": scheme.name, "summary": scheme.summary }))
-        .collect();
     let few: Vec<&PointSpec> = points
         .iter()
         .filter(|point| {
@@ -70,7 +66,6 @@ fn described(request: &Request) -> Result<Value, Problems> {
         "name": scenario.name(),
         "title": scenario.title(),
         "schemes": scenario.schemes(),
-        "all": all,
         "sets": chosen,
         "seed": first.seed,
         "sliders": sliders,

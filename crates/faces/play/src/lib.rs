@@ -13,10 +13,12 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
+#[cfg(not(target_family = "wasm"))]
 mod description;
 #[cfg(target_family = "wasm")]
 mod exports;
 mod fault;
+#[cfg(not(target_family = "wasm"))]
 mod ladder;
 #[cfg(not(target_family = "wasm"))]
 mod lecture;
@@ -38,8 +40,8 @@ pub use request::{Order, Request};
 /// The answer of the page to a request, both as JSON.
 pub fn call(request: &str) -> String {
     let answer = match serde_json::from_str(request) {
-        Ok(Order::Describe(request)) => description::describe(&request),
         Ok(Order::Run(request)) => run::run(&request),
+        Ok(Order::Play(request)) => run::play(&request),
         Ok(Order::Version) => json!({ "version": sim::VERSION }),
         Err(error) => json!({ "problems": [{ "message": format!("no request: {error}") }] }),
     };

@@ -40,6 +40,7 @@ const PROGRAM: &[u8] = include_bytes!("../assets/play.wasm.gz");
 #[template(path = "explore.html")]
 struct Page<'a> {
     head: Head<'a>,
+    stage: &'static str,
     report_script: &'static str,
     script: &'static str,
     /// The answer of the first run, so that a page shows one at once, and without a script.
@@ -82,7 +83,10 @@ pub fn page(opened: &Opened) -> Result<String, Problems> {
         "first": first }),
     ];
     scenarios.extend(others(&request.name));
+    let schemes = schemes::all().iter();
+    let schemes = schemes.map(|scheme| json!({ "name": scheme.name, "summary": scheme.summary }));
     let data = json!({
+        "schemes": schemes.collect::<Vec<_>>(),
         "version": sim::VERSION,
         "program": PROGRAM_VERSION,
         "scenarios": scenarios,
@@ -99,7 +103,8 @@ pub fn page(opened: &Opened) -> Result<String, Problems> {
             style: &style,
         },
         title: scenario.title().unwrap_or_default().to_owned(),
-        report_script: report::SCRIPT,
+        stage: report::STAGE,
+        report_script: report::PLAYING_SCRIPT,
         script: include_str!("../templates/explore.js"),
         sentences: sentences
             .filter_map(Value::as_str)

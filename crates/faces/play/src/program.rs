@@ -1,26 +1,28 @@
 //! The program that pages carry gives the answers of this crate.
 
+use std::env;
 use std::io::Write as _;
-use std::path::Path;
+use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use engine::random::Stream;
+use plan::keys;
 use scenario::BUILTINS;
 use serde_json::Value;
 
 use crate::page::{QUICK_S, first};
 use crate::request::{Order, Request};
-use crate::{call, description};
+use crate::{call, description, ladder};
 
-/// The program's answers to these requests; `None` where Node.js is not installed.
+/// The answers to these requests of the program that is committed, or of the one that [`PROGRAM`] names; `None` where
+/// Node.js is not installed.
 fn answers(requests: &[String]) -> Option<Vec<String>> {
     let mut node = testing::tool("node")?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let files = [
-        "tests/program.mjs",
-        "templates/worker.js",
-        "assets/play.wasm.gz",
-    ];
+    let files = ["tests/program.mjs", "templates/worker.js"];
     node.args(files.map(|file| root.join(file)));
+    node.arg(env::var_os(PROGRAM).map_or_else(|| root.join("assets/play.wasm.gz"), PathBuf::from));
     let node = node.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut node = node.spawn().expect("a program that is installed starts");
     let mut input = node.stdin.take().expect("it is piped");
@@ -44,7 +46,6 @@ fn requests() -> Vec<Order> {
             ..Request::default()
         };
         let described = description::describe(&request);
-        requests.push(Order::Describe(request.clone()));
         if described["expected_s"]
             .as_f64()
             .is_none_or(|expected| expected > QUICK_S)
@@ -79,24 +80,132 @@ fn requests() -> Vec<Order> {
     requests
 }
 
-#[test]
-fn the_program_of_a_page_answers_as_the_command_does_digit_by_digit() {
-    let requests = requests().into_iter();
+/// Fails unless the program answers each request as this crate does.
+fn check(orders: &[Order]) {
+    let requests = orders.iter();
     let requests: Vec<String> = requests
-        .map(|order| serde_json::to_string(&order).expect("a request is text"))
+        .map(|order| serde_json::to_string(order).expect("a request is text"))
         .collect();
     let Some(answers) = answers(&requests) else {
         return;
     };
     assert_eq!(answers.len(), requests.len());
     for (request, answer) in requests.iter().zip(&answers) {
-        let ours: Value = serde_json::from_str(&call(request)).expect("an answer");
-        let theirs: Value = serde_json::from_str(answer).expect("an answer");
+        let ours = catch_unwind(|| call(request)).unwrap_or_else(|_| panic!("a panic: {request}"));
+        let ours: Value = serde_json::from_str(&ours).expect("an answer");
+        let mut theirs: Value = serde_json::from_str(answer).expect("an answer");
+        // A program of another version may give the same numbers.
+        if let Some(version) = ours.pointer("/numbers/version") {
+            theirs["numbers"]["version"] = version.clone();
+        }
+        assert_eq!(theirs["trap"], Value::Null, "a trap: {request}");
         for (key, value) in ours.as_object().expect("an object") {
             assert_eq!(
-                theirs[key], *value,
+                with_reals(&theirs[key]),
+                with_reals(value),
                 "{key} of {request}: `cargo xtask play` builds the program anew"
+            );
+        }
+        for problem in ours["problems"].as_array().into_iter().flatten() {
+            let says = |key: &str| problem[key].as_str().is_some_and(|text| !text.is_empty());
+            assert!(
+                says("message") && (says("remedy") || says("place")),
+                "no remedy: {problem} of {request}"
             );
         }
     }
 }
+
+/// The same with every number as a real one: a script writes 1.0 as 1.
+fn with_reals(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => number.as_f64().into(),
+        Value::Array(values) => values.iter().map(with_reals).collect(),
+        Value::Object(entries) => {
+            let entries = entries.iter();
+            let entries = entries.map(|(key, value)| (key.clone(), with_reals(value)));
+            entries.collect()
+        }
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn the_program_of_a_page_answers_as_the_command_does_digit_by_digit() {
+    check(&requests());
+}
+
+/// A state that a page may get into: settings of its sliders and others, some of them wrong; schemes; a seed.
+fn random_state(stream: &mut Stream, scenarios: &[(Request, Vec<String>)]) -> Order {
+    let mut below = |count: usize| usize::try_from(stream.below(count as u64)).unwrap_or(0);
+    let (first, sliders) = &scenarios[below(scenarios.len())];
+    let mut request = Request {
+        seed: Some(below(50) as u64),
+        patience_s: Some(PATIENCE_S),
+        numbers: true,
+        ..first.clone()
+    };
+    let all = schemes::all();
+    if below(2) == 0 {
+        let count = 1 + below(2);
+        request.schemes = (0..count)
+            .map(|_| all[below(all.len())].name.to_owned())
+            .collect();
+    }
+    for _ in 0..below(4) {
+        let known = keys::all_keys();
+        let any = known[below(known.len())];
+        let slider = sliders.get(below(2 * sliders.len() + 1));
+        let key = slider.and_then(|name| keys::key(name)).unwrap_or(any);
+        let values = ladder::values(key, &[key.default]);
+        let wrong = below(8) == 0 || values.is_empty();
+        let text = if wrong {
+            WRONG[below(WRONG.len())].to_owned()
+        } else {
+            values[below(values.len())].clone()
+        };
+        request.sets.retain(|(name, _)| name != key.name);
+        request.sets.push((key.name.to_owned(), text));
+    }
+    Order::Run(request)
+}
+
+/// `cargo xtask play --check` asks for 10,000 states.
+#[test]
+fn a_page_in_any_state_answers_as_the_command_does_or_says_what_is_wrong() {
+    let states = env::var(STATES).ok().and_then(|count| count.parse().ok());
+    let quick = requests().into_iter().filter_map(|order| match order {
+        Order::Run(request) if request.seed == Some(1) => Some(request),
+        _ => None,
+    });
+    let scenarios: Vec<(Request, Vec<String>)> = quick
+        .map(|request| {
+            let described = description::describe(&request);
+            let sliders = described["sliders"].as_array().into_iter().flatten();
+            let names = sliders.filter_map(|slider| slider["key"].as_str());
+            let names = names.map(str::to_owned).collect();
+            (request, names)
+        })
+        .collect();
+    let mut stream = Stream::new(1, "states of a page", 0);
+    let orders = (0..states.unwrap_or(100)).map(|_| random_state(&mut stream, &scenarios));
+    check(&orders.collect::<Vec<_>>());
+}
+
+/// Texts that most settings refuse.
+const WRONG: [&str; 8] = [
+    "",
+    "many",
+    "-1",
+    "1e400",
+    "10,20",
+    "0",
+    "\"",
+    "99999999999999999999",
+];
+/// Seconds that a random state may be expected to take.
+const PATIENCE_S: f64 = 0.02;
+/// The variable of the environment with the path of a program to be asked in place of the committed one.
+const PROGRAM: &str = "TAILWATER_PLAY_PROGRAM";
+/// The variable of the environment with the number of random states.
+const STATES: &str = "TAILWATER_PLAY_STATES";

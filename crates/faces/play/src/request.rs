@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// To say which settings the page offers.
-    Describe(Request),
     /// To simulate, on one seed.
     Run(Request),
+    /// To simulate, and to give the scenes of the first losses.
+    Play(Request),
     /// To say which version of the simulator this is.
     Version,
 }

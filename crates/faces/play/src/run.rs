@@ -6,7 +6,7 @@ use base::cast::real;
 use plan::PointSpec;
 use plan::work::Work;
 use results::{Recorded as _, RunInMemory};
-use scenario::{Problems, limits};
+use scenario::{Problems, Scenario, limits};
 use serde_json::{Value, json};
 use sim::memory;
 use sim::run::Limits;
@@ -19,22 +19,42 @@ pub(crate) fn run(request: &Request) -> Value {
     answered(simulated(request))
 }
 
-fn simulated(request: &Request) -> Result<Value, Problems> {
+/// The scenes of every point of a request.
+pub(crate) fn play(request: &Request) -> Value {
+    answered(played(request))
+}
+
+fn played(request: &Request) -> Result<Value, Problems> {
     let scenario = request.scenario()?;
+    if let Some(asks) = asks(request, &scenario)? {
+        return Ok(asks);
+    }
+    let run = RunInMemory::play(&scenario, LIMITS);
+    let scenes = report::scenes(&run)?;
+    let scenes = scenes.into_iter().map(|scene| {
+        let (flow, words) = scene.slowest.unzip();
+        json!({ "name": scene.name, "slow": flow, "slowest": words, "start": scene.start_ns, "text": scene.text })
+    });
+    Ok(json!({ "scenes": scenes.collect::<Vec<_>>() }))
+}
+
+/// Refuses what would not fit or not end; the question whether a long run is wanted.
+fn asks(request: &Request, scenario: &Scenario) -> Result<Option<Value>, Problems> {
     let points: Vec<&PointSpec> = scenario.points().iter().collect();
     limits::check_steps(&points, true, limits::MOST_STEPS)?;
     memory::fit(&points, NonZeroUsize::MIN, MEMORY)
         .map_err(|large| limits::too_large(points[large.index], large.needed, large.available))?;
     let expected_s = expected_s(&points);
-    if request.patience_s.is_some_and(|most| expected_s > most) {
-        return Ok(json!({ "asks_s": expected_s }));
+    let is_long = request.patience_s.is_some_and(|most| expected_s > most);
+    Ok(is_long.then(|| json!({ "asks_s": expected_s })))
+}
+
+fn simulated(request: &Request) -> Result<Value, Problems> {
+    let scenario = request.scenario()?;
+    if let Some(asks) = asks(request, &scenario)? {
+        return Ok(asks);
     }
-    let limits = Limits {
-        steps: limits::MOST_STEPS,
-        memory: MEMORY,
-        ..Limits::NONE
-    };
-    let run = RunInMemory::simulate(&scenario, limits);
+    let run = RunInMemory::simulate(&scenario, LIMITS);
     let finished = run.finished();
     let summary = run.summary();
     let failures = summary.failures.iter();
@@ -80,6 +100,11 @@ pub(crate) fn expected_s(points: &[&PointSpec]) -> f64 {
     steps.sum::<f64>() / real(STEPS_PER_SECOND)
 }
 
+const LIMITS: Limits<'static> = Limits {
+    steps: limits::MOST_STEPS,
+    memory: MEMORY,
+    ..Limits::NONE
+};
 /// Packets cross this many links a second in a page: 60 to 100 % of a native program's.
 const STEPS_PER_SECOND: u64 = 6_000_000;
 /// Bytes that simulations may take: pages have 4 GB, and phones much less.

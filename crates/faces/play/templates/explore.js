@@ -173,7 +173,6 @@
   };
 
   const showSchemes = () => {
-    const { all } = scenario().described;
     const chosen = shownSchemes();
     byId("chosen").replaceChildren(...chosen.map((name) => {
       const label = chosen.length > 1 ? `${name} \u00d7` : name;
@@ -187,7 +186,7 @@
       });
       return button;
     }));
-    const others = all.filter(({ name }) => !chosen.includes(name));
+    const others = data.schemes.filter(({ name }) => !chosen.includes(name));
     const full = chosen.length >= SCHEMES;
     byId("add").disabled = full;
     byId("add").replaceChildren(
@@ -250,25 +249,27 @@
       }
     }, 300);
   };
+  let newest;
   const simulate = (patience = PATIENCE) => {
     showAddress();
     showOthers();
     byId("asks").hidden = true;
     if (!program) return;
     const began = performance.now();
+    clearTimeout(resting);
     clearTimeout(busy);
     busy = setTimeout(() => {
       status("Simulating\u2026", true);
       byId("charts").classList.add("stale");
     }, 250);
-    program.ask("run", { run: request({ patience_s: patience, numbers: Boolean(data.numbers) }) }, (answer, id) => {
+    newest = program.ask("run", { run: request({ patience_s: patience, numbers: Boolean(data.numbers) }) }, (answer, id) => {
       if (id <= program.shown) return;
       program.shown = id;
       show(answer, id, performance.now() - began);
     });
   };
   const show = (answer, id, took) => {
-    if (id === program.last) {
+    if (id === newest) {
       status(`${Math.round(took)} ms`);
       byId("charts").classList.remove("stale");
     }
@@ -292,7 +293,50 @@
     byId("table").innerHTML = answer.table;
     byId("again").textContent = answer.command;
     for (const place of ["charts", "table"]) byId(place).dispatchEvent(new CustomEvent("drawn", { bubbles: true }));
+    if (id === newest) rest(took);
     document.dispatchEvent(new CustomEvent("simulated", { detail: { answer, took } }));
+  };
+
+  // ---- The theatre: the first losses of the run that is shown, once no newer one is asked for.
+  const playhouse = new tailwaterTheatre.Playhouse(byId("theatre"));
+  const RESTS = 300;
+  let resting;
+  const rest = (took) => {
+    clearTimeout(resting);
+    const asked = newest;
+    const open = () => program.ask("play", { play: request({ patience_s: null }) }, (answer) => {
+      if (asked === newest) stage(answer.scenes ?? []);
+    });
+    // A long run is simulated once more if somebody wants to see it alone.
+    if (took < PATIENCE * 400) resting = setTimeout(open, RESTS);
+    else {
+      const button = made("button", { type: "button", textContent: "Play the first losses" });
+      button.addEventListener("click", open);
+      showWhy("", [button]);
+    }
+  };
+  const showWhy = (words, buttons) => {
+    byId("why").hidden = buttons.length === 0;
+    byId("why").replaceChildren(words, ...buttons);
+  };
+  const stage = (scenes) => {
+    const before = playhouse.scenes[playhouse.select.value]?.name;
+    playhouse.scenes = scenes;
+    playhouse.select.replaceChildren(...scenes.map(({ name }, value) => made("option", { value, textContent: name })));
+    byId("simulations").hidden = scenes.length < 2;
+    byId("theatre").hidden = scenes.length === 0;
+    const buttons = scenes.map(({ name, slowest }, place) => {
+      const button = made("button", { type: "button", textContent: `${name} (${slowest})`, hidden: !slowest });
+      button.addEventListener("click", () => {
+        playhouse.show(place);
+        byId("theatre").scrollIntoView();
+        byId("theatre").querySelector("canvas").focus({ preventScroll: true });
+      });
+      return button;
+    });
+    showWhy("Why was the slowest flow slow? ", buttons);
+    document.body.dataset.staged = scenes.length;
+    if (scenes.length > 0) playhouse.show(Math.max(scenes.findIndex(({ name }) => name === before), 0));
   };
 
   // ---- A sweep: the scenario with several values, drawn by the same functions.

@@ -6,9 +6,15 @@ import { gunzipSync } from "node:zlib";
 
 const [worker, program] = await Promise.all(process.argv.slice(2).map((path) => readFile(path)));
 const { start, call } = new Function("postMessage", `${worker}; return { start, call };`)(() => {});
-await start(await WebAssembly.compile(gunzipSync(program)));
+const module = await WebAssembly.compile(gunzipSync(program));
+await start(module);
 let requests = "";
 for await (const part of process.stdin) requests += part;
 for (const request of requests.split("\n").filter(Boolean)) {
-  console.log(JSON.stringify(call(JSON.parse(request))));
+  try {
+    console.log(JSON.stringify(call(JSON.parse(request))));
+  } catch (error) {
+    console.log(JSON.stringify({ trap: error.message }));
+    await start(module);
+  }
 }

@@ -55,7 +55,8 @@ pub use fixed::{Format, Size, draw, save, save_in};
 pub use live::{LiveClaim, LiveColumn, LiveNetwork, LivePage, LiveScheme, write_live};
 pub use model::{ModelPage, Rows, write_model};
 pub use page::fragments::Fragments;
-pub use page::{Head, SCRIPT, STYLE};
+pub use page::theatre::Played;
+pub use page::{Head, PLAYING_SCRIPT, STAGE, STYLE};
 pub use paper::{Reproduction, write_paper};
 pub use sentences::Sentences;
 
@@ -80,6 +81,11 @@ pub const SNIPPET_BYTES: usize = page::snippet::MOST;
 /// The parts of a page that are drawn anew for every run it shows.
 pub fn fragments(run: &dyn Recorded, sentences: &Sentences) -> Result<Fragments, Error> {
     page::fragments::fragments(run, sentences)
+}
+
+/// The scenes of a run, which its page can play: for runs that were recorded with them.
+pub fn scenes(run: &dyn Recorded) -> Result<Vec<Played>, Error> {
+    page::theatre::scenes(run)
 }
 
 /// Every figure of a run, in the order of its report.

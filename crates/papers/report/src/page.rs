@@ -8,7 +8,7 @@ mod goals;
 mod map;
 pub(crate) mod snippet;
 mod tables;
-mod theatre;
+pub(crate) mod theatre;
 mod tiers;
 mod ties;
 
@@ -151,7 +151,7 @@ pub(crate) fn page(folders: &[&Folder], words: &Sentences, out: &Path) -> Result
         more: drawn::more(&data),
         missing: missing(&data, &figures),
         style: STYLE,
-        script: REPORT_SCRIPT,
+        script: PLAYING_SCRIPT,
     })
 }
 
@@ -242,19 +242,22 @@ pub const STYLE: &str = concat!(
 );
 
 /// The script of a page: its theme, its charts and its tables. It listens for the event `drawn`, which a part sends after it was drawn anew.
-pub const SCRIPT: &str = concat!(
+pub(crate) const SCRIPT: &str = concat!(
     include_str!("../templates/page.js"),
     include_str!("../templates/charts.js"),
     include_str!("../templates/sort.js")
 );
 
-/// The script of the report of a run, which plays scenes, too.
-const REPORT_SCRIPT: &str = concat!(
+/// The script of a page that plays scenes, too; parts that are drawn anew are heeded in the same way.
+pub const PLAYING_SCRIPT: &str = concat!(
     include_str!("../templates/page.js"),
     include_str!("../templates/charts.js"),
     include_str!("../templates/sort.js"),
     include_str!("../templates/theatre.js")
 );
+
+/// The stage of a theatre, which the script fills, with its note.
+pub const STAGE: &str = include_str!("../templates/stage.html");
 
 /// A sentence whose numbers stay on one line with their units.
 fn unbroken(sentence: &str) -> String {

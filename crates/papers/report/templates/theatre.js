@@ -94,6 +94,8 @@
         this.most = Math.max(this.most, this.count(packet.at));
       }
       this.still = matchMedia("(prefers-reduced-motion: reduce)");
+      // Whatever listens outside of the element, until another theatre takes the place of this one.
+      this.outside = new AbortController();
       this.build();
       const place = this.scene.flows.findIndex(([flow]) => flow === slow);
       const reason = this.scene.decisions.find(({ flow, name }) => flow === place && name === "timeout");
@@ -159,11 +161,20 @@
       this.list = make(both, "ol", "", { class: "decisions", "aria-label": "Decisions of senders and their clauses" });
       this.canvas.addEventListener("keydown", (event) => this.press(event));
       this.canvas.addEventListener("click", (event) => this.pick(event));
-      new ResizeObserver(() => this.draw()).observe(this.canvas);
+      const { signal } = this.outside;
+      const observer = new ResizeObserver(() => this.draw());
+      observer.observe(this.canvas);
+      signal.addEventListener("abort", () => observer.disconnect());
       for (const query of [matchMedia("(prefers-color-scheme: dark)"), this.still]) {
-        query.addEventListener("change", () => this.draw());
+        query.addEventListener("change", () => this.draw(), { signal });
       }
-      document.getElementById("theme")?.addEventListener("click", () => requestAnimationFrame(() => this.draw()));
+      const theme = document.getElementById("theme");
+      theme?.addEventListener("click", () => requestAnimationFrame(() => this.draw()), { signal });
+    }
+    // Stops, and hears nothing more.
+    close() {
+      this.playing = false;
+      this.outside.abort();
     }
     press(event) {
       const far = (by) => {
@@ -381,11 +392,13 @@
     line.setAttribute("d", isShown ? `M${left + share * (right - left)} ${top}V${bottom}` : "M0 0");
   };
   const follow = () => {
-    const charts = [...document.querySelectorAll("svg[data-reading]")].filter((svg) => svg.dataset.reading.includes(LABEL));
+    const found = () => [...document.querySelectorAll("svg[data-reading]")].filter((svg) => svg.dataset.reading.includes(LABEL));
+    let charts = found();
     let now;
     const all = () => { if (now !== undefined) for (const svg of charts) cursor(svg, now); };
     document.addEventListener("tailwater:time", ({ detail }) => { now = detail; all(); });
     document.addEventListener("tailwater:zoom", all);
+    document.addEventListener("drawn", () => { charts = found(); all(); });
   };
 
   // A scene as a page keeps it: JSON, deflated, in base 64.
@@ -394,26 +407,34 @@
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
     return new Response(stream).json();
   };
-  const open = async () => {
-    const element = document.getElementById("theatre");
-    if (!element) return;
-    const scenes = JSON.parse(document.getElementById("scenes").textContent);
-    const stage = element.querySelector(".stage");
-    const select = element.querySelector("select");
-    const show = async (place) => {
-      select.value = place;
-      const { data, start, slow } = scenes[place];
-      const scene = await inflate(data);
-      element.theatre?.playing && element.theatre.toggle();
-      element.theatre = new Theatre(stage, scene, { start, slow });
-    };
-    select.addEventListener("change", () => show(Number(select.value)));
-    follow();
-    for (const link of document.querySelectorAll("a[data-scene]")) {
-      link.addEventListener("click", () => show(Number(link.dataset.scene)));
+  // A section with a stage, a menu of scenes, and one of these on the stage. A scene comes packed, or as text.
+  class Playhouse {
+    constructor(section) {
+      this.section = section;
+      this.scenes = [];
+      this.select = section.querySelector("select");
+      this.select.addEventListener("change", () => this.show(Number(this.select.value)));
+      follow();
     }
-    await show(0);
+    async show(place) {
+      const { data, text, start, slow } = this.scenes[place];
+      this.select.value = place;
+      const scene = text ? JSON.parse(text) : await inflate(data);
+      this.section.theatre?.close();
+      this.section.theatre = new Theatre(this.section.querySelector(".stage"), scene, { start, slow });
+    }
+  }
+  // The scenes that a page comes with.
+  const open = () => {
+    const scenes = document.getElementById("scenes");
+    if (!scenes) return;
+    const playhouse = new Playhouse(document.getElementById("theatre"));
+    playhouse.scenes = JSON.parse(scenes.textContent);
+    for (const link of document.querySelectorAll("a[data-scene]")) {
+      link.addEventListener("click", () => playhouse.show(Number(link.dataset.scene)));
+    }
+    playhouse.show(0);
   };
-  globalThis.tailwaterTheatre = { unpack, stateAt, Theatre, inflate };
+  globalThis.tailwaterTheatre = { unpack, stateAt, Theatre, Playhouse, inflate };
   if (globalThis.document) open();
 })();

@@ -8,9 +8,8 @@
 mod scene;
 mod written;
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
+use std::{fs, io};
 
 use base::{FlowId, Packet, Time};
 use fabric::{DropReason, Node, PortId};
@@ -75,14 +74,15 @@ impl Theatre {
     }
 
     /// Writes the scene as JSON into a file at `path`, if there is one.
-    pub fn finish(mut self, path: &Path) -> io::Result<()> {
+    pub fn finish(self, path: &Path) -> io::Result<()> {
+        self.scene().map_or(Ok(()), |scene| fs::write(path, scene))
+    }
+
+    /// The scene as JSON, if there is one.
+    pub fn scene(mut self) -> Option<String> {
         self.choose();
-        let Some(scene) = &self.best else {
-            return Ok(());
-        };
-        let mut out = BufWriter::new(File::create(path)?);
-        written::write(&mut out, scene, (&self.plan, self.header_bytes))?;
-        out.flush()
+        let scene = self.best.as_ref()?;
+        Some(written::text(scene, (&self.plan, self.header_bytes)))
     }
 
     /// Whether the best scene is known, so that nothing more is to be seen.

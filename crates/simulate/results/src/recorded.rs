@@ -1,6 +1,7 @@
 //! A run as a report reads it, on disk or in memory.
 
 use plan::PointSpec;
+use record::theatre::Theatre;
 use record::trace::{Plan, Recorder, Series, SeriesRow};
 use scenario::{Problems, Scenario};
 use sim::error::RunError;
@@ -31,6 +32,9 @@ pub trait Recorded {
 
     /// Calls `each` with every sample and event that was recorded; there may be none.
     fn series(&self, each: &mut dyn FnMut(&SeriesRow<'_>)) -> Result<(), Problems>;
+
+    /// The scene of a simulation that a page plays, as JSON; none if nothing was dropped or no scene was recorded.
+    fn theatre(&self, point: u32, seed: u64) -> Result<Option<String>, Problems>;
 }
 
 impl Recorded for Folder {
@@ -53,6 +57,10 @@ impl Recorded for Folder {
     fn series(&self, each: &mut dyn FnMut(&SeriesRow<'_>)) -> Result<(), Problems> {
         self.series(each)
     }
+
+    fn theatre(&self, point: u32, seed: u64) -> Result<Option<String>, Problems> {
+        self.theatre(point, seed)
+    }
 }
 
 /// A run in memory, with the flows, ports and series that a run folder would have. For small runs: O(flows).
@@ -69,10 +77,11 @@ struct Kept {
     flows: Vec<FlowRecord>,
     ports: Vec<PortRecord>,
     series: Option<Series>,
+    scene: Option<String>,
 }
 
 impl RunInMemory {
-    /// Simulates every point of `scenario` on this thread.
+    /// Simulates every point of `scenario` on this thread and keeps its series.
     ///
     /// ```
     /// use results::{Recorded, RunInMemory};
@@ -91,22 +100,30 @@ impl RunInMemory {
     /// # Panics
     /// See [`sim::run::run`].
     pub fn simulate(scenario: &Scenario, limits: Limits<'_>) -> Self {
+        Self::of(scenario, |number, point| with_series(number, point, limits))
+    }
+
+    /// Simulates every point of `scenario` on this thread and keeps its scene, without series and causes.
+    ///
+    /// # Panics
+    /// See [`sim::run::run`].
+    pub fn play(scenario: &Scenario, limits: Limits<'_>) -> Self {
+        Self::of(scenario, |_, point| with_scene(point, limits))
+    }
+
+    fn of(
+        scenario: &Scenario,
+        mut simulate: impl FnMut(u32, &PointSpec) -> Result<(PointResult, Kept), RunError>,
+    ) -> Self {
         let mut points = Vec::new();
         let mut results = Vec::new();
         for (number, point) in (0..).zip(scenario.points()) {
-            let (series, outcome) = recorded(number, point, limits);
-            results.push(match &outcome {
-                Ok(outcome) => Ok(PointResult::from(outcome)),
-                Err(error) => Err(error.to_string()),
-            });
-            points.push(outcome.map_or_else(
-                |_| Kept::default(),
-                |outcome| Kept {
-                    flows: outcome.flows,
-                    ports: outcome.ports,
-                    series,
-                },
-            ));
+            let (result, kept) = match simulate(number, point) {
+                Ok((result, kept)) => (Ok(result), kept),
+                Err(error) => (Err(error.to_string()), Kept::default()),
+            };
+            results.push(result);
+            points.push(kept);
         }
         Self {
             finished: Finished {
@@ -126,28 +143,48 @@ impl RunInMemory {
     }
 }
 
-/// The outcome of a point, and its series if it records some.
-fn recorded(
+/// A point, with its series if it records some.
+fn with_series(
     number: u32,
     point: &PointSpec,
     limits: Limits<'_>,
-) -> (Option<Series>, Result<Outcome, RunError>) {
+) -> Result<(PointResult, Kept), RunError> {
     let plan = Plan::of(point);
     let series = plan.as_ref().map(|plan| Series::new(plan, number));
     let recorder = plan.as_ref().zip(series.as_ref());
     let mut recorder = recorder.map(|(plan, series)| Recorder::in_memory(plan, point, series));
+    let probe = recorder.as_mut().map(|own| own as &mut dyn Probe);
     let watching = Watching {
-        probe: recorder.as_mut().map(|own| own as &mut dyn Probe),
+        probe,
         breakdown: point.keys.trace.breakdown,
     };
-    let outcome = run::watch(limits, point, watching);
+    let outcome = run::watched(limits, point, watching);
     // What is left of the series goes to memory, where nothing fails.
     let kept = recorder.map_or(Ok(()), Recorder::finish);
-    let outcome = kept.map_or_else(
-        |error| Err(RunError::Storage(error.to_string())),
-        |()| outcome,
-    );
-    (series, outcome)
+    kept.map_err(|error| RunError::Storage(error.to_string()))?;
+    outcome.map(|outcome| kept_of(outcome, series, None))
+}
+
+/// A point, with its scene if it dropped something.
+fn with_scene(point: &PointSpec, limits: Limits<'_>) -> Result<(PointResult, Kept), RunError> {
+    let mut theatre = Theatre::new(point);
+    let watching = Watching {
+        probe: Some(&mut theatre),
+        breakdown: false,
+    };
+    let outcome = run::watched(limits, point, watching)?;
+    Ok(kept_of(outcome, None, theatre.scene()))
+}
+
+fn kept_of(outcome: Outcome, series: Option<Series>, scene: Option<String>) -> (PointResult, Kept) {
+    let result = PointResult::from(&outcome);
+    let kept = Kept {
+        flows: outcome.flows,
+        ports: outcome.ports,
+        series,
+        scene,
+    };
+    (result, kept)
 }
 
 impl Recorded for RunInMemory {
@@ -178,5 +215,10 @@ impl Recorded for RunInMemory {
             series.each(each);
         }
         Ok(())
+    }
+
+    fn theatre(&self, point: u32, _seed: u64) -> Result<Option<String>, Problems> {
+        let kept = self.points.get(point as usize);
+        Ok(kept.and_then(|kept| kept.scene.clone()))
     }
 }

@@ -119,6 +119,18 @@ pub fn watch(
     if watching.probe.is_none() && !watching.breakdown {
         return within(limits, point);
     }
+    watched(limits, point, watching)
+}
+
+/// [`watch`], in the world that is watched even if nothing watches: for programs that are to have no other.
+///
+/// # Panics
+/// As [`run`] does.
+pub fn watched(
+    limits: Limits<'_>,
+    point: &PointSpec,
+    watching: Watching<'_>,
+) -> Result<Outcome, RunError> {
     let watched = Watched::<&mut dyn Probe> {
         probe: watching.probe,
         follower: watching.breakdown.then(Follower::default),

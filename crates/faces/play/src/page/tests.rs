@@ -72,6 +72,11 @@ fn a_page_simulates_while_its_slider_moves_and_asks_nobody() {
         seen["width"].as_u64().unwrap() <= 360,
         "nothing is wider than a phone"
     );
+    let theatre = &seen["theatre"];
+    let says = theatre["says"].as_str().unwrap_or_default();
+    assert!(says.contains("dropped so far"), "{theatre}");
+    assert_eq!(theatre["follows"], true, "the slowest flow: {theatre}");
+    assert!(theatre["cursors"].as_u64() > Some(0), "{theatre}");
     let times = seen["slider_ms"].as_array().unwrap();
     assert_eq!(times.len(), 20, "every step of the slider was drawn");
     // The command that it shows gives the numbers that it shows.

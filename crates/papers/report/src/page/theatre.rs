@@ -3,11 +3,12 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use miniz_oxide::deflate::compress_to_vec;
-use results::Folder;
+use results::{Folder, Recorded};
 use scenario::Problems;
 use serde_json::{Value, json};
 
 use crate::data::{Data, Detail, Run};
+use crate::error::Error;
 use crate::figures::flows;
 use crate::units;
 
@@ -28,17 +29,36 @@ pub(super) struct Scene {
     pub(super) slowest: Option<String>,
 }
 
-/// The scenes of the simulations that are drawn one by one, those with timeouts first, while they fit.
-pub(super) fn theatre(folders: &[&Folder], data: &Data<'_>) -> Result<Theatre, Problems> {
+/// The scene of a simulation that a page can play.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Played {
+    /// The simulation.
+    pub name: String,
+    /// The flow that was complete last, and its name with its completion time; none if no flow was complete.
+    pub slowest: Option<(u32, String)>,
+    /// Nanoseconds of simulated time at which charts begin.
+    pub start_ns: f64,
+    /// The scene, as JSON.
+    pub text: String,
+}
+
+/// The scenes of a run that was recorded with them, those with timeouts first.
+pub(crate) fn scenes(run: &dyn Recorded) -> Result<Vec<Played>, Error> {
+    let data = Data::of(std::iter::once((run, run.summary().scenario.clone())))?;
+    Ok(played(&[run], &data)?)
+}
+
+/// The scenes of the simulations that are drawn one by one, those with timeouts first.
+fn played(recorded: &[&dyn Recorded], data: &Data<'_>) -> Result<Vec<Played>, Problems> {
     let mut found = Vec::new();
-    for (number, (folder, run)) in folders.iter().zip(&data.runs).enumerate() {
+    for (number, (recorded, run)) in recorded.iter().zip(&data.runs).enumerate() {
         for detail in run.close_ups() {
             let row = run.row(detail);
             let Some(point) = row.points.first() else {
                 continue;
             };
             let seed = flows::seed(run, detail);
-            let Some(text) = folder.theatre(*point, seed)? else {
+            let Some(text) = recorded.theatre(*point, seed)? else {
                 continue;
             };
             let place = units::short_place(&row.set);
@@ -48,30 +68,35 @@ pub(super) fn theatre(folders: &[&Folder], data: &Data<'_>) -> Result<Theatre, P
             } else {
                 format!("{label}, {place}")
             };
-            let has_timeout = !text.contains("\"timeout\":null");
-            found.push((
-                !has_timeout,
+            found.push(Played {
                 name,
+                slowest: slowest(run, detail),
+                start_ns: detail.start_us() * 1000.0,
                 text,
-                slowest(run, detail),
-                detail.start_us(),
-            ));
+            });
         }
     }
-    found.sort_by_key(|(order, ..)| *order);
+    let has_timeout = |played: &Played| !played.text.contains("\"timeout\":null");
+    found.sort_by_key(|played| !has_timeout(played));
+    Ok(found)
+}
+
+/// The scenes of a report, while they fit.
+pub(super) fn theatre(folders: &[&Folder], data: &Data<'_>) -> Result<Theatre, Problems> {
+    let recorded: Vec<&dyn Recorded> = folders.iter().map(|folder| *folder as _).collect();
     let (mut theatre, mut room, mut values) = (Theatre::default(), MOST, Vec::new());
-    for (_, name, text, slowest, start_us) in found {
-        let packed = STANDARD.encode(compress_to_vec(text.as_bytes(), LEVEL));
+    for scene in played(&recorded, data)? {
+        let packed = STANDARD.encode(compress_to_vec(scene.text.as_bytes(), LEVEL));
         if packed.len() > room {
             theatre.left_out += 1;
             continue;
         }
         room -= packed.len();
-        let (flow, words) = slowest.unzip();
-        let value: Value = json!({ "data": packed, "start": start_us * 1000.0, "slow": flow });
+        let (flow, words) = scene.slowest.unzip();
+        let value: Value = json!({ "data": packed, "start": scene.start_ns, "slow": flow });
         values.push(value);
         theatre.scenes.push(Scene {
-            name,
+            name: scene.name,
             slowest: words,
         });
     }

@@ -18,6 +18,13 @@ pub fn is_path(text: &str) -> bool {
 /// the graph.
 pub(super) fn open(path: &str) -> Result<Arc<Graph>, Fault> {
     static KNOWN: Mutex<BTreeMap<String, (String, Arc<Graph>)>> = Mutex::new(BTreeMap::new());
+    // The program inside a page has no files and no readers of them.
+    if cfg!(page) {
+        return Err(Fault::of_file(
+            "a page cannot read files",
+            "name a graph that comes with the program, or use `tailwater run`",
+        ));
+    }
     let text = read(path)?;
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, graph)) = known.get(path).filter(|(before, _)| *before == text) {

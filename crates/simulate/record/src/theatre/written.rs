@@ -1,7 +1,6 @@
 //! A scene as JSON: columns of whole numbers, times in nanoseconds as differences, so that pages stay small.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 
 use base::{FlowId, Time};
 use schemes::clause::{Clause, Decision};
@@ -9,12 +8,8 @@ use schemes::clause::{Clause, Decision};
 use super::scene::{Scene, Seen, State};
 use plan::workload::Plan;
 
-/// Writes `scene`.
-pub(super) fn write(
-    out: &mut impl Write,
-    scene: &Scene,
-    (plan, header_bytes): (&Plan, u32),
-) -> io::Result<()> {
+/// The text of `scene`.
+pub(super) fn text(scene: &Scene, (plan, header_bytes): (&Plan, u32)) -> String {
     let topology = &plan.topology;
     let names = topology.names();
     let (from, to) = topology.ends(scene.port());
@@ -30,8 +25,7 @@ pub(super) fn write(
         let since = time.as_ps().saturating_sub(begin.as_ps()) / 1000;
         i64::try_from(since).unwrap_or(i64::MAX)
     };
-    write!(
-        out,
+    let place = format!(
         r#"{{"port":{},"name":"{from} to {to}","bps":{},"delay":{},"header":{},"begin":{},"loss":{},"#,
         scene.port().0,
         spec.rate.as_bps(),
@@ -39,7 +33,7 @@ pub(super) fn write(
         header_bytes,
         begin.as_ps() / 1000,
         ns(scene.loss),
-    )?;
+    );
     let timeout = scene
         .timeout
         .map_or_else(|| "null".to_owned(), |at| ns(at).to_string());
@@ -50,17 +44,18 @@ pub(super) fn write(
         let (sender, receiver) = (connection.sender.0, connection.receiver.0);
         format!("[{},{sender},{receiver}]", flow.0)
     });
-    write!(
-        out,
+    let times = format!(
         r#""timeout":{timeout},"end":{},"spans":[{}],"flows":[{}],"#,
         ns(scene.end),
         joined(spans),
         joined(flows)
-    )?;
-    packets(out, scene, &ns)?;
-    states(out, scene, &ns)?;
-    decisions(out, scene, &ns)?;
-    out.write_all(b"}")
+    );
+    let columns = [
+        packets(scene, &ns),
+        states(scene, &ns),
+        decisions(scene, &ns),
+    ];
+    [place, times, columns.concat(), "}".to_owned()].concat()
 }
 
 /// When each packet was accepted, when it had left, its flow, where it begins, its payload and its flags.
@@ -68,7 +63,7 @@ pub(super) fn write(
 /// A packet begins where the one of its flow before it ended, and its number says how much further on. Of a packet that was
 /// dropped the time is since its acceptance; of another since the one before had left, and 0 if it did not within the
 /// scene. So most numbers are the same, which compresses well.
-fn packets(out: &mut impl Write, scene: &Scene, ns: &dyn Fn(Time) -> i64) -> io::Result<()> {
+fn packets(scene: &Scene, ns: &dyn Fn(Time) -> i64) -> String {
     let mut packets: Vec<&Seen> = scene.packets.iter().collect();
     packets.sort_by_key(|seen| seen.accepted);
     let times = differences(packets.iter().map(|seen| ns(seen.accepted)));
@@ -90,8 +85,7 @@ fn packets(out: &mut impl Write, scene: &Scene, ns: &dyn Fn(Time) -> i64) -> io:
         begin - end.unwrap_or(0)
     });
     let flows = packets.iter().map(|seen| scene.place(FlowId(seen.flow)));
-    write!(
-        out,
+    format!(
         r#""packets":{{"t":[{times}],"d":[{}],"f":[{}],"s":[{}],"l":[{}],"k":[{}]}},"#,
         joined(left),
         joined(flows),
@@ -103,7 +97,7 @@ fn packets(out: &mut impl Write, scene: &Scene, ns: &dyn Fn(Time) -> i64) -> io:
 
 /// When a state began, and its flow: congestion window (-1: none), bytes in flight, advertised window, what it waits for
 /// and how many microseconds later its timer expires (0: none runs).
-fn states(out: &mut impl Write, scene: &Scene, ns: &dyn Fn(Time) -> i64) -> io::Result<()> {
+fn states(scene: &Scene, ns: &dyn Fn(Time) -> i64) -> String {
     let states = scene.states.iter();
     let of = |value: &dyn Fn(&State) -> u64| {
         joined(scene.states.iter().map(|(_, _, state)| value(state)))
@@ -117,8 +111,7 @@ fn states(out: &mut impl Write, scene: &Scene, ns: &dyn Fn(Time) -> i64) -> io::
         let later = state.timer.saturating_sub(at.as_ps()) / 1_000_000;
         if state.timer == 0 { 0 } else { later.max(1) }
     });
-    write!(
-        out,
+    format!(
         r#""states":{{"t":[{times}],"f":[{}],"c":[{}],"i":[{}],"g":[{}],"w":[{}],"r":[{}]}},"#,
         joined(states.map(|(_, flow, _)| flow)),
         joined(windows),
@@ -130,7 +123,7 @@ fn states(out: &mut impl Write, scene: &Scene, ns: &dyn Fn(Time) -> i64) -> io::
 }
 
 /// When which flow decided what, and the clauses that ask for it.
-fn decisions(out: &mut impl Write, scene: &Scene, ns: &dyn Fn(Time) -> i64) -> io::Result<()> {
+fn decisions(scene: &Scene, ns: &dyn Fn(Time) -> i64) -> String {
     let mut clauses: Vec<(Decision, Option<Clause>)> = Vec::new();
     let mut numbers = Vec::new();
     for moment in &scene.moments {
@@ -149,8 +142,7 @@ fn decisions(out: &mut impl Write, scene: &Scene, ns: &dyn Fn(Time) -> i64) -> i
         // Neither has a character that JSON writes in another way.
         format!("[\"{}\",\"{place}\",\"{text}\"]", name(*decision))
     });
-    write!(
-        out,
+    format!(
         r#""decisions":{{"t":[{times}],"f":[{}],"c":[{}]}},"clauses":[{}]"#,
         joined(moments.map(|moment| scene.place(moment.flow))),
         joined(numbers.iter()),

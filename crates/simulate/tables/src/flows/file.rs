@@ -27,6 +27,12 @@ pub fn is_path(text: &str) -> bool {
 /// times: while its contents are the same, so is the trace.
 pub(super) fn open(path: &str, reading: &Reading) -> Result<Arc<FlowTrace>, String> {
     static KNOWN: Mutex<BTreeMap<String, Arc<FlowTrace>>> = Mutex::new(BTreeMap::new());
+    // The program inside a page has no files and no readers of them.
+    if cfg!(page) {
+        return Err(format!(
+            "{path}: a page cannot read files; name a trace that comes with the program, or use `tailwater run`"
+        ));
+    }
     let bytes = read(path)?;
     let hosts = match &reading.hosts {
         HostNames::File(path) => {
