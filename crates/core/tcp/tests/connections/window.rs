@@ -202,7 +202,7 @@ fn a_window_set_by_a_role_is_rounded_up_to_a_unit_of_the_scale() {
 fn the_window_of_an_overtaken_segment_does_not_count() {
     let mut t = Timeline::established(config());
     t.window = 2 * 1024;
-    let overtaken = t.peer_segment(base::TcpFlags::ACK);
+    let overtaken = t.peer_segment(TcpFlags::ACK);
     t.window = 6 * 1024;
     t.receive(0..2).expect_ack(1).expect_ack(2);
     t.deliver(overtaken);
