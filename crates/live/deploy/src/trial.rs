@@ -124,7 +124,7 @@ fn law(plan: &TrialPlan) -> Result<Scheme, DeployError> {
     Ok(scheme)
 }
 
-/// What was attached for a trial, open for as long as it lasts.
+/// The law that was attached for a trial, open for as long as it lasts.
 struct Standing {
     record: Record,
     pins: Pinned,
@@ -274,7 +274,7 @@ impl Standing {
         Ok(self.maps.renew(lease)?)
     }
 
-    /// What somebody else changed, if anything.
+    /// The change that somebody else made, if any.
     fn drift(&self) -> Result<Option<String>, DeployError> {
         let why = if !self.is_own()? {
             "somebody changed what is attached"
@@ -294,7 +294,7 @@ impl Standing {
         Ok(ends > self.lease_ends.max(now()) + Duration::from_millis(10))
     }
 
-    /// Whether what is written down and what stands at the hooks are what was attached.
+    /// True if the record and the programs at the hooks are those of the trial.
     fn is_own(&self) -> Result<bool, DeployError> {
         if Record::of(&self.record.place)?.as_ref() != Some(&self.record) {
             return Ok(false);
@@ -340,7 +340,7 @@ fn parent() -> Option<i32> {
 
 /// A law acts for so long after the process that switches it has died.
 const LEASE: Duration = Duration::from_secs(2);
-/// Flows of connections that closed are told so many seconds after their end.
+/// Seconds from the end of a flow until it is told, if its connection closed.
 const CLOSED_LATE_S: f64 = 2.5;
 /// So many flows the guard looks back: 40 MB.
 const MOST_FLOWS: usize = 1_000_000;

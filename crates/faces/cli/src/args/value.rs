@@ -124,7 +124,7 @@ impl ArrayJob {
     }
 }
 
-/// Those of Slurm (`sbatch`, "Output environment variables"), of an indexed job of Kubernetes, of AWS Batch, `HyperQueue` and
+/// Variables of Slurm (`sbatch`, "Output environment variables"), of an indexed job of Kubernetes, of AWS Batch, `HyperQueue` and
 /// PBS.
 const JOBS: [ArrayJob; 5] = [
     ArrayJob {

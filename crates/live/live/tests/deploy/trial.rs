@@ -66,7 +66,7 @@ impl Drop for PlanFile {
     }
 }
 
-/// What a trial told.
+/// The lines of a trial.
 fn told(child: Child) -> Vec<Value> {
     let output = child.wait_with_output().expect("it ends");
     let text = String::from_utf8_lossy(&output.stdout);

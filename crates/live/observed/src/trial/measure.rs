@@ -1,4 +1,4 @@
-//! What a trial measures, and bounds on it.
+//! The number that a trial measures, and bounds on it.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What is decided before anything acts.
+//! The plan, decided before anything acts.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ pub struct TrialPlan {
     pub schedule: Vec<bool>,
     /// The number that is compared.
     pub measure: TrialMeasure,
-    /// What it is to stay below with the law.
+    /// The bound for it with the law.
     pub goal: Option<TrialGoal>,
     /// When the law is taken away early.
     pub guard: TrialGuard,
@@ -112,7 +112,7 @@ impl TrialShape {
     }
 }
 
-/// Whether the law acts in each of so many periods: a coin for each pair of neighbours decides which of both comes first.
+/// Whether the law acts in each period: a coin for each pair of neighbours decides which of both comes first.
 #[must_use]
 pub fn schedule(periods: u32, seed: u64) -> Vec<bool> {
     let pairs = 0..u64::from(periods / 2);
