@@ -76,9 +76,6 @@ enum Chore {
         /// Measure instead how much faster one simulation is on several threads of this machine
         #[arg(long, conflicts_with_all = ["instructions", "live", "commands"])]
         threads: bool,
-        /// Four observers of one way, killed ten times: for two minutes, or for TAILWATER_OBSERVE_S seconds, as root
-        #[arg(long, conflicts_with_all = ["python", "grants", "tun", "relations", "threads"])]
-        observe: bool,
     },
     /// Write the generated pages of docs/reference and the sample in README.md
     Docs,
@@ -139,6 +136,9 @@ enum Chore {
         /// That no result depends on the threads: 1,000 random networks, the built-in scenarios, 100 runs under load
         #[arg(long, conflicts_with_all = ["python", "grants", "tun", "relations"])]
         threads: bool,
+        /// Four observers of one way, killed ten times: for two minutes, or for TAILWATER_OBSERVE_S seconds, as root
+        #[arg(long, conflicts_with_all = ["python", "grants", "tun", "relations", "threads"])]
+        observe: bool,
     },
     /// Build the program inside the pages of `tailwater explore`, and compare its answers with ours; needs Clang, Node.js,
     /// the target wasm32-wasip1 and wasm-opt

@@ -1,11 +1,11 @@
-//! The findings of a trial, for people.
+//! The plan and the result of a trial, for people.
 
 use observed::trial::{TrialArm, TrialEnd, TrialPlan, TrialResult, TrialVerdict};
 
 use crate::observation::time;
 use crate::words::{counted, grouped, three_digits};
 
-/// The plan of a trial, decided before a law acts.
+/// The plan, decided before a law acts.
 pub fn planned(plan: &TrialPlan) -> String {
     let (law, place) = (&plan.law, place(plan));
     let shape = &plan.shape;
@@ -103,7 +103,7 @@ pub fn settled(plan: &TrialPlan, found: &TrialResult, end: &TrialEnd) -> String 
     out
 }
 
-/// Periods that do not count, the acts of the law, and the state that the trial leaves.
+/// The flows left out, the packets that the law changed, and the state of the device.
 fn aside(plan: &TrialPlan, found: &TrialResult, end: &TrialEnd) -> Vec<String> {
     let sum = |of: fn(&TrialArm) -> u64| of(&found.on) + of(&found.off);
     let (near, old) = (sum(|arm| arm.near_switch), sum(|arm| arm.old));

@@ -235,7 +235,8 @@ pub(crate) struct KeepArgs {
     /// Go on where an earlier run of the same scenario ended; start if there is none
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Run only every N-th point, beginning with the I-th, for `merge` to put together
+    /// Run only every N-th point, beginning with the I-th, for `merge` to put together; in a job of an array "auto", or
+    /// "auto/N" where the batch system does not tell a job how many there are
     #[arg(long, value_name = "I/N", value_parser = shard, requires = "out")]
     pub(crate) shard: Option<Shard>,
 }

@@ -230,7 +230,7 @@ impl Looks<'_> {
     }
 }
 
-/// A plain incast has to show it under each seed.
+/// A plain incast has to show it under all of these seeds.
 const SEEDS: NonZeroU32 = NonZeroU32::new(10).expect("ten is above zero");
 /// Simulations of some milliseconds each.
 const MOST_LOOKS: u32 = 3_000;
@@ -239,7 +239,7 @@ const MOST_LOOKS: u32 = 3_000;
 mod tests {
     use super::*;
 
-    /// An answer of `bytes` from one of many servers to one client.
+    /// An answer of one of many servers to one client.
     fn answer(number: u32, bytes: u64, timeouts: u32) -> Flow {
         let flow = json!({
             "start_s": 2.0 + 1e-5 * f64::from(number), "fct_s": 0.3, "bytes": bytes,

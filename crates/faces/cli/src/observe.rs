@@ -107,7 +107,7 @@ pub(crate) struct Watched<'a> {
 }
 
 impl Watched<'_> {
-    /// The observation, the flows, and remarks.
+    /// The observation, its flows, and remarks.
     pub(crate) fn watch(
         &self,
         given: &[String],

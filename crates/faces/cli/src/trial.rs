@@ -104,7 +104,7 @@ fn measure(order: &TrialOrder) -> Result<TrialMeasure, Problems> {
     }
 }
 
-/// Checks everything before anything acts.
+/// Watches the device before anything acts.
 fn before(order: &TrialOrder, given: &[String]) -> Result<(Observation, Vec<Flow>), Stop> {
     let seconds = order.before.unwrap_or(order.period).as_secs();
     output::complain(&format!(
@@ -175,7 +175,7 @@ fn planned(
     })
 }
 
-/// The prediction of the model for the law with its usual settings; nothing if it has no such law.
+/// The effect of the law in the model, with its usual settings; nothing if the model has no such law.
 fn expected(
     order: &TrialOrder,
     measure: TrialMeasure,
@@ -226,7 +226,7 @@ fn tell(folder: &Path, format: TextOrJson) -> Result<(), Stop> {
     })
 }
 
-/// The files of a trial, read.
+/// Reads and settles the files of a trial.
 fn read(folder: &Path) -> Result<(TrialPlan, String, TrialResult, TrialEnd), Problems> {
     let opened = |name: &str| {
         let path = folder.join(name);
@@ -243,7 +243,7 @@ fn read(folder: &Path) -> Result<(TrialPlan, String, TrialResult, TrialEnd), Pro
     })?;
     let text = opened(protocol::FILE)?;
     let text = String::from_utf8_lossy(&text);
-    // A killed program may have left half a line.
+    // A trial that was killed may have left half a line.
     let whole = text.rfind('\n').map_or(0, |last| last + 1);
     let lines = protocol::read_all(&text[..whole]).map_err(|error| {
         let problem = Problem::new(format!(

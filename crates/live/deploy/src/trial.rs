@@ -124,7 +124,7 @@ fn law(plan: &TrialPlan) -> Result<Scheme, DeployError> {
     Ok(scheme)
 }
 
-/// The law that was attached for a trial, open for as long as the trial lasts.
+/// The law that was attached for a trial, open for as long as it lasts.
 struct Standing {
     record: Record,
     pins: Pinned,
@@ -274,7 +274,7 @@ impl Standing {
         Ok(self.maps.renew(lease)?)
     }
 
-    /// A change by somebody else, if there is any.
+    /// The change that somebody else made, if any.
     fn drift(&self) -> Result<Option<String>, DeployError> {
         let why = if !self.is_own()? {
             "somebody changed what is attached"
@@ -294,7 +294,7 @@ impl Standing {
         Ok(ends > self.lease_ends.max(now()) + Duration::from_millis(10))
     }
 
-    /// Whether the record and the hooks still have the law that was attached.
+    /// True if the record and the programs at the hooks are those of the trial.
     fn is_own(&self) -> Result<bool, DeployError> {
         if Record::of(&self.record.place)?.as_ref() != Some(&self.record) {
             return Ok(false);
@@ -340,7 +340,7 @@ fn parent() -> Option<i32> {
 
 /// A law acts for so long after the process that switches it has died.
 const LEASE: Duration = Duration::from_secs(2);
-/// Seconds after their end in which flows of closed connections are told.
+/// Seconds from the end of a flow until it is told, if its connection closed.
 const CLOSED_LATE_S: f64 = 2.5;
 /// So many flows the guard looks back: 40 MB.
 const MOST_FLOWS: usize = 1_000_000;

@@ -24,7 +24,7 @@ pub struct Incident {
     pub flows: Vec<Flow>,
 }
 
-/// Flows to one receiver, enough of them at once.
+/// A time in which enough flows to one receiver were there at once.
 struct Crowd<'a> {
     receiver: &'a str,
     begin_s: f64,
@@ -79,8 +79,8 @@ impl Incident {
 }
 
 impl Observation {
-    /// The same network with flows that need no file: a number of senders answer one receiver with a number of bytes each,
-    /// within a number of seconds.
+    /// The same network with flows that need no file: this number of senders answer one receiver with as many bytes each,
+    /// within this number of seconds.
     #[must_use]
     pub fn plain_scenario(
         &self,
@@ -206,7 +206,7 @@ fn anonymise(flows: &mut [Flow]) {
 mod tests {
     use super::*;
 
-    /// A number of flows to one receiver at once; one of them has a timeout.
+    /// This number of flows to one receiver at once; one of them has timeouts.
     fn crowd(at_s: f64, flows: u32, receiver: &str, timeouts: u32) -> Vec<Flow> {
         let one = |number: u32| Flow {
             sender: format!("192.168.7.{number}:{}", 40_000 + number),

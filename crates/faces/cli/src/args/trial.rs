@@ -61,7 +61,7 @@ pub(crate) struct TrialOrder {
     /// How long to watch before anything acts [default: as long as a period]
     #[arg(long, value_name = "TIME", value_parser = period)]
     pub(crate) before: Option<Duration>,
-    /// Bound that flows are to stay below with the law, as in 'p99 < 20ms'; p50, p99 and mean of completion times are measured
+    /// A bound for flows with the law, as in 'p99 < 20ms': on p50, p99 or the mean of completion times
     #[arg(long, value_name = "GOAL", value_parser = TrialMeasure::goal)]
     pub(crate) goal: Option<(TrialMeasure, TrialGoal)>,
     /// Take the law away if two periods with it are worse than without it by more than this [default: 'p99 > +50%', or 50 %

@@ -55,11 +55,89 @@ pub(super) fn jobs(text: &str) -> Result<NonZeroUsize, String> {
 }
 
 pub(super) fn shard(text: &str) -> Result<Shard, String> {
+    if let Some(rest) = text.strip_prefix("auto") {
+        let count = rest.strip_prefix('/');
+        return shard_of_job(count, &|name| std::env::var(name).ok());
+    }
     let number = |text: &str| text.trim().parse().ok();
     let parts = text.split_once('/');
     let shard = parts.and_then(|(i, n)| Shard::new(number(i)?, number(n)?));
-    shard.ok_or_else(|| "expected I/N with I from 1 to N, as in 1/8".into())
+    shard
+        .ok_or_else(|| "expected I/N with I from 1 to N, as in 1/8, or auto in an array job".into())
 }
+
+/// The shard of a job of an array, by the variables that its batch system sets; `count` is the number of jobs, if it was
+/// given.
+fn shard_of_job(
+    count: Option<&str>,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Shard, String> {
+    let number = |name: &str| variable(name)?.trim().parse::<u32>().ok();
+    let found = JOBS.iter().find_map(|job| Some((job, number(job.index)?)));
+    let (job, index) = found.ok_or_else(|| {
+        let names = JOBS.map(|job| job.index);
+        format!(
+            "this is no job of an array: none of {} is set",
+            names.join(", ")
+        )
+    })?;
+    let least = job.least.map_or(Some(0), number).unwrap_or(0);
+    let step = job.step.and_then(number).unwrap_or(1).max(1);
+    let count = match count {
+        Some(count) => count.trim().parse().ok(),
+        None => job.count.and_then(number),
+    };
+    let count = count.ok_or_else(|| {
+        let name = job.index;
+        format!("{name} does not say how many jobs there are: expected auto/N, as in auto/16")
+    })?;
+    let place = index.checked_sub(least).map(|place| place / step + 1);
+    let shard = place.and_then(|place| Shard::new(place, count));
+    shard.ok_or_else(|| {
+        let (name, last) = (job.index, u64::from(least) + u64::from(count.saturating_sub(1)) * u64::from(step));
+        format!("{name} is {index}, and indices of {count} jobs go from {least} to {last}: make an array without gaps")
+    })
+}
+
+/// The variables of a batch system.
+#[derive(Clone, Copy)]
+struct ArrayJob {
+    /// The index of this job.
+    index: &'static str,
+    /// The least index; 0 without it.
+    least: Option<&'static str>,
+    /// From one index to the next; 1 without it.
+    step: Option<&'static str>,
+    /// The number of jobs.
+    count: Option<&'static str>,
+}
+
+impl ArrayJob {
+    /// One that counts from 0 and does not say how far.
+    const fn from_zero(index: &'static str) -> Self {
+        Self {
+            index,
+            least: None,
+            step: None,
+            count: None,
+        }
+    }
+}
+
+/// Variables of Slurm (`sbatch`, "Output environment variables"), of an indexed job of Kubernetes, of AWS Batch, `HyperQueue` and
+/// PBS.
+const JOBS: [ArrayJob; 5] = [
+    ArrayJob {
+        index: "SLURM_ARRAY_TASK_ID",
+        least: Some("SLURM_ARRAY_TASK_MIN"),
+        step: Some("SLURM_ARRAY_TASK_STEP"),
+        count: Some("SLURM_ARRAY_TASK_COUNT"),
+    },
+    ArrayJob::from_zero("JOB_COMPLETION_INDEX"),
+    ArrayJob::from_zero("AWS_BATCH_JOB_ARRAY_INDEX"),
+    ArrayJob::from_zero("HQ_TASK_ID"),
+    ArrayJob::from_zero("PBS_ARRAY_INDEX"),
+];
 
 /// Which causes of differences to try.
 pub(super) fn causes() -> impl TypedValueParser<Value = Causes> {
@@ -144,6 +222,47 @@ const MOST_ORDERS: u32 = 1000;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_job_of_an_array_knows_its_shard_wherever_indices_begin() {
+        let of = |count: Option<&str>, set: &[(&str, &str)]| {
+            let variable = |name: &str| {
+                let found = set.iter().find(|(own, _)| *own == name);
+                found.map(|(_, value)| (*value).to_owned())
+            };
+            shard_of_job(count, &variable)
+        };
+        let slurm = |id, least, step| {
+            [
+                ("SLURM_ARRAY_TASK_ID", id),
+                ("SLURM_ARRAY_TASK_MIN", least),
+                ("SLURM_ARRAY_TASK_STEP", step),
+                ("SLURM_ARRAY_TASK_COUNT", "10"),
+            ]
+        };
+        let shard = |place| Ok(Shard::new(place, 10).expect("a shard"));
+        assert_eq!(of(None, &slurm("0", "0", "1")), shard(1), "--array=0-9");
+        assert_eq!(of(None, &slurm("10", "1", "1")), shard(10), "--array=1-10");
+        assert_eq!(
+            of(None, &slurm("18", "0", "2")),
+            shard(10),
+            "--array=0-18:2"
+        );
+        for name in [
+            "JOB_COMPLETION_INDEX",
+            "AWS_BATCH_JOB_ARRAY_INDEX",
+            "HQ_TASK_ID",
+            "PBS_ARRAY_INDEX",
+        ] {
+            assert_eq!(of(Some("10"), &[(name, "9")]), shard(10), "{name}");
+            let why = of(None, &[(name, "9")]).expect_err("nobody says how many");
+            assert!(why.contains("auto/N"), "{why}");
+            let why = of(Some("10"), &[(name, "10")]).expect_err("beyond the last");
+            assert!(why.contains("from 0 to 9"), "{why}");
+        }
+        let why = of(None, &[]).expect_err("no job");
+        assert!(why.contains("SLURM_ARRAY_TASK_ID"), "{why}");
+    }
 
     #[test]
     fn leases_have_units_and_an_end() {

@@ -19,7 +19,7 @@ fn watching(dev: &str, netns: &str, more: &[&str]) -> Child {
     watching_for("60", dev, netns, more)
 }
 
-/// The same for a number of seconds.
+/// The same, for this number of seconds.
 fn watching_for(seconds: &str, dev: &str, netns: &str, more: &[&str]) -> Child {
     let mut command = Command::new(program());
     command.args(["observe", "--dev", dev, "--netns", netns]);

@@ -66,7 +66,7 @@ impl Drop for PlanFile {
     }
 }
 
-/// The output of a trial.
+/// The lines of a trial.
 fn told(child: Child) -> Vec<Value> {
     let output = child.wait_with_output().expect("it ends");
     let text = String::from_utf8_lossy(&output.stdout);

@@ -1,4 +1,4 @@
-//! The measures of a trial, and bounds on them.
+//! The number that a trial measures, and bounds on it.
 
 use std::fmt;
 

@@ -1,11 +1,13 @@
-//! Decisions before anything acts.
+//! The plan, decided before anything acts.
 
 use serde::{Deserialize, Serialize};
 
 use engine::random::Stream;
 
 use super::measure::{TrialGoal, TrialGuard, TrialMeasure};
+use crate::cure::Attach;
 use crate::prediction::Prediction;
+use crate::times::Times;
 
 /// Everything about a trial that is decided before it begins: its hash is told, so that nobody can change it afterwards.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -31,7 +33,7 @@ pub struct TrialPlan {
     pub schedule: Vec<bool>,
     /// The number that is compared.
     pub measure: TrialMeasure,
-    /// Bound that the measure is to stay below with the law.
+    /// The bound for it with the law.
     pub goal: Option<TrialGoal>,
     /// When the law is taken away early.
     pub guard: TrialGuard,
@@ -125,10 +127,10 @@ impl ExpectedEffect {
     /// one without that law, have none.
     #[must_use]
     pub fn of(prediction: &Prediction, law: &str, measure: TrialMeasure) -> Option<Self> {
-        let is_it = |attach: &crate::Attach| attach.scheme == law;
+        let is_it = |attach: &Attach| attach.scheme == law;
         let mut cures = prediction.cures.iter();
         let cure = cures.find(|cure| cure.attach.as_ref().is_some_and(is_it))?;
-        let of = |times: &crate::Times| match measure {
+        let of = |times: &Times| match measure {
             TrialMeasure::P50 => Some(times.fct_p50_s),
             TrialMeasure::P99 => Some(times.fct_p99_s),
             TrialMeasure::Mean => None,

@@ -1,4 +1,4 @@
-//! The findings of a trial.
+//! The result of a trial.
 
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ pub struct TrialEnd {
     pub detached: bool,
 }
 
-/// The verdict of a trial, in one word.
+/// The verdict of a trial.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrialVerdict {
@@ -148,7 +148,7 @@ pub struct TrialResult {
 /// The flows of one period.
 #[derive(Default)]
 struct Sorted {
-    /// The periods that count, of the first and of the second half.
+    /// Completion times that count, of the first and of the second half.
     halves: [Vec<f64>; 2],
     near_switch: u64,
     old: u64,
@@ -286,7 +286,7 @@ impl TrialPlan {
         values
     }
 
-    /// The logarithm of the number with the law over the number without it, for each pair of neighbours that both have one.
+    /// For each pair of neighbours with two numbers, the logarithm of the number with the law over the other one.
     fn differences(&self, values: &[Option<f64>]) -> Vec<f64> {
         let pairs = values.chunks_exact(2).zip(self.schedule.chunks_exact(2));
         let difference = |(values, on): (&[Option<f64>], &[bool])| {
@@ -397,7 +397,7 @@ fn interval(pairs: &[f64], seed: u64) -> (f64, f64) {
     )
 }
 
-/// Subsets of `things` things as bits, the empty one first.
+/// Subsets of this number of things as bits; the empty one comes first.
 fn ways(things: usize, seed: u64, purpose: u64) -> Vec<u64> {
     if things <= MOST_COUNTED {
         return (0..1 << things).collect();
@@ -408,7 +408,7 @@ fn ways(things: usize, seed: u64, purpose: u64) -> Vec<u64> {
     std::iter::once(0).chain(drawn).collect()
 }
 
-/// An effect is called if chance makes one as large in a smaller share of trials than this.
+/// An effect is called if chance makes one as large in a smaller share of trials.
 const ALPHA: f64 = 0.05;
 /// Fewer pairs agree by chance too often.
 const LEAST_PAIRS: usize = 6;
@@ -416,5 +416,5 @@ const LEAST_PAIRS: usize = 6;
 const LEAST_FLOWS: usize = 5;
 /// Of more pairs not all ways are counted, which are 16,384.
 const MOST_COUNTED: usize = 14;
-/// Number of ways that are drawn instead: a probability of 5 % is right to 0.2 %.
+/// The number of ways drawn instead: a probability of 5 % is right to 0.2 %.
 const DRAWS: u64 = 20_000;

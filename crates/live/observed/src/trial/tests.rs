@@ -98,7 +98,7 @@ fn many_pairs_are_judged_by_draws_as_all_ways_would() {
     let (periods, flows) = made(&plan, &mut |on, _| if on { 0.09 } else { 0.1 });
     let found = plan.settle(&periods, &flows, &acted());
     assert!(found.p.is_some_and(|p| p < 0.001), "{found:?}");
-    // And an effect of none on average has nearly every chance.
+    // A difference that vanishes on average has nearly every chance.
     let mut turn = 0;
     let (periods, flows) = made(&plan, &mut |on, _| {
         turn += 1;
