@@ -13,6 +13,9 @@
 //! assert_eq!(outcome.metrics.flows_completed, outcome.flows.len() as u64);
 //! ```
 
+#[macro_use]
+mod forward;
+
 mod alone;
 pub mod breakdown;
 mod collectives;

@@ -1,7 +1,5 @@
 //! Watching a simulation without changing it.
 
-mod forward;
-
 use std::any::Any;
 
 use base::{FlowId, HostId, Packet, Time};
@@ -10,7 +8,6 @@ use schemes::{Receiver, Sender};
 use tcp::{Endpoint, Host};
 
 use crate::parts::Breakdown;
-pub(crate) use forward::{follow, forward};
 
 /// Sees a simulation happen. `()` sees nothing and costs nothing; each of a pair sees everything; `None`
 /// sees nothing; a closure sees every packet-hop.

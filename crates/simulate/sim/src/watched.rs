@@ -5,7 +5,7 @@ use schemes::{Receiver, Sender};
 use tcp::Host;
 
 use crate::breakdown::Follower;
-use crate::probe::{Branch, Divide, Follow, Probe, Sees, follow, forward};
+use crate::probe::{Branch, Divide, Follow, Probe, Sees};
 
 /// A probe from outside, and what breaks completion times down: either or both.
 pub(crate) struct Watched<P> {

@@ -9,7 +9,7 @@ use tcp::Host;
 
 use super::partition::Partition;
 use crate::breakdown::{Followed, Follower};
-use crate::probe::{Branch, Divide, Follow, Probe, Sees, follow, forward};
+use crate::probe::{Branch, Divide, Follow, Probe, Sees};
 use crate::watched::Watched;
 
 /// The part that a world is, and what has happened at its borders that has not been told.

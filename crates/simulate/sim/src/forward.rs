@@ -1,10 +1,10 @@
 //! Passing calls on from one probe to others.
 //!
-//! The methods that report something are listed once each: a method that is added to [`Probe`](super::Probe) or
-//! [`Follow`](super::Follow) reaches whatever stands behind a probe by one more line here.
+//! The methods that report something are listed once each: a method that is added to [`Probe`](crate::probe::Probe) or
+//! [`Follow`](crate::probe::Follow) reaches whatever stands behind a probe by one more line here.
 
-/// Implements [`Probe`](super::Probe) by that of others: of `both` fields of a type, in their order, `if_any` of an option, or
-/// `through` a pointer. Generic parameters stand in brackets.
+/// Implements [`Probe`](crate::probe::Probe) by that of others: of `both` fields of a type, in their order, of an option,
+/// `if_any`, or `through` a pointer. Generic parameters stand in brackets.
 macro_rules! forward {
     (@both [$($generics:tt)*] $type:ty, $first:tt, $second:tt;
      $($method:ident ( $($argument:ident : $kind:ty),* ) ;)*) => {
@@ -55,7 +55,7 @@ macro_rules! forward {
         }
     };
     ($way:ident $($of:tt)*) => {
-        $crate::probe::forward! { @$way $($of)*;
+        forward! { @$way $($of)*;
             on_hop(port: fabric::PortId, packet: &base::Packet, now: base::Time);
             on_level(port: fabric::PortId, waiting: u64, at: base::Time);
             on_accept(port: fabric::PortId, packet: &base::Packet, now: base::Time);
@@ -74,7 +74,7 @@ macro_rules! forward {
     };
 }
 
-/// Passes calls of [`Follow`](super::Follow) on to the follower in a field, if there is one; for those that it does the same
+/// Passes calls of [`Follow`](crate::probe::Follow) on to the follower in a field, if there is one; for those that it does the same
 /// with, the implementation has methods of its own.
 macro_rules! follow {
     ($field:ident) => {
@@ -95,7 +95,7 @@ macro_rules! follow {
             next.map_or_else(Vec::new, $crate::probe::Follow::take)
         }
 
-        $crate::probe::follow! { $field;
+        follow! { $field;
             on_message_end(of: base::FlowId, id: u32, now: base::Time);
             on_send(packet: &base::Packet, now: base::Time);
             on_arrival(port: fabric::PortId, packet: &base::Packet);
@@ -112,5 +112,3 @@ macro_rules! follow {
         })*
     };
 }
-
-pub(crate) use {follow, forward};
