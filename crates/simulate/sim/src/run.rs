@@ -72,7 +72,7 @@ pub fn run(point: &PointSpec) -> Result<Outcome, RunError> {
 /// [`run`], ended without a result where it exceeds its limits.
 ///
 /// # Panics
-/// As [`run`] does.
+/// Where [`run`] does.
 pub fn within(limits: Limits<'_>, point: &PointSpec) -> Result<Outcome, RunError> {
     let role_set = RoleSet::of(point);
     if role_set.roles.iter().any(|roles| roles.receiver.is_some()) {
@@ -86,7 +86,7 @@ pub fn within(limits: Limits<'_>, point: &PointSpec) -> Result<Outcome, RunError
 /// [`run`] with a probe that sees every packet-hop.
 ///
 /// # Panics
-/// As [`run`] does.
+/// Where [`run`] does.
 pub fn observe(point: &PointSpec, probe: &mut dyn Probe) -> Result<Outcome, RunError> {
     let watching = Watching {
         probe: Some(probe),
@@ -110,7 +110,7 @@ pub struct Watching<'a> {
 /// it has receiver roles, whose calls the other hosts leave out.
 ///
 /// # Panics
-/// As [`run`] does.
+/// Where [`run`] does.
 pub fn watch(
     limits: Limits<'_>,
     point: &PointSpec,
@@ -125,7 +125,7 @@ pub fn watch(
 /// [`watch`], in the world that is watched even if nothing watches: for programs that are to have no other.
 ///
 /// # Panics
-/// As [`run`] does.
+/// Where [`run`] does.
 pub fn watched(
     limits: Limits<'_>,
     point: &PointSpec,
