@@ -12,6 +12,10 @@ use super::Arrival;
 use crate::config::{Agreement, Config};
 
 /// Which ACKs leave at once.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about the connection"
+)]
 #[derive(Debug)]
 pub(super) struct QuickAcks {
     /// Segments that are still acknowledged one by one.
