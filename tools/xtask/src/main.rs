@@ -136,7 +136,7 @@ enum Chore {
         /// That no result depends on the threads: 1,000 random networks, the built-in scenarios, 100 runs under load
         #[arg(long, conflicts_with_all = ["python", "grants", "tun", "relations"])]
         threads: bool,
-        /// Four observers of one way, killed ten times: for two minutes, or for TAILWATER_OBSERVE_S seconds, as root
+        /// Four observers of one way, killed ten times: for two minutes, or for `TAILWATER_OBSERVE_S` seconds, as root
         #[arg(long, conflicts_with_all = ["python", "grants", "tun", "relations", "threads"])]
         observe: bool,
     },

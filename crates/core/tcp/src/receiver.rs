@@ -213,33 +213,7 @@ impl Receiver {
         self.next + payload <= self.edge && self.assembler.is_empty() && self.fin.is_none()
     }
 
-    /// [`Receiver::on_segment`] of the next segment in order, which it [takes](Receiver::takes_next).
-    #[inline(always)]
-    pub(crate) fn on_next(
-        &mut self,
-        packet: &Packet,
-        config: &Config,
-        rtt: &RttEstimator,
-        now: Time,
-    ) {
-        self.store_next(packet);
-        self.schedule_ack(true, config, rtt, now);
-    }
-
-    /// [`Receiver::on_next`] without a call for the policy, which most receivers have here.
-    #[inline(always)]
-    pub(crate) fn on_next_judged(
-        &mut self,
-        packet: &Packet,
-        config: &Config,
-        rtt: &RttEstimator,
-        now: Time,
-    ) {
-        self.store_next(packet);
-        let decision = self.judge_here(true, rtt, now);
-        self.decide(true, decision, config, now);
-    }
-
+    /// Stores the next segment in order, which it [takes](Receiver::takes_next).
     #[inline(always)]
     fn store_next(&mut self, packet: &Packet) {
         let (offset, payload) = (self.next, u64::from(packet.payload));

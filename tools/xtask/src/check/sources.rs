@@ -30,7 +30,7 @@ const UNBOUNDED: &str = "crates/core/schemes";
 const REFERENCE: &str = "docs/reference/cli.md";
 /// Programs and texts for people, which suggest the next run; the commands that results keep, which repeat a failed point
 /// or a figure; the command that a page shows; and the command that puts a cure there.
-const MAY_NAME_FLAGS: [&str; 16] = [
+const MAY_NAME_FLAGS: [&str; 17] = [
     "crates/faces/api/src/reproduction",
     "crates/faces/cli/",
     "crates/faces/explain/",
@@ -43,6 +43,7 @@ const MAY_NAME_FLAGS: [&str; 16] = [
     "crates/live/deploy/src",
     "crates/live/live/src",
     "crates/live/observed/src/command.rs",
+    "crates/live/observed/src/trial/plan.rs",
     "tools/oracle/src/question.rs",
     "crates/simulate/results/src/summary.rs",
     "crates/papers/report/src/paper/page.rs",

@@ -1,6 +1,6 @@
 //! When a segment is acknowledged.
 
-use base::{Ecn, Time};
+use base::{Ecn, Packet, Time};
 
 use super::policy::AckDecision;
 use super::{EarlyAck, Receiver, Segment};
@@ -8,6 +8,33 @@ use crate::config::{Config, EcnMode};
 use crate::rtt::RttEstimator;
 
 impl Receiver {
+    /// [`Receiver::on_segment`] of the next segment in order, which it [takes](Receiver::takes_next).
+    #[inline(always)]
+    pub(crate) fn on_next(
+        &mut self,
+        packet: &Packet,
+        config: &Config,
+        rtt: &RttEstimator,
+        now: Time,
+    ) {
+        self.store_next(packet);
+        self.schedule_ack(true, config, rtt, now);
+    }
+
+    /// [`Receiver::on_next`] without a call for the policy, which most receivers have here.
+    #[inline(always)]
+    pub(crate) fn on_next_judged(
+        &mut self,
+        packet: &Packet,
+        config: &Config,
+        rtt: &RttEstimator,
+        now: Time,
+    ) {
+        self.store_next(packet);
+        let decision = self.judge_here(true, rtt, now);
+        self.decide(true, decision, config, now);
+    }
+
     /// A segment has come with this mark, and answers one or not.
     #[inline(always)]
     pub(super) fn note_mark(&mut self, ecn: Ecn, cwr: bool) {
