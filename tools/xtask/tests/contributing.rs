@@ -348,10 +348,11 @@ impl Copy {
         command.env("CARGO_TARGET_DIR", &self.target);
         let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).parent();
         command.env("CARGO_BUILD_BUILD_DIR", shared.expect("a folder above"));
-        // Nothing here runs long enough for optimised code to pay for its compilation.
+        // Nothing here runs long enough for optimised code to pay for its compilation. The level of debug information is
+        // one that nobody else has: with equal profiles crates of the copy would overwrite those of the workspace.
         command
             .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
-            .env("CARGO_PROFILE_DEV_DEBUG", "0");
+            .env("CARGO_PROFILE_DEV_DEBUG", "line-directives-only");
         let output = command.output().expect("cargo starts");
         let messages = String::from_utf8_lossy(&output.stderr);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
