@@ -20,7 +20,7 @@ pub(crate) struct Kept {
     file: PathBuf,
     /// The fewest flows, if the model shows the incident.
     least: Option<Least>,
-    /// The same without a trace, if that shows it, too.
+    /// An incast without a trace, if it shows the incident, too.
     plain: Option<Plain>,
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn keep(out: &Path, seen: &Observation, flows: &[Flow]) -> Result<Opt
     } else {
         None
     };
-    // What is looked at in between is nobody's.
+    // Nobody needs the trace of the intermediate scenarios.
     drop(fs::remove_file(looks.trace()));
     Ok(Some(Kept {
         incident,

@@ -16,7 +16,7 @@ pub(crate) fn write(out: &Path, seen: &Observation, flows: &[Flow]) -> Result<bo
         return Ok(false);
     }
     if let Some(folder) = out.parent() {
-        // What is wrong with it is told by the files.
+        // If the folder cannot be made, writing the files below tells why.
         drop(fs::create_dir_all(folder));
     }
     let name = out.file_stem().unwrap_or_default().to_string_lossy();

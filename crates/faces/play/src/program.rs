@@ -116,7 +116,7 @@ fn check(orders: &[Order]) {
     }
 }
 
-/// The same with every number as a real one: a script writes 1.0 as 1.
+/// Returns `value` with every number as a real number: a script writes 1.0 as 1.
 fn with_reals(value: &Value) -> Value {
     match value {
         Value::Number(number) => number.as_f64().into(),

@@ -195,7 +195,7 @@ impl Run<'_> {
             thread::sleep(LOOK.min(left));
             self.count.look(observer, now())?;
             self.keep();
-            // What stands there is taken away, if it is still that of the trial.
+            // The caller removes the law at the hooks, if it is still the trial's.
             if let Some(why) = self.is_over()? {
                 return Ok((Some(why), false));
             }

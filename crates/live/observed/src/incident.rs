@@ -79,8 +79,8 @@ impl Incident {
 }
 
 impl Observation {
-    /// The same network with flows that need no file: this number of senders answer one receiver with as many bytes each,
-    /// within this number of seconds.
+    /// A scenario of the same network whose flows need no file: a number of senders answer one receiver with equally many
+    /// bytes each, within a number of seconds.
     #[must_use]
     pub fn plain_scenario(
         &self,

@@ -94,7 +94,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         };
         let ack = una + advance;
         let edge = ack + (u64::from(packet.window) << self.scales.1);
-        // What data tells the side that receives.
+        // A side that only receives learns nothing but the window from data.
         if advance == 0 && self.sender.is_recorded() && self.sender.has_only_listened() {
             self.sender.on_window_alone((next, edge), false);
         } else {

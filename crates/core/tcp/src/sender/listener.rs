@@ -99,7 +99,7 @@ mod tests {
         sender
     }
 
-    // What is left out is what finds nothing: the whole way leaves the same state, and says the same.
+    // The shortcut leaves out only steps without effect: the whole way leaves the same state and gives the same answer.
     #[test]
     fn a_side_that_has_only_listened_is_left_as_by_the_whole_way() {
         for sack in [true, false] {

@@ -164,7 +164,7 @@ fn two_seconds_after_a_trial_was_killed_everything_passes() {
     child.kill().expect("it runs");
     child.wait().expect("it ends");
     waits_for(&bed, false, Duration::from_millis(2_500));
-    // What stands there is told, and a trial begins where nothing stands.
+    // A second trial names the law that is still attached, and does not begin.
     let output = Command::new(program()).args(plan.words()).output();
     let output = output.expect("the program starts");
     let text = String::from_utf8_lossy(&output.stdout);

@@ -606,7 +606,7 @@ fn capable_packets_are_marked_from_the_threshold_on() {
     }
 }
 
-/// The same law twice: one that acts, and one that only looks on.
+/// Loads a law twice: the first acts, the second only looks on.
 fn acting_and_in_the_shadow(law: &Loadable) -> Option<[Port; 2]> {
     let setup = Setup {
         shadow: true,
