@@ -50,16 +50,8 @@ struct Page {
 }
 
 fn pages(repository: &Repository) -> Result<Vec<Page>, Failure> {
-    let targets = ["--bin", "tailwater", "--example", "reference"];
-    // As the tests build them, so that what both use is built once.
-    let built = repository.built(&[&["build", "--workspace"], &targets[..]].concat())?;
-    let program = |name: &str| {
-        let found = built
-            .iter()
-            .find(|path| path.file_stem().is_some_and(|stem| stem == name));
-        found.ok_or_else(|| Failure(format!("cargo built no program called {name}")))
-    };
-    let (tailwater, reference) = (program("tailwater")?, program("reference")?);
+    let tailwater = &repository.program("tailwater")?;
+    let reference = &repository.program("reference")?;
     let mut pages = Vec::new();
     for name in ["schemes", "keys", "results"] {
         pages.push(Page {

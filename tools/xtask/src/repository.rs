@@ -115,6 +115,16 @@ impl Repository {
             .map_err(|error| Failure(format!("cargo metadata is not JSON: {error}")))
     }
 
+    /// A program or an example of the workspace, built as the tests build it. All programs are: where only some are, Cargo
+    /// compiles most crates from outside once more, as none of those uses what macros use.
+    pub(crate) fn program(&self, name: &str) -> Result<PathBuf, Failure> {
+        let built = self.built(&PROGRAMS)?;
+        let found = built
+            .into_iter()
+            .find(|path| path.file_stem().is_some_and(|stem| stem == name));
+        found.ok_or_else(|| Failure(format!("cargo built no program called {name}")))
+    }
+
     /// The programs that a Cargo command builds; its messages go to standard error.
     pub(crate) fn built(&self, arguments: &[&str]) -> Result<Vec<PathBuf>, Failure> {
         let mut command = self.cargo(arguments);
@@ -127,6 +137,9 @@ impl Repository {
         Ok(text.lines().filter_map(executable).collect())
     }
 }
+
+/// Builds every program of the workspace, and the example that writes pages.
+pub(crate) const PROGRAMS: [&str; 5] = ["build", "--workspace", "--bins", "--example", "reference"];
 
 /// The folder of the crate that the file at `path` is a source of, and the file below its `src`; `None` for tests,
 /// benchmarks and build scripts beside `src`.

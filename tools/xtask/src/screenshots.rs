@@ -15,9 +15,7 @@ use browser::{CHROMIUM, option};
 
 /// Runs the scenarios of the guide and draws their reports.
 pub(crate) fn draw(repository: &Repository) -> Result<(), Failure> {
-    let built = repository.built(&["build", "--package", "tailwater", "--bin", "tailwater"])?;
-    let tailwater = built.first();
-    let tailwater = tailwater.ok_or_else(|| Failure("cargo built no tailwater".to_owned()))?;
+    let tailwater = &repository.program("tailwater")?;
     let chromium = chromium()?;
     let folder = repository.path("target/screenshots");
     if folder.exists() {

@@ -17,10 +17,7 @@ pub(crate) fn run(repository: &Repository, folder: &Path) -> Result<(), Failure>
             folder.display()
         )));
     }
-    let built = repository.built(&["build", "--package", "tailwater"])?;
-    let program = built
-        .first()
-        .ok_or_else(|| Failure("cargo built no program".to_owned()))?;
+    let program = &repository.program("tailwater")?;
     let mut counts = Counts::default();
     for file in &files {
         let whole = refusal(program, file, "whole")?;

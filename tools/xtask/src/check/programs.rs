@@ -6,7 +6,7 @@
 
 use super::step::Lack;
 use crate::bench;
-use crate::repository::{Failure, Repository, run};
+use crate::repository::{Failure, PROGRAMS, Repository, run};
 
 pub(super) fn lacks(_: &Repository) -> Option<Lack> {
     let lacks = !bench::builds_programs();
@@ -18,8 +18,8 @@ pub(super) fn lacks(_: &Repository) -> Option<Lack> {
 /// Lints them.
 pub(super) fn lint(repository: &Repository) -> Result<(), Failure> {
     let clippy = [
-        &["clippy", "--all-targets"],
-        &WITH_PROGRAMS[..],
+        &["clippy", "--workspace", "--all-targets"],
+        &FEATURES[..],
         &["--", "-D", "warnings"],
     ];
     run(&mut repository.cargo(&clippy.concat()))
@@ -28,15 +28,15 @@ pub(super) fn lint(repository: &Repository) -> Result<(), Failure> {
 /// Tests them, beside the command that starts them.
 pub(super) fn test(repository: &Repository) -> Result<(), Failure> {
     // Built as for the generated files, where it is compared with what the tests build.
-    let command = ["build", "--bin", "tailwater", "--example", "reference"];
-    run(&mut repository.cargo(&[&command, &WITH_PROGRAMS[..]].concat()))?;
+    run(&mut repository.cargo(&[&PROGRAMS, &FEATURES[..]].concat()))?;
     let tests = ["deploy", "live", "parser", "programs", "tun"].map(|test| ["--test", test]);
-    let tests = [&["test", "--lib"], tests.as_flattened(), &WITH_PROGRAMS].concat();
+    let tests = [
+        &["test", "--workspace", "--lib"],
+        tests.as_flattened(),
+        &FEATURES,
+    ]
+    .concat();
     run(&mut repository.cargo(&tests))
 }
 
-const WITH_PROGRAMS: [&str; 3] = [
-    "--workspace",
-    "--features",
-    "programs/kernel,tailwater-live/kernel",
-];
+const FEATURES: [&str; 2] = ["--features", "programs/kernel,tailwater-live/kernel"];
