@@ -85,11 +85,19 @@ fn flows(lines: &[Value], to: &str) -> Vec<Value> {
 #[test]
 fn a_few_flows_one_behind_the_other_are_quiet() {
     let Some(bed) = Bed::new() else { return };
-    let child = watching(PORT, &bed.namespace(SWITCH), &[]);
-    for _ in 0..5 {
-        bed.transfer(2, 5_000);
-    }
-    let (lines, seen) = ended(child);
+    let watched = || {
+        let child = watching(PORT, &bed.namespace(SWITCH), &[]);
+        for _ in 0..5 {
+            bed.transfer(2, 5_000);
+        }
+        ended(child)
+    };
+    // At a round trip of 10 us a kernel that other work keeps from its packets now and then sends one again of which nothing
+    // was lost. That is not quiet, and not what this asks for.
+    let is_repeated = |(_, seen): &(Vec<Value>, Value)| seen["repeats"] != 0 && seen["drops"] == 0;
+    let mut watches = (0..3).map(|_| watched());
+    let last = watches.by_ref().find(|watch| !is_repeated(watch));
+    let (lines, seen) = last.expect("one of three in which nothing was sent again");
     assert_eq!(seen["judged"]["verdict"], "quiet", "{seen}");
     let flows = flows(&lines, "10.9.2.1:");
     assert_eq!(flows.len(), 10, "{flows:?}");
