@@ -79,7 +79,7 @@ pub struct Number {
     pub paper: (f64, f64),
     /// Its unit, as in `ms`; `%` for reductions and increases.
     pub unit: String,
-    /// How far ours may be off, as a share of the paper's value or of the end of its range; of a reduction above
+    /// How far ours may be off, as a share of the paper's value or of the end of its range; of a reduction or a share above
     /// one half, as a share of what remains.
     pub tolerance: f64,
     /// How far ours may be off, in a unit of its own, where a share makes no sense.

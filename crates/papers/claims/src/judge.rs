@@ -2,8 +2,8 @@
 //!
 //! A number is reproduced if ours is within the claim's tolerance of the paper's, or if the paper's lies
 //! between the least and the greatest of the seeds; a range is reproduced if ours is inside. Partly, if sign
-//! and order hold and ours is within a factor of 2. A reduction by more than half is judged by what remains. Orders and shapes are counted: reproduced if they hold
-//! everywhere, partly if at half of the places or more. Nothing else enters a verdict.
+//! and order hold and ours is within a factor of 2. A reduction by more than half, and a share of more than half, are judged
+//! by what remains. Orders and shapes are counted: reproduced if they hold everywhere, partly if at half of the places or more. Nothing else enters a verdict.
 
 mod bench;
 mod count;

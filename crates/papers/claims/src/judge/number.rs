@@ -8,7 +8,7 @@ use super::order;
 use super::swept::SweptValues;
 use super::verdict::{Finding, Verdict};
 use super::words::digits;
-use crate::{Claim, Compare, Number, Of, Operand};
+use crate::{Claim, Compare, Number, Of, Operand, Statistic};
 
 pub(super) fn judge(
     claim: &Claim,
@@ -224,12 +224,18 @@ fn verdict(
 }
 
 impl Number {
-    /// All that a reduction is a share of, in the claim's unit, where more than half of it is gone in the paper. Then what
-    /// remains is judged: of 96 %, 99.5 % is far off, although it is within 4 % of it.
+    /// All that a reduction or a share of flows is a part of, in the claim's unit, where the paper has more than half of it.
+    /// Then what remains is judged: of 96 %, 99.5 % is far off, although it is within 4 % of it.
     fn whole(&self, scale: f64) -> Option<f64> {
         let whole = 1.0 / scale;
-        let is_most = self.compare == Compare::Reduction && self.paper.0 > whole / 2.0;
-        (is_most && self.within.is_none()).then_some(whole)
+        let statistic = self.of.measure.statistic.as_ref();
+        let is_share = statistic.is_some_and(|it| matches!(it, Statistic::Share { .. }));
+        let is_part = match self.compare {
+            Compare::Reduction => true,
+            Compare::Value => is_share,
+            _ => false,
+        };
+        (is_part && self.paper.0 > whole / 2.0 && self.within.is_none()).then_some(whole)
     }
 }
 

@@ -597,28 +597,42 @@ fn checks_of_our_own_are_judged_and_not_counted() {
 
 #[test]
 fn a_large_reduction_is_judged_by_what_remains() {
-    let reduction = |paper: f64| {
+    judged_by_what_remains("reduction", |paper| {
         format!(
             "at = {{ \"workload.senders\" = 100 }}\nmeasure = \"queue_max_bytes\"\nof = \"rcc\"\n\
              against = \"newreno\"\ncompare = \"reduction\"\nunit = \"%\"\npaper = {paper}"
         )
-    };
-    let figure = format!("{INCAST}{}", claim("x", "number", &reduction(52.0)));
-    let folder = Folder::with("judging_remains_first", &figure);
+    });
+}
+
+#[test]
+fn a_large_share_of_flows_is_judged_by_what_remains() {
+    judged_by_what_remains("share", |paper| {
+        format!(
+            "at = {{ \"workload.senders\" = 100 }}\nof = \"newreno\"\n\
+             measure = {{ flows = \"fct_us\", statistic = \"share\", above = \"12ms\" }}\nunit = \"%\"\npaper = {paper}"
+        )
+    });
+}
+
+/// Judges a claim whose number is between 50 and 100 % as it is, a fifth off, and far off in what remains.
+fn judged_by_what_remains(name: &str, of: impl Fn(f64) -> String) {
+    let figure = format!("{INCAST}{}", claim("x", "number", &of(52.0)));
+    let folder = Folder::with(&format!("judging_{name}_first"), &figure);
     let paper = folder.paper();
     let run = folder.run(&paper.experiments[0], &[], "run");
     let ours = findings(&paper.experiments[0], &bench(&run));
-    let ours = ours[0].1.value.expect("both have a queue");
+    let ours = ours[0].1.value.expect("it was measured");
     let remains = 100.0 - ours;
     assert!(remains > 0.0 && ours > 50.0, "{ours}");
     judge_all(
-        "judging_remains",
+        &format!("judging_{name}"),
         "number",
         &[
-            ("yes-near", &reduction(100.0 - remains / 1.15)),
-            // Within a fifth of the reduction, and not of what remains.
-            ("partly-a-fifth-of-it", &reduction(100.0 - remains / 1.3)),
-            ("no-a-third", &reduction(100.0 - remains / 3.0)),
+            ("yes-near", &of(100.0 - remains / 1.15)),
+            // Within a fifth of the whole number, and not of what remains.
+            ("partly-a-fifth-of-it", &of(100.0 - remains / 1.3)),
+            ("no-a-third", &of(100.0 - remains / 3.0)),
         ],
     );
 }
