@@ -206,21 +206,23 @@ impl Queue {
     }
 }
 
-/// The verdict: the first of these that holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// Many send to one at once, and lose packets or wait for timeouts then.
-    Incast,
-    /// Packets are lost, and not because many send to one at once.
-    LossWithoutIncast,
-    /// Short bursts fill half of the queue, or the link where no queue can be read, and nothing is lost.
-    Microbursts,
-    /// Most flows end within three round trips: the window they begin with decides how long they take.
-    SlowStartBound,
-    /// None of these.
-    #[default]
-    Quiet,
+base::names! {
+    /// The verdict: the first of these that holds.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Verdict {
+        /// Many send to one at once, and lose packets or wait for timeouts then.
+        Incast = "incast",
+        /// Packets are lost, and not because many send to one at once.
+        LossWithoutIncast = "loss without incast",
+        /// Short bursts fill half of the queue, or the link where no queue can be read, and nothing is lost.
+        Microbursts = "microbursts without loss",
+        /// Most flows end within three round trips: the window they begin with decides how long they take.
+        SlowStartBound = "slow-start bound",
+        /// None of these.
+        #[default]
+        Quiet = "quiet",
+    }
 }
 
 /// A verdict with its evidence.
@@ -245,20 +247,6 @@ pub struct Judged {
     pub long_flows: u64,
     /// Those of them that ended within three round trips.
     pub short_lived: u64,
-}
-
-impl Verdict {
-    /// In words.
-    #[must_use]
-    pub const fn says(self) -> &'static str {
-        match self {
-            Self::Incast => "incast",
-            Self::LossWithoutIncast => "loss without incast",
-            Self::Microbursts => "microbursts without loss",
-            Self::SlowStartBound => "slow-start bound",
-            Self::Quiet => "quiet",
-        }
-    }
 }
 
 #[cfg(test)]
