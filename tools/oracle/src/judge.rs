@@ -12,7 +12,7 @@ use crate::answer::Answer;
 use crate::list::{Kind, PACKET, Scenario, number};
 use statistics::{LEVEL, Ratio, can_tell, mean, median, permuted, ratio_of_counts, ratio_of_means};
 
-/// What the answers of one side come to.
+/// The answers of one side in a few numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Side {
     /// Payload over time of all boots together, in Mbit/s.

@@ -53,34 +53,26 @@ pub struct Row {
     pub notice: Option<String>,
 }
 
-/// Whether the simulator follows a rule.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-pub enum Ours {
-    /// The same as the kernel, under `tcp.profile = "linux"`.
-    #[serde(rename = "same")]
-    Same,
-    /// Something else.
-    #[serde(rename = "differs")]
-    Differs,
-    /// Nothing.
-    #[serde(rename = "not simulated")]
-    NotSimulated,
-    /// There is no rule: these functions move data about or serve other purposes.
-    #[serde(rename = "no rule")]
-    NoRule,
+base::names! {
+    /// Whether the simulator follows a rule.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+    pub enum Ours {
+        /// The same as the kernel, under `tcp.profile = "linux"`.
+        #[serde(rename = "same")]
+        Same = "same",
+        /// Something else.
+        #[serde(rename = "differs")]
+        Differs = "differs",
+        /// Nothing.
+        #[serde(rename = "not simulated")]
+        NotSimulated = "not simulated",
+        /// There is no rule: these functions move data about or serve other purposes.
+        #[serde(rename = "no rule")]
+        NoRule = "no rule",
+    }
 }
 
 impl Ours {
-    /// The word of the page.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Same => "same",
-            Self::Differs => "differs",
-            Self::NotSimulated => "not simulated",
-            Self::NoRule => "no rule",
-        }
-    }
-
     /// Whether the simulator does something about it.
     pub const fn is_simulated(self) -> bool {
         matches!(self, Self::Same | Self::Differs)

@@ -115,6 +115,35 @@ macro_rules! settings {
     };
 }
 
+/// Declares an enum whose variants have names: a constant `ALL` with every variant in the order of declaration, a method
+/// `name`, and `Display`, which writes the name.
+#[macro_export]
+macro_rules! names {
+    (
+        $(#[$meta:meta])*
+        pub enum $enum:ident { $( $(#[$of_variant:meta])* $variant:ident = $name:literal ),+ $(,)? }
+    ) => {
+        $(#[$meta])*
+        pub enum $enum { $( $(#[$of_variant])* $variant ),+ }
+
+        impl $enum {
+            /// Every variant, in the order of declaration.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
+
+            /// The name.
+            pub const fn name(self) -> &'static str {
+                match self { $( Self::$variant => $name ),+ }
+            }
+        }
+
+        impl ::core::fmt::Display for $enum {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+
 /// Declares an enum whose variants a user writes as words.
 #[macro_export]
 macro_rules! choices {

@@ -66,8 +66,9 @@ struct Node {
 
 impl Calendar {
     /// An empty calendar for events that are mostly less than `horizon` picoseconds ahead and at first `gap`
-    /// picoseconds apart: a bucket then holds about one event. If that takes more buckets than there
-    /// are, buckets are wider and hold more: the heap, where the rest goes, costs more than to sort a few.
+    /// picoseconds apart: a bucket then holds about one event. Where that would take too many buckets, they
+    /// are wider and hold several: sorting a few events costs less than the heap, which takes the events beyond the last
+    /// bucket.
     pub(crate) fn new(horizon: u64, gap: u64, salt: u64) -> Self {
         let width = (gap / 4).clamp(horizon / MOST as u64, horizon / LEAST as u64);
         let shift = width.max(1).next_power_of_two().ilog2();

@@ -61,16 +61,18 @@ pub struct Place {
     pub of: u32,
 }
 
-/// What a switch is called, from the hosts upwards.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-#[expect(missing_docs, reason = "the names are the field's")]
-pub enum Layer {
-    Switch,
-    Leaf,
-    Edge,
-    Aggregation,
-    Spine,
-    Core,
+base::names! {
+    /// What a switch is called, from the hosts upwards.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+    #[expect(missing_docs, reason = "the names are the field's")]
+    pub enum Layer {
+        Switch = "switch",
+        Leaf = "leaf",
+        Edge = "edge",
+        Aggregation = "aggregation",
+        Spine = "spine",
+        Core = "core",
+    }
 }
 
 /// Nodes and links. Hosts are numbered in the order they are added.
@@ -277,31 +279,6 @@ impl Default for Place {
             position: 0,
             of: 1,
         }
-    }
-}
-
-impl Layer {
-    /// Every layer, from the hosts upwards.
-    pub const ALL: [Self; 6] = [
-        Self::Switch,
-        Self::Leaf,
-        Self::Edge,
-        Self::Aggregation,
-        Self::Spine,
-        Self::Core,
-    ];
-}
-
-impl fmt::Display for Layer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Switch => "switch",
-            Self::Leaf => "leaf",
-            Self::Edge => "edge",
-            Self::Aggregation => "aggregation",
-            Self::Spine => "spine",
-            Self::Core => "core",
-        })
     }
 }
 

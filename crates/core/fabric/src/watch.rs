@@ -69,59 +69,30 @@ pub trait Watch {
 
 impl Watch for () {}
 
-/// Why a packet was dropped.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum DropReason {
-    /// It did not fit into its queue.
-    Full,
-    /// The buffer that all queues of the switch share was full.
-    Pool,
-    /// Its queue had its share of that buffer.
-    Threshold,
-    /// The port that brought it had filled the headroom of its class, although that was paused there.
-    Headroom,
-    /// The discipline of the queue decided so; a link that loses packets in front of its queue is such a discipline.
-    Discipline,
-    /// Its link was down.
-    LinkDown,
-    /// A switch at an end of its link restarted.
-    Restart,
-    /// The host at an end of its link had disappeared.
-    HostGone,
-    /// A link lost it at random.
-    Lossy,
-    /// It was damaged on the wire, and the node behind that found so.
-    Corrupt,
-}
-
-impl DropReason {
-    /// Every reason, in the order of declaration.
-    pub const ALL: [Self; 10] = [
-        Self::Full,
-        Self::Pool,
-        Self::Threshold,
-        Self::Headroom,
-        Self::Discipline,
-        Self::LinkDown,
-        Self::Restart,
-        Self::HostGone,
-        Self::Lossy,
-        Self::Corrupt,
-    ];
-
-    /// Its name in traces: `drops_` and this name are the column that counts such drops, if there is one.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Full => "port",
-            Self::Pool => "pool",
-            Self::Threshold => "threshold",
-            Self::Headroom => "headroom",
-            Self::Discipline => "discipline",
-            Self::LinkDown => "link_down",
-            Self::Restart => "restart",
-            Self::HostGone => "host_gone",
-            Self::Lossy => "lossy",
-            Self::Corrupt => "corrupt",
-        }
+base::names! {
+    /// Why a packet was dropped. The name is that in traces: `drops_` and the name are the column that counts such drops, if
+    /// there is one.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum DropReason {
+        /// It did not fit into its queue.
+        Full = "port",
+        /// The buffer that all queues of the switch share was full.
+        Pool = "pool",
+        /// Its queue had its share of that buffer.
+        Threshold = "threshold",
+        /// The port that brought it had filled the headroom of its class, although that was paused there.
+        Headroom = "headroom",
+        /// The discipline of the queue decided so; a link that loses packets in front of its queue is such a discipline.
+        Discipline = "discipline",
+        /// Its link was down.
+        LinkDown = "link_down",
+        /// A switch at an end of its link restarted.
+        Restart = "restart",
+        /// The host at an end of its link had disappeared.
+        HostGone = "host_gone",
+        /// A link lost it at random.
+        Lossy = "lossy",
+        /// It was damaged on the wire, and the node behind that found so.
+        Corrupt = "corrupt",
     }
 }

@@ -68,39 +68,27 @@ pub type MakeQueue = Box<dyn Fn(&PortInfo, Discipline) -> Discipline + Send + Sy
 /// Makes what a host adds below TCP.
 pub type MakeHost = Box<dyn Fn(&HostInfo) -> Box<dyn HostHelper> + Send + Sync>;
 
-/// A role a scheme can fill.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Role {
-    /// Congestion control of a sender, per connection.
-    Sender,
-    /// What a receiver's or switch's scheme adds at the sending host, beside whatever sender it has.
-    Helper,
-    /// Control of a receiving host over all its connections.
-    Receiver,
-    /// How endpoints use congestion marks.
-    Marks,
-    /// The order in which a sender sends its data, and the priority of each segment.
-    SendOrder,
-    /// What an end host adds below TCP, to every segment of all its connections.
-    Host,
-    /// How ports queue: the discipline of switches, and whether ports have priorities.
-    Queue,
-    /// What switches do to packets besides queueing them.
-    Switch,
-}
-
-impl Role {
-    /// Every role, from the sender to the switch.
-    pub const ALL: &[Self] = &[
-        Self::Sender,
-        Self::Helper,
-        Self::Receiver,
-        Self::Marks,
-        Self::SendOrder,
-        Self::Host,
-        Self::Queue,
-        Self::Switch,
-    ];
+base::names! {
+    /// A role a scheme can fill.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum Role {
+        /// Congestion control of a sender, per connection.
+        Sender = "the sender's congestion control",
+        /// What a receiver's or switch's scheme adds at the sending host, beside whatever sender it has.
+        Helper = "what is added to the sender",
+        /// Control of a receiving host over all its connections.
+        Receiver = "the receiver's control",
+        /// How endpoints use congestion marks.
+        Marks = "the use of marks",
+        /// The order in which a sender sends its data, and the priority of each segment.
+        SendOrder = "what is sent when",
+        /// What an end host adds below TCP, to every segment of all its connections.
+        Host = "what hosts add below TCP",
+        /// How ports queue: the discipline of switches, and whether ports have priorities.
+        Queue = "how switches queue",
+        /// What switches do to packets besides queueing them.
+        Switch = "what switches do to packets",
+    }
 }
 
 /// The roles of a scheme or composition, ready to be played.
@@ -348,21 +336,6 @@ impl Helper {
 impl fmt::Debug for Scheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Sender => "the sender's congestion control",
-            Self::Helper => "what is added to the sender",
-            Self::Receiver => "the receiver's control",
-            Self::Marks => "the use of marks",
-            Self::SendOrder => "what is sent when",
-            Self::Host => "what hosts add below TCP",
-            Self::Queue => "how switches queue",
-            Self::Switch => "what switches do to packets",
-        })
     }
 }
 

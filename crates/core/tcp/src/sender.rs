@@ -90,7 +90,8 @@ pub(crate) struct Sender<C> {
     orders: Orders,
     /// Whether the congestion control says when segments leave ([`SegmentCc::pacing`](crate::SegmentCc::pacing)).
     paces: bool,
-    /// Whether [`pace`] asks before each segment: it paces, or it keeps no record and others may hold segments back.
+    /// Whether every segment passes [`pace`] first: the congestion control paces, or segments may be held back and are not
+    /// recorded.
     gated: bool,
     /// Whether segments may wait in the host's queue ([`small_queue`]).
     crowds_host: bool,

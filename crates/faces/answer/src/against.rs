@@ -155,7 +155,7 @@ fn line(what: String, change: &Change) -> Vec<String> {
         b,
         percent(change),
         interval,
-        change.verdict.word().to_owned(),
+        change.verdict.name().to_owned(),
     ]
 }
 

@@ -13,7 +13,7 @@ pub fn observed(seen: &Observation, notes: &[&str], flows: Option<&Vec<Flow>>) -
         "{}, {} s: {}\n",
         seen.place(),
         three_digits(seen.seconds),
-        seen.judged.verdict.says()
+        seen.judged.verdict.name()
     );
     let mut line = |text: &str| {
         out.push_str("  ");

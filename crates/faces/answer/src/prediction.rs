@@ -346,24 +346,18 @@ mod tests {
     fn flows() -> Vec<Flow> {
         let answer = |number: u32| Flow {
             start_s: f64::from(number),
-            opened_s: None,
             fct_s: if number.is_multiple_of(50) {
                 0.233
             } else {
                 0.026_3
             },
-            bytes: 65_536,
-            sender: format!("10.0.0.{}:5000", 2 + number % 24),
-            receiver: "10.0.3.7:41000".to_owned(),
             timeouts: u32::from(number.is_multiple_of(50)),
-            fast_retransmits: 0,
-            probes: 0,
-            repeats: 0,
-            drops: 0,
-            waited_s: 0.0,
-            leaves: true,
             is_told: false,
-            closed: true,
+            ..Flow::lossless(
+                format!("10.0.0.{}:5000", 2 + number % 24),
+                "10.0.3.7:41000",
+                65_536,
+            )
         };
         (0..1_200).map(answer).collect()
     }

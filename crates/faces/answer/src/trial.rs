@@ -71,7 +71,7 @@ pub fn settled(plan: &TrialPlan, found: &TrialResult, end: &TrialEnd) -> String 
         ));
     }
     match found.agreement {
-        Some(agreement) => line(format!("{}: {}", predicted(plan), agreement.says())),
+        Some(agreement) => line(format!("{}: {}", predicted(plan), agreement.name())),
         None => line(predicted(plan)),
     }
     if let (Some(goal), Some((with, without))) = (plan.goal, found.goal) {

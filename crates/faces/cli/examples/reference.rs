@@ -162,7 +162,7 @@ fn choices() -> String {
     page += "\nSchemes by what they decide:\n\n";
     page += &row(["what", "schemes"]);
     page += "|---|---|\n";
-    for role in Role::ALL {
+    for role in &Role::ALL {
         let schemes = schemes::all().iter();
         let deciding = schemes.filter(|scheme| scheme.roles.contains(role));
         let names: Vec<String> = deciding

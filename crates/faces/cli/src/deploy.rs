@@ -29,14 +29,14 @@ pub(crate) fn deploy(command: &DeployCommand, given: &[String]) -> Result<(), St
 
 /// Puts a law at a port.
 fn attach(args: &AttachArgs, given: &[String]) -> Result<(), Stop> {
-    law_settings::check(&args.scheme, &args.sets)?;
+    law_settings::check(&args.scheme, &args.law.sets)?;
     let mut words = words(
         &["attach", &args.scheme, "--dev", &args.dev],
-        args.netns.as_deref(),
+        args.law.netns.as_deref(),
     );
     let mut add = |name: &str, value: &str| words.extend([name.into(), value.into()]);
-    args.sets.iter().for_each(|set| add("--set", set));
-    if let Some(bytes) = args.buffer {
+    args.law.sets.iter().for_each(|set| add("--set", set));
+    if let Some(bytes) = args.law.buffer {
         add("--buffer", &bytes.to_string());
     }
     if let Some(device) = &args.queue_of {

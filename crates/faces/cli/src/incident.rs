@@ -241,13 +241,15 @@ mod tests {
 
     /// An answer of one of many servers to one client.
     fn answer(number: u32, bytes: u64, timeouts: u32) -> Flow {
-        let flow = json!({
-            "start_s": 2.0 + 1e-5 * f64::from(number), "fct_s": 0.3, "bytes": bytes,
-            "sender": format!("192.168.7.{number}:80"), "receiver": format!("192.168.9.1:{}", 4_000 + number),
-            "timeouts": timeouts, "fast_retransmits": 0, "probes": 0, "repeats": 0, "drops": timeouts, "waited_s": 0.0,
-            "leaves": true, "is_told": true, "closed": true
-        });
-        serde_json::from_value(flow).expect("a flow")
+        let sender = format!("192.168.7.{number}:80");
+        let receiver = format!("192.168.9.1:{}", 4_000 + number);
+        Flow {
+            start_s: 2.0 + 1e-5 * f64::from(number),
+            fct_s: 0.3,
+            timeouts,
+            drops: timeouts,
+            ..Flow::lossless(sender, receiver, bytes)
+        }
     }
 
     #[test]

@@ -204,20 +204,8 @@ mod tests {
     fn flow(number: u32) -> Flow {
         Flow {
             start_s: f64::from(number) * 1e-5,
-            opened_s: None,
             fct_s: 0.002,
-            bytes: 20_000,
-            sender: format!("10.0.0.{number}:5"),
-            receiver: "10.0.1.1:80".to_owned(),
-            timeouts: 0,
-            fast_retransmits: 0,
-            probes: 0,
-            repeats: 0,
-            drops: 0,
-            waited_s: 0.0,
-            leaves: true,
-            is_told: true,
-            closed: true,
+            ..Flow::lossless(format!("10.0.0.{number}:5"), "10.0.1.1:80", 20_000)
         }
     }
 

@@ -37,7 +37,7 @@ pub(crate) fn trial(args: &TrialArgs, given: &[String]) -> Result<(), Stop> {
 /// The whole way of a trial.
 fn carry_out(order: &TrialOrder, given: &[String]) -> Result<(), Stop> {
     let measure = measure(order)?;
-    law_settings::check(&order.scheme, &order.sets)?;
+    law_settings::check(&order.scheme, &order.law.sets)?;
     // Whether the periods are long enough is known when timers were seen.
     TrialShape::new(order.periods, order.period.as_secs_f64(), Some(0.0)).map_err(refused)?;
     let folder = order.out.clone().unwrap_or_else(|| {
@@ -113,7 +113,7 @@ fn before(order: &TrialOrder, given: &[String]) -> Result<(Observation, Vec<Flow
     ));
     let watched = Watched {
         dev: &order.dev,
-        netns: order.netns.as_deref(),
+        netns: order.law.netns.as_deref(),
         seconds,
         metrics: None,
     };
@@ -155,10 +155,10 @@ fn planned(
     Ok(TrialPlan {
         version: sim::VERSION.to_owned(),
         law: order.scheme.clone(),
-        sets: order.sets.clone(),
-        buffer: order.buffer,
+        sets: order.law.sets.clone(),
+        buffer: order.law.buffer,
         device: order.dev.clone(),
-        netns: order.netns.clone().unwrap_or_default(),
+        netns: order.law.netns.clone().unwrap_or_default(),
         shape,
         seed: order.seed,
         schedule: schedule(order.periods, order.seed),

@@ -146,7 +146,7 @@ mod tests {
 
     use super::*;
 
-    /// Waits for three ticks while `meanwhile` is watched, and returns what that returns.
+    /// Runs `meanwhile` and waits for three ticks behind it; returns its result.
     fn ticking<T>(meanwhile: impl FnOnce() -> T) -> T {
         let ticks = AtomicU32::new(0);
         let tick = || {

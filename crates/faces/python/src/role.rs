@@ -4,6 +4,7 @@
 //! that simulates them holds the interpreter's lock meanwhile ([`Interpreter`]), so that a call costs no more than
 //! a call does. An exception ends the simulation of its point, and no other.
 
+mod attributes;
 mod class;
 mod hook;
 mod interpreter;

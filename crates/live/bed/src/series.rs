@@ -17,12 +17,12 @@ use tcp::Endpoint;
 
 use crate::counters::EVERY;
 
-/// A run over time, in microseconds from its zero.
+/// Events of a run, each with its time in microseconds since the start of the run.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Series {
-    /// From when on how many bytes waited at the bottleneck.
+    /// The queue of the bottleneck: from this time on this many bytes waited.
     pub(crate) queue: Vec<(f64, u64)>,
-    /// When how many bytes more were read, of which connection.
+    /// Reads: the time, the connection, and the bytes read.
     pub(crate) arrivals: Vec<(f64, u32, u64)>,
     /// When which connection noticed which loss; nothing if nobody can tell. Its sender does, but for a timer of its
     /// receiver's FIN.

@@ -89,21 +89,8 @@ impl Observation {
         within_s: f64,
     ) -> String {
         let flow = |number: usize| Flow {
-            sender: format!("{number:05}:1"),
-            receiver: "receiver:1".to_owned(),
-            bytes,
-            start_s: 0.0,
-            opened_s: None,
-            fct_s: 0.0,
-            timeouts: 0,
-            fast_retransmits: 0,
-            probes: 0,
-            repeats: 0,
-            drops: 0,
-            waited_s: 0.0,
             leaves: self.leaves(),
-            is_told: true,
-            closed: true,
+            ..Flow::lossless(format!("{number:05}:1"), "receiver:1", bytes)
         };
         let flows: Vec<_> = (0..senders).map(flow).collect();
         let within_us = within_s * 1e6;

@@ -484,20 +484,8 @@ mod tests {
     fn flow(sender: &str, start_s: f64) -> Flow {
         Flow {
             start_s,
-            opened_s: None,
             fct_s: 0.1,
-            bytes: 1_000,
-            sender: sender.to_owned(),
-            receiver: "10.0.0.9:80".to_owned(),
-            timeouts: 0,
-            fast_retransmits: 0,
-            probes: 0,
-            repeats: 0,
-            drops: 0,
-            waited_s: 0.0,
-            leaves: true,
-            is_told: true,
-            closed: true,
+            ..Flow::lossless(sender, "10.0.0.9:80", 1_000)
         }
     }
 

@@ -43,6 +43,30 @@ pub struct Flow {
     pub closed: bool,
 }
 
+impl Flow {
+    /// A flow of this machine that leaves by the device and loses nothing. It starts and ends at 0, on a connection that was
+    /// open before.
+    pub fn lossless(sender: impl Into<String>, receiver: impl Into<String>, bytes: u64) -> Self {
+        Self {
+            start_s: 0.0,
+            opened_s: None,
+            fct_s: 0.0,
+            bytes,
+            sender: sender.into(),
+            receiver: receiver.into(),
+            timeouts: 0,
+            fast_retransmits: 0,
+            probes: 0,
+            repeats: 0,
+            drops: 0,
+            waited_s: 0.0,
+            leaves: true,
+            is_told: true,
+            closed: true,
+        }
+    }
+}
+
 /// The result of an observation.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -206,21 +230,23 @@ impl Queue {
     }
 }
 
-/// The verdict: the first of these that holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// Many send to one at once, and lose packets or wait for timeouts then.
-    Incast,
-    /// Packets are lost, and not because many send to one at once.
-    LossWithoutIncast,
-    /// Short bursts fill half of the queue, or the link where no queue can be read, and nothing is lost.
-    Microbursts,
-    /// Most flows end within three round trips: the window they begin with decides how long they take.
-    SlowStartBound,
-    /// None of these.
-    #[default]
-    Quiet,
+base::names! {
+    /// The verdict: the first of these that holds.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Verdict {
+        /// Many send to one at once, and lose packets or wait for timeouts then.
+        Incast = "incast",
+        /// Packets are lost, and not because many send to one at once.
+        LossWithoutIncast = "loss without incast",
+        /// Short bursts fill half of the queue, or the link where no queue can be read, and nothing is lost.
+        Microbursts = "microbursts without loss",
+        /// Most flows end within three round trips: the window they begin with decides how long they take.
+        SlowStartBound = "slow-start bound",
+        /// None of these.
+        #[default]
+        Quiet = "quiet",
+    }
 }
 
 /// A verdict with its evidence.
@@ -247,20 +273,6 @@ pub struct Judged {
     pub short_lived: u64,
 }
 
-impl Verdict {
-    /// In words.
-    #[must_use]
-    pub const fn says(self) -> &'static str {
-        match self {
-            Self::Incast => "incast",
-            Self::LossWithoutIncast => "loss without incast",
-            Self::Microbursts => "microbursts without loss",
-            Self::SlowStartBound => "slow-start bound",
-            Self::Quiet => "quiet",
-        }
-    }
-}
-
 #[cfg(test)]
 impl Flow {
     /// One between two hosts, without any loss, whose connection opens with it.
@@ -269,18 +281,7 @@ impl Flow {
             start_s,
             opened_s: Some(start_s),
             fct_s,
-            bytes: 10_000,
-            sender: "10.0.0.1:5".to_owned(),
-            receiver: "10.0.0.9:80".to_owned(),
-            timeouts: 0,
-            fast_retransmits: 0,
-            probes: 0,
-            repeats: 0,
-            drops: 0,
-            waited_s: 0.0,
-            leaves: true,
-            is_told: true,
-            closed: true,
+            ..Self::lossless("10.0.0.1:5", "10.0.0.9:80", 10_000)
         }
     }
 }

@@ -136,21 +136,8 @@ mod tests {
 
     fn flow(bytes: u64, fct_s: f64) -> Flow {
         Flow {
-            start_s: 0.0,
-            opened_s: None,
             fct_s,
-            bytes,
-            sender: "10.0.0.1:5".to_owned(),
-            receiver: "10.0.0.9:80".to_owned(),
-            timeouts: 0,
-            fast_retransmits: 0,
-            probes: 0,
-            repeats: 0,
-            drops: 0,
-            waited_s: 0.0,
-            leaves: true,
-            is_told: true,
-            closed: true,
+            ..Flow::lossless("10.0.0.1:5", "10.0.0.9:80", bytes)
         }
     }
 

@@ -13,7 +13,7 @@ fn main() -> io::Result<()> {
     let folder = env::args().nth(1).unwrap_or_else(|| ".".to_owned());
     for outcome in packetdrill::corpus::run_folder(Path::new(&folder))? {
         let lack = match outcome.failure.as_ref().map(|failure| &failure.cause) {
-            Some(Cause::Lacks(lack, _)) => lack.words(),
+            Some(Cause::Lacks(lack, _)) => lack.name(),
             _ => "",
         };
         let stop = outcome.failure.map(|failure| failure.to_string());

@@ -20,34 +20,22 @@ pub enum Cause {
     Differs(String),
 }
 
-/// Features that scripts may need, and that the endpoint, its host or this interpreter lacks.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Lacks {
-    /// Syntax that is not read.
-    Syntax,
-    /// A call of the application.
-    Call,
-    /// A command of the shell, or a setting of the kernel.
-    Command,
-    /// A value of `tcp_info`.
-    Info,
-    /// Packets that a queue of the kernel paces.
-    Pacing,
-    /// A time of the day in place of virtual time.
-    Clock,
-}
-
-impl Lacks {
-    /// It in words.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Syntax => "syntax that is not read",
-            Self::Call => "a call that is not driven",
-            Self::Command => "a command or setting of the kernel without a counterpart",
-            Self::Info => "a value of tcp_info that is not kept",
-            Self::Pacing => "pacing by the fq queue",
-            Self::Clock => "a clock other than virtual time",
-        }
+base::names! {
+    /// Features that scripts may need, and that the endpoint, its host or this interpreter lacks.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+    pub enum Lacks {
+        /// Syntax that is not read.
+        Syntax = "syntax that is not read",
+        /// A call of the application.
+        Call = "a call that is not driven",
+        /// A command of the shell, or a setting of the kernel.
+        Command = "a command or setting of the kernel without a counterpart",
+        /// A value of `tcp_info`.
+        Info = "a value of tcp_info that is not kept",
+        /// Packets that a queue of the kernel paces.
+        Pacing = "pacing by the fq queue",
+        /// A time of the day in place of virtual time.
+        Clock = "a clock other than virtual time",
     }
 }
 
@@ -73,7 +61,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: ", self.line)?;
         match &self.cause {
-            Cause::Lacks(lack, what) => write!(f, "{}: {what}", lack.words()),
+            Cause::Lacks(lack, what) => write!(f, "{}: {what}", lack.name()),
             Cause::Differs(what) => f.write_str(what),
         }
     }

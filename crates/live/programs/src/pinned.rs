@@ -66,7 +66,7 @@ impl Pinned {
         standing.collect()
     }
 
-    /// The maps of the program that data meet.
+    /// The maps of the program that sees the data.
     pub fn maps(&self) -> Result<Maps, LoadError> {
         let (_, link) = self.hooks.first().ok_or(LoadError::Lacks("pin"))?;
         let program = program(info(link)?.prog_id)?;

@@ -1,8 +1,8 @@
 //! A receiver whose windows are decided outside the kernel, connection by connection.
 //!
-//! Programs at the device of a host tell of the segments that come in and of the acknowledgements that leave, and let
-//! these carry the window that was assigned last. So whoever decides them needs neither the sockets nor a copy of any
-//! packet, and is asked by none: acknowledgements never wait for it.
+//! Programs at the device of a host report segments that come in and acknowledgements that leave, and write the window
+//! that was assigned last into each acknowledgement. The process that assigns windows needs neither the sockets nor copies
+//! of packets, and acknowledgements never wait for it.
 
 use std::time::Duration;
 

@@ -195,7 +195,7 @@ impl Host {
             Ok(segment) => segment,
             Err(reason) => {
                 self.refused.add(reason);
-                return self.capture(packet, Some(reason.words()), now);
+                return self.capture(packet, Some(reason.name()), now);
             }
         };
         if !self.connections.contains_key(&segment.ends) {

@@ -34,7 +34,7 @@ pub struct Serve {
     pub impairment: Impairment,
     /// The seed of losses and lateness.
     pub seed: u64,
-    /// Where packets go, if anywhere.
+    /// The file of the capture; none if packets are not kept.
     pub capture: Option<PathBuf>,
     /// Settings of the kernel's side.
     pub sysctls: Vec<Sysctl>,

@@ -67,7 +67,7 @@ pub struct Done {
     pub timeouts: u64,
     /// Segments that it sent again.
     pub retransmissions: u64,
-    /// How it classed ACKs, if it sends at low priorities.
+    /// The ACKs by how the sender read them; none if it sends nothing at low priorities.
     pub low_acks: Option<LowAcks>,
 }
 

@@ -230,10 +230,11 @@ pub struct Change {
     pub at: At,
     /// What each value of a series counts for; without settings the same runs are measured again.
     pub weight: Option<Weight>,
-    /// Who tells when a flow is complete, if not the receiver; without settings, too, the same runs serve.
+    /// The end that decides when a flow is complete, if not the receiver; without settings the same runs are measured
+    /// again.
     pub clock: Option<Clock>,
-    /// Whether reductions and the like compare averages, whatever a claim says; without settings, too, the same runs
-    /// serve.
+    /// Whether reductions, ratios and the like compare averages, whatever a claim says; without settings the same runs are
+    /// measured again.
     pub of_averages: Option<bool>,
     /// Schemes it changes, which alone run again; empty for all.
     #[serde(default)]

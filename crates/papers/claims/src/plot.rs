@@ -107,7 +107,7 @@ pub struct Line {
     /// What tells it from other lines of the panel; empty if there is only one.
     #[serde(default)]
     pub label: String,
-    /// Schemes it is drawn for, if not for all of the panel.
+    /// Schemes that it is drawn for; empty for all schemes of the panel.
     #[serde(default)]
     pub schemes: Vec<String>,
     /// Values of swept settings it is drawn at, beside those of the panel.

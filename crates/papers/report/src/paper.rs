@@ -15,7 +15,7 @@ use crate::fixed::{self, Format, Size};
 use crate::palette::Palette;
 use panel::Panel;
 
-/// A paper with what came out.
+/// A paper with the results of its figures.
 pub struct Reproduction<'a> {
     /// The paper.
     pub paper: &'a Paper,

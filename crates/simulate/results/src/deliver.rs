@@ -28,7 +28,7 @@ pub struct Undelivered {
 /// Writes to `path`, whatever that is.
 ///
 /// A regular file, or one that is not there yet, is written under another name and takes its name when it is whole: a
-/// reader never meets half of it. A link is followed, so that what it leads to is written and the link stays. Devices,
+/// reader never meets half of it. A symbolic link is followed: its target is written and the link stays. Devices,
 /// FIFOs and streams are written to, for they cannot be replaced; their readers may stop reading when they have seen
 /// enough.
 pub fn deliver(

@@ -139,7 +139,7 @@ impl Demand {
             goal: goal.to_string(),
             group: goal.selector.of.clone(),
             metric: goal.selector.metric.to_owned(),
-            comparison: goal.comparison.sign().to_owned(),
+            comparison: goal.comparison.name().to_owned(),
             threshold: goal.threshold,
         }
     }

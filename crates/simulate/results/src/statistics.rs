@@ -22,18 +22,20 @@ pub struct Estimate {
     pub runs: u32,
 }
 
-/// What a paired difference allows to say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Significance {
-    /// The interval lies below zero.
-    Lower,
-    /// The interval lies above zero.
-    Higher,
-    /// Every difference is zero.
-    Same,
-    /// The interval contains zero, or there is none.
-    NotEnoughRuns,
+base::names! {
+    /// What a paired difference allows to say.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Significance {
+        /// The interval lies below zero.
+        Lower = "lower",
+        /// The interval lies above zero.
+        Higher = "higher",
+        /// Every difference is zero.
+        Same = "same",
+        /// The interval contains zero, or there is none.
+        NotEnoughRuns = "unsure",
+    }
 }
 
 impl Estimate {
@@ -90,18 +92,6 @@ impl Estimate {
     pub fn relative_half_width(&self) -> Option<f64> {
         let (half, mean) = (self.half_width()?, self.mean?.abs());
         Some(if half > 0.0 { half / mean } else { 0.0 })
-    }
-}
-
-impl Significance {
-    /// What tables call it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Lower => "lower",
-            Self::Higher => "higher",
-            Self::Same => "same",
-            Self::NotEnoughRuns => "unsure",
-        }
     }
 }
 

@@ -2,65 +2,44 @@
 
 use std::fmt;
 
-/// Something that a run is told beside its scenario.
-///
-/// A library does not know what its caller calls these: a command line has flags, a notebook has arguments.
-/// So a text of a library mentions them as such, and the caller puts in the names with
-/// [`Problem::worded`](crate::Problem::worded).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Argument {
-    /// One setting, as `KEY=VALUE`.
-    Set,
-    /// What results are judged by.
-    Goals,
-    /// The list of schemes.
-    Schemes,
-    /// A setting and the range that is searched.
-    Search,
-    /// The first seed.
-    Seed,
-    /// How many seeds to run.
-    Seeds,
-    /// Which quantities to record over time.
-    Trace,
-    /// How many orders of simultaneous events to run.
-    Ties,
-    /// Where to capture packets.
-    Captures,
-    /// The run folder.
-    Folder,
-    /// To keep no run folder.
-    NoFolder,
-    /// To go on where an earlier run ended.
-    Resume,
-    /// Steps that one simulation may take.
-    Steps,
-    /// Memory that simulations may take.
-    Memory,
-    /// Room on disk that series may take.
-    Disk,
-}
-
-impl Argument {
-    /// Its name where the caller gives it none.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Set => "settings",
-            Self::Goals => "goals",
-            Self::Schemes => "schemes",
-            Self::Search => "search",
-            Self::Seed => "seed",
-            Self::Seeds => "seeds",
-            Self::Trace => "trace",
-            Self::Ties => "ties",
-            Self::Captures => "captures",
-            Self::Folder => "folder",
-            Self::NoFolder => "no folder",
-            Self::Resume => "resume",
-            Self::Steps => "steps",
-            Self::Memory => "memory",
-            Self::Disk => "disk",
-        }
+base::names! {
+    /// Something that a run is told beside its scenario.
+    ///
+    /// A library does not know what its caller calls these: a command line has flags, a notebook has arguments.
+    /// So a text of a library mentions them as such, and the caller puts in the names with
+    /// [`Problem::worded`](crate::Problem::worded).
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum Argument {
+        /// One setting, as `KEY=VALUE`.
+        Set = "settings",
+        /// What results are judged by.
+        Goals = "goals",
+        /// The list of schemes.
+        Schemes = "schemes",
+        /// A setting and the range that is searched.
+        Search = "search",
+        /// The first seed.
+        Seed = "seed",
+        /// How many seeds to run.
+        Seeds = "seeds",
+        /// Which quantities to record over time.
+        Trace = "trace",
+        /// How many orders of simultaneous events to run.
+        Ties = "ties",
+        /// Where to capture packets.
+        Captures = "captures",
+        /// The run folder.
+        Folder = "folder",
+        /// To keep no run folder.
+        NoFolder = "no folder",
+        /// To go on where an earlier run ended.
+        Resume = "resume",
+        /// Steps that one simulation may take.
+        Steps = "steps",
+        /// Memory that simulations may take.
+        Memory = "memory",
+        /// Room on disk that series may take.
+        Disk = "disk",
     }
 }
 

@@ -18,17 +18,19 @@ pub struct Goal {
     pub written: String,
 }
 
-/// On which side of a threshold a goal is met.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
-    /// `<`
-    Below,
-    /// `<=`
-    AtMost,
-    /// `>`
-    Above,
-    /// `>=`
-    AtLeast,
+base::names! {
+    /// On which side of a threshold a goal is met.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Comparison {
+        /// `<`
+        Below = "<",
+        /// `<=`
+        AtMost = "<=",
+        /// `>`
+        Above = ">",
+        /// `>=`
+        AtLeast = ">=",
+    }
 }
 
 impl Goal {
@@ -77,16 +79,6 @@ impl Comparison {
     pub fn wants_less(self) -> bool {
         matches!(self, Self::Below | Self::AtMost)
     }
-
-    /// The sign.
-    pub const fn sign(self) -> &'static str {
-        match self {
-            Self::Below => "<",
-            Self::AtMost => "<=",
-            Self::Above => ">",
-            Self::AtLeast => ">=",
-        }
-    }
 }
 
 impl std::fmt::Display for Goal {
@@ -95,7 +87,7 @@ impl std::fmt::Display for Goal {
             f,
             "{} {} {}",
             self.selector,
-            self.comparison.sign(),
+            self.comparison.name(),
             self.written
         )
     }

@@ -65,7 +65,7 @@ impl Division {
     }
 }
 
-/// How a simulation in parts went.
+/// The counters of a simulation that was divided among threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Divided {
     /// Parts.

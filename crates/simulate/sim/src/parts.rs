@@ -4,53 +4,27 @@ use serde::{Deserialize, Serialize};
 
 use base::cast::{real, wide};
 
-/// What a flow's time goes to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part {
-    /// The connection opens.
-    Handshake,
-    /// The flow's own bytes leave, one after the other, through the slowest link of its path.
-    Serialisation,
-    /// The critical packet is in wires.
-    Propagation,
-    /// The sender may not send before an ACK comes, or at the rate that a scheme allows.
-    Window,
-    /// The sender has nothing to send: the application has not written it, or its request is on its way.
-    Application,
-    /// Packets of other flows are before this flow's.
-    Queueing,
-    /// The sender repairs a loss that ACKs told of.
-    Recovery,
-    /// The sender waits for a timer: of retransmission, of the handshake or of a probe; or the receiver for its timer
-    /// of delayed ACKs.
-    Timers,
-}
-
-impl Part {
-    /// Every part, in the order of [`Breakdown`].
-    pub const ALL: [Self; 8] = [
-        Self::Handshake,
-        Self::Serialisation,
-        Self::Propagation,
-        Self::Window,
-        Self::Application,
-        Self::Queueing,
-        Self::Recovery,
-        Self::Timers,
-    ];
-
-    /// Its name in results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Handshake => "handshake",
-            Self::Serialisation => "serialisation",
-            Self::Propagation => "propagation",
-            Self::Window => "window",
-            Self::Application => "application",
-            Self::Queueing => "queueing",
-            Self::Recovery => "recovery",
-            Self::Timers => "timers",
-        }
+base::names! {
+    /// What a flow's time goes to.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum Part {
+        /// The connection opens.
+        Handshake = "handshake",
+        /// The flow's own bytes leave, one after the other, through the slowest link of its path.
+        Serialisation = "serialisation",
+        /// The critical packet is in wires.
+        Propagation = "propagation",
+        /// The sender may not send before an ACK comes, or at the rate that a scheme allows.
+        Window = "window",
+        /// The sender has nothing to send: the application has not written it, or its request is on its way.
+        Application = "application",
+        /// Packets of other flows are before this flow's.
+        Queueing = "queueing",
+        /// The sender repairs a loss that ACKs told of.
+        Recovery = "recovery",
+        /// The sender waits for a timer: of retransmission, of the handshake or of a probe; or the receiver for its timer
+        /// of delayed ACKs.
+        Timers = "timers",
     }
 }
 

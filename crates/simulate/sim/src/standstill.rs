@@ -31,8 +31,8 @@ impl Standstill {
         }
     }
 
-    /// Looks at the time after a batch of events: an error if it stands still. To name what goes on for ever, some
-    /// more events are handled then.
+    /// Looks at the time after a batch of events: an error if it stands still. Some more events are then
+    /// handled, so that the error can name the port, timer or host that repeats.
     pub(crate) fn check<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
         &mut self,
         world: &mut World<R, P>,

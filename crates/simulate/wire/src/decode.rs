@@ -1,6 +1,5 @@
 //! From bytes to packets.
 
-use std::fmt;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use base::{
@@ -23,58 +22,32 @@ pub struct Segment<'b> {
     pub payload: &'b [u8],
 }
 
-/// Why bytes are not a segment that a host takes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Refusal {
-    /// Fewer bytes than a header has, or than the header says.
-    Short,
-    /// Another version of IP.
-    Version,
-    /// The IP header contradicts itself: its length, or that of the packet.
-    Header,
-    /// A part of a packet.
-    Fragment,
-    /// The checksum of the IP header is wrong.
-    HeaderChecksum,
-    /// Another protocol than TCP.
-    Protocol,
-    /// The TCP header is shorter than one, or longer than the packet.
-    Offset,
-    /// The checksum of the segment is wrong.
-    Checksum,
+base::names! {
+    /// Why bytes are not a segment that a host takes.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    pub enum Refusal {
+        /// Fewer bytes than a header has, or than the header says.
+        Short = "cut short",
+        /// Another version of IP.
+        Version = "another version of IP",
+        /// The IP header contradicts itself: its length, or that of the packet.
+        Header = "contradictory IP header",
+        /// A part of a packet.
+        Fragment = "fragment",
+        /// The checksum of the IP header is wrong.
+        HeaderChecksum = "wrong checksum of the IP header",
+        /// Another protocol than TCP.
+        Protocol = "another protocol than TCP",
+        /// The TCP header is shorter than one, or longer than the packet.
+        Offset = "contradictory TCP header",
+        /// The checksum of the segment is wrong.
+        Checksum = "wrong checksum of the segment",
+    }
 }
 
 /// How many packets were refused, by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Refusals([u64; Refusal::ALL.len()]);
-
-impl Refusal {
-    /// All reasons, in the order in which they are looked for.
-    pub const ALL: [Self; 8] = [
-        Self::Short,
-        Self::Version,
-        Self::Header,
-        Self::Fragment,
-        Self::HeaderChecksum,
-        Self::Protocol,
-        Self::Offset,
-        Self::Checksum,
-    ];
-
-    /// The reason in words, as "wrong checksum of the segment".
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Short => "cut short",
-            Self::Version => "another version of IP",
-            Self::Header => "contradictory IP header",
-            Self::Fragment => "fragment",
-            Self::HeaderChecksum => "wrong checksum of the IP header",
-            Self::Protocol => "another protocol than TCP",
-            Self::Offset => "contradictory TCP header",
-            Self::Checksum => "wrong checksum of the segment",
-        }
-    }
-}
 
 impl Refusals {
     /// Counts one.
@@ -90,12 +63,6 @@ impl Refusals {
     /// How many were refused.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.words())
     }
 }
 

@@ -46,7 +46,7 @@ fn rule(row: &Row, evidence: &Evidence) -> String {
         let gap = if proof.is_empty() { "" } else { "<br>" };
         proof += &[gap, "Who would notice: ", notice].concat();
     }
-    let mut ours = row.ours.word().to_owned();
+    let mut ours = row.ours.name().to_owned();
     if !row.settings.is_empty() {
         ours += &["<br>", &codes(&row.settings)].concat();
     }

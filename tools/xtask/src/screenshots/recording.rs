@@ -1,7 +1,7 @@
 //! The theatre of a report as an animated picture.
 //!
-//! It is an animated PNG: browsers and GitHub show it, it is sharp, and the encoder of Rust programs writes it. Each frame
-//! has only the pixels that differ from those before, of 255 colours.
+//! It is an animated PNG: browsers and GitHub show it, it is sharp, and the encoder of Rust programs writes it. A frame
+//! holds only the pixels that have changed since the frame before; there are 255 colours.
 
 use std::collections::BTreeMap;
 use std::fs;

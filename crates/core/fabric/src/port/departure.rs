@@ -80,7 +80,7 @@ impl Port {
     }
 }
 
-/// Marks a packet, or does not, and counts marks and packets that find a queue which marks some.
+/// Lets the discipline mark a packet. Counts the mark, and every packet that finds the queue congested.
 fn mark<W: Watch>(
     marks: &mut Discipline,
     packet: &mut Packet,

@@ -6,7 +6,7 @@ use base::{Span, Time};
 use super::rtt::Rtt;
 use super::{Growth, Params, SlowStart};
 
-/// A connection's window and what it is decided from.
+/// The window of a connection, and the measurements that it is decided by.
 #[derive(Debug)]
 pub(super) struct Connection {
     mss: u64,

@@ -115,7 +115,8 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         (rtt, !cuts)
     }
 
-    /// RFC 9293 §3.8.3: the peer is told, in case it lives, and the application. Linux forgets a SYN and tells nobody.
+    /// RFC 9293 §3.8.3: the connection is reset and the application learns of it. Linux drops a connection in
+    /// SYN-RECEIVED without a reset.
     pub(super) fn give_up(&mut self) -> Progress {
         let opens = matches!(self.state, State::SynSent | State::SynReceived);
         let forgets = self.sender.config.after_syn_loss == AfterSynLoss::Linux;

@@ -199,7 +199,7 @@ mod tests {
         Time::ZERO + Span::from_micros(us)
     }
 
-    /// The segment with this number comes in order, at this time, and is read.
+    /// Segment `number` arrives in order at `us` and is read at once.
     fn step(tuning: &mut Tuning, number: u64, us: u64) -> bool {
         let offset = 1 + number * MSS;
         let arrival = Arrival {

@@ -100,7 +100,7 @@ fn each(changes: &[(&RowPair, &Change, [f64; 2])]) -> String {
         };
         let word = match verdict {
             Significance::Same => "the same",
-            verdict => verdict.word(),
+            verdict => verdict.name(),
         };
         let shares = own
             .iter()

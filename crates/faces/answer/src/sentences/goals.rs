@@ -88,7 +88,7 @@ fn most_loaded<'a>(summary: &Summary, goals: &'a Goals) -> Option<&'a JudgedRow>
         .filter(|_| differ)
 }
 
-/// A row with what its goals are about: `dctcp at 40 senders (reads.fct_p99 is 3.2 ms)`.
+/// A row with the value of each goal: `dctcp at 40 senders (reads.fct_p99 is 3.2 ms)`.
 fn described(summary: &Summary, goals: &Goals, judged: &JudgedRow) -> String {
     let row = &summary.rows[judged.row as usize];
     let values = goals.goals.iter().zip(&judged.verdicts);

@@ -7,10 +7,11 @@ use clap::{Args, Subcommand};
 use schemes::linux::kernel_laws;
 
 use super::examples::{ATTACH, DETACH, DOCTOR, OBSERVE, TRIAL};
+use super::law::LawArgs;
 use super::observe::ObserveArgs;
 use super::text_or_json::TextOrJson;
 use super::trial::TrialArgs;
-use super::value::{lease, size};
+use super::value::lease;
 
 #[derive(Subcommand)]
 pub(crate) enum DeployCommand {
@@ -45,15 +46,8 @@ pub(crate) struct AttachArgs {
     /// The device whose queue fills: data leave by it, and their ACKs come in by it; of rcc the device of the receiver
     #[arg(long, value_name = "DEV")]
     pub(crate) dev: String,
-    /// The network namespace of the device [default: that of this command]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) netns: Option<String>,
-    /// Set a key of the scheme, as in a scenario
-    #[arg(long = "set", value_name = "KEY=VALUE", allow_hyphen_values = true)]
-    pub(crate) sets: Vec<String>,
-    /// Room of the queue, as in 256KB [default: what the queue says]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    pub(crate) buffer: Option<u64>,
+    #[command(flatten)]
+    pub(crate) law: LawArgs,
     /// The device whose queue fills, if it is not --dev: needed if data leave by another device than the one by which
     /// their ACKs come in, or if the queue of --dev cannot be read, as that of a bond
     #[arg(long, value_name = "DEV")]

@@ -8,8 +8,9 @@ use clap::{Args, Subcommand};
 use observed::trial::{TrialGoal, TrialGuard, TrialMeasure};
 use schemes::linux::{Site, kernel_laws};
 
+use super::law::LawArgs;
 use super::text_or_json::TextOrJson;
-use super::value::{period, seed, size};
+use super::value::{period, seed};
 
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -43,15 +44,8 @@ pub(crate) struct TrialOrder {
     /// The device whose queue fills: data leave by it, and their ACKs come in by it
     #[arg(long, value_name = "DEV")]
     pub(crate) dev: String,
-    /// The network namespace of the device [default: that of this command]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) netns: Option<String>,
-    /// Set a key of the scheme, as in a scenario
-    #[arg(long = "set", value_name = "KEY=VALUE", allow_hyphen_values = true)]
-    pub(crate) sets: Vec<String>,
-    /// Room of the queue, as in 256KB [default: what the queue says]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    pub(crate) buffer: Option<u64>,
+    #[command(flatten)]
+    pub(crate) law: LawArgs,
     /// How many periods there are, an even number from 12 to 120: the law acts in half of them
     #[arg(long, value_name = "N", default_value = "40")]
     pub(crate) periods: u32,

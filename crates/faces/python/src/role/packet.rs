@@ -6,133 +6,88 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use super::attributes::attributes;
+
 /// A packet, whose header fields a scheme may set.
 #[pyclass(module = "tailwater")]
 pub(crate) struct Packet(base::Packet);
 
-#[pymethods]
-impl Packet {
-    #[getter]
-    fn flow(&self) -> u32 {
-        self.0.flow.0
-    }
-
-    #[getter]
-    fn to(&self) -> u32 {
-        self.0.to.0
-    }
-
-    #[getter]
-    fn seq(&self) -> u32 {
-        self.0.seq.0
-    }
-
-    #[getter]
-    fn ack(&self) -> u32 {
-        self.0.ack.0
-    }
-
-    #[getter]
-    fn payload(&self) -> u16 {
-        self.0.payload
-    }
-
-    #[getter]
-    fn is_syn(&self) -> bool {
-        self.0.flags.has(TcpFlags::SYN)
-    }
-
-    #[getter]
-    fn is_ack(&self) -> bool {
-        self.0.flags.has(TcpFlags::ACK)
-    }
-
-    #[getter]
-    fn is_fin(&self) -> bool {
-        self.0.flags.has(TcpFlags::FIN)
-    }
-
-    #[getter]
-    fn is_rst(&self) -> bool {
-        self.0.flags.has(TcpFlags::RST)
-    }
-
-    #[getter]
-    fn ecn<'py>(&self, py: Python<'py>) -> Option<&Bound<'py, PyString>> {
-        match self.0.ecn {
-            Ecn::NotCapable => None,
-            Ecn::Capable => Some(intern!(py, "capable")),
-            Ecn::Marked => Some(intern!(py, "marked")),
-        }
-    }
-
-    #[setter]
-    fn set_ecn(&mut self, ecn: Option<&str>) -> PyResult<()> {
-        self.0.ecn = match ecn {
-            None => Ecn::NotCapable,
-            Some("capable") => Ecn::Capable,
-            Some("marked") => Ecn::Marked,
-            Some(other) => {
-                let text = format!("ecn cannot be {other:?}: None, \"capable\" or \"marked\"");
-                return Err(PyValueError::new_err(text));
+attributes!(
+    Packet,
+    it,
+    {
+        let flow: u32 = it.0.flow.0;
+        let to: u32 = it.0.to.0;
+        let seq: u32 = it.0.seq.0;
+        let ack: u32 = it.0.ack.0;
+        let payload: u16 = it.0.payload;
+        let is_syn: bool = it.0.flags.has(TcpFlags::SYN);
+        let is_ack: bool = it.0.flags.has(TcpFlags::ACK);
+        let is_fin: bool = it.0.flags.has(TcpFlags::FIN);
+        let is_rst: bool = it.0.flags.has(TcpFlags::RST);
+        let window: u16 = it.0.window;
+        let dscp: u8 = it.0.dscp;
+        let reserved: u8 = it.0.reserved;
+        let extension: (u32, u32, u32) = it.0.extension.0.into();
+    },
+    {
+        #[getter]
+        fn ecn<'py>(&self, py: Python<'py>) -> Option<&Bound<'py, PyString>> {
+            match self.0.ecn {
+                Ecn::NotCapable => None,
+                Ecn::Capable => Some(intern!(py, "capable")),
+                Ecn::Marked => Some(intern!(py, "marked")),
             }
-        };
-        Ok(())
-    }
-
-    /// Marks it, if it can be marked.
-    fn mark(&mut self) -> bool {
-        if self.0.ecn == Ecn::Capable {
-            self.0.ecn = Ecn::Marked;
         }
-        self.0.ecn == Ecn::Marked
-    }
 
-    #[getter]
-    fn window(&self) -> u16 {
-        self.0.window
-    }
+        #[setter]
+        fn set_ecn(&mut self, ecn: Option<&str>) -> PyResult<()> {
+            self.0.ecn = match ecn {
+                None => Ecn::NotCapable,
+                Some("capable") => Ecn::Capable,
+                Some("marked") => Ecn::Marked,
+                Some(other) => {
+                    let text = format!("ecn cannot be {other:?}: None, \"capable\" or \"marked\"");
+                    return Err(PyValueError::new_err(text));
+                }
+            };
+            Ok(())
+        }
 
-    #[setter]
-    fn set_window(&mut self, window: u16) {
-        self.0.window = window;
-    }
+        /// Marks it, if it can be marked.
+        fn mark(&mut self) -> bool {
+            if self.0.ecn == Ecn::Capable {
+                self.0.ecn = Ecn::Marked;
+            }
+            self.0.ecn == Ecn::Marked
+        }
 
-    #[getter]
-    fn dscp(&self) -> u8 {
-        self.0.dscp
-    }
+        #[setter]
+        fn set_window(&mut self, window: u16) {
+            self.0.window = window;
+        }
 
-    #[setter]
-    fn set_dscp(&mut self, dscp: u8) {
-        self.0.dscp = dscp;
-    }
+        #[setter]
+        fn set_dscp(&mut self, dscp: u8) {
+            self.0.dscp = dscp;
+        }
 
-    #[getter]
-    fn reserved(&self) -> u8 {
-        self.0.reserved
-    }
+        #[setter]
+        fn set_reserved(&mut self, reserved: u8) {
+            self.0.reserved = reserved;
+        }
 
-    #[setter]
-    fn set_reserved(&mut self, reserved: u8) {
-        self.0.reserved = reserved;
-    }
+        #[setter]
+        fn set_extension(&mut self, extension: (u32, u32, u32)) {
+            self.0.extension = Extension(extension.into());
+        }
 
-    #[getter]
-    fn extension(&self) -> (u32, u32, u32) {
-        self.0.extension.0.into()
+        fn __repr__(&self) -> String {
+            let base::Packet { flow, payload, .. } = &self.0;
+            format!("Packet(flow={}, payload={payload}, ...)", flow.0)
+        }
     }
-
-    #[setter]
-    fn set_extension(&mut self, extension: (u32, u32, u32)) {
-        self.0.extension = Extension(extension.into());
-    }
-
-    fn __repr__(&self) -> String {
-        let base::Packet { flow, payload, .. } = &self.0;
-        format!("Packet(flow={}, payload={payload}, ...)", flow.0)
-    }
-}
+);
 
 impl Packet {
     /// Shows `packet` to a call, and what the call has made of it.
@@ -151,22 +106,19 @@ impl Packet {
 #[pyclass(frozen, module = "tailwater")]
 pub(crate) struct Backlog(pub(super) fabric::Backlog);
 
-#[pymethods]
-impl Backlog {
-    #[getter]
-    fn bytes(&self) -> u64 {
-        self.0.bytes
+attributes!(
+    Backlog,
+    it,
+    {
+        let bytes: u64 = it.0.bytes;
+        let packets: u64 = it.0.packets;
+    },
+    {
+        fn __repr__(&self) -> String {
+            format!(
+                "Backlog(bytes={}, packets={})",
+                self.0.bytes, self.0.packets
+            )
+        }
     }
-
-    #[getter]
-    fn packets(&self) -> u64 {
-        self.0.packets
-    }
-
-    fn __repr__(&self) -> String {
-        format!(
-            "Backlog(bytes={}, packets={})",
-            self.0.bytes, self.0.packets
-        )
-    }
-}
+);

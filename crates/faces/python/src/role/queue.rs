@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use schemes::{MakeQueue, PortInfo};
 
+use super::attributes::attributes;
 use super::class::Class;
 use super::packet::{Backlog, Packet};
 use super::param::Values;

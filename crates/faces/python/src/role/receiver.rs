@@ -11,6 +11,7 @@ use pyo3::types::PyTuple;
 use schemes::{HostInfo, MakeReceiver};
 use tcp::{self, AckKind, AckVerdict, ReceiverCc, Release, Released, Slot};
 
+use super::attributes::attributes;
 use super::class::Class;
 use super::packet::Packet;
 use super::param::Values;
@@ -24,44 +25,33 @@ pub(crate) struct Receiver {
     host: OnceLock<HostInfo>,
 }
 
-#[pymethods]
-impl Receiver {
-    #[new]
-    #[pyo3(signature = (*_arguments, **_named))]
-    fn new(_arguments: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyAny>>) -> Self {
-        Self {
-            deadline: AtomicU64::new(Time::NEVER.as_ps()),
-            host: OnceLock::new(),
+attributes!(
+    Receiver,
+    it,
+    {
+        let deadline: Option<u64> = set(it.deadline.load(Ordering::Relaxed));
+        let rate: u64 = it.host.get().map_or(0, |host| host.rate.as_bps());
+        let mss: u16 = it.host.get().map_or(0, |host| host.mss);
+        let packet_bytes: u64 = it.host.get().map_or(0, |host| host.packet_bytes);
+    },
+    {
+        #[new]
+        #[pyo3(signature = (*_arguments, **_named))]
+        fn new(_arguments: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyAny>>) -> Self {
+            Self {
+                deadline: AtomicU64::new(Time::NEVER.as_ps()),
+                host: OnceLock::new(),
+            }
+        }
+
+        #[setter]
+        fn set_deadline(&self, deadline: &Bound<'_, PyAny>) -> PyResult<()> {
+            self.deadline
+                .store(time("deadline", deadline)?, Ordering::Relaxed);
+            Ok(())
         }
     }
-
-    #[getter]
-    fn deadline(&self) -> Option<u64> {
-        set(self.deadline.load(Ordering::Relaxed))
-    }
-
-    #[setter]
-    fn set_deadline(&self, deadline: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.deadline
-            .store(time("deadline", deadline)?, Ordering::Relaxed);
-        Ok(())
-    }
-
-    #[getter]
-    fn rate(&self) -> u64 {
-        self.host.get().map_or(0, |host| host.rate.as_bps())
-    }
-
-    #[getter]
-    fn mss(&self) -> u16 {
-        self.host.get().map_or(0, |host| host.mss)
-    }
-
-    #[getter]
-    fn packet_bytes(&self) -> u64 {
-        self.host.get().map_or(0, |host| host.packet_bytes)
-    }
-}
+);
 
 /// A time, if it is set.
 pub(super) fn set(time: u64) -> Option<u64> {
@@ -87,82 +77,48 @@ pub(super) fn time(name: &str, time: &Bound<'_, PyAny>) -> PyResult<u64> {
 #[pyclass(frozen, module = "tailwater")]
 pub(crate) struct Arrival(tcp::Arrival);
 
-#[pymethods]
-impl Arrival {
-    #[getter]
-    fn offset(&self) -> u64 {
-        self.0.offset
+attributes!(
+    Arrival,
+    it,
+    {
+        let offset: u64 = it.0.offset;
+        let expected: u64 = it.0.expected;
+        let payload: u64 = it.0.payload;
+        let new_bytes: u64 = it.0.new_bytes;
+        let in_order: u64 = it.0.in_order;
+        let held: u64 = it.0.held;
+        let marked: bool = it.0.marked;
+        let extension: (u32, u32, u32) = it.0.extension.0.into();
+    },
+    {
+        fn __repr__(&self) -> String {
+            let tcp::Arrival {
+                offset, payload, ..
+            } = &self.0;
+            format!("Arrival(offset={offset}, payload={payload}, ...)")
+        }
     }
-
-    #[getter]
-    fn expected(&self) -> u64 {
-        self.0.expected
-    }
-
-    #[getter]
-    fn payload(&self) -> u64 {
-        self.0.payload
-    }
-
-    #[getter]
-    fn new_bytes(&self) -> u64 {
-        self.0.new_bytes
-    }
-
-    #[getter]
-    fn in_order(&self) -> u64 {
-        self.0.in_order
-    }
-
-    #[getter]
-    fn held(&self) -> u64 {
-        self.0.held
-    }
-
-    #[getter]
-    fn marked(&self) -> bool {
-        self.0.marked
-    }
-
-    #[getter]
-    fn extension(&self) -> (u32, u32, u32) {
-        self.0.extension.0.into()
-    }
-
-    fn __repr__(&self) -> String {
-        let tcp::Arrival {
-            offset, payload, ..
-        } = &self.0;
-        format!("Arrival(offset={offset}, payload={payload}, ...)")
-    }
-}
+);
 
 /// The acknowledgement in a segment towards a sender.
 #[pyclass(frozen, module = "tailwater")]
 pub(crate) struct AckSent(tcp::AckSent);
 
-#[pymethods]
-impl AckSent {
-    #[getter]
-    fn ack(&self) -> u64 {
-        self.0.ack
+attributes!(
+    AckSent,
+    it,
+    {
+        let ack: u64 = it.0.ack;
+        let window: u64 = it.0.window;
+        let syn: bool = it.0.syn;
+    },
+    {
+        fn __repr__(&self) -> String {
+            let tcp::AckSent { ack, window, .. } = self.0;
+            format!("AckSent(ack={ack}, window={window}, ...)")
+        }
     }
-
-    #[getter]
-    fn window(&self) -> u64 {
-        self.0.window
-    }
-
-    #[getter]
-    fn syn(&self) -> bool {
-        self.0.syn
-    }
-
-    fn __repr__(&self) -> String {
-        let tcp::AckSent { ack, window, .. } = self.0;
-        format!("AckSent(ack={ack}, window={window}, ...)")
-    }
-}
+);
 
 /// Makes receivers.
 pub(super) fn make(class: Option<Arc<Class>>, values: Arc<Values>) -> MakeReceiver {

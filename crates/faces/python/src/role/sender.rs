@@ -12,6 +12,7 @@ use pyo3::types::{PyString, PyTuple};
 use schemes::{FlowInfo, MakeSender};
 use tcp::{self, Echo, Orders, SSTHRESH, SegmentCc, SenderCc};
 
+use super::attributes::attributes;
 use super::class::Class;
 use super::packet::Packet;
 use super::param::Values;
@@ -27,66 +28,49 @@ pub(crate) struct Sender {
     flow: OnceLock<FlowInfo>,
 }
 
-#[pymethods]
-impl Sender {
-    #[new]
-    #[pyo3(signature = (*_arguments, **_named))]
-    fn new(_arguments: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyAny>>) -> Self {
-        let sender = Self {
-            cwnd: AtomicU64::new(0),
-            ssthresh: AtomicU64::new(0),
-            mss: AtomicU64::new(0),
-            initial_window: AtomicU64::new(0),
-            flow: OnceLock::new(),
+attributes!(
+    Sender,
+    it,
+    {
+        let cwnd: u64 = it.cwnd.load(Ordering::Relaxed);
+        let ssthresh: u64 = it.ssthresh.load(Ordering::Relaxed);
+        let mss: u64 = it.mss.load(Ordering::Relaxed);
+        let initial_window: u64 = it.initial_window.load(Ordering::Relaxed);
+        let size: Option<u64> = it.flow.get().and_then(|flow| flow.size);
+        let config: Config = {
+            let config = it.flow.get().map(|flow| flow.config);
+            Config(config.unwrap_or_default())
         };
-        sender.begin(&tcp::Config::default());
-        sender
-    }
+    },
+    {
+        #[new]
+        #[pyo3(signature = (*_arguments, **_named))]
+        fn new(_arguments: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyAny>>) -> Self {
+            let sender = Self {
+                cwnd: AtomicU64::new(0),
+                ssthresh: AtomicU64::new(0),
+                mss: AtomicU64::new(0),
+                initial_window: AtomicU64::new(0),
+                flow: OnceLock::new(),
+            };
+            sender.begin(&tcp::Config::default());
+            sender
+        }
 
-    #[getter]
-    fn cwnd(&self) -> u64 {
-        self.cwnd.load(Ordering::Relaxed)
-    }
+        #[setter]
+        fn set_cwnd(&self, bytes: &Bound<'_, PyAny>) -> PyResult<()> {
+            self.cwnd.store(whole("cwnd", bytes)?, Ordering::Relaxed);
+            Ok(())
+        }
 
-    #[setter]
-    fn set_cwnd(&self, bytes: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.cwnd.store(whole("cwnd", bytes)?, Ordering::Relaxed);
-        Ok(())
+        #[setter]
+        fn set_ssthresh(&self, bytes: &Bound<'_, PyAny>) -> PyResult<()> {
+            self.ssthresh
+                .store(whole("ssthresh", bytes)?, Ordering::Relaxed);
+            Ok(())
+        }
     }
-
-    #[getter]
-    fn ssthresh(&self) -> u64 {
-        self.ssthresh.load(Ordering::Relaxed)
-    }
-
-    #[setter]
-    fn set_ssthresh(&self, bytes: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.ssthresh
-            .store(whole("ssthresh", bytes)?, Ordering::Relaxed);
-        Ok(())
-    }
-
-    #[getter]
-    fn mss(&self) -> u64 {
-        self.mss.load(Ordering::Relaxed)
-    }
-
-    #[getter]
-    fn initial_window(&self) -> u64 {
-        self.initial_window.load(Ordering::Relaxed)
-    }
-
-    #[getter]
-    fn size(&self) -> Option<u64> {
-        self.flow.get().and_then(|flow| flow.size)
-    }
-
-    #[getter]
-    fn config(&self) -> Config {
-        let config = self.flow.get().map(|flow| flow.config);
-        Config(config.unwrap_or_default())
-    }
-}
+);
 
 impl Sender {
     /// The state before the handshake.
@@ -125,144 +109,66 @@ pub(super) fn whole(name: &str, bytes: &Bound<'_, PyAny>) -> PyResult<u64> {
 #[pyclass(frozen, module = "tailwater")]
 pub(crate) struct Config(tcp::Config);
 
-#[pymethods]
-impl Config {
-    #[getter]
-    fn mss(&self) -> u16 {
-        self.0.mss
-    }
-
-    #[getter]
-    fn initial_window(&self) -> u32 {
-        self.0.initial_window
-    }
-
-    #[getter]
-    fn initial_ssthresh(&self) -> u64 {
-        self.0.initial_ssthresh
-    }
-
-    #[getter]
-    fn byte_counting_limit(&self) -> u32 {
-        self.0.byte_counting_limit
-    }
-
-    #[getter]
-    fn counts_segments(&self) -> bool {
-        self.0.counts_segments()
-    }
-
-    #[getter]
-    fn header_bytes(&self) -> u32 {
-        self.0.header_bytes
-    }
-
-    #[getter]
-    fn link_rate(&self) -> u64 {
-        self.0.link_rate.as_bps()
-    }
-
-    #[getter]
-    fn min_rto(&self) -> u64 {
-        self.0.min_rto.as_ps()
-    }
-
-    #[getter]
-    fn sack(&self) -> bool {
-        self.0.sack
-    }
-
-    #[getter]
-    fn delayed_ack(&self) -> u32 {
-        self.0.delayed_ack
-    }
-
-    #[getter]
-    fn receive_buffer(&self) -> u64 {
-        self.0.receive_buffer
-    }
-}
+attributes!(
+    Config,
+    it,
+    {
+        let mss: u16 = it.0.mss;
+        let initial_window: u32 = it.0.initial_window;
+        let initial_ssthresh: u64 = it.0.initial_ssthresh;
+        let byte_counting_limit: u32 = it.0.byte_counting_limit;
+        let counts_segments: bool = it.0.counts_segments();
+        let header_bytes: u32 = it.0.header_bytes;
+        let link_rate: u64 = it.0.link_rate.as_bps();
+        let min_rto: u64 = it.0.min_rto.as_ps();
+        let sack: bool = it.0.sack;
+        let delayed_ack: u32 = it.0.delayed_ack;
+        let receive_buffer: u64 = it.0.receive_buffer;
+    },
+    {}
+);
 
 /// The contents of an ACK.
 #[pyclass(frozen, module = "tailwater")]
 pub(crate) struct Ack(tcp::Ack);
 
-#[pymethods]
-impl Ack {
-    #[getter]
-    fn bytes(&self) -> u64 {
-        self.0.bytes
-    }
+attributes!(
+    Ack,
+    it,
+    {
+        let bytes: u64 = it.0.bytes;
+        let acknowledged: u64 = it.0.acknowledged;
+        let next: u64 = it.0.next;
+        let recovering: bool = it.0.recovering;
+        let limited_by_window: bool = it.0.limited_by_window;
+        let grows: bool = it.0.grows();
+        let rtt: Option<u64> = it.0.rtt.map(Span::as_ps);
+        let rtt_us: Option<f64> = it.0.rtt.map(|rtt| us(rtt.as_ps()));
+        let extension: (u32, u32, u32) = it.0.extension.0.into();
+        let now: u64 = it.0.now.as_ps();
+        let now_us: f64 = us(it.0.now.as_ps());
+    },
+    {
+        #[getter]
+        fn echo<'py>(&self, py: Python<'py>) -> Option<&Bound<'py, PyString>> {
+            match self.0.echo {
+                Echo::None => None,
+                Echo::Repeated => Some(intern!(py, "repeated")),
+                Echo::Reduce => Some(intern!(py, "reduce")),
+            }
+        }
 
-    #[getter]
-    fn acknowledged(&self) -> u64 {
-        self.0.acknowledged
-    }
-
-    #[getter]
-    fn next(&self) -> u64 {
-        self.0.next
-    }
-
-    #[getter]
-    fn echo<'py>(&self, py: Python<'py>) -> Option<&Bound<'py, PyString>> {
-        match self.0.echo {
-            Echo::None => None,
-            Echo::Repeated => Some(intern!(py, "repeated")),
-            Echo::Reduce => Some(intern!(py, "reduce")),
+        fn __repr__(&self) -> String {
+            let tcp::Ack {
+                bytes,
+                acknowledged,
+                next,
+                ..
+            } = &self.0;
+            format!("Ack(bytes={bytes}, acknowledged={acknowledged}, next={next}, ...)")
         }
     }
-
-    #[getter]
-    fn recovering(&self) -> bool {
-        self.0.recovering
-    }
-
-    #[getter]
-    fn limited_by_window(&self) -> bool {
-        self.0.limited_by_window
-    }
-
-    #[getter]
-    fn grows(&self) -> bool {
-        self.0.grows()
-    }
-
-    #[getter]
-    fn rtt(&self) -> Option<u64> {
-        self.0.rtt.map(Span::as_ps)
-    }
-
-    #[getter]
-    fn rtt_us(&self) -> Option<f64> {
-        self.0.rtt.map(|rtt| us(rtt.as_ps()))
-    }
-
-    #[getter]
-    fn extension(&self) -> (u32, u32, u32) {
-        self.0.extension.0.into()
-    }
-
-    #[getter]
-    fn now(&self) -> u64 {
-        self.0.now.as_ps()
-    }
-
-    #[getter]
-    fn now_us(&self) -> f64 {
-        us(self.0.now.as_ps())
-    }
-
-    fn __repr__(&self) -> String {
-        let tcp::Ack {
-            bytes,
-            acknowledged,
-            next,
-            ..
-        } = &self.0;
-        format!("Ack(bytes={bytes}, acknowledged={acknowledged}, next={next}, ...)")
-    }
-}
+);
 
 /// Picoseconds as microseconds.
 pub(super) fn us(ps: u64) -> f64 {
@@ -273,28 +179,25 @@ pub(super) fn us(ps: u64) -> f64 {
 #[pyclass(frozen, module = "tailwater")]
 pub(crate) struct Loss(tcp::Loss);
 
-#[pymethods]
-impl Loss {
-    #[getter]
-    fn timeout(&self) -> bool {
-        matches!(self.0, tcp::Loss::Timeout | tcp::Loss::RepeatedTimeout)
+attributes!(
+    Loss,
+    it,
+    {
+        let timeout: bool = matches!(it.0, tcp::Loss::Timeout | tcp::Loss::RepeatedTimeout);
+        let repeated: bool = it.0 == tcp::Loss::RepeatedTimeout;
+    },
+    {
+        fn __repr__(&self) -> String {
+            let (timeout, repeated) = (self.timeout(), self.repeated());
+            let name = |is| if is { "True" } else { "False" };
+            format!(
+                "Loss(timeout={}, repeated={})",
+                name(timeout),
+                name(repeated)
+            )
+        }
     }
-
-    #[getter]
-    fn repeated(&self) -> bool {
-        self.0 == tcp::Loss::RepeatedTimeout
-    }
-
-    fn __repr__(&self) -> String {
-        let (timeout, repeated) = (self.timeout(), self.repeated());
-        let name = |is| if is { "True" } else { "False" };
-        format!(
-            "Loss(timeout={}, repeated={})",
-            name(timeout),
-            name(repeated)
-        )
-    }
-}
+);
 
 /// Makes senders.
 pub(super) fn make(class: Option<Arc<Class>>, values: Arc<Values>) -> MakeSender {

@@ -21,7 +21,7 @@ pub(super) fn text(seen: &Observation) -> String {
     ];
     let verdicts = all.map(|verdict| {
         let is = u8::from(verdict == seen.judged.verdict);
-        format!("{name}{{{labels},verdict=\"{}\"}} {is}\n", verdict.says())
+        format!("{name}{{{labels},verdict=\"{}\"}} {is}\n", verdict.name())
     });
     let head = format!("# HELP {name} 1 for the verdict so far.\n# TYPE {name} gauge\n");
     numbers + &head + &verdicts.concat()

@@ -29,21 +29,8 @@ fn cures(bed: &Bed) -> (Observation, Vec<Predicted>) {
         ..seen
     };
     let flow = Flow {
-        start_s: 0.0,
-        opened_s: None,
         fct_s: 0.1,
-        bytes: 10_000,
-        sender: "10.9.1.1:5000".to_owned(),
-        receiver: "10.9.2.1:41000".to_owned(),
-        timeouts: 0,
-        fast_retransmits: 0,
-        probes: 0,
-        repeats: 0,
-        drops: 0,
-        waited_s: 0.0,
-        leaves: true,
-        is_told: true,
-        closed: true,
+        ..Flow::lossless("10.9.1.1:5000", "10.9.2.1:41000", 10_000)
     };
     let all = seen.cures().into_iter().map(|cure| (cure, None));
     let cures = Prediction::new((&seen, &[flow]), Times::default(), all).cures;

@@ -2,21 +2,9 @@ use super::*;
 
 pub(crate) fn flow(fct_s: f64, timeouts: u32) -> Flow {
     Flow {
-        start_s: 0.0,
-        opened_s: None,
         fct_s,
-        bytes: 1_000,
-        sender: "10.0.0.1:5".to_owned(),
-        receiver: "10.0.0.9:80".to_owned(),
         timeouts,
-        fast_retransmits: 0,
-        probes: 0,
-        repeats: 0,
-        drops: 0,
-        waited_s: 0.0,
-        leaves: true,
-        is_told: true,
-        closed: true,
+        ..Flow::lossless("10.0.0.1:5", "10.0.0.9:80", 1_000)
     }
 }
 

@@ -1,22 +1,22 @@
 //! The number that a trial measures, and bounds on it.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::numbers::percentile;
 
-/// One number of the completion times of many flows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TrialMeasure {
-    /// The median.
-    P50,
-    /// The 99th percentile.
-    #[default]
-    P99,
-    /// The mean.
-    Mean,
+base::names! {
+    /// One number of the completion times of many flows.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum TrialMeasure {
+        /// The median.
+        P50 = "p50",
+        /// The 99th percentile.
+        #[default]
+        P99 = "p99",
+        /// The mean.
+        Mean = "mean",
+    }
 }
 
 /// A bound that the measure is to stay below, in seconds.
@@ -36,19 +36,6 @@ pub struct TrialGuard {
 }
 
 impl TrialMeasure {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::P50, Self::P99, Self::Mean];
-
-    /// Its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::P50 => "p50",
-            Self::P99 => "p99",
-            Self::Mean => "mean",
-        }
-    }
-
     /// The one that is called so.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
@@ -101,12 +88,6 @@ impl TrialMeasure {
         Self::named(name).ok_or_else(|| {
             format!("{name} is not measured by a trial: p50, p99 and mean of completion times are")
         })
-    }
-}
-
-impl fmt::Display for TrialMeasure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

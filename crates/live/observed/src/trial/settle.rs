@@ -57,16 +57,18 @@ pub enum TrialVerdict {
     NoDifference,
 }
 
-/// The verdict on a prediction, by the rules for numbers of papers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Agreement {
-    /// The effect lies between the bounds of the prediction.
-    Reproduced,
-    /// Its sign is the predicted one, and it is within a factor of 2.
-    Partly,
-    /// Neither.
-    NotReproduced,
+base::names! {
+    /// The verdict on a prediction, by the rules for numbers of papers.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Agreement {
+        /// The effect lies between the bounds of the prediction.
+        Reproduced = "reproduced",
+        /// Its sign is the predicted one, and it is within a factor of 2.
+        Partly = "partly reproduced",
+        /// Neither.
+        NotReproduced = "not reproduced",
+    }
 }
 
 impl Agreement {
@@ -78,16 +80,6 @@ impl Agreement {
             Self::Partly
         } else {
             Self::NotReproduced
-        }
-    }
-
-    /// In words.
-    #[must_use]
-    pub const fn says(self) -> &'static str {
-        match self {
-            Self::Reproduced => "reproduced",
-            Self::Partly => "partly reproduced",
-            Self::NotReproduced => "not reproduced",
         }
     }
 }

@@ -1,24 +1,24 @@
 //! What becomes of a claim, with what was measured.
 
-use std::fmt;
-
 use serde::Serialize;
 
-/// What becomes of a claim.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
-pub enum Verdict {
-    /// It holds.
-    #[serde(rename = "reproduced")]
-    Reproduced,
-    /// Sign and order hold and the number is within a factor of 2; or it holds at half of the places.
-    #[serde(rename = "partly")]
-    Partly,
-    /// It does not hold.
-    #[serde(rename = "not reproduced")]
-    NotReproduced,
-    /// What it would need was never published, or it says nothing about these runs.
-    #[serde(rename = "not testable")]
-    NotTestable,
+base::names! {
+    /// What becomes of a claim.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+    pub enum Verdict {
+        /// It holds.
+        #[serde(rename = "reproduced")]
+        Reproduced = "reproduced",
+        /// Sign and order hold and the number is within a factor of 2; or it holds at half of the places.
+        #[serde(rename = "partly")]
+        Partly = "partly",
+        /// It does not hold.
+        #[serde(rename = "not reproduced")]
+        NotReproduced = "not reproduced",
+        /// What it would need was never published, or it says nothing about these runs.
+        #[serde(rename = "not testable")]
+        NotTestable = "not testable",
+    }
 }
 
 /// What was measured for a claim and what follows.
@@ -41,32 +41,8 @@ pub struct Finding {
 }
 
 impl Verdict {
-    /// In words.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Reproduced => "reproduced",
-            Self::Partly => "partly",
-            Self::NotReproduced => "not reproduced",
-            Self::NotTestable => "not testable",
-        }
-    }
-
     /// Whether there is something to explain: it could be tested and does not hold, or only in part.
     pub fn is_missed(self) -> bool {
         matches!(self, Self::Partly | Self::NotReproduced)
-    }
-
-    /// Every verdict, the best first.
-    pub const ALL: [Self; 4] = [
-        Self::Reproduced,
-        Self::Partly,
-        Self::NotReproduced,
-        Self::NotTestable,
-    ];
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }

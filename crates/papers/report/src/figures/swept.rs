@@ -409,7 +409,7 @@ fn by_run(data: &Data<'_>, rows: &[(usize, &Row)], x: &mut Axis) {
     }
 }
 
-/// What is not empty, in one text.
+/// The parts that are not empty, joined by commas.
 fn joined(parts: &[&str]) -> String {
     let parts = parts.iter().filter(|part| !part.is_empty());
     parts.copied().collect::<Vec<_>>().join(", ")

@@ -79,7 +79,7 @@ fn compared(against: &Against, row: &RowPair) -> Vec<Compared> {
             values: change.means.map(value),
             change: change.share().map_or_else(|| "-".to_owned(), percent),
             interval: interval.unwrap_or_else(|| "-".to_owned()),
-            verdict: change.verdict.word(),
+            verdict: change.verdict.name(),
             sure: change.verdict != Significance::NotEnoughRuns,
         }
     });

@@ -319,7 +319,7 @@ fn in_words(data: &Data<'_>, comparison: &Comparison, pair: String) -> Compared 
             (Some(low), Some(high)) => format!("{} to {}", signed(low), signed(high)),
             _ => "-".into(),
         },
-        verdict: verdict.word(),
+        verdict: verdict.name(),
         sure: *verdict != Significance::NotEnoughRuns,
     }
 }

@@ -27,13 +27,13 @@ pub(super) fn delay(keys: &Keys, layout: &Layout) -> TimeLaw {
 }
 
 impl Layout {
-    /// Flows of all groups, of random arrivals about how many.
+    /// The number of flows of all groups; the expected number where arrivals are random.
     pub fn all_flows(&self, groups: &[Group]) -> u64 {
         let each = groups.iter().map(|group| self.expected_flows(group));
         whole(each.sum::<f64>())
     }
 
-    /// Flows of a group: exactly, or of a Poisson process the expected number.
+    /// The number of flows of a group; the expected number where arrivals are random.
     pub fn expected_flows(&self, group: &Group) -> f64 {
         let (each, workload) = (flows::expected(&group.keys), &group.keys.workload);
         match workload.kind {
@@ -65,8 +65,8 @@ impl Layout {
 ///
 /// A load of uplinks counts flows between racks alone. Senders are as likely as each other, so of the
 /// flows to a receiver the share of senders in other racks crosses, and all if no others may send. In a
-/// graph flows take several links, which all lie between racks: it is the mean load of all that any flow
-/// takes, weighted by their rates.
+/// graph every link lies between racks, and a flow takes several: the load is the mean over all links that
+/// some flow takes, weighted by their rates.
 pub(super) fn arrivals(keys: &Keys, layout: &Layout, places: &Places) -> f64 {
     if let Some(together) = flows::by_law(keys) {
         return together / count(places.receivers.len());

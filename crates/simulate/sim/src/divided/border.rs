@@ -25,7 +25,7 @@ pub(super) struct Border {
     /// Flows that are complete or have failed, and when.
     pub(super) over: Vec<(u32, Time)>,
     queues: Queues,
-    /// Who watches this part, if anybody.
+    /// The probe that watches this part, if there is one.
     watched: Option<Watched<Box<dyn Branch>>>,
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct Delivered {
     pub(crate) last: (Option<Time>, Option<Time>),
     /// Whether one of those acknowledged had been sent again.
     pub(crate) repeated: bool,
-    /// Whether one below the limit was sent once only (RFC 5682 §3.1 step 3b).
+    /// Whether a segment below the limit was sent only once (RFC 5682 §3.1 step 3b).
     pub(crate) original: bool,
     /// Whether one sent once only was overtaken by one delivered before.
     pub(crate) reordered: bool,
