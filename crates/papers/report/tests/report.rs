@@ -154,6 +154,24 @@ fn the_theatre_shows_at_any_instant_what_the_trace_says() {
                     .into_iter()
                     .find(|own| own == name);
                 if let Some((name, id)) = name.zip(row.port.or(row.flow)) {
+#[test]
+fn the_button_of_a_report_opens_the_page_that_it_carries() {
+    let temporary = Temporary::new("report-opening");
+    let folder = incast(&temporary.0.join("run"), &SWEEP);
+    let path = folder.path().join("report.html");
+    let page = "<!doctype html><p>\u{b5}</p><script>a < b</script>";
+    report::write_opening(&folder, &SENTENCES, page, &path).expect("a report of a test is whole");
+    let html = fs::read_to_string(&path).expect("it was written");
+    let script = "let url; window.open = (to) => { url = to; };
+        document.getElementById('explore').click();
+        const page = new XMLHttpRequest();
+        page.open('GET', url, false);
+        page.send();
+        return [page.getResponseHeader('content-type'), page.responseText].join(' ');";
+    let told = told(&temporary.0, &html, 1200, script);
+    assert!(told.is_none_or(|told| told == format!("text/html {page}")));
+}
+
                     series
                         .entry((name, id))
                         .or_default()
