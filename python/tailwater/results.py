@@ -186,15 +186,16 @@ class Results:
         """What was recorded over time, as ``trace`` asked for."""
         return self._table("series")
 
-    def report(self, path: str | os.PathLike[str] | None = None) -> Report:
+    def report(self, path: str | os.PathLike[str] | None = None, *, explore: bool = False) -> Report:
         """The whole report, which a notebook shows below the cell; ``.open()`` shows it in a browser.
 
         Args:
             path: Where to write it; by default into the run folder, where a run with ``out`` has left it.
+            explore: Whether it has a button that opens the page of :func:`explore` with the scenario of the run.
         """
         page = self.path / "report.html" if path is None else Path(path)
-        if path is not None or not page.exists():
-            self._folder.report(page)
+        if path is not None or explore or not page.exists():
+            self._folder.report(page, explore)
         return Report(page, self._temporary)
 
     def save(self, path: str | os.PathLike[str]) -> Results:

@@ -350,3 +350,9 @@ def test_a_page_to_explore_shows_itself_in_a_notebook_and_is_saved(tmp_path: Pat
     assert page.save(tmp_path / "page.html").read_text(encoding="utf-8") == page.html
     with pytest.raises(tw.ScenarioError, match="workload.senders"):
         tw.explore("incast", set={"workload.senders": "many"})
+
+
+def test_a_report_opens_the_page_of_its_scenario(small: tw.Results, tmp_path: Path) -> None:
+    opening = 'id="explored"'
+    assert opening in small.report(tmp_path / "explored.html", explore=True).path.read_text(encoding="utf-8")
+    assert opening not in small.report(tmp_path / "plain.html").path.read_text(encoding="utf-8")

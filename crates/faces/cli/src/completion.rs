@@ -17,7 +17,7 @@ pub(crate) fn with_names(command: clap::Command) -> clap::Command {
         .fold(command, |command, (name, arg, values)| {
             with(command, name, arg, values)
         });
-    ["run", "show", "emulate"]
+    ["run", "show", "emulate", "explore"]
         .iter()
         .fold(command, |command, name| {
             let command = with(command, name, "scheme", &schemes);
@@ -38,10 +38,11 @@ pub(crate) fn for_fish() -> String {
 }
 
 /// Commands whose first argument has a name, that argument, and the names.
-fn positionals() -> [(&'static str, &'static str, Vec<String>); 4] {
+fn positionals() -> [(&'static str, &'static str, Vec<String>); 5] {
     [
         ("run", "scenario", scenarios()),
         ("show", "scenario", scenarios()),
+        ("explore", "scenario", scenarios()),
         ("explain", "word", explained()),
         ("reproduce", "what", papers()),
     ]

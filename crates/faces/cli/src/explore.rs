@@ -5,6 +5,7 @@ use std::io::Write;
 use api::Request;
 use claims::catalogue;
 use play::Opened;
+use results::Folder;
 use scenario::{Overrides, Problem, Problems, Source};
 
 use crate::args::ExploreArgs;
@@ -52,6 +53,12 @@ pub(crate) fn page(request: &Request, name: &str) -> Result<String, Problems> {
         seed: overrides.seed,
         beside: claims_of(name)?,
     })
+}
+
+/// The page of the scenario of a run.
+pub(crate) fn page_of_run(folder: &Folder) -> Result<String, Problems> {
+    let source = Source::new("scenario.toml", folder.scenario_text());
+    page(&Request::new(source), "scenario.toml")
 }
 
 /// The claims of a paper about the figure of this name, if it is one.

@@ -8,6 +8,7 @@ use results::{Against, Folder, RowPair};
 use scenario::{Problem, Problems};
 
 use crate::args::ReportArgs;
+use crate::explore;
 use crate::output::{self, Stop};
 use answer::against;
 
@@ -17,6 +18,9 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
     if let [folder] = args.folders.as_slice()
         && let Some(emulated) = Emulation::read(folder)
     {
+        if args.explore {
+            return Err(not_explored("a run on the kernel's TCP"));
+        }
         let out = args.output.clone();
         let out = out.unwrap_or_else(|| folder.join(REPORT));
         ::report::write_live(&answer::emulation::page(&emulated?), &out).map_err(Problems::from)?;
@@ -41,7 +45,15 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
             return Err(Problems::from(problem.help(help)).into());
         }
     };
-    ::report::write(&folders, &answer::SENTENCES, &out).map_err(Problems::from)?;
+    let written = match (args.explore, folders.as_slice()) {
+        (true, [folder]) => {
+            let page = explore::page_of_run(folder)?;
+            ::report::write_opening(folder, &answer::SENTENCES, &page, &out)
+        }
+        (true, _) => return Err(not_explored("several runs")),
+        (false, _) => ::report::write(&folders, &answer::SENTENCES, &out),
+    };
+    written.map_err(Problems::from)?;
     let Some(against) = against else {
         return output::wrote(&out);
     };
@@ -76,6 +88,12 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
         return Err(Stop::Failed);
     }
     Ok(())
+}
+
+fn not_explored(what: &str) -> Stop {
+    let problem = Problem::new(format!("--explore is not for the report of {what}"));
+    let help = "name one folder of `tailwater run`";
+    Problems::from(problem.help(help)).into()
 }
 
 /// The last parts of two paths, or the whole paths where these are the same.

@@ -59,6 +59,14 @@ pub fn explore(request: &Request, name: &str) -> Result<String, Error> {
     Ok(crate::explore::page(request, name)?)
 }
 
+/// The page of `tailwater explore` for the scenario of a run.
+///
+/// # Errors
+/// What a page does not have.
+pub fn explore_run(folder: &Folder) -> Result<String, Problems> {
+    crate::explore::page_of_run(folder)
+}
+
 /// The list called `what`, as in `"schemes"`, or the list of lists.
 ///
 /// # Errors

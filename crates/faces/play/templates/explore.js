@@ -502,6 +502,8 @@
     simulate();
   }, (error) => {
     complain(byId("fault"), [{ message: `this browser cannot run the program: ${error.message}`,
+    // A page that another one carries, such as a report or a notebook, has no address of its own.
+    byId("link").hidden = !["file:", "http:", "https:"].includes(location.protocol);
       remedy: "a browser of 2023 or later can" }]);
     status("");
   });

@@ -52,10 +52,17 @@ impl Folder {
         })
     }
 
-    /// Writes the report.
-    fn report(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let write = |path: &Path| {
-            report::write(&[&self.get()], &answer::SENTENCES, path).map_err(Problems::from)
+    /// Writes the report; with `explore` it opens the page that simulates the scenario.
+    fn report(&self, py: Python<'_>, path: PathBuf, explore: bool) -> PyResult<()> {
+        let write = |path: &Path| -> Result<(), Problems> {
+            let (folder, words) = (self.get(), &answer::SENTENCES);
+            let written = if explore {
+                let page = texts::explore_run(&folder)?;
+                report::write_opening(&folder, words, &page, path)
+            } else {
+                report::write(&[&folder], words, path)
+            };
+            written.map_err(Problems::from)
         };
         guarded(py, || write(&path))
     }

@@ -70,6 +70,17 @@ pub fn write(folders: &[&Folder], sentences: &Sentences, out: &Path) -> Result<(
 }
 
 /// A run as a part of somebody else's page, such as a notebook: the answer, the table and the main charts,
+/// Writes the report of `folder` to `out`, with a button that opens `page`: a whole page, which the report carries.
+pub fn write_opening(
+    folder: &Folder,
+    sentences: &Sentences,
+    page: &str,
+    out: &Path,
+) -> Result<(), Error> {
+    let report = page::page(&[folder], sentences, out)?;
+    put_page(out, &report.opening(page))
+}
+
 /// without a script and below [`SNIPPET_BYTES`].
 pub fn snippet(folder: &Folder, sentences: &Sentences) -> Result<String, Error> {
     page::snippet::snippet(folder, sentences)

@@ -64,6 +64,8 @@ pub(crate) struct Page {
     orders: u32,
     more: Vec<Drawn>,
     missing: Vec<String>,
+    /// The page that simulates this run, as a string of JSON; empty: none.
+    explore: String,
     style: &'static str,
     script: &'static str,
 }
@@ -150,9 +152,22 @@ pub(crate) fn page(folders: &[&Folder], words: &Sentences, out: &Path) -> Result
         orders: ties::orders(folders.iter().map(|folder| folder.summary())),
         more: drawn::more(&data),
         missing: missing(&data, &figures),
+        explore: String::new(),
         style: STYLE,
         script: PLAYING_SCRIPT,
     })
+}
+
+impl Page {
+    /// The same report with a button that opens `page`, which the report carries.
+    pub(crate) fn opening(self, page: &str) -> Self {
+        // Text that looks like the end of a script would end it.
+        let explore = serde_json::Value::from(page).to_string();
+        Self {
+            explore: explore.replace('<', "\\u003c"),
+            ..self
+        }
+    }
 }
 
 fn describe(folder: &Folder, name: &str, out: &Path) -> Described {

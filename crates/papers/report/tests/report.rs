@@ -5,7 +5,6 @@ mod browser;
 #[path = "support/run.rs"]
 mod run;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -122,78 +121,6 @@ fn a_run_in_memory_is_drawn_as_that_of_its_folder() {
 }
 
 #[test]
-fn the_theatre_shows_at_any_instant_what_the_trace_says() {
-    let Some(mut node) = testing::tool("node") else {
-        return;
-    };
-    let temporary = Temporary::new("report-theatre");
-    let wanted = Wanted {
-        schemes: Some("newreno"),
-        sets: &["workload.senders=60", "trace.interval=change"],
-        seeds: 1,
-        trace: Some("queue,cwnd,events"),
-        failed: None,
-    };
-    let folder = incast(&temporary.0.join("run"), &wanted);
-    let path = folder.path().join("report.html");
-    report(&[&folder], &path);
-    let support = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let output = node
-        .arg(support.join("tests/support/instants.js"))
-        .arg(support.join("templates/theatre.js"))
-        .arg(&path)
-        .output()
-        .expect("a program that is installed starts");
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-    let mut series: BTreeMap<(&str, u32), Vec<(f64, f64)>> = BTreeMap::new();
-    folder
-        .series(&mut |row| {
-            for (name, value) in row.values {
-                let name = ["queue_bytes", "cwnd_bytes"]
-                    .into_iter()
-                    .find(|own| own == name);
-                if let Some((name, id)) = name.zip(row.port.or(row.flow)) {
-                    series
-                        .entry((name, id))
-                        .or_default()
-                        .push((row.time_us, *value));
-                }
-            }
-        })
-        .expect("series of a whole run");
-    let at = |name, id, time| {
-        let samples = series.get(&(name, id)).map_or(&[][..], Vec::as_slice);
-        let before = samples.partition_point(|(at, _)| *at <= time);
-        before.checked_sub(1).map(|last| samples[last].1)
-    };
-    let text = String::from_utf8_lossy(&output.stdout);
-    let (mut instants, mut windows) = (0, 0);
-    for line in text.lines() {
-        let words: Vec<&str> = line.split(' ').collect();
-        let number = |text: &str| text.parse::<f64>().expect("a number");
-        let (time, port) = (number(words[0]), words[1].parse().expect("a port"));
-        let queue = at("queue_bytes", port, time).unwrap_or(0.0);
-        assert!((number(words[2]) - queue).abs() < 0.5, "{line}: {queue}");
-        for word in &words[3..] {
-            let (flow, cwnd) = word.split_once('=').expect("a flow and its window");
-            if let Some(known) = at("cwnd_bytes", flow.parse().expect("a flow"), time) {
-                assert!(
-                    (number(cwnd) - known).abs() < 0.5,
-                    "{time}: {word}, not {known}"
-                );
-                windows += 1;
-            }
-        }
-        instants += 1;
-    }
-    assert!(
-        instants >= 10 && windows >= 100,
-        "{instants} instants, {windows} windows"
-    );
-}
-
-#[test]
 fn a_report_plays_its_losses_within_its_size() {
     let temporary = Temporary::new("report-scenes");
     let wanted = Wanted {
@@ -225,6 +152,24 @@ fn a_report_plays_its_losses_within_its_size() {
         "return document.querySelectorAll('#theatre .stage').length",
     );
     assert!(told.is_none_or(|told| told == "1"));
+}
+
+#[test]
+fn the_button_of_a_report_opens_the_page_that_it_carries() {
+    let temporary = Temporary::new("report-opening");
+    let folder = incast(&temporary.0.join("run"), &SWEEP);
+    let path = folder.path().join("report.html");
+    let page = "<!doctype html><p>\u{b5}</p><script>a < b</script>";
+    report::write_opening(&folder, &SENTENCES, page, &path).expect("a report of a test is whole");
+    let html = fs::read_to_string(&path).expect("it was written");
+    let script = "let url; window.open = (to) => { url = to; };
+        document.getElementById('explore').click();
+        const page = new XMLHttpRequest();
+        page.open('GET', url, false);
+        page.send();
+        return [page.getResponseHeader('content-type'), page.responseText].join(' ');";
+    let told = told(&temporary.0, &html, 1200, script);
+    assert!(told.is_none_or(|told| told == format!("text/html {page}")));
 }
 
 #[test]

@@ -28,6 +28,10 @@ fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
     }
     let columns: Vec<_> = scenario.set_keys().into_iter().map(quoted).collect();
     writeln!(out, "columns = [{}]", columns.join(", "))?;
+    if !scenario.explore().is_empty() {
+        let offered: Vec<_> = scenario.explore().iter().map(|key| quoted(key)).collect();
+        writeln!(out, "explore = [{}]", offered.join(", "))?;
+    }
     if !scenario.goals.is_empty() {
         let goals: Vec<_> = scenario.goals.iter().map(Goal::to_string).collect();
         let goals: Vec<_> = goals.iter().map(|goal| quoted(goal)).collect();

@@ -161,6 +161,7 @@ Examples:
 pub(super) const REPORT: &str = "\
 Examples:
   tailwater report results/buffers                anew into results/buffers/report.html
+  tailwater report results/buffers --explore -o buffers.html
   tailwater report results/before results/after -o compared.html
   tailwater report results/before results/after --fail-if 'p99 > +5%' --fail-if 'goodput < -2%'
 

@@ -10,10 +10,11 @@ use crate::workspace::Workspace;
 const RUN: &str = "run incast --scheme newreno --set workload.senders=2 --trace off --out folder";
 
 /// Every command that takes `-o`, and how what it writes ends.
-const COMMANDS: [(&str, &str); 6] = [
+const COMMANDS: [(&str, &str); 7] = [
     ("export folder flows", "\n"),
     ("export folder --as-trace", "\n"),
     ("report folder", "</html>"),
+    ("report folder --explore", "</html>"),
     ("report folder folder", "</html>"),
     ("plot folder --figure fct-cdf", "</svg>"),
     ("model rwndq", "</svg>"),
@@ -105,4 +106,30 @@ fn the_rows_of_one_simulation_are_exported_alone() {
             "{told}"
         );
     }
+}
+
+#[test]
+fn a_report_carries_the_page_that_simulates_its_run() {
+    let workspace = Workspace::new("outputs-explored");
+    workspace.answer(
+        "run incast --scheme dctcp,rcc --set workload.senders=4,6 --trace off --out folder",
+    );
+    let plain = workspace.answer("report folder -o /dev/stdout");
+    let report = workspace.answer("report folder --explore -o /dev/stdout");
+    assert!(!plain.contains("id=\"explore"));
+    assert!(report.contains("<button type=\"button\" id=\"explore\">"));
+    let carried = report.split("id=\"explored\">").nth(1).expect("a page");
+    let carried = carried.split("</script>").next().expect("it ends");
+    let carried: String = serde_json::from_str(carried).expect("a text");
+    // Its last line seals the file of the folder.
+    let scenario = fs::read_to_string(workspace.path("folder/scenario.toml")).expect("a scenario");
+    let (scenario, _) = scenario.split_once("# checksum").expect("a seal");
+    fs::write(workspace.path("scenario.toml"), scenario).expect("a file");
+    let page = workspace.answer("explore scenario.toml -o /dev/stdout");
+    assert!(
+        carried == page,
+        "the page of `explore` with the scenario of the run"
+    );
+    let refusal = workspace.refusal("report folder folder --explore");
+    assert!(refusal.contains("name one folder"), "{refusal}");
 }
