@@ -69,7 +69,6 @@ pub fn write(folders: &[&Folder], sentences: &Sentences, out: &Path) -> Result<(
     put_page(out, &page::page(folders, sentences, out)?)
 }
 
-/// A run as a part of somebody else's page, such as a notebook: the answer, the table and the main charts,
 /// Writes the report of `folder` to `out`, with a button that opens `page`: a whole page, which the report carries.
 pub fn write_opening(
     folder: &Folder,
@@ -81,6 +80,7 @@ pub fn write_opening(
     put_page(out, &report.opening(page))
 }
 
+/// A run as a part of somebody else's page, such as a notebook: the answer, the table and the main charts,
 /// without a script and below [`SNIPPET_BYTES`].
 pub fn snippet(folder: &Folder, sentences: &Sentences) -> Result<String, Error> {
     page::snippet::snippet(folder, sentences)
