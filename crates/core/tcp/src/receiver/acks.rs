@@ -166,6 +166,9 @@ impl Receiver {
         } else if self.ack_deadline == Time::NEVER {
             let delay = config.delayed_ack_timeout.min(config.delayed_ack_bound);
             self.ack_deadline = config.expiry(now, delay);
+            if let Some(policy) = &mut self.policy {
+                policy.note_timer(self.ack_deadline);
+            }
         }
     }
 }

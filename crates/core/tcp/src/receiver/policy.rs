@@ -27,6 +27,8 @@ pub(super) struct Policy {
     mss: u64,
     /// What the last ACK acknowledged.
     acknowledged: u64,
+    /// When the timer of delayed ACKs expires that was set last. An ACK that leaves does not stop it.
+    timer: Time,
     /// SACK blocks of the ACK that leaves before others, until it does.
     early_blocks: Option<SackBlocks>,
 }
@@ -112,6 +114,12 @@ impl Policy {
         self.compression
             .as_ref()
             .is_some_and(Compression::is_waiting)
+    }
+
+    /// An ACK waits until then.
+    #[inline(always)]
+    pub(super) const fn note_timer(&mut self, expiry: Time) {
+        self.timer = expiry;
     }
 
     /// An ACK up to `next` leaves, of data or of nothing new.
@@ -303,7 +311,15 @@ impl Receiver {
             None => rtt,
         };
         let until = compression.wait(self.next, policy.mss, rtt, now);
-        // The first that waits decides how long.
+        // The first that waits decides how long, and the timer of a delayed ACK, even of one that has left since then (Linux
+        // 6.12, `tcp_delack_timer_handler`).
+        let until = until.map(|until| {
+            if policy.timer > now {
+                until.min(policy.timer)
+            } else {
+                until
+            }
+        });
         self.ack_deadline = self.ack_deadline.min(until.unwrap_or(Time::NEVER));
         policy.report_begins = until.is_some() && compression.begins();
         until.is_some()

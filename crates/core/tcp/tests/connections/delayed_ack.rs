@@ -218,6 +218,26 @@ fn an_ack_before_a_mark_reports_what_was_held_before() {
     assert_eq!(told, [(false, vec![(2, 3)]), (true, vec![(4, 5), (2, 3)])]);
 }
 
+// Linux 6.12, tcp_delack_timer_handler: an ACK leaves the timer of the delayed ACK as it is, and it sends what waits then.
+#[test]
+fn the_timer_of_an_ack_that_has_left_sends_reports_that_wait() {
+    let mut t = Timeline::established(Config {
+        delayed_ack: 2,
+        delayed_ack_timeout: ms(40),
+        sack: true,
+        sack_delay: ms(10),
+        ..config()
+    });
+    t.receive(0..1).at(ms(1)).receive(1..2).expect_ack(2);
+    t.at(ms(38)).receive(3..6);
+    t.expect_ack(2).expect_ack(2).expect_ack(2);
+    t.receive(6..7).quiet_until(ms(40)).at(ms(40));
+    assert_eq!(reported(&mut t), [(3, 7)]);
+    // It has expired: the next report waits for a twentieth of the round trip of 100 ms.
+    t.receive(7..8).quiet_until(ms(45)).at(ms(45));
+    assert_eq!(reported(&mut t), [(3, 8)]);
+}
+
 /// What the next segment that left reports, in segments.
 fn reported(t: &mut Timeline) -> Vec<(u64, u64)> {
     let ack = t.take();
