@@ -70,6 +70,23 @@ impl Assembler {
         }
     }
 
+    /// Whether two ranges or more are held, and `start..end` touches neither of the two that were touched last.
+    pub(crate) fn is_another(&self, (start, end): (u64, u64)) -> bool {
+        let mut newest = 0;
+        let mut touches = false;
+        self.sack_order(|from, to| {
+            newest += 1;
+            touches |= newest <= 2 && start <= to && from <= end;
+        });
+        newest >= 2 && !touches
+    }
+
+    /// Whether all of `start..end` is held.
+    pub(crate) fn holds(&self, (start, end): (u64, u64)) -> bool {
+        let mut ranges = self.ranges.iter();
+        ranges.any(|range| range.start <= start && end <= range.end)
+    }
+
     fn store(&mut self, start: u64, end: u64) -> u64 {
         self.clock += 1;
         let first = self.ranges.partition_point(|range| range.end < start);
@@ -114,6 +131,29 @@ mod tests {
         assert_eq!(assembler.insert(8, 15, 5), (2, 5));
         assert_eq!(assembler.insert(0, 8, 5), (3, 20));
         assert_eq!(assembler.insert(5, 20, 20), (0, 20));
+    }
+
+    #[test]
+    fn a_range_is_another_unless_it_touches_the_two_touched_last() {
+        let mut assembler = Assembler::default();
+        assembler.insert(10, 20, 0);
+        assert!(!assembler.is_another((30, 40)), "one is held");
+        for start in [30, 50] {
+            assembler.insert(start, start + 10, 0);
+        }
+        let another = [
+            (20, 22),
+            (12, 14),
+            (22, 24),
+            (40, 42),
+            (28, 30),
+            (60, 62),
+            (70, 72),
+        ];
+        let told = another.map(|range| assembler.is_another(range));
+        assert_eq!(told, [true, true, true, false, false, false, true]);
+        let held = another.map(|range| assembler.holds(range));
+        assert_eq!(held, [false, true, false, false, false, false, false]);
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(crate) struct Receiver {
     low_ack: u8,
     /// Whether duplicate segments are reported (D-SACK).
     dsack: bool,
-    /// An ACK to be sent before anything else.
+    /// An ACK to be sent before anything else; its SACK blocks, if it has any, are the policy's.
     early: Option<EarlyAck>,
     assembler: Assembler,
     /// The segment stored last.
@@ -59,7 +59,7 @@ pub(crate) struct Receiver {
 }
 
 /// An ACK that leaves before anything else: that of the handshake, which no data replaces, or one whose
-/// content was fixed before the latest segment arrived (RFC 8257 §3.2).
+/// content was fixed before the latest segment arrived (RFC 8257 §3.2, [`Receiver::reports_before`]).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EarlyAck {
     pub(crate) ack: u64,
@@ -198,6 +198,11 @@ impl Receiver {
             self.note_answer(segment);
         } else {
             self.note_mark(segment.ecn, segment.cwr);
+        }
+        if self.has_waiting_reports() && self.reports_before(segment) {
+            self.store(segment, marked);
+            self.note_unreported(rtt, now);
+            return;
         }
         let plain = self.store(segment, marked);
         self.schedule_ack(plain, config, rtt, now);
@@ -397,19 +402,27 @@ impl Receiver {
         if self.assembler.is_empty() && self.duplicate.is_none() {
             return Options::None;
         }
-        Options::Sack(self.blocks())
+        Options::Sack(self.blocks(acks::NOTHING))
     }
 
+    /// Of what is held, and of these offsets in blocks that they touch.
     #[inline(never)]
-    fn blocks(&mut self) -> SackBlocks {
+    fn blocks(&mut self, (from, to): (u64, u64)) -> SackBlocks {
         let duplicate = self.duplicate.take();
         let mut blocks = SackBlocks::new();
         // RFC 2883 §4 (1) and (3): what came twice is the first block, and is reported once.
         if let Some((start, end)) = duplicate {
             blocks.push(self.irs.at(start), self.irs.at(end));
         }
-        self.assembler
-            .sack_order(|start, end| blocks.push(self.irs.at(start), self.irs.at(end)));
+        self.assembler.sack_order(|start, end| {
+            let touches = from <= end && start <= to;
+            let (start, end) = if touches {
+                (start.min(from), end.max(to))
+            } else {
+                (start, end)
+            };
+            blocks.push(self.irs.at(start), self.irs.at(end));
+        });
         blocks
     }
 

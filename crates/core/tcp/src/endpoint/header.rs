@@ -183,6 +183,9 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         packet.ecn = self.sender.config.ecn_without_data();
         self.add_acknowledgement(&mut packet, self.scales.0, early.echo);
         packet.ack = self.receiver.irs.at(early.ack);
+        if self.sender.uses_sack() {
+            packet.options = self.receiver.early_blocks();
+        }
         self.receiver
             .on_advertised(early.ack, u64::from(packet.window) << self.scales.0);
         packet

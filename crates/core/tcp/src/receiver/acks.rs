@@ -88,14 +88,46 @@ impl Receiver {
             waits = policy.is_waiting();
         }
         if marked != self.echo && self.unacknowledged > 0 && !waits {
-            self.early = Some(EarlyAck {
-                ack: self.next,
-                echo: self.echo,
-            });
+            self.acknowledge_before(NOTHING);
             self.unacknowledged = 0;
             self.ack_deadline = Time::NEVER;
         }
         self.echo = marked;
+    }
+
+    /// An ACK of what has come so far leaves before the ACK of the segment that has just come. It reports what is held
+    /// (RFC 2018 §4), and what of `arriving` extends it.
+    #[inline(always)]
+    fn acknowledge_before(&mut self, arriving: (u64, u64)) {
+        self.early = Some(EarlyAck {
+            ack: self.next,
+            echo: self.echo,
+        });
+        if !self.assembler.is_empty() {
+            self.report_early(arriving);
+        }
+    }
+
+    /// Reports that wait leave if this segment, which is not stored yet, extends a range other than the two that have changed
+    /// last, or begins a third one: the next ACK might have no room for the oldest (Linux 6.12, `tcp_sack_new_ofo_skb`). The
+    /// ACK tells of the extension, and not of a range that begins. Returns whether it leaves.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn reports_before(&mut self, segment: &Segment) -> bool {
+        let arriving = (segment.offset, segment.offset + segment.payload);
+        let is_beyond = segment.offset > self.next && segment.payload > 0;
+        if !is_beyond || !self.assembler.is_another(arriving) {
+            return false;
+        }
+        let came_before = self.dsack && self.assembler.holds(arriving);
+        self.duplicate = came_before.then_some(arriving);
+        self.acknowledge_before(arriving);
+        if let Some(policy) = &mut self.policy {
+            policy.on_acknowledged(true, self.next);
+        }
+        self.unacknowledged = 0;
+        self.ack_deadline = Time::NEVER;
+        true
     }
 
     #[inline(always)]
@@ -134,6 +166,12 @@ impl Receiver {
         } else if self.ack_deadline == Time::NEVER {
             let delay = config.delayed_ack_timeout.min(config.delayed_ack_bound);
             self.ack_deadline = config.expiry(now, delay);
+            if let Some(policy) = &mut self.policy {
+                policy.note_timer(self.ack_deadline);
+            }
         }
     }
 }
+
+/// Offsets that touch nothing.
+pub(super) const NOTHING: (u64, u64) = (u64::MAX, 0);

@@ -2,7 +2,7 @@
 //!
 //! It has a place of its own beside the connection: a receiver without it asks one question for each segment.
 
-use base::{Ecn, Span, Time};
+use base::{Ecn, Options, SackBlocks, Span, Time};
 
 use super::Receiver;
 use super::compression::Compression;
@@ -27,6 +27,10 @@ pub(super) struct Policy {
     mss: u64,
     /// What the last ACK acknowledged.
     acknowledged: u64,
+    /// When the timer of delayed ACKs expires that was set last. An ACK that leaves does not stop it.
+    timer: Time,
+    /// SACK blocks of the ACK that leaves before others, until it does.
+    early_blocks: Option<SackBlocks>,
 }
 
 impl Policy {
@@ -112,6 +116,12 @@ impl Policy {
             .is_some_and(Compression::is_waiting)
     }
 
+    /// An ACK waits until then.
+    #[inline(always)]
+    pub(super) const fn note_timer(&mut self, expiry: Time) {
+        self.timer = expiry;
+    }
+
     /// An ACK up to `next` leaves, of data or of nothing new.
     pub(super) const fn on_acknowledged(&mut self, data: bool, next: u64) {
         self.acknowledged = next;
@@ -168,6 +178,58 @@ impl Receiver {
         }
     }
 
+    /// Whether reports wait for more.
+    #[inline(always)]
+    pub(super) fn has_waiting_reports(&self) -> bool {
+        let policy = self.policy.as_ref();
+        policy.is_some_and(|policy| policy.is_waiting())
+    }
+
+    /// The ACK that leaves before others reports what is held now, and what of `arriving` extends it.
+    // DEVIATION(RFC 2018 §4): without a policy it reports nothing. Something is held then only if a role holds an ACK.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn report_early(&mut self, arriving: (u64, u64)) {
+        if self.policy.is_some() {
+            let blocks = self.blocks(arriving);
+            if let Some(policy) = &mut self.policy {
+                policy.early_blocks = Some(blocks);
+            }
+        }
+    }
+
+    /// SACK blocks of the ACK that leaves before others, on which both sides have agreed.
+    pub(crate) fn early_blocks(&mut self) -> Options {
+        let policy = self.policy.as_mut();
+        let blocks = policy.and_then(|policy| policy.early_blocks.take());
+        blocks.map_or(Options::None, Options::Sack)
+    }
+
+    /// Reports have left because of the segment stored last, which has no ACK of its own: in Linux an ACK that leaves while
+    /// a segment is stored leaves nothing to be acknowledged behind (`tcp_event_ack_sent`, `tcp_ack_snd_check`).
+    #[cold]
+    #[inline(never)]
+    pub(super) fn note_unreported(&mut self, rtt: &RttEstimator, now: Time) {
+        let conditions = self.conditions(rtt, now);
+        if let Some(policy) = &mut self.policy {
+            policy.report_begins = false;
+            if let Some(quick) = &mut policy.quick {
+                quick.on_data(&self.arrival, &conditions);
+            }
+        }
+    }
+
+    /// What decides about the ACK of the segment stored last, with which the window may grow.
+    #[inline(always)]
+    fn conditions(&mut self, rtt: &RttEstimator, now: Time) -> AckConditions {
+        AckConditions {
+            grows: self.grow(now),
+            read: self.reading && self.arrival.held == 0,
+            rto: rtt.rto(),
+            now,
+        }
+    }
+
     /// A segment with data echoes a timestamp: a receiver whose window grows sees the sender's round trip in it.
     #[inline(always)]
     pub(crate) fn on_echo(&mut self, echo: u32, payload: u16, now: Time) {
@@ -194,13 +256,7 @@ impl Receiver {
     /// [`Receiver::judge`] without a call.
     #[inline(always)]
     pub(super) fn judge_here(&mut self, plain: bool, rtt: &RttEstimator, now: Time) -> AckDecision {
-        let grows = self.grow(now);
-        let place = AckConditions {
-            grows,
-            read: self.reading && self.arrival.held == 0,
-            rto: rtt.rto(),
-            now,
-        };
+        let place = self.conditions(rtt, now);
         let Some(policy) = &mut self.policy else {
             return AckDecision::Usual;
         };
@@ -255,7 +311,15 @@ impl Receiver {
             None => rtt,
         };
         let until = compression.wait(self.next, policy.mss, rtt, now);
-        // The first that waits decides how long.
+        // The first that waits decides how long, and the timer of a delayed ACK, even of one that has left since then (Linux
+        // 6.12, `tcp_delack_timer_handler`).
+        let until = until.map(|until| {
+            if policy.timer > now {
+                until.min(policy.timer)
+            } else {
+                until
+            }
+        });
         self.ack_deadline = self.ack_deadline.min(until.unwrap_or(Time::NEVER));
         policy.report_begins = until.is_some() && compression.begins();
         until.is_some()

@@ -1,7 +1,7 @@
 //! When ACKs leave: RFC 5681 §4.2, RFC 9293 §3.8.6.3.
 
-use base::Span;
-use tcp::Config;
+use base::{Ecn, Packet, Seq, Span, TcpFlags, Time};
+use tcp::{Config, EcnMode};
 
 use crate::script::{MSS, Timeline, config, ms};
 
@@ -165,6 +165,95 @@ fn of_what_came_twice_while_reports_wait_the_last_is_told() {
     let ack = t.quiet_until(until).at(until).take();
     let blocks = ack.options.sack().expect("a hole stays");
     assert_eq!(blocks.as_slice(), [(of(1), of(5))]);
+}
+
+// Linux 6.12, tcp_sack_new_ofo_skb: the ACK that waited leaves before a third range is there, or when it is extended but not
+// the newest yet. It leaves nothing to be acknowledged (tcp_ack_snd_check): what begins is told with the next segment.
+#[test]
+fn reports_do_not_wait_for_a_third_range() {
+    let mut t = compressing();
+    t.receive(1..2).receive(4..6);
+    t.expect_ack(0).expect_ack(0).expect_ack(0);
+    t.receive(6..8).expect_nothing().receive(9..10);
+    assert_eq!(reported(&mut t), [(4, 8), (1, 2)]);
+    t.expect_nothing().at(ms(20)).expect_nothing();
+    // The ranges that have changed last may grow, and reports of that wait.
+    t.receive(10..11).receive(8..9).expect_nothing();
+    let until = t.clock() + t.endpoint.srtt() / 20 + Span::from_micros(100);
+    t.quiet_until(until).at(until);
+    assert_eq!(reported(&mut t), [(4, 11), (1, 2)]);
+    // One that is reported behind them may not.
+    t.receive(12..14).expect_nothing().receive(2..3);
+    assert_eq!(reported(&mut t), [(12, 14), (4, 11), (1, 3)]);
+    // What comes twice does it, too.
+    t.receive(15..16).expect_nothing().receive(5..6);
+    assert_eq!(reported(&mut t), [(5, 6), (15, 16), (1, 3)]);
+    t.expect_nothing().at(ms(40)).expect_nothing();
+}
+
+// RFC 8257 §3.2: the ACK that leaves because marks begin tells of what came before. Something is held then only if a role
+// holds ACKs, and it is reported (RFC 2018 §4).
+#[test]
+fn an_ack_before_a_mark_reports_what_was_held_before() {
+    let config = Config {
+        delayed_ack: 2,
+        ecn: EcnMode::Accurate,
+        sack: true,
+        sack_delay: ms(10),
+        ..config()
+    };
+    let mut t = Timeline::established(config);
+    t.receive(0..1).expect_nothing();
+    t.receive_marked(2..3);
+    let told = [t.take(), t.take()].map(|ack| (ack.flags.has(TcpFlags::ECE), ranges(&t, &ack)));
+    assert_eq!(told, [(false, vec![]), (true, vec![(2, 3)])]);
+
+    let mut t = Timeline::established(config);
+    let (beyond, mut marked) = (t.peer_data(2), t.peer_data(4));
+    marked.ecn = Ecn::Marked;
+    t.endpoint.on_segment(&beyond, Time::ZERO + ms(100));
+    t.endpoint.hold_ack();
+    t.deliver(marked);
+    let told = [t.take(), t.take()].map(|ack| (ack.flags.has(TcpFlags::ECE), ranges(&t, &ack)));
+    assert_eq!(told, [(false, vec![(2, 3)]), (true, vec![(4, 5), (2, 3)])]);
+}
+
+// Linux 6.12, tcp_delack_timer_handler: an ACK leaves the timer of the delayed ACK as it is, and it sends what waits then.
+#[test]
+fn the_timer_of_an_ack_that_has_left_sends_reports_that_wait() {
+    let mut t = Timeline::established(Config {
+        delayed_ack: 2,
+        delayed_ack_timeout: ms(40),
+        sack: true,
+        sack_delay: ms(10),
+        ..config()
+    });
+    t.receive(0..1).at(ms(1)).receive(1..2).expect_ack(2);
+    t.at(ms(38)).receive(3..6);
+    t.expect_ack(2).expect_ack(2).expect_ack(2);
+    t.receive(6..7).quiet_until(ms(40)).at(ms(40));
+    assert_eq!(reported(&mut t), [(3, 7)]);
+    // It has expired: the next report waits for a twentieth of the round trip of 100 ms.
+    t.receive(7..8).quiet_until(ms(45)).at(ms(45));
+    assert_eq!(reported(&mut t), [(3, 8)]);
+}
+
+/// What the next segment that left reports, in segments.
+fn reported(t: &mut Timeline) -> Vec<(u64, u64)> {
+    let ack = t.take();
+    ranges(t, &ack)
+}
+
+fn ranges(t: &Timeline, ack: &Packet) -> Vec<(u64, u64)> {
+    let segment = |seq: Seq| (t.peer_seq.near(seq, 1) - 1) / MSS;
+    let blocks = ack
+        .options
+        .sack()
+        .map_or(Vec::new(), |sack| sack.as_slice().to_vec());
+    let blocks = blocks.into_iter();
+    blocks
+        .map(|(start, end)| (segment(start), segment(end)))
+        .collect()
 }
 
 // Linux 6.12, tcp_event_data_sent and tcp_delack_timer_handler: on a connection whose data answer data ACKs wait for the next
