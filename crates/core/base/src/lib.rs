@@ -15,6 +15,7 @@
 
 pub mod cast;
 mod column;
+mod fnv;
 mod packet;
 mod quantity;
 mod rate;
@@ -26,6 +27,7 @@ mod time;
 mod unit;
 
 pub use column::Column;
+pub use fnv::fnv;
 pub use packet::{
     Beside, Ecn, Extension, FlowId, HostId, Options, Packet, SackBlocks, SynOptions, TcpFlags,
     Timestamps,

@@ -17,7 +17,7 @@ impl Stream {
         // One round of `SplitMix64`'s finaliser per part; `seed_from_u64` runs SplitMix64 again, so that
         // neighbouring seeds give unrelated streams.
         Self(Xoshiro256PlusPlus::seed_from_u64(mix(mix(
-            seed ^ hash(purpose)
+            seed ^ base::fnv(purpose.bytes())
         )
         .wrapping_add(entity))))
     }
@@ -47,14 +47,7 @@ pub fn member(name: &str, index: u64) -> u64 {
     if name.is_empty() {
         return index;
     }
-    mix(hash(name)).wrapping_add(index)
-}
-
-/// FNV-1a.
-fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME)
-    })
+    mix(base::fnv(name.bytes())).wrapping_add(index)
 }
 
 /// The finaliser of `SplitMix64` (Steele, Lea, Flood 2014): a number that looks random, the same for the same one.
@@ -64,8 +57,6 @@ pub const fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
-
-const FNV_PRIME: u64 = 0x0100_0000_01b3;
 
 #[cfg(test)]
 mod tests {

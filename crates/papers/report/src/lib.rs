@@ -81,13 +81,10 @@ pub fn write_opening(
 }
 
 /// A run as a part of somebody else's page, such as a notebook: the answer, the table and the main charts,
-/// without a script and below [`SNIPPET_BYTES`].
+/// without a script and below 200 KB.
 pub fn snippet(folder: &Folder, sentences: &Sentences) -> Result<String, Error> {
     page::snippet::snippet(folder, sentences)
 }
-
-/// More than any [`snippet`] has.
-pub const SNIPPET_BYTES: usize = page::snippet::MOST;
 
 /// The parts of a page that are drawn anew for every run it shows.
 pub fn fragments(run: &dyn Recorded, sentences: &Sentences) -> Result<Fragments, Error> {

@@ -88,11 +88,6 @@ impl Linear {
         scaled.refined(Complex::new(first.re, first.im.abs())) / self.delay
     }
 
-    /// `det(s I - A - B exp(-s tau))` for s in 1/s, times the square of the delay.
-    pub fn characteristic(&self, s: Complex<f64>) -> Complex<f64> {
-        self.scaled().determinant(s * self.delay).0
-    }
-
     fn scaled(&self) -> Self {
         Self {
             now: self.now * self.delay,
@@ -310,7 +305,11 @@ mod tests {
             let linear = Linear::of(&fluid, &still);
             let root = linear.dominant();
             let scale = linear.scaled().now.abs().max() + linear.scaled().then.abs().max() + 1.0;
-            let left = linear.characteristic(root).norm_sqr();
+            let left = linear
+                .scaled()
+                .determinant(root * linear.delay)
+                .0
+                .norm_sqr();
             assert!(left < 1e-16 * scale * scale, "{fluid:?}: {root} {left}");
         }
     }

@@ -8,7 +8,7 @@ mod reading;
 use std::collections::BTreeSet;
 
 use super::font;
-use super::scene::{Anchor, INK, Item, Layer, PALE, Scene};
+use super::scene::{Anchor, Fill, INK, Item, Layer, PALE, Scene};
 use crate::figure::{Cells, Figure, Line, Mark, Point, Shape, Style};
 use base::cast::integer;
 use frame::{Frame, aside, frame, upright};
@@ -301,11 +301,11 @@ fn stack(scene: &mut Scene, frame: &Frame, line: &Line, (width, percent): (f64, 
         let (bottom, top) = (frame.level(low), frame.level(high));
         // Less than a drawing can show.
         if bottom - top >= 0.05 {
-            scene.push(Item::Fill {
+            scene.push(Item::Fill(Fill {
                 path: vec![(left, bottom), (right, bottom), (right, top), (left, top)],
                 colour: line.style.colour(),
                 percent,
-            });
+            }));
         }
     }
 }
@@ -382,11 +382,11 @@ fn ranges(scene: &mut Scene, frame: &Frame, line: &Line) {
                 (at.0 + RANGE, high),
                 (at.0 + RANGE, low),
             ];
-            scene.push(Item::Fill {
+            scene.push(Item::Fill(Fill {
                 path,
                 colour: line.style.colour(),
                 percent: 45,
-            });
+            }));
         }
         if let Some(outer) = point.interval.map(ends) {
             whisker(scene, at.0, outer, line.style.colour(), RANGE);
@@ -408,10 +408,10 @@ fn cells(scene: &mut Scene, frame: &Frame, (figure, line): (&Figure, &Line), sha
         let x = |x: f64| x.clamp(frame.left, frame.right);
         let y = |y: f64| y.clamp(frame.top, frame.bottom);
         let ((left, bottom), (right, top)) = ((x(from.0), y(from.1)), (x(to.0), y(to.1)));
-        scene.push(Item::Fill {
+        scene.push(Item::Fill(Fill {
             path: vec![(left, bottom), (right, bottom), (right, top), (left, top)],
             colour: line.style.colour(),
             percent: shape.percent,
-        });
+        }));
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::scene::{Anchor, Colour, INK, Item, Layer, PALE, PAPER, Scene};
+use super::scene::{Anchor, Colour, INK, Item, Label, Layer, PALE, PAPER, Scene};
 use super::svg::{escape, hex, short};
 
 /// The element. The summary is what a screen reader says; without one the drawing says nothing.
@@ -57,17 +57,17 @@ fn layer(scene: &Scene, layer: Layer) -> String {
     let items = scene.items.iter().filter(|(own, _)| *own == layer);
     for (_, item) in items {
         let data = match item {
-            Item::Text { anchor, .. } => {
+            Item::Text(label) => {
                 put_paths(&mut body, &mut paths);
-                gather(&mut body, &mut anchored, *anchor);
-                put_text(&mut body, item).expect(WRITES);
+                gather(&mut body, &mut anchored, label.anchor);
+                put_text(&mut body, label).expect(WRITES);
                 continue;
             }
-            Item::Stroke { path, .. } => steps(path),
+            Item::Stroke(stroke) => steps(&stroke.path),
             // What is filled is closed anyway.
-            Item::Fill { path, .. } => ring(path).unwrap_or_else(|| steps(path)),
+            Item::Fill(fill) => ring(&fill.path).unwrap_or_else(|| steps(&fill.path)),
         };
-        if matches!(item, Item::Fill { .. }) && is_flat(&data) {
+        if matches!(item, Item::Fill(_)) && is_flat(&data) {
             continue;
         }
         gather(&mut body, &mut anchored, Anchor::Start);
@@ -120,62 +120,40 @@ fn look(item: &Item) -> String {
         percent => format!(" opacity=\".{percent:02}\""),
     };
     match item {
-        Item::Stroke { colour: PALE, .. } => " class=\"g\"".to_owned(),
-        Item::Stroke {
-            colour: INK,
-            dashes,
-            ..
-        } if dashes.is_empty() => " class=\"a\"".to_owned(),
-        Item::Stroke {
-            colour,
-            width,
-            dashes,
-            percent,
-            ..
-        } => {
+        Item::Stroke(stroke) if stroke.colour == PALE => " class=\"g\"".to_owned(),
+        Item::Stroke(stroke) if stroke.colour == INK && stroke.dashes.is_empty() => {
+            " class=\"a\"".to_owned()
+        }
+        Item::Stroke(stroke) => {
             let mut look = format!(
                 " stroke=\"{}\" stroke-width=\"{}\"",
-                tone(*colour),
-                short(*width)
+                tone(stroke.colour),
+                short(stroke.width)
             );
-            if !dashes.is_empty() {
-                let dashes: Vec<_> = dashes.iter().map(|dash| short(*dash)).collect();
+            if !stroke.dashes.is_empty() {
+                let dashes: Vec<_> = stroke.dashes.iter().map(|dash| short(*dash)).collect();
                 write!(look, " stroke-dasharray=\"{}\"", dashes.join(" ")).expect(WRITES);
             }
-            look + &opacity(*percent)
+            look + &opacity(stroke.percent)
         }
-        Item::Fill {
-            colour, percent, ..
-        } => {
-            format!(" fill=\"{}\"{}", tone(*colour), opacity(*percent))
-        }
-        Item::Text { .. } => String::new(),
+        Item::Fill(fill) => format!(" fill=\"{}\"{}", tone(fill.colour), opacity(fill.percent)),
+        Item::Text(_) => String::new(),
     }
 }
 
-fn put_text(out: &mut String, item: &Item) -> std::fmt::Result {
-    let Item::Text {
-        at,
-        size,
-        upward,
-        text,
-        ..
-    } = item
-    else {
-        return Ok(());
-    };
-    let size = match short(*size).as_str() {
+fn put_text(out: &mut String, label: &Label) -> std::fmt::Result {
+    let size = match short(label.size).as_str() {
         "7.5" => String::new(),
         "8" => " class=\"t\"".to_owned(),
         size => format!(" style=\"font-size:{size}px\""),
     };
-    let (x, y) = (tenth(at.0), tenth(at.1));
-    let place = if *upward {
+    let (x, y) = (tenth(label.at.0), tenth(label.at.1));
+    let place = if label.upward {
         format!("transform=\"translate({x} {y})rotate(-90)\"")
     } else {
         format!("x=\"{x}\" y=\"{y}\"")
     };
-    write!(out, "<text {place}{size}>{}</text>", escape(text))
+    write!(out, "<text {place}{size}>{}</text>", escape(&label.text))
 }
 
 /// A circle, which drawings have as a polygon of many corners, as two arcs.

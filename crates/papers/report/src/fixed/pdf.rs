@@ -8,7 +8,7 @@ use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
 use subsetter::GlyphRemapper;
 
 use super::font;
-use super::scene::{Colour, INK, Item, Scene};
+use super::scene::{Colour, Fill, INK, Item, Label, Scene, Stroke};
 use base::cast::single;
 
 const CATALOG: Ref = Ref::new(1);
@@ -65,7 +65,7 @@ pub(super) fn write(scene: &Scene, title: &str) -> Vec<u8> {
 fn opacities(scene: &Scene) -> Vec<(String, Ref, u8)> {
     let mut opacities: Vec<(String, Ref, u8)> = Vec::new();
     for (_, item) in &scene.items {
-        let (Item::Stroke { percent, .. } | Item::Fill { percent, .. }) = item else {
+        let (Item::Stroke(Stroke { percent, .. }) | Item::Fill(Fill { percent, .. })) = item else {
             continue;
         };
         if !opacities.iter().any(|(_, _, known)| known == percent) {
@@ -90,58 +90,42 @@ fn content(scene: &Scene, glyphs: &Glyphs, opacities: &[(String, Ref, u8)]) -> V
     content.set_line_join(LineJoinStyle::RoundJoin);
     for (_, item) in &scene.items {
         match item {
-            Item::Stroke {
-                path,
-                colour,
-                width,
-                dashes,
-                percent,
-            } => {
-                let (red, green, blue) = shares(*colour);
-                set_opacity(&mut content, *percent);
+            Item::Stroke(stroke) => {
+                let (red, green, blue) = shares(stroke.colour);
+                set_opacity(&mut content, stroke.percent);
                 content
                     .set_stroke_rgb(red, green, blue)
-                    .set_line_width(single(*width));
-                content.set_dash_pattern(dashes.iter().map(|dash| single(*dash)), 0.0);
-                trace(&mut content, path, place);
+                    .set_line_width(single(stroke.width));
+                content.set_dash_pattern(stroke.dashes.iter().map(|dash| single(*dash)), 0.0);
+                trace(&mut content, &stroke.path, place);
                 content.stroke();
             }
-            Item::Fill {
-                path,
-                colour,
-                percent,
-            } => {
-                let (red, green, blue) = shares(*colour);
-                set_opacity(&mut content, *percent);
+            Item::Fill(fill) => {
+                let (red, green, blue) = shares(fill.colour);
+                set_opacity(&mut content, fill.percent);
                 content.set_fill_rgb(red, green, blue);
-                trace(&mut content, path, place);
+                trace(&mut content, &fill.path, place);
                 content.close_path().fill_nonzero();
             }
-            Item::Text {
-                at,
-                size,
-                anchor,
-                upward,
-                text,
-            } => {
-                let before = anchor.share() * font::width(text, *size);
-                let start = if *upward {
-                    (at.0, at.1 + before)
+            Item::Text(label) => {
+                let before = label.anchor.share() * font::width(&label.text, label.size);
+                let start = if label.upward {
+                    (label.at.0, label.at.1 + before)
                 } else {
-                    (at.0 - before, at.1)
+                    (label.at.0 - before, label.at.1)
                 };
                 let (x, y) = place(start);
                 let (red, green, blue) = shares(INK);
                 content.set_fill_rgb(red, green, blue);
-                content.begin_text().set_font(TEXT, single(*size));
-                let matrix = if *upward {
+                content.begin_text().set_font(TEXT, single(label.size));
+                let matrix = if label.upward {
                     [0.0, 1.0, -1.0, 0.0, x, y]
                 } else {
                     [1.0, 0.0, 0.0, 1.0, x, y]
                 };
                 content
                     .set_text_matrix(matrix)
-                    .show(Str(&glyphs.encode(text)))
+                    .show(Str(&glyphs.encode(&label.text)))
                     .end_text();
             }
         }
@@ -171,7 +155,7 @@ impl Glyphs {
         let mut remapper = GlyphRemapper::new();
         let mut letters = BTreeMap::new();
         for (_, item) in &scene.items {
-            if let Item::Text { text, .. } = item {
+            if let Item::Text(Label { text, .. }) = item {
                 for letter in text.chars() {
                     letters.insert(letter, remapper.remap(font::glyph(letter).0));
                 }

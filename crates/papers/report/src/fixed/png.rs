@@ -1,7 +1,7 @@
 //! A drawing as pixels.
 
 use tiny_skia::{
-    FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, StrokeDash, Transform,
+    FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, StrokeDash, Transform,
 };
 use ttf_parser::OutlineBuilder;
 
@@ -28,46 +28,36 @@ pub(super) fn write(scene: &Scene) -> Vec<u8> {
 
 fn draw(pixmap: &mut Pixmap, item: &Item, to_pixels: Transform) {
     match item {
-        Item::Stroke {
-            path,
-            colour,
-            width,
-            dashes,
-            percent,
-        } => {
-            let dashes = dashes.iter().map(|dash| single(*dash)).collect();
-            let stroke = Stroke {
-                width: single(*width),
+        Item::Stroke(stroke) => {
+            let dashes = stroke.dashes.iter().map(|dash| single(*dash)).collect();
+            let pen = tiny_skia::Stroke {
+                width: single(stroke.width),
                 line_cap: LineCap::Butt,
                 line_join: LineJoin::Round,
                 dash: StrokeDash::new(dashes, 0.0),
-                ..Stroke::default()
+                ..tiny_skia::Stroke::default()
             };
-            if let Some(path) = polygon(path, false) {
-                pixmap.stroke_path(&path, &paint(*colour, *percent), &stroke, to_pixels, None);
+            if let Some(path) = polygon(&stroke.path, false) {
+                pixmap.stroke_path(
+                    &path,
+                    &paint(stroke.colour, stroke.percent),
+                    &pen,
+                    to_pixels,
+                    None,
+                );
             }
         }
-        Item::Fill {
-            path,
-            colour,
-            percent,
-        } => {
-            if let Some(path) = polygon(path, true) {
-                let paint = paint(*colour, *percent);
+        Item::Fill(fill) => {
+            if let Some(path) = polygon(&fill.path, true) {
+                let paint = paint(fill.colour, fill.percent);
                 pixmap.fill_path(&path, &paint, FillRule::Winding, to_pixels, None);
             }
         }
-        Item::Text {
-            at,
-            size,
-            anchor,
-            upward,
-            text,
-        } => {
-            if let Some(path) = outline(text, *size, *anchor) {
-                let turn = if *upward { -90.0 } else { 0.0 };
+        Item::Text(label) => {
+            if let Some(path) = outline(&label.text, label.size, label.anchor) {
+                let turn = if label.upward { -90.0 } else { 0.0 };
                 let place = to_pixels
-                    .pre_translate(single(at.0), single(at.1))
+                    .pre_translate(single(label.at.0), single(label.at.1))
                     .pre_concat(Transform::from_rotate(turn));
                 pixmap.fill_path(&path, &paint(INK, 100), FillRule::Winding, place, None);
             }

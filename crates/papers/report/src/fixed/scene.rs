@@ -41,33 +41,42 @@ pub(super) enum Layer {
 /// A part of a drawing.
 #[derive(Debug)]
 pub(super) enum Item {
-    /// A line along points.
-    Stroke {
-        path: Vec<(f64, f64)>,
-        colour: Colour,
-        width: f64,
-        /// Strokes and gaps; empty for a solid line.
-        dashes: Vec<f64>,
-        /// How opaque it is.
-        percent: u8,
-    },
-    /// A polygon.
-    Fill {
-        path: Vec<(f64, f64)>,
-        colour: Colour,
-        /// How opaque it is.
-        percent: u8,
-    },
-    /// A line of text.
-    Text {
-        /// Where its anchor stands on the base line.
-        at: (f64, f64),
-        size: f64,
-        anchor: Anchor,
-        /// Written upwards.
-        upward: bool,
-        text: String,
-    },
+    Stroke(Stroke),
+    Fill(Fill),
+    Text(Label),
+}
+
+/// A line along points.
+#[derive(Debug)]
+pub(super) struct Stroke {
+    pub(super) path: Vec<(f64, f64)>,
+    pub(super) colour: Colour,
+    pub(super) width: f64,
+    /// Strokes and gaps; empty for a solid line.
+    pub(super) dashes: Vec<f64>,
+    /// How opaque it is.
+    pub(super) percent: u8,
+}
+
+/// A polygon.
+#[derive(Debug)]
+pub(super) struct Fill {
+    pub(super) path: Vec<(f64, f64)>,
+    pub(super) colour: Colour,
+    /// How opaque it is.
+    pub(super) percent: u8,
+}
+
+/// A line of text.
+#[derive(Debug)]
+pub(super) struct Label {
+    /// Where its anchor stands on the base line.
+    pub(super) at: (f64, f64),
+    pub(super) size: f64,
+    pub(super) anchor: Anchor,
+    /// Written upwards.
+    pub(super) upward: bool,
+    pub(super) text: String,
 }
 
 /// Which point of a text is placed.
@@ -127,40 +136,40 @@ impl Scene {
     }
 
     pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: Colour, width: f64) {
-        self.push(Item::Stroke {
+        self.push(Item::Stroke(Stroke {
             path: vec![from, to],
             colour,
             width,
             dashes: Vec::new(),
             percent: 100,
-        });
+        }));
     }
 
     pub(super) fn text(&mut self, at: (f64, f64), size: f64, anchor: Anchor, text: &str) {
-        self.push(Item::Text {
+        self.push(Item::Text(Label {
             at,
             size,
             anchor,
             upward: false,
             text: text.to_owned(),
-        });
+        }));
     }
 
     pub(super) fn text_upward(&mut self, at: (f64, f64), size: f64, anchor: Anchor, text: &str) {
-        self.push(Item::Text {
+        self.push(Item::Text(Label {
             at,
             size,
             anchor,
             upward: true,
             text: text.to_owned(),
-        });
+        }));
     }
 
     pub(super) fn rectangle(&mut self, from: (f64, f64), to: (f64, f64), colour: Colour) {
-        self.push(Item::Fill {
+        self.push(Item::Fill(Fill {
             path: vec![from, (to.0, from.1), to, (from.0, to.1)],
             colour,
             percent: 100,
-        });
+        }));
     }
 }

@@ -49,71 +49,60 @@ fn put(
 
 fn put_item(out: &mut String, item: &Item) -> std::fmt::Result {
     match item {
-        Item::Stroke {
-            path,
-            colour,
-            width,
-            dashes,
-            percent,
-        } => {
+        Item::Stroke(stroke) => {
             write!(
                 out,
                 "<path d=\"{}\" stroke=\"{}\" stroke-width=\"{}\"",
-                data(path),
-                hex(*colour),
-                short(*width)
+                data(&stroke.path),
+                hex(stroke.colour),
+                short(stroke.width)
             )?;
-            if !dashes.is_empty() {
-                let dashes: Vec<_> = dashes.iter().map(|dash| short(*dash)).collect();
+            if !stroke.dashes.is_empty() {
+                let dashes: Vec<_> = stroke.dashes.iter().map(|dash| short(*dash)).collect();
                 write!(out, " stroke-dasharray=\"{}\"", dashes.join(" "))?;
             }
-            if *percent < 100 {
+            if stroke.percent < 100 {
                 write!(
                     out,
                     " stroke-opacity=\"{}\"",
-                    short(f64::from(*percent) / 100.0)
+                    short(f64::from(stroke.percent) / 100.0)
                 )?;
             }
             writeln!(out, "/>")
         }
-        Item::Fill {
-            path,
-            colour,
-            percent,
-        } => {
-            write!(out, "<path d=\"{}Z\" fill=\"{}\"", data(path), hex(*colour))?;
-            if *percent < 100 {
+        Item::Fill(fill) => {
+            write!(
+                out,
+                "<path d=\"{}Z\" fill=\"{}\"",
+                data(&fill.path),
+                hex(fill.colour)
+            )?;
+            if fill.percent < 100 {
                 write!(
                     out,
                     " fill-opacity=\"{}\"",
-                    short(f64::from(*percent) / 100.0)
+                    short(f64::from(fill.percent) / 100.0)
                 )?;
             }
             writeln!(out, "/>")
         }
-        Item::Text {
-            at,
-            size,
-            anchor,
-            upward,
-            text,
-        } => {
-            let anchor = match anchor {
+        Item::Text(label) => {
+            let anchor = match label.anchor {
                 Anchor::Start => "start",
                 Anchor::Middle => "middle",
                 Anchor::End => "end",
             };
-            let (x, y) = (short(at.0), short(at.1));
+            let (x, y) = (short(label.at.0), short(label.at.1));
             write!(
                 out,
                 "<text x=\"{x}\" y=\"{y}\" font-size=\"{}\"",
-                short(*size)
+                short(label.size)
             )?;
             write!(out, " text-anchor=\"{anchor}\" fill=\"{}\"", hex(INK))?;
-            if *upward {
+            if label.upward {
                 write!(out, " transform=\"rotate(-90 {x} {y})\"")?;
             }
-            writeln!(out, ">{}</text>", escape(text))
+            writeln!(out, ">{}</text>", escape(&label.text))
         }
     }
 }

@@ -62,4 +62,4 @@ pub(crate) fn snippet(folder: &Folder, sentences: &Sentences) -> Result<String, 
 /// Rows of a table in a notebook.
 const ROWS: usize = 30;
 /// Bytes: notebooks keep what they show.
-pub(crate) const MOST: usize = 200_000;
+const MOST: usize = 200_000;

@@ -6,6 +6,8 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use base::fnv;
+
 use super::fault::Fault;
 use super::{Graph, graphml, node_link};
 
@@ -31,7 +33,7 @@ pub(super) fn open(path: &str) -> Result<Arc<Graph>, Fault> {
         return Ok(Arc::clone(graph));
     }
     let mut graph = parse(path, &text)?;
-    graph.fingerprint = Some(fingerprint(&text));
+    graph.fingerprint = Some(fnv(text.bytes()));
     let graph = Arc::new(graph);
     known.insert(path.to_owned(), (text, Arc::clone(&graph)));
     Ok(graph)
@@ -106,13 +108,6 @@ fn read(path: &str) -> Result<String, Fault> {
             "a byte that is not UTF-8 text",
             "save the file as UTF-8",
         )
-    })
-}
-
-/// FNV-1a over the text.
-fn fingerprint(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 

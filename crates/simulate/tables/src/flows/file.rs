@@ -6,6 +6,8 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use base::fnv;
+
 use super::names::HostTable;
 use super::reading::{HostNames, Reading};
 use super::rows::Rows;
@@ -43,7 +45,7 @@ pub(super) fn open(path: &str, reading: &Reading) -> Result<Arc<FlowTrace>, Stri
         HostNames::Auto | HostNames::Appearance => None,
     };
     let table = hosts.as_ref().map_or(&[][..], String::as_bytes);
-    let fingerprint = Some(fingerprint(&bytes, table));
+    let fingerprint = Some(fnv(bytes.iter().chain(table).copied()));
     let way = format!("{path} {reading:?}");
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(trace) = known
@@ -180,16 +182,6 @@ fn read(path: &str) -> Result<Vec<u8>, String> {
         ));
     }
     Ok(bytes)
-}
-
-/// FNV-1a over the contents of the file and of its table of hosts.
-fn fingerprint(bytes: &[u8], hosts: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .chain(hosts)
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-        })
 }
 
 /// A gigabyte has about 20 million rows, which is more than the memory of most machines can simulate.

@@ -1,7 +1,7 @@
 //! The legend: a sample and the name of every line that has one, in rows above the data.
 
 use super::super::font;
-use super::super::scene::{Anchor, Item, Layer, Scene};
+use super::super::scene::{Anchor, Fill, Item, Layer, Scene};
 use super::pen::{dashed, event, marker, stroke, whisker};
 use super::{CURVE, EDGE, MARKER, RANGE, TICK};
 use crate::figure::{Figure, Line, Shape};
@@ -96,7 +96,7 @@ fn sample(scene: &mut Scene, line: &Line, x: f64, y: f64) {
     match line.shape {
         Shape::Cells(shape) => {
             let (left, right) = (x + 4.0, x + SAMPLE - 2.0);
-            scene.push(Item::Fill {
+            scene.push(Item::Fill(Fill {
                 path: vec![
                     (left, y - 3.0),
                     (right, y - 3.0),
@@ -105,7 +105,7 @@ fn sample(scene: &mut Scene, line: &Line, x: f64, y: f64) {
                 ],
                 colour: line.style.colour(),
                 percent: shape.percent,
-            });
+            }));
         }
         Shape::Joined if line.points.len() == 1 => marker(scene, middle, line.style, MARKER),
         Shape::Joined | Shape::Step | Shape::Faint | Shape::Curve => {
@@ -114,7 +114,7 @@ fn sample(scene: &mut Scene, line: &Line, x: f64, y: f64) {
                 marker(scene, middle, line.style, MARKER);
             }
         }
-        Shape::Stack(_, percent) => scene.push(Item::Fill {
+        Shape::Stack(_, percent) => scene.push(Item::Fill(Fill {
             path: vec![
                 (x + 6.0, y - 3.0),
                 (x + SAMPLE - 2.0, y - 3.0),
@@ -123,7 +123,7 @@ fn sample(scene: &mut Scene, line: &Line, x: f64, y: f64) {
             ],
             colour: line.style.colour(),
             percent,
-        }),
+        })),
         Shape::Limit => {}
         Shape::Bars(_) | Shape::Spans => {
             let colour = line.style.colour();

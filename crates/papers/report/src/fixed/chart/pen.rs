@@ -1,6 +1,6 @@
 //! Strokes, markers and areas: what lines of a chart and samples in its legend are drawn with.
 
-use super::super::scene::{Colour, INK, Item, PAPER, Scene};
+use super::super::scene::{Colour, Fill, INK, Item, PAPER, Scene, Stroke};
 use super::{CURVE, THIN};
 use crate::figure::{Mark, Style};
 use crate::palette::Marker;
@@ -14,13 +14,13 @@ pub(super) fn stroke(
     percent: u8,
 ) {
     let dashes = style.dashes().iter().map(|dash| dash * width);
-    scene.push(Item::Stroke {
+    scene.push(Item::Stroke(Stroke {
         path,
         colour: style.colour(),
         width,
         dashes: dashes.collect(),
         percent,
-    });
+    }));
 }
 
 /// A thin upright line with a stroke at both ends.
@@ -39,13 +39,13 @@ pub(super) fn whisker(
 
 /// The line of an equation.
 pub(super) fn dashed(scene: &mut Scene, path: Vec<(f64, f64)>) {
-    scene.push(Item::Stroke {
+    scene.push(Item::Stroke(Stroke {
         path,
         colour: INK,
         width: CURVE,
         dashes: vec![4.0, 2.2],
         percent: 100,
-    });
+    }));
 }
 
 /// The sign of a style at a point.
@@ -86,20 +86,20 @@ pub(super) fn marker(scene: &mut Scene, (x, y): (f64, f64), style: Style, r: f64
 
 /// A marker with a white inside, which hides the line behind it.
 fn outline(scene: &mut Scene, mut path: Vec<(f64, f64)>, style: Style) {
-    scene.push(Item::Fill {
+    scene.push(Item::Fill(Fill {
         path: path.clone(),
         colour: PAPER,
         percent: 100,
-    });
+    }));
     let first = path.first().copied();
     path.extend(first);
-    scene.push(Item::Stroke {
+    scene.push(Item::Stroke(Stroke {
         path,
         colour: style.colour(),
         width: THIN,
         dashes: Vec::new(),
         percent: 100,
-    });
+    }));
 }
 
 /// The sign of an event at a point.
@@ -133,9 +133,9 @@ fn ring(x: f64, y: f64, r: f64) -> Vec<(f64, f64)> {
 }
 
 fn fill(scene: &mut Scene, path: Vec<(f64, f64)>, colour: Colour) {
-    scene.push(Item::Fill {
+    scene.push(Item::Fill(Fill {
         path,
         colour,
         percent: 100,
-    });
+    }));
 }
