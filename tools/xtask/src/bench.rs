@@ -78,6 +78,15 @@ pub(crate) fn grants(repository: &Repository) -> Result<(), Failure> {
     run(command.args(["--", "--ignored", "--nocapture", "--exact", rounds]))
 }
 
+/// A thousand points by jobs of several batch systems.
+pub(crate) fn shards(repository: &Repository) -> Result<(), Failure> {
+    let test = ["test", "--release", "-p", "tailwater", "--test", "folders"];
+    let mut command = repository.cargo(&test);
+    let points =
+        "arrays::a_thousand_points_by_every_system_have_equal_bytes_and_shards_take_equal_time";
+    run(command.args(["--", "--ignored", "--nocapture", "--exact", points]))
+}
+
 /// Four observers that are killed ten times.
 pub(crate) fn observe(repository: &Repository) -> Result<(), Failure> {
     let test = [

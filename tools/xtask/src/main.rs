@@ -121,7 +121,7 @@ enum Chore {
     /// Run the checks that are too long for every day: more of the same, with more chance
     Trust {
         /// Those of the Python package: random scenarios, killed workers, Ctrl-C at random moments, rates
-        #[arg(long, required_unless_present_any = ["grants", "tun", "relations", "threads", "observe"])]
+        #[arg(long, required_unless_present_any = ["grants", "tun", "relations", "threads", "observe", "shards"])]
         python: bool,
         /// 200 rounds of an incast on this machine's kernel with grants at the receiver, as root
         #[arg(long, conflicts_with = "python")]
@@ -139,6 +139,9 @@ enum Chore {
         /// Four observers of one way, killed ten times: for two minutes, or for `TAILWATER_OBSERVE_S` seconds, as root
         #[arg(long, conflicts_with_all = ["python", "grants", "tun", "relations", "threads"])]
         observe: bool,
+        /// A sweep of 1,000 points by jobs of several batch systems: equal bytes, and shards of equal time
+        #[arg(long, conflicts_with_all = ["python", "grants", "tun", "relations", "threads", "observe"])]
+        shards: bool,
     },
     /// Build the program inside the pages of `tailwater explore`, and compare its answers with ours; needs Clang, Node.js,
     /// the target wasm32-wasip1 and wasm-opt
@@ -249,6 +252,7 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
         Chore::Trust { grants: true, .. } => bench::grants(repository),
         Chore::Trust { tun: true, .. } => bench::tun(repository),
         Chore::Trust { observe: true, .. } => bench::observe(repository),
+        Chore::Trust { shards: true, .. } => bench::shards(repository),
         Chore::Trust {
             relations: true, ..
         } => bench::relations(repository),

@@ -11,6 +11,7 @@ mod linked;
 mod programs;
 mod sbom;
 mod tree;
+mod wheels;
 mod workshop;
 
 use std::collections::BTreeMap;
@@ -34,6 +35,8 @@ pub(crate) enum Kind {
     Rpm,
     /// An image for containers, as an archive that `docker load` and `podman load` read
     Image,
+    /// Wheels of the Python package, for pip
+    Wheels,
     /// A Helm chart that watches every node of a Kubernetes cluster
     Chart,
     /// The Grafana dashboard
@@ -104,7 +107,7 @@ impl Order {
                 let processor = None;
                 vec![Self { kind, processor }]
             }
-            Kind::Programs | Kind::Deb | Kind::Rpm | Kind::Image => {
+            Kind::Programs | Kind::Deb | Kind::Rpm | Kind::Image | Kind::Wheels => {
                 let orders = processors.iter().map(|&processor| Self {
                     kind,
                     processor: Some(processor),
@@ -152,6 +155,7 @@ impl Shelf<'_> {
         };
         match (order.kind, order.processor) {
             (Kind::Chart | Kind::Dashboard | Kind::Site, _) | (_, None) => None,
+            (Kind::Wheels, Some(processor)) => wheels::lacks(self.workshop, processor),
             (Kind::Deb, _) => debian::lacks().or_else(programs),
             (Kind::Rpm, _) => fedora::lacks().or_else(programs),
             (Kind::Programs | Kind::Image, _) => programs(),
@@ -165,6 +169,7 @@ impl Shelf<'_> {
             (Kind::Chart, _) => vec![chart(workshop)?],
             (Kind::Dashboard, _) => vec![dashboard(workshop)?],
             (Kind::Site, _) | (_, None) => vec![site(workshop)?],
+            (Kind::Wheels, Some(processor)) => wheels::build(workshop, processor)?,
             (kind, Some(processor)) => self.with_programs(kind, processor)?,
         };
         self.made.extend(files);

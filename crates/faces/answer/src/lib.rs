@@ -18,6 +18,7 @@ mod observation;
 mod prediction;
 pub mod run;
 mod sentences;
+pub mod shards;
 pub mod trial;
 pub mod words;
 

@@ -159,7 +159,7 @@ fn verdict(plan: &TrialPlan, found: &TrialResult) -> String {
     let measure = plan.measure;
     let effect = match (found.ratio, found.interval) {
         (Some(ratio), Some((low, high))) => format!(
-            "{measure} is {} times as long with it (95 %: {} to {})",
+            "{measure} is {} times as long with it (97 %: {} to {})",
             three_digits(ratio),
             three_digits(low),
             three_digits(high)
@@ -278,7 +278,7 @@ mod tests {
         };
         let text = settled(&plan(), &found, &end);
         let expected = "\
-hscc at p1: it helps: p99 is 0.33 times as long with it (95 %: 0.31 to 0.36)
+hscc at p1: it helps: p99 is 0.33 times as long with it (97 %: 0.31 to 0.36)
   with it: p99 81.8 ms of 25,000 flows in 10 periods
   without it: p99 247 ms of 25,000 flows in 10 periods
   chance alone makes such a difference with probability 0.002

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use plan::PointSpec;
 use plan::work::Work;
-use plan::workload::Layout;
+use results::shard::{STEPS_PER_SECOND, expected_flows};
 
 /// Seconds that a simulation is expected to take on one core, with what is written of it.
 pub(crate) fn simulation(point: &PointSpec) -> f64 {
@@ -33,13 +33,7 @@ pub(crate) fn judging(points: &[PointSpec]) -> f64 {
 }
 
 fn flows(points: &[PointSpec]) -> f64 {
-    points.iter().map(flows_of).sum()
-}
-
-fn flows_of(point: &PointSpec) -> f64 {
-    let layout = Layout::of(&point.keys, &point.groups);
-    let groups = point.groups.iter();
-    groups.map(|group| layout.expected_flows(group)).sum()
+    points.iter().map(expected_flows).sum()
 }
 
 /// Work that is foretold, and how far it has come.
@@ -99,9 +93,6 @@ impl Forecast {
 const BELIEVED: f64 = 0.1;
 const MOST_BELIEVED: f64 = 10.0;
 
-/// Packets cross this many links a second in a simulation on one core: 154 million in 13.5 s in Fig. 3 of
-/// RWNDQ (`tailwater reproduce rwndq/fig3 --seeds 4`).
-pub(crate) const STEPS_PER_SECOND: f64 = 10e6;
 /// What a simulation takes beside its packets, most of it until its file is on the disk itself.
 const PER_SIMULATION: f64 = 0.01;
 /// Seconds of a release build for each flow, from Fig. 7 of HSCC with its 4.5 million flows and 20 claims

@@ -98,6 +98,9 @@ pub(crate) trait Content: Sync {
         Vec::new()
     }
 
+    /// The process ends now, and the points that it simulates are not the reason.
+    fn abandon(&self) {}
+
     /// Flows of every point of a sweep.
     fn flows(&self) -> Result<Flows, Problems> {
         Ok(Flows::new())
@@ -146,6 +149,12 @@ impl Stage<'_> {
     /// How far every run of the stage has come: reads what is kept, so that it takes time in proportion to the points.
     pub fn progress(&self) -> Vec<Progress> {
         self.content.progress()
+    }
+
+    /// To be called before the process ends for a reason of its own, such as a signal: otherwise the points that a shard
+    /// simulates at the moment count as the cause.
+    pub fn abandon(&self) {
+        self.content.abandon();
     }
 
     /// Flows of every point of a sweep that is done.

@@ -1,6 +1,5 @@
 //! Running the points of a scenario: what runs and reproductions have in common.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -10,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use base::cast::count;
 use plan::PointSpec;
 use plan::work::Work;
+use results::shard::first_twins;
 use results::{Folder, Keep, Store};
 use scenario::{Problems, Scenario, limits};
 use sim::error::RunError;
@@ -151,6 +151,13 @@ impl Simulations<'_> {
             ..self.room.limits(self.stop)
         };
         let run = |point: &PointSpec| {
+            let store = self.kept.store();
+            let attempt = store.map(|store| store.attempt(point, self.scenario));
+            let attempt = attempt.transpose()?;
+            if matches!(attempt, Some(None)) {
+                // Another process is at it, and keeps what becomes of it.
+                return Err(RunError::Stopped);
+            }
             results::simulate_with(self.kept, point, of(point), self.scenario, limits)
         };
         sweep::run_all(&points, self.room.jobs, self.stop, run, done);
@@ -242,12 +249,11 @@ pub(crate) fn twins<'a>(
     points: &[&'a PointSpec],
     captures: bool,
 ) -> BTreeMap<usize, Vec<&'a PointSpec>> {
-    let mut first: BTreeMap<String, usize> = BTreeMap::new();
+    let firsts = first_twins(points.iter().copied(), captures);
     let mut twins: BTreeMap<usize, Vec<&PointSpec>> = BTreeMap::new();
-    for point in points.iter().filter(|_| !captures) {
-        match first.entry(point.essence()) {
-            Entry::Vacant(entry) => drop(entry.insert(point.index)),
-            Entry::Occupied(entry) => twins.entry(*entry.get()).or_default().push(point),
+    for (point, first) in points.iter().zip(firsts) {
+        if first != point.index {
+            twins.entry(first).or_default().push(point);
         }
     }
     twins

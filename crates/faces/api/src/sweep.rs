@@ -1,5 +1,6 @@
 //! From a request to results: simulates what is missing, then more seeds or more values, then the files.
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +18,7 @@ use crate::clock::{now, unix_seconds};
 use crate::error::{Error, not_kept};
 use crate::monitor::{Content, Flows, Progress, Stage};
 use crate::options::RunOptions;
-use crate::request::Request;
+use crate::request::{Allowance, Request};
 use crate::search;
 use crate::simulate::{Room, Simulations, expected};
 
@@ -123,17 +124,49 @@ impl<'a> Sweep<'a> {
     /// # Errors
     /// See [`complete`](Self::complete).
     pub fn simulate(&self, scenario: &Scenario) -> Result<usize, Error> {
-        let missing = self.missing(scenario)?;
+        let mut missing = self.missing(scenario)?;
+        let store = self.kept.store();
+        if let Some(store) = store {
+            missing = store.without_suspects(missing, scenario)?;
+        }
+        let jobs = self.simulate_these(scenario, &missing, &self.options.allowance)?;
+        let suspects = store.map(|store| store.suspects(scenario)).transpose()?;
+        for suspect in suspects.into_iter().flatten() {
+            self.try_again(scenario, suspect)?;
+        }
+        Ok(jobs)
+    }
+
+    /// Simulates a point that has ended a process before, with nothing beside it, so that a second end has one cause.
+    fn try_again(&self, scenario: &Scenario, suspect: &PointSpec) -> Result<(), Error> {
+        self.options.monitor.on_hint(&format!(
+            "a worker ended at point {} ({}, seed {}): it is tried once more, alone",
+            suspect.index, suspect.scheme, suspect.seed
+        ));
+        let alone = Allowance {
+            jobs: Some(NonZeroUsize::MIN),
+            ..self.options.allowance
+        };
+        self.simulate_these(scenario, &[suspect], &alone).map(drop)
+    }
+
+    /// Simulates these points, and says on how many threads.
+    fn simulate_these(
+        &self,
+        scenario: &Scenario,
+        missing: &[&PointSpec],
+        allowance: &Allowance,
+    ) -> Result<usize, Error> {
         let store = self.kept.store();
         let folder = store.map(Store::folder);
-        let room = Room::for_points(&missing, folder, &self.options.allowance)?;
+        let room = Room::for_points(missing, folder, allowance)?;
         if let Some(store) = store {
             store.begin(scenario)?;
         }
         let run = Simulations {
             kept: self.kept,
             scenario,
-            points: &missing,
+            points: missing,
             room,
             stop: self.stop,
             executor: self.options.executor,
@@ -141,7 +174,7 @@ impl<'a> Sweep<'a> {
         };
         let stage = Stage {
             simulations: missing.len(),
-            expected_s: expected(&missing, store.is_some_and(Store::captures), room.jobs),
+            expected_s: expected(missing, store.is_some_and(Store::captures), room.jobs),
             causes_s: 0.0,
             jobs: room.used(),
             content: &Points {
@@ -254,6 +287,12 @@ impl Content for Points<'_> {
             points,
             results,
         }]
+    }
+
+    fn abandon(&self) {
+        if let Some(store) = self.sweep.kept.store() {
+            store.abandon();
+        }
     }
 
     fn flows(&self) -> Result<Flows, Problems> {

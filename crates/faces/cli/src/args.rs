@@ -9,6 +9,7 @@ pub(crate) mod goals;
 mod law;
 pub(crate) mod observe;
 mod pcap;
+pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod text_or_json;
 pub(crate) mod trial;
@@ -26,8 +27,8 @@ pub(crate) use folder::{ExportArgs, ImportArgs, PlotArgs};
 
 pub(crate) use examples::START;
 use examples::{
-    COMPLETIONS, EMULATE, EXPLAIN, EXPLORE, EXPORT, IMPORT, MERGE, MODEL, NEW_SCHEME, PLOT, REPORT,
-    REPRODUCE, RUN, SHOW,
+    COMPLETIONS, EMULATE, EXPLAIN, EXPLORE, EXPORT, IMPORT, MERGE, MODEL, NEW_SCHEME, PLAN, PLOT,
+    REPORT, REPRODUCE, RUN, SHOW,
 };
 pub(crate) use goals::{GoalArgs, ViewArgs};
 use pcap::PcapArgs;
@@ -50,6 +51,9 @@ pub(crate) enum Command {
     /// Run the figures of papers and judge their claims
     #[command(after_help = REPRODUCE)]
     Reproduce(ReproduceArgs),
+    /// Say what each shard of a sweep takes, and write a job for a batch system that runs them
+    #[command(after_help = PLAN)]
+    Plan(plan::PlanArgs),
     /// Put the shards of a sweep together into one run folder
     #[command(after_help = MERGE)]
     Merge(MergeArgs),
@@ -236,8 +240,8 @@ pub(crate) struct KeepArgs {
     /// Go on where an earlier run of the same scenario ended; start if there is none
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Run only every N-th point, beginning with the I-th, for `merge` to put together; in a job of an array "auto", or
-    /// "auto/N" where the batch system does not tell a job how many there are
+    /// Run only the I-th of N shards, which take about the same time, for `merge` to put together; in a job of an array
+    /// "auto", or "auto/N" where the batch system does not tell a job how many there are
     #[arg(long, value_name = "I/N", value_parser = shard, requires = "out")]
     pub(crate) shard: Option<Shard>,
 }

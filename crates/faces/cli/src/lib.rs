@@ -41,6 +41,7 @@
 //! prints the answer. Standard output carries the answer and nothing else, standard error the progress and what is wrong.
 
 mod args;
+mod batch_job;
 mod completion;
 mod deploy;
 mod emulate;
@@ -56,6 +57,7 @@ mod model;
 mod new_scheme;
 mod observe;
 mod output;
+mod plan_shards;
 mod plot;
 mod predict;
 pub mod prelude;
@@ -252,6 +254,7 @@ fn call(command: Command, given: Vec<String>) -> Result<(), Stop> {
     match command {
         Command::Run(args) => run::run(&args::RunArgs { given, ..args }),
         Command::Reproduce(args) => reproduce::reproduce(&args::ReproduceArgs { given, ..args }),
+        Command::Plan(args) => plan_shards::plan(&args),
         Command::Merge(args) => merge::merge(&args::MergeArgs { given, ..args }),
         Command::Emulate(args) => emulate::emulate(&args::emulate::EmulateArgs { given, ..args }),
         Command::Deploy(command) => deploy::deploy(&command, &given),

@@ -140,9 +140,11 @@ impl Monitor for Terminal<'_> {
         let mut bar = Bar::new(stage.simulations(), stage.expected_s(), args.quiet);
         // Otherwise the whole run says so at its end.
         bar.says_failures = args.keep.shard.is_some();
-        let done = self
-            .bar
-            .during(bar, || self.tell_ended("interrupted", stage), work);
+        let interrupted = || {
+            self.tell_ended("interrupted", stage);
+            stage.abandon();
+        };
+        let done = self.bar.during(bar, interrupted, work);
         done.map_err(|error| {
             self.tell_ended(&error.to_string(), stage);
             Error::Stopped
@@ -200,11 +202,12 @@ fn report_shard(
         ),
     };
     output::answer(&text)?;
-    if sweep.missing(scenario)?.is_empty() {
-        Ok(())
-    } else {
-        Err(Stop::Failed)
+    for point in sweep.missing(scenario)? {
+        if !store.is_elsewhere(point, scenario)? {
+            return Err(Stop::Failed);
+        }
     }
+    Ok(())
 }
 
 /// Makes the files of a complete run.

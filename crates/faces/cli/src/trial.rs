@@ -352,6 +352,6 @@ const LEAST_FLOWS: u64 = 5;
 /// How every trial is settled.
 const ANALYSIS: &str = "Of each pair of neighbouring periods, the logarithm of the measure with the law over that without it. The effect is \
      the mean of these. Its probability under chance is that of a mean as large if coins give each pair its sign; its \
-     interval of 95 % is that of the means of subsets of pairs. Flows do not count that begin within the settling time \
+     interval of 97 % is that of the means of subsets of pairs. Flows do not count that begin within the settling time \
      after a switch or before the next one, that are not over at the next one, or whose connection opened before their \
-     period. A probability of at most 0.05 is a difference.";
+     period. A probability of at most 1/32 is a difference: then at most ten of 200 trials of a law without effect are expected to be called one.";

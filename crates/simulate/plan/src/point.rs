@@ -165,6 +165,11 @@ impl PointSpec {
     /// of DCTCP, say. Where queues begin to mark, every simulation sees, for crossings are counted whoever sends.
     /// O(settings).
     pub fn essence(&self) -> String {
+        format!("{}\n{}", self.seed, self.essence_but_seed())
+    }
+
+    /// The [essence](Self::essence) without the seed, which all seeds of a row share. O(settings).
+    pub fn essence_but_seed(&self) -> String {
         let parts: Vec<&Scheme> = self.groups.iter().flat_map(parts).collect();
         let of_scheme = |key: &str| {
             let mut schemes = schemes::all().iter();
@@ -179,7 +184,7 @@ impl PointSpec {
             .map(|key| key.name)
             .filter(|key| sees(key))
             .collect();
-        let mut out = format!("{}\n", self.seed);
+        let mut out = String::new();
         let all = self
             .groups
             .iter()

@@ -12,7 +12,8 @@ use sim::metrics::{FlowRecord, Outcome};
 use super::PointResults;
 use super::part;
 use super::point_result::PointResult;
-use super::store::{Shard, Store};
+use super::shard::Shard;
+use super::store::Store;
 
 /// Keeps what becomes of points. Many threads may use it at a time.
 pub trait Keep: Sync {
@@ -153,8 +154,9 @@ impl Keep for Transient {
         shard: Option<Shard>,
     ) -> Result<Vec<&'a PointSpec>, Problems> {
         let points = self.points();
+        let shard = shard.map(|shard| shard.runs(scenario.points(), false));
         let is_missing = |point: &&PointSpec| {
-            if shard.is_some_and(|shard| !shard.runs(point)) {
+            if shard.as_ref().is_some_and(|ours| !ours[point.index]) {
                 return false;
             }
             let known = points.get(&part::name(point, scenario.seeds()));

@@ -68,6 +68,7 @@ mod recorded;
 mod row;
 pub mod samples;
 mod search;
+pub mod shard;
 mod simulate;
 pub mod statistics;
 mod store;
@@ -104,8 +105,9 @@ pub use ranking::{
 pub use recorded::{Recorded, RunInMemory};
 pub use row::{Row, Waits, counts_idle_time};
 pub use search::{Tried, nearest};
+pub use shard::Shard;
 pub use simulate::{simulate, simulate_with};
-pub use store::{Access, Shard, Store, Unfinished};
+pub use store::{Access, Attempt, Store, Unfinished};
 pub use summary::{FailedPoint, PointSummary, Summary, Until};
 pub use tables::{Cell, Field, Kind};
 pub use tiers::Tier;

@@ -1,6 +1,7 @@
 //! A run folder that is being filled.
 
 mod assemble;
+mod attempt;
 mod parcel;
 mod unfinished;
 
@@ -23,7 +24,10 @@ use super::info::RunInfo;
 use super::lock::{self, Lock};
 use super::part::{self, Part};
 use super::point_result::{PointResult, PointResults};
+use super::shard::Shard;
 use super::{cannot, damaged};
+pub use attempt::Attempt;
+use attempt::Attempts;
 pub use unfinished::Unfinished;
 
 /// A run folder and the finished points in it.
@@ -47,6 +51,10 @@ pub struct Store {
     captures: Option<String>,
     /// Identifies the scenario but for the number of seeds, the captures and the version.
     fingerprint: u64,
+    /// Points that this process of several simulates at the moment.
+    attempts: Attempts,
+    /// Of a shard, for each point the first with the same outcome.
+    firsts: OnceLock<Vec<usize>>,
 }
 
 /// A point that is finished: its part as it was written, and its outcome or why it failed.
@@ -64,33 +72,6 @@ pub enum Access {
     Scratch,
     /// Run some points, while other processes may run others.
     Shard,
-}
-
-/// Which points of a sweep a process of several runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shard {
-    /// Which one, from 1 to `of`.
-    number: u32,
-    of: u32,
-}
-
-impl Shard {
-    /// Shard `number`, from 1, of `of`; none if there is no such shard.
-    ///
-    /// ```
-    /// use results::Shard;
-    ///
-    /// assert!(Shard::new(3, 3).is_some());
-    /// assert!(Shard::new(0, 3).is_none() && Shard::new(4, 3).is_none());
-    /// ```
-    pub fn new(number: u32, of: u32) -> Option<Self> {
-        (1..=of).contains(&number).then_some(Self { number, of })
-    }
-
-    /// Whether it runs `point`. Rows differ in cost, so neighbours go to different shards.
-    pub fn runs(self, point: &PointSpec) -> bool {
-        point.index % self.of as usize == self.number as usize - 1
-    }
 }
 
 impl Store {
@@ -141,6 +122,8 @@ impl Store {
             places: None,
             captures,
             fingerprint: identity::fingerprint(&text),
+            attempts: Attempts::default(),
+            firsts: OnceLock::new(),
         };
         if store.is_empty()? {
             return Ok(store);
@@ -204,8 +187,9 @@ impl Store {
         shard: Option<Shard>,
     ) -> Result<Vec<&'a PointSpec>, Problems> {
         let mut missing = Vec::new();
+        let shard = shard.map(|shard| shard.runs(scenario.points(), self.captures()));
         for point in scenario.points() {
-            let ours = shard.is_none_or(|shard| shard.runs(point));
+            let ours = shard.as_ref().is_none_or(|ours| ours[point.index]);
             if ours && self.state(point, scenario)? != State::Done {
                 missing.push(point);
             }

@@ -121,6 +121,16 @@ Examples:
 It works in network namespaces of its own, which it removes. Exit status: 0 all that is needed is there,
 3 something that is needed lacks.";
 
+pub(super) const PLAN: &str = "\
+Examples:
+  tailwater plan big.toml --shards 16
+  tailwater plan incast --set workload.senders=10..100:1 --shards 64 --for slurm --out cluster
+  tailwater plan big.toml --shards 64 --for kubernetes --out cluster --format json
+
+The estimate is for one core of a current processor. The folder has the scenario as
+sweep.toml, the files that it names, and job.sbatch, job.yaml or job.sh, whose first lines say how
+to submit it.";
+
 pub(super) const MERGE: &str = "\
 Examples:
   tailwater merge cluster/big

@@ -1,6 +1,8 @@
 //! Run folders through the real command: what is in them, and that nothing that happens to a sweep
 //! changes it.
 
+#[cfg(unix)]
+mod arrays;
 mod bounds;
 mod columns;
 mod damage;

@@ -94,7 +94,7 @@ impl TrialShape {
         if !(LEAST_PERIODS..=MOST_PERIODS).contains(&periods) || !periods.is_multiple_of(2) {
             return Err(format!(
                 "--periods {periods}: a trial has an even number of periods from {LEAST_PERIODS} to {MOST_PERIODS}: coins of fewer \
-                 pairs come out alike by chance more often than one time in twenty"
+                 pairs come out alike by chance more often than one time in 32"
             ));
         }
         // The first timers of flows that met the other state, and as many of their first repetitions.
