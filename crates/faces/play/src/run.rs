@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use base::cast::real;
 use plan::PointSpec;
 use plan::work::Work;
+use report::OnAxes;
 use results::{Recorded as _, RunInMemory};
 use scenario::{Problems, Scenario, limits};
 use serde_json::{Value, json};
@@ -22,6 +23,20 @@ pub(crate) fn run(request: &Request) -> Value {
 /// The scenes of every point of a request.
 pub(crate) fn play(request: &Request) -> Value {
     answered(played(request))
+}
+
+/// The sweep of a request on the axes of a paper's figure.
+pub(crate) fn draw(request: &Request, axes: &OnAxes) -> Value {
+    answered(drawn(request, axes))
+}
+
+fn drawn(request: &Request, axes: &OnAxes) -> Result<Value, Problems> {
+    let scenario = request.untraced()?;
+    if let Some(asks) = asks(request, &scenario)? {
+        return Ok(asks);
+    }
+    let run = RunInMemory::simulate(&scenario, LIMITS);
+    Ok(json!({ "charts": report::on_axes(&run, axes) }))
 }
 
 fn played(request: &Request) -> Result<Value, Problems> {

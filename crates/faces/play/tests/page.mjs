@@ -82,6 +82,25 @@ try {
     await staged(before);
     return { ...told, stages: document.querySelectorAll("#theatre canvas").length };
   })()`);
+  // The figure of the paper is drawn with the other settings of the page.
+  told.figure = await run(`(async () => {
+    const field = document.getElementById("slider-switch.buffer").parentElement.querySelector("input[type=text]");
+    const before = field.value;
+    const drawn = async (buffer) => {
+      const asked = document.body.dataset.figures;
+      field.value = buffer;
+      field.dispatchEvent(new Event("change"));
+      while (document.body.dataset.figures === asked) await new Promise((resolve) => { setTimeout(resolve, 10); });
+      return document.querySelector("#figures svg");
+    };
+    const curve = (svg) => svg?.dataset.reading;
+    const first = curve(await drawn("50pkt"));
+    const second = await drawn("70pkt");
+    const told = { moved: Boolean(first) && first !== curve(second), marks: document.querySelectorAll("#figures .present").length,
+      text: second?.textContent };
+    await drawn(before);
+    return told;
+  })()`);
   told.unlabelled = await run(`[...document.querySelectorAll("input, select, button, textarea")]
     .filter((one) => !(one.labels?.length || one.getAttribute("aria-label") || one.textContent.trim())).map((one) => one.outerHTML)`);
   told.again = await run(`document.getElementById("again").textContent`);

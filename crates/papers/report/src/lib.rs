@@ -57,6 +57,7 @@ pub use model::{ModelPage, Rows, write_model};
 pub use page::fragments::Fragments;
 pub use page::theatre::Played;
 pub use page::{Head, PLAYING_SCRIPT, STAGE, STYLE};
+pub use paper::axes::OnAxes;
 pub use paper::{Reproduction, write_paper};
 pub use sentences::Sentences;
 
@@ -69,7 +70,6 @@ pub fn write(folders: &[&Folder], sentences: &Sentences, out: &Path) -> Result<(
     put_page(out, &page::page(folders, sentences, out)?)
 }
 
-/// A run as a part of somebody else's page, such as a notebook: the answer, the table and the main charts,
 /// Writes the report of `folder` to `out`, with a button that opens `page`: a whole page, which the report carries.
 pub fn write_opening(
     folder: &Folder,
@@ -81,6 +81,7 @@ pub fn write_opening(
     put_page(out, &report.opening(page))
 }
 
+/// A run as a part of somebody else's page, such as a notebook: the answer, the table and the main charts,
 /// without a script and below [`SNIPPET_BYTES`].
 pub fn snippet(folder: &Folder, sentences: &Sentences) -> Result<String, Error> {
     page::snippet::snippet(folder, sentences)
@@ -97,6 +98,11 @@ pub fn fragments(run: &dyn Recorded, sentences: &Sentences) -> Result<Fragments,
 /// The scenes of a run, which its page can play: for runs that were recorded with them.
 pub fn scenes(run: &dyn Recorded) -> Result<Vec<Played>, Error> {
     page::theatre::scenes(run)
+}
+
+/// A run on the axes of a paper's figure: a chart as HTML.
+pub fn on_axes(run: &dyn Recorded, axes: &OnAxes) -> String {
+    page::fragments::drawing(&axes.figure(run))
 }
 
 /// Every figure of a run, in the order of its report.
