@@ -150,6 +150,10 @@ enum Chore {
         /// minutes
         #[arg(long)]
         check: bool,
+        /// Build nothing, and measure in Chromium how fast theatres of reports open and play, and how fast charts follow a
+        /// slider
+        #[arg(long, conflicts_with = "check")]
+        measure: bool,
     },
     /// List which clause of which document is cited where; fails for a clause without a test or a reason
     Cites,
@@ -245,8 +249,9 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
             processor,
             profile,
         } => package::package(repository, &kinds, &processor, &profile),
-        Chore::Play { check: true } => play::check(repository),
-        Chore::Play { check: false } => play::write(repository),
+        Chore::Play { check: true, .. } => play::check(repository),
+        Chore::Play { measure: true, .. } => play::measure(repository),
+        Chore::Play { .. } => play::write(repository),
         Chore::Screenshots => screenshots::draw(repository),
         Chore::Python => check::check_python(repository),
         Chore::Trust { grants: true, .. } => bench::grants(repository),

@@ -1,6 +1,8 @@
 //! The program inside the pages of `tailwater explore`: built from the sources, and committed, so that nobody else
 //! needs Clang and the target.
 
+mod measure;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -39,6 +41,11 @@ pub(crate) fn check(repository: &Repository) -> Result<(), Failure> {
         run(test.env("TAILWATER_PLAY_STATES", "10000"))?;
     }
     Ok(())
+}
+
+/// Measures the pages in a browser.
+pub(crate) fn measure(repository: &Repository) -> Result<(), Failure> {
+    measure::measure(repository)
 }
 
 /// The program of these sources, as small as it gets and compressed.

@@ -3,7 +3,8 @@
 //! Chromium opens the reports without a window and draws them. It makes no window narrower than 500
 //! pixels, so each report is framed by a page of the wanted size, as a phone would frame it.
 
-mod browser;
+pub(crate) mod browser;
+mod exploring;
 mod recording;
 
 use std::fs;
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::repository::{Failure, Repository, run, stdout};
-use browser::{CHROMIUM, option};
+use browser::{CHROMIUM, PATIENCE, chromium, option};
 
 /// Runs the scenarios of the guide and draws their reports.
 pub(crate) fn draw(repository: &Repository) -> Result<(), Failure> {
@@ -42,6 +43,7 @@ pub(crate) fn draw(repository: &Repository) -> Result<(), Failure> {
         run(plot.arg(&figure).stdout(Stdio::null()))?;
         pictures.push(figure);
     }
+    pictures.extend(exploring::draw(repository, tailwater, &folder)?);
     let played = repository.path(&format!("{IMAGES}/theatre.png"));
     recording::record(chromium, &folder, "incast", &played)?;
     let mut limits: Vec<(PathBuf, u64)> = Vec::new();
@@ -162,7 +164,7 @@ fn take(shot: &Shot, chromium: &str, folder: &Path, picture: &Path) -> Result<()
     fs::create_dir_all(images).map_err(|error| Failure::file("create", images, &error))?;
 
     let mut command = Command::new(chromium);
-    command.args(CHROMIUM);
+    command.args(CHROMIUM).arg(PATIENCE);
     command.args(shot.dark.then_some("--force-dark-mode"));
     command.arg(format!("--window-size={width},{height}"));
     command.arg(option("--user-data-dir", &folder.join("profile")));
@@ -170,18 +172,4 @@ fn take(shot: &Shot, chromium: &str, folder: &Path, picture: &Path) -> Result<()
     command.arg(option("file", &frame).replacen('=', "://", 1));
     // Chromium writes about the machine it runs on; the text matters only if it fails.
     stdout(&mut command).map(drop)
-}
-
-/// Chromium by the name it has here.
-fn chromium() -> Result<&'static str, Failure> {
-    let names = ["chromium", "chromium-browser", "google-chrome", "chrome"];
-    let is_there = |name: &&&str| {
-        let mut command = Command::new(name);
-        let output = command.arg("--version").output();
-        output.is_ok_and(|output| output.status.success())
-    };
-    let found = names.iter().find(is_there);
-    found
-        .copied()
-        .ok_or_else(|| Failure("chromium is not installed".to_owned()))
 }

@@ -62,7 +62,7 @@ pub fn explore(request: &Request, name: &str) -> Result<String, Error> {
 /// The page of `tailwater explore` for the scenario of a run.
 ///
 /// # Errors
-/// What a page does not have.
+/// If a page cannot carry the scenario.
 pub fn explore_run(folder: &Folder) -> Result<String, Problems> {
     crate::explore::page_of_run(folder)
 }

@@ -89,7 +89,7 @@ fn value<'a>(point: &'a PointSpec, key: &str) -> Option<&'a str> {
 }
 
 /// The values of a swept setting, in the order of the sweep.
-fn distinct<'a>(points: &'a [PointSpec], key: &str) -> Vec<&'a str> {
+pub(crate) fn distinct<'a>(points: &'a [PointSpec], key: &str) -> Vec<&'a str> {
     let mut texts = Vec::new();
     for text in points.iter().filter_map(|point| value(point, key)) {
         if !texts.contains(&text) {

@@ -42,6 +42,7 @@ pub fn call(request: &str) -> String {
     let answer = match serde_json::from_str(request) {
         Ok(Order::Run(request)) => run::run(&request),
         Ok(Order::Play(request)) => run::play(&request),
+        Ok(Order::Draw { run, axes }) => run::draw(&run, &axes),
         Ok(Order::Version) => json!({ "version": sim::VERSION }),
         Err(error) => json!({ "problems": [{ "message": format!("no request: {error}") }] }),
     };

@@ -4,7 +4,7 @@ use askama::Template;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use plan::{flow_trace, graph};
-use report::Head;
+use report::{Head, OnAxes};
 use scenario::{BUILTINS, Problem, Problems, Scenario, Source};
 use serde_json::{Value, json};
 
@@ -25,8 +25,10 @@ pub struct Opened {
     pub sets: Vec<(String, String)>,
     /// The seed in place of its own.
     pub seed: Option<u64>,
-    /// A heading and sentences that stand beside it, such as the claims of a figure.
+    /// Sentences that stand beside it: the claims of a figure.
     pub beside: Vec<String>,
+    /// The figure's panels that the page draws, on the axes of the paper.
+    pub figures: Vec<OnAxes>,
 }
 
 /// The version of the simulator in the program that pages carry. Another one than this crate's simulates the same as long
@@ -92,6 +94,7 @@ pub fn page(opened: &Opened) -> Result<String, Problems> {
         "scenarios": scenarios,
         "lectures": lectures(),
         "digests": answer["digests"],
+        "figures": figures(opened, &scenario),
         "toml": answer["toml"],
     });
     let sentences = answer["sentences"].as_array().into_iter().flatten();
@@ -120,6 +123,15 @@ pub fn page(opened: &Opened) -> Result<String, Problems> {
         program: STANDARD.encode(PROGRAM),
     }
     .to_string())
+}
+
+/// The panels of the paper's figure, each with the values along its axis.
+fn figures(opened: &Opened, scenario: &Scenario) -> Vec<Value> {
+    let values = |key: &str| description::distinct(scenario.points(), key);
+    let figures = opened.figures.iter();
+    figures
+        .map(|axes| json!({ "axes": axes, "values": values(&axes.key) }))
+        .collect()
 }
 
 /// Refuses what a page does not have: files beside the scenario, and schemes of other crates.

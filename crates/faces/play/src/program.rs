@@ -1,10 +1,11 @@
 //! The program that pages carry gives the answers of this crate.
 
 use std::env;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::thread;
 
 use engine::random::Stream;
 use plan::keys;
@@ -15,9 +16,10 @@ use crate::page::{QUICK_S, first};
 use crate::request::{Order, Request};
 use crate::{call, description, ladder};
 
-/// The answers to these requests of the program that is committed, or of the one that [`PROGRAM`] names; `None` where
-/// Node.js is not installed.
-fn answers(requests: &[String]) -> Option<Vec<String>> {
+/// Calls `each` with the number of each request and the answer of the program that is committed, or of the one that
+/// [`PROGRAM`] names. Answers come one by one, so that ten thousand pages need no more memory than one. Returns the most
+/// memory that the program and its engine took, in bytes; `None` where Node.js is not installed.
+fn answers(requests: &[String], mut each: impl FnMut(usize, &str)) -> Option<u64> {
     let mut node = testing::tool("node")?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let files = ["tests/program.mjs", "templates/worker.js"];
@@ -26,14 +28,31 @@ fn answers(requests: &[String]) -> Option<Vec<String>> {
     let node = node.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut node = node.spawn().expect("a program that is installed starts");
     let mut input = node.stdin.take().expect("it is piped");
-    input
-        .write_all(requests.join("\n").as_bytes())
-        .expect("it reads all requests");
-    drop(input);
-    let output = node.wait_with_output().expect("it ends");
-    assert!(output.status.success(), "the program stopped");
-    let text = String::from_utf8(output.stdout).expect("answers are text");
-    Some(text.lines().map(str::to_owned).collect())
+    let output = node.stdout.take().expect("it is piped");
+    let memory = thread::scope(|scope| {
+        // Nobody reads on after a wrong answer, which ends the program and the thread that writes to it.
+        let mut output = BufReader::new(output).lines();
+        scope.spawn(move || {
+            for request in requests.iter().map(String::as_str).chain([MEMORY]) {
+                // A program that stopped reads no more; the missing answer says so.
+                if writeln!(input, "{request}").is_err() {
+                    return;
+                }
+            }
+        });
+        for (number, request) in requests.iter().enumerate() {
+            let answer = output.next().and_then(Result::ok);
+            let answer = answer.unwrap_or_else(|| panic!("no answer to {request}"));
+            each(number, &answer);
+        }
+        let memory = output.next().and_then(Result::ok);
+        memory.expect("it says how much memory it took")
+    });
+    assert!(
+        node.wait().expect("it ends").success(),
+        "the program stopped"
+    );
+    Some(memory.parse().expect("bytes"))
 }
 
 /// The first run of every built-in scenario that a page offers, under each scheme, on three seeds; and mistakes.
@@ -86,11 +105,8 @@ fn check(orders: &[Order]) {
     let requests: Vec<String> = requests
         .map(|order| serde_json::to_string(order).expect("a request is text"))
         .collect();
-    let Some(answers) = answers(&requests) else {
-        return;
-    };
-    assert_eq!(answers.len(), requests.len());
-    for (request, answer) in requests.iter().zip(&answers) {
+    let memory = answers(&requests, |number, answer| {
+        let request = &requests[number];
         let ours = catch_unwind(|| call(request)).unwrap_or_else(|_| panic!("a panic: {request}"));
         let ours: Value = serde_json::from_str(&ours).expect("an answer");
         let mut theirs: Value = serde_json::from_str(answer).expect("an answer");
@@ -113,7 +129,11 @@ fn check(orders: &[Order]) {
                 "no remedy: {problem} of {request}"
             );
         }
-    }
+    });
+    assert!(
+        memory.is_none_or(|bytes| bytes < MOST_BYTES),
+        "{memory:?} bytes"
+    );
 }
 
 /// Returns `value` with every number as a real number: a script writes 1.0 as 1.
@@ -207,5 +227,9 @@ const WRONG: [&str; 8] = [
 const PATIENCE_S: f64 = 0.02;
 /// The variable of the environment with the path of a program to be asked in place of the committed one.
 const PROGRAM: &str = "TAILWATER_PLAY_PROGRAM";
+/// Asks for the most memory that was taken so far.
+const MEMORY: &str = "\"memory\"";
+/// Bytes of a program and its engine that no state of a page needs.
+const MOST_BYTES: u64 = 500_000_000;
 /// The variable of the environment with the number of random states.
 const STATES: &str = "TAILWATER_PLAY_STATES";

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 
+use report::OnAxes;
 use scenario::{Overrides, Problems, Scenario, Source};
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,13 @@ pub enum Order {
     Run(Request),
     /// To simulate, and to give the scenes of the first losses.
     Play(Request),
+    /// To simulate a sweep, on one seed, and to draw it on the axes of a paper's figure.
+    Draw {
+        /// The sweep.
+        run: Request,
+        /// The axes.
+        axes: Box<OnAxes>,
+    },
     /// To say which version of the simulator this is.
     Version,
 }
@@ -42,6 +50,15 @@ pub struct Request {
 impl Request {
     /// The scenario.
     pub(crate) fn scenario(&self) -> Result<Scenario, Problems> {
+        self.traced(None)
+    }
+
+    /// The scenario without anything recorded over time.
+    pub(crate) fn untraced(&self) -> Result<Scenario, Problems> {
+        self.traced(Some("off".to_owned()))
+    }
+
+    fn traced(&self, trace: Option<String>) -> Result<Scenario, Problems> {
         let source = Source::new(&self.name, &self.text).shared(&claims::KEYS);
         let sets = self.sets.iter();
         let overrides = Overrides {
@@ -50,6 +67,7 @@ impl Request {
             seed: self.seed,
             seeds: Some(NonZeroU32::MIN),
             goals: self.goals.clone(),
+            trace,
             ..Overrides::default()
         };
         Scenario::load(source, &overrides)

@@ -2,9 +2,10 @@
 
 use std::num::NonZeroUsize;
 
-use base::cast::real;
+use base::cast;
 use plan::PointSpec;
 use plan::work::Work;
+use report::OnAxes;
 use results::{Recorded as _, RunInMemory};
 use scenario::{Problems, Scenario, limits};
 use serde_json::{Value, json};
@@ -24,12 +25,26 @@ pub(crate) fn play(request: &Request) -> Value {
     answered(played(request))
 }
 
+/// The sweep of a request on the axes of a paper's figure.
+pub(crate) fn draw(request: &Request, axes: &OnAxes) -> Value {
+    answered(drawn(request, axes))
+}
+
+fn drawn(request: &Request, axes: &OnAxes) -> Result<Value, Problems> {
+    let scenario = request.untraced()?;
+    if let Some(asks) = asks(request, &scenario)? {
+        return Ok(asks);
+    }
+    let run = RunInMemory::simulate(&scenario, limits_of(request));
+    Ok(json!({ "charts": report::on_axes(&run, axes) }))
+}
+
 fn played(request: &Request) -> Result<Value, Problems> {
     let scenario = request.scenario()?;
     if let Some(asks) = asks(request, &scenario)? {
         return Ok(asks);
     }
-    let run = RunInMemory::play(&scenario, LIMITS);
+    let run = RunInMemory::play(&scenario, limits_of(request));
     let scenes = report::scenes(&run)?;
     let scenes = scenes.into_iter().map(|scene| {
         let (flow, words) = scene.slowest.unzip();
@@ -54,7 +69,7 @@ fn simulated(request: &Request) -> Result<Value, Problems> {
     if let Some(asks) = asks(request, &scenario)? {
         return Ok(asks);
     }
-    let run = RunInMemory::simulate(&scenario, LIMITS);
+    let run = RunInMemory::simulate(&scenario, limits_of(request));
     let finished = run.finished();
     let summary = run.summary();
     let failures = summary.failures.iter();
@@ -97,15 +112,42 @@ fn simulated(request: &Request) -> Result<Value, Problems> {
 /// Seconds that all points are expected to take here.
 pub(crate) fn expected_s(points: &[&PointSpec]) -> f64 {
     let steps = points.iter().map(|point| Work::of(point, true).steps());
-    steps.sum::<f64>() / real(STEPS_PER_SECOND)
+    steps.sum::<f64>() / cast::real(STEPS_PER_SECOND)
 }
 
-const LIMITS: Limits<'static> = Limits {
-    steps: limits::MOST_STEPS,
-    memory: MEMORY,
-    ..Limits::NONE
-};
+/// Limits of a simulation. A page that asks before long runs does not let one run on that takes far longer than expected, as
+/// where every packet is lost and timers go on.
+fn limits_of(request: &Request) -> Limits<'static> {
+    let patience = request.patience_s;
+    let steps = patience.map(|most| cast::whole(most * cast::real(STEPS_PER_SECOND) * BEYOND));
+    Limits {
+        steps: steps.map_or(limits::MOST_STEPS, |most| most.min(limits::MOST_STEPS)),
+        memory: MEMORY,
+        ..Limits::NONE
+    }
+}
+
 /// Packets cross this many links a second in a page: 60 to 100 % of a native program's.
 const STEPS_PER_SECOND: u64 = 6_000_000;
+/// A run ends after this many times the longest that is not asked about.
+const BEYOND: f64 = 20.0;
 /// Bytes that simulations may take: pages have 4 GB, and phones much less.
 const MEMORY: u64 = 1 << 30;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_takes_far_longer_than_expected_ends() {
+        let all_lost = Request {
+            name: "lost".to_owned(),
+            text: "schemes = [\"rdtcp\"]\nworkload.senders = 60\nbottleneck.loss = 1\n".to_owned(),
+            patience_s: Some(0.02),
+            ..Request::default()
+        };
+        let answer = run(&all_lost);
+        let error = answer["failures"][0]["error"].as_str().unwrap_or_default();
+        assert!(error.contains("ended after 2400000 steps"), "{answer}");
+    }
+}

@@ -257,6 +257,7 @@
     if (!program) return;
     const began = performance.now();
     clearTimeout(resting);
+    clearTimeout(figured);
     clearTimeout(busy);
     busy = setTimeout(() => {
       status("Simulating\u2026", true);
@@ -300,9 +301,11 @@
   // ---- The theatre: the first losses of the run that is shown, once no newer one is asked for.
   const playhouse = new tailwaterTheatre.Playhouse(byId("theatre"));
   const RESTS = 300;
-  let resting;
+  let [resting, figured] = [];
   const rest = (took) => {
     clearTimeout(resting);
+    clearTimeout(figured);
+    figured = setTimeout(drawFigures, RESTS);
     const asked = newest;
     const open = () => program.ask("play", { play: request({ patience_s: null }) }, (answer) => {
       if (asked === newest) stage(answer.scenes ?? []);
@@ -370,18 +373,65 @@
       document.body.dataset.swept = key;
     });
   };
-  // A line at the present value, which is one of the points of every curve.
+  // A line at the present value, which is one of the points of every curve. Bars of several schemes stand around it.
   const markPresent = (chart, place) => {
     for (const svg of chart.querySelectorAll("svg[data-reading]")) {
       const { f: [, top, , bottom], p } = JSON.parse(svg.dataset.reading);
-      const x = p[0]?.[2][place]?.[0];
-      if (place < 0 || x === undefined) continue;
+      const longest = Math.max(...p.map(([, , points]) => points.length));
+      const all = p.filter(([, , points]) => points.length === longest && points[place]);
+      if (place < 0 || all.length === 0) continue;
+      const x = all.reduce((sum, [, , points]) => sum + points[place][0], 0) / all.length;
       const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
       line.setAttribute("d", `M${x} ${top}V${bottom}`);
-      line.setAttribute("class", "a");
+      line.setAttribute("class", "a present");
       line.setAttribute("stroke-dasharray", "2 2");
       svg.append(line);
     }
+  };
+
+  // ---- The figure of a paper: its sweeps with the other settings of the page, on the axes of the paper.
+  const own = data.figures.map(() => made("div"));
+  const drawn = [];
+  byId("figures")?.append(...own);
+  const drawFigures = () => {
+    if (byId("beside")) byId("beside").hidden = state.scenario !== 0;
+    if (state.scenario !== 0) return;
+    const { sets: first } = scenario().first;
+    const moved = [...state.sets].filter(([key, value]) => !first.some(([other, text]) => other === key && text === value));
+    data.figures.forEach(({ axes, values }, place) => {
+      const { key, at } = axes;
+      const sets = new Map([...first, ...at, ...moved, [key, values.join(",")]]);
+      const run = request({ sets: [...sets], patience_s: PATIENCE });
+      const now = state.sets.get(key) ?? sliders.get(key)?.field.value;
+      const asked = JSON.stringify(run);
+      const mark = () => {
+        for (const line of own[place].querySelectorAll(".present")) line.remove();
+        markPresent(own[place], values.indexOf(now));
+      };
+      if (drawn[place] === asked) {
+        mark();
+        return;
+      }
+      drawn[place] = asked;
+      const draw = (patience_s) => {
+        program.ask(`figure ${place}`, { draw: { run: { ...run, patience_s }, axes } }, (answer) => {
+          if (drawn[place] !== asked) return;
+          own[place].replaceChildren();
+          if (answer.charts) {
+            own[place].innerHTML = answer.charts;
+            mark();
+            own[place].dispatchEvent(new CustomEvent("drawn", { bubbles: true }));
+          } else if (answer.asks_s) {
+            const words = `Draw the figure of the paper, in about ${Math.ceil(answer.asks_s)} s`;
+            const button = made("button", { type: "button", textContent: words });
+            button.addEventListener("click", () => draw(null));
+            own[place].append(button);
+          }
+          document.body.dataset.figures = asked;
+        });
+      };
+      draw(PATIENCE);
+    });
   };
 
   // ---- Lectures.
@@ -455,6 +505,8 @@
     });
     byId("run").addEventListener("click", () => simulate(null));
     byId("copy").addEventListener("click", () => copy(byId("again").textContent, "The command"));
+    // A page that another one carries, such as a report or a notebook, has no address of its own.
+    byId("link").hidden = !["file:", "http:", "https:"].includes(location.protocol);
     byId("link").addEventListener("click", () => copy(location.href.split("#")[0] + address(), "The link"));
     byId("save").addEventListener("click", () => {
       const link = made("a", { download: "scenario.toml" });
@@ -502,8 +554,6 @@
     simulate();
   }, (error) => {
     complain(byId("fault"), [{ message: `this browser cannot run the program: ${error.message}`,
-    // A page that another one carries, such as a report or a notebook, has no address of its own.
-    byId("link").hidden = !["file:", "http:", "https:"].includes(location.protocol);
       remedy: "a browser of 2023 or later can" }]);
     status("");
   });

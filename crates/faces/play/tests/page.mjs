@@ -1,55 +1,14 @@
 // Opens a page in a browser without a window and uses it: node page.mjs FOLDER PAGE BROWSER [SWITCH...]
-// It prints what it saw as JSON. The browser is spoken to over a pipe, so that no port is open.
+// It prints what it saw as JSON.
 
-import { spawn } from "node:child_process";
+import { open } from "./browser.mjs";
 
-const [folder, page, browser, ...switches] = process.argv.slice(2);
-const chromium = spawn(browser, [...switches, `--user-data-dir=${folder}/profile`, "--remote-debugging-pipe", "about:blank"],
-  { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
-let heard = "";
-let last = 0;
-const waiting = new Map();
-const requested = [];
-const wrong = [];
-chromium.stdio[4].on("data", (data) => {
-  heard += data;
-  const messages = heard.split("\0");
-  heard = messages.pop();
-  for (const { id, result, error, method, params } of messages.map((message) => JSON.parse(message))) {
-    if (id) waiting.get(id)(result ?? { error });
-    else if (method === "Network.requestWillBeSent") requested.push(params.request.url);
-    else if (method === "Runtime.exceptionThrown") wrong.push(params.exceptionDetails.exception?.description ?? "an exception");
-  }
-});
-const tell = (method, params = {}, sessionId = undefined) => new Promise((resolve) => {
-  last += 1;
-  waiting.set(last, resolve);
-  chromium.stdio[3].write(`${JSON.stringify({ id: last, method, params, sessionId })}\0`);
-});
-const { targetInfos } = await tell("Target.getTargets");
-const { targetId } = targetInfos.find(({ type }) => type === "page");
-const { sessionId } = await tell("Target.attachToTarget", { targetId, flatten: true });
-const run = async (expression) => {
-  const { result, exceptionDetails } = await tell("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true }, sessionId);
-  if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
-  return result.value;
-};
-await tell("Network.enable", {}, sessionId);
-await tell("Runtime.enable", {}, sessionId);
-const start = Date.now();
-await tell("Page.navigate", { url: `file://${page}` }, sessionId);
-// What the page does until `condition` holds.
-const until = async (condition) => {
-  const end = Date.now() + 60000;
-  while (!await run(`Boolean(${condition})`).catch(() => false)) {
-    if (Date.now() > end) throw new Error(`never: ${condition}`);
-    await new Promise((resolve) => { setTimeout(resolve, 10); });
-  }
-};
+const [folder, page, ...browser] = process.argv.slice(2);
+const { tell, run, until, requested, wrong, opened, close } = await open(folder, page, browser[0], browser.slice(1));
 const told = {};
 try {
   await until("document.querySelector('#charts svg')");
-  told.first_ms = Date.now() - start;
+  told.first_ms = Date.now() - opened;
   await until("document.body.dataset.shown && document.body.dataset.checked");
   told.checked = await run("document.body.dataset.checked");
   // One slider after the other goes one step up, as a key does it.
@@ -123,6 +82,25 @@ try {
     await staged(before);
     return { ...told, stages: document.querySelectorAll("#theatre canvas").length };
   })()`);
+  // The figure of the paper is drawn with the other settings of the page.
+  told.figure = await run(`(async () => {
+    const field = document.getElementById("slider-switch.buffer").parentElement.querySelector("input[type=text]");
+    const before = field.value;
+    const drawn = async (buffer) => {
+      const asked = document.body.dataset.figures;
+      field.value = buffer;
+      field.dispatchEvent(new Event("change"));
+      while (document.body.dataset.figures === asked) await new Promise((resolve) => { setTimeout(resolve, 10); });
+      return document.querySelector("#figures svg");
+    };
+    const curve = (svg) => svg?.dataset.reading;
+    const first = curve(await drawn("50pkt"));
+    const second = await drawn("70pkt");
+    const told = { moved: Boolean(first) && first !== curve(second), marks: document.querySelectorAll("#figures .present").length,
+      text: second?.textContent };
+    await drawn(before);
+    return told;
+  })()`);
   told.unlabelled = await run(`[...document.querySelectorAll("input, select, button, textarea")]
     .filter((one) => !(one.labels?.length || one.getAttribute("aria-label") || one.textContent.trim())).map((one) => one.outerHTML)`);
   told.again = await run(`document.getElementById("again").textContent`);
@@ -130,7 +108,7 @@ try {
   told.table = await run(`document.getElementById("table").innerHTML`);
   told.answer = await run(`document.getElementById("answer").innerText`);
   told.address = await run("location.hash");
-  await tell("Emulation.setDeviceMetricsOverride", { width: 360, height: 800, deviceScaleFactor: 1, mobile: false }, sessionId);
+  await tell("Emulation.setDeviceMetricsOverride", { width: 360, height: 800, deviceScaleFactor: 1, mobile: false });
   told.width = await run("document.documentElement.scrollWidth");
 } catch (error) {
   wrong.push(String(error));
@@ -138,5 +116,5 @@ try {
 // The page itself and addresses inside it are no requests.
 told.requests = requested.filter((url) => !/^(file|data|blob|about):/.test(url) || (url.startsWith("file:") && !url.startsWith(`file://${page}`)));
 told.wrong = wrong;
-chromium.kill();
+close();
 process.stdout.write(JSON.stringify(told), () => process.exit(0));

@@ -1,5 +1,6 @@
 //! A paper beside its reproduction: every figure in the paper's arrangement, with its claims.
 
+pub(crate) mod axes;
 mod page;
 mod panel;
 

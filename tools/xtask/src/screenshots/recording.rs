@@ -9,7 +9,7 @@ use std::io::{BufWriter, Cursor};
 use std::path::Path;
 use std::process::Command;
 
-use super::browser::{CHROMIUM, option};
+use super::browser::{CHROMIUM, PATIENCE, option};
 use crate::repository::{Failure, stdout};
 
 /// Records the theatre of the report in `run`, below `folder`, into `picture`.
@@ -29,7 +29,7 @@ pub(super) fn record(
     let mut command = Command::new(chromium);
     command
         .args(CHROMIUM)
-        .args(["--dump-dom", "--window-size=1000,900"]);
+        .args([PATIENCE, "--dump-dom", "--window-size=1000,900"]);
     command.arg(option("--user-data-dir", &folder.join("profile")));
     command.arg(option("file", &played).replacen('=', "://", 1));
     let page = stdout(&mut command)?;

@@ -25,6 +25,13 @@ impl Drop for Temporary {
     }
 }
 
+/// A panel of a paper: the mean queue over the number of senders.
+const FIGURE: &str = r#"{"key": "workload.senders", "at": [], "title": "Queue", "caption": "",
+    "x": {"label": "Senders", "unit": null, "range": [0, 120], "log": false},
+    "y": {"label": "Queue", "unit": "KB", "range": [0, 140], "log": false},
+    "size": 1000, "published": [],
+    "lines": [{"metric": "queue_mean_bytes", "ends": null, "label": "", "schemes": []}]}"#;
+
 fn of_incast() -> String {
     let opened = Opened {
         name: "incast".to_owned(),
@@ -32,7 +39,8 @@ fn of_incast() -> String {
         schemes: vec!["dctcp".to_owned()],
         sets: Vec::new(),
         seed: Some(7),
-        beside: Vec::new(),
+        beside: vec!["A claim (Fig. 1)".to_owned()],
+        figures: vec![serde_json::from_str(FIGURE).unwrap()],
     };
     page(&opened).unwrap()
 }
@@ -77,6 +85,14 @@ fn a_page_simulates_while_its_slider_moves_and_asks_nobody() {
     assert!(says.contains("dropped so far"), "{theatre}");
     assert_eq!(theatre["follows"], true, "the slowest flow: {theatre}");
     assert!(theatre["cursors"].as_u64() > Some(0), "{theatre}");
+    let figure = &seen["figure"];
+    assert_eq!(figure["marks"], 1, "the present value: {figure}");
+    assert_eq!(figure["moved"], true, "other settings move it: {figure}");
+    let drawn = figure["text"].as_str().unwrap_or_default();
+    assert!(
+        drawn.contains("Queue (KB)") && drawn.contains("120"),
+        "{figure}"
+    );
     let times = seen["slider_ms"].as_array().unwrap();
     assert_eq!(times.len(), 20, "every step of the slider was drawn");
     // The command that it shows gives the numbers that it shows.
@@ -121,6 +137,7 @@ fn a_page_that_cannot_have_a_file_of_its_scenario_says_so() {
         sets: Vec::new(),
         seed: None,
         beside: Vec::new(),
+        figures: Vec::new(),
     };
     let told = page(&opened).unwrap_err().to_string();
     assert!(told.contains("/none.csv"), "{told}");

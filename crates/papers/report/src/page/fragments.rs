@@ -3,11 +3,12 @@
 use askama::Template;
 use results::Recorded;
 
-use super::drawn::{self, Drawn};
+use super::drawn::{self, Breadth, Drawn};
 use super::tables::{self, Table};
 use super::unbroken;
 use crate::data::Data;
 use crate::error::Error;
+use crate::figure::Figure;
 use crate::sentences::Sentences;
 
 /// The answer, the table and the charts of a run as HTML, in the look of a report.
@@ -51,4 +52,11 @@ pub(crate) fn fragments(run: &dyn Recorded, words: &Sentences) -> Result<Fragmen
         table: comparison.to_string(),
         charts: drawing.to_string(),
     })
+}
+
+/// A figure that a page draws anew, on its own axes.
+pub(crate) fn drawing(figure: &Figure) -> String {
+    let figures = std::slice::from_ref(figure);
+    let charts = drawn::charts(figures, Breadth::Column);
+    Drawing { charts }.to_string()
 }

@@ -6,9 +6,9 @@
 
 mod bars;
 mod cdf;
-mod point;
+pub(super) mod point;
 mod sizes;
-mod sweep;
+pub(super) mod sweep;
 mod time;
 
 use claims::unit::Dimension;
@@ -16,6 +16,7 @@ use claims::{Measure, Measured, Of, Plot, PlotKind, Statistic};
 use results::{Row, Summary};
 use scenario::Problems;
 
+use super::axes::GivenAxis;
 use crate::figure::{self, Axis, Figure, Line, Shape, Style};
 use crate::palette::Palette;
 use crate::units;
@@ -132,15 +133,7 @@ impl<'a> Panel<'a> {
     /// What the paper's own figure shows: open markers in the colours of the schemes.
     fn published(&self) -> Vec<Line> {
         let schemes = self.plot.paper.iter();
-        let lines = schemes.map(|(scheme, points)| {
-            let points = points.iter().map(|(x, y)| figure::Point::new(*x, *y));
-            let style = Style {
-                open: true,
-                ..self.palette.style(scheme, 0)
-            };
-            let label = joined([scheme.as_str(), "paper"]);
-            line(label, style, Shape::Ranges, points.collect())
-        });
+        let lines = schemes.map(|(scheme, points)| published(self.palette, scheme, points));
         lines.collect()
     }
 
@@ -250,17 +243,25 @@ fn is_model(measure: &Measure) -> bool {
     matches!(measure.of, Of::Model { .. })
 }
 
+/// Points of the paper's own figure for a scheme.
+pub(super) fn published(palette: &Palette, scheme: &str, points: &[(f64, f64)]) -> Line {
+    let points = points.iter().map(|(x, y)| figure::Point::new(*x, *y));
+    let style = Style {
+        open: true,
+        ..palette.style(scheme, 0)
+    };
+    let label = joined([scheme, "paper"]);
+    line(label, style, Shape::Ranges, points.collect())
+}
+
 /// An axis as the description has it.
 fn given(axis: &claims::Axis, label: String, unit: &str) -> Axis {
-    Axis {
-        log: axis.log,
-        range: axis.range.filter(|range| !axis.log || range.0 > 0.0),
-        ..Axis::new(label, unit)
-    }
+    let own = GivenAxis::of(axis, String::new);
+    GivenAxis { label, ..own }.axis(unit)
 }
 
 /// A measure in words, for an axis that the description gives no label.
-fn name(measure: &Measure) -> String {
+pub(super) fn name(measure: &Measure) -> String {
     let column = measure.column();
     let ends = ["_us", "_bytes", "_bps"];
     let bare = ends.iter().find_map(|end| column.strip_suffix(end));
@@ -379,7 +380,7 @@ fn line(label: String, style: Style, shape: Shape, points: Vec<figure::Point>) -
 }
 
 /// The parts that are there, joined by commas.
-fn joined<const N: usize>(parts: [&str; N]) -> String {
+pub(super) fn joined<const N: usize>(parts: [&str; N]) -> String {
     let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join(", ")
 }

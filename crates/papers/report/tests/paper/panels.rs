@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use claims::judge::{self, Bench};
 use claims::{Axis, Experiment, Full, Line, Measure, Measured, Of, Paper, Plot, PlotKind};
 use claims::{Chosen, FlowWeight, Level, PortSelector, Statistic, Stretch, Weight};
-use report::{Figure, Reproduction, Shape};
+use report::{Figure, OnAxes, Reproduction, Shape};
 use scenario::Source;
 
 use crate::run::{Temporary, Wanted, incast};
@@ -207,6 +207,54 @@ fn a_sweep_shows_means_with_percentiles_on_the_axes_of_the_paper() {
             let senders: f64 = row.setting("workload.senders").unwrap().parse().unwrap();
             assert!((point.x - senders).abs() > 0.5 && (point.x - senders).abs() < 5.0);
         }
+    }
+}
+
+#[test]
+fn metrics_stand_on_the_axes_of_a_page_as_on_those_of_its_paper() {
+    let axis = |label: &str, unit: &str, end: f64| Axis {
+        label: Some(label.into()),
+        unit: Some(unit.into()),
+        range: Some((0.0, end)),
+        ..Axis::default()
+    };
+    let of_senders = Axis {
+        range: Some((0.0, 100.0)),
+        ..senders()
+    };
+    let plot = Plot {
+        title: "Queue".into(),
+        caption: "As a test has it.".into(),
+        x: of_senders,
+        y: axis("Queue", "pkt", 90.0),
+        lines: vec![Line {
+            low: Some(metric("queue_p50_bytes")),
+            high: Some(metric("queue_p95_bytes")),
+            ..line(metric("queue_mean_bytes"))
+        }],
+        paper: vec![("rcc".into(), vec![(10.0, 30.0), (20.0, 31.0)])],
+        ..Plot::default()
+    };
+    let (expected, run, _kept) = drawn("panel-on-axes", plot.clone());
+    let packet = run.packet_bytes(0);
+    let axes = OnAxes::of(&plot, "", &[], packet).expect("it is a metric over a setting");
+    // A page carries it as text.
+    let text = serde_json::to_string(&axes).expect("text");
+    let axes: OnAxes = serde_json::from_str(&text).expect("the same");
+    let figure = axes.figure(run.folder());
+    assert_eq!((&figure.x, &figure.y), (&expected.x, &expected.y));
+    assert_eq!(figure.lines, expected.lines);
+    // What only the files of a run can tell is left to the page of the paper.
+    let of_flows = Plot {
+        lines: vec![line(flows("fct_us", Some(Statistic::Mean)))],
+        ..plot.clone()
+    };
+    let over_time = Plot {
+        kind: PlotKind::Time,
+        ..plot
+    };
+    for other in [of_flows, over_time] {
+        assert_eq!(OnAxes::of(&other, "A figure", &[], packet), None);
     }
 }
 

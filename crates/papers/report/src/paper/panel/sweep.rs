@@ -3,8 +3,9 @@
 use results::Row;
 use scenario::Problems;
 
+use super::super::axes::GivenAxis;
 use super::point::{point, scale};
-use super::{Drawn, Panel, Track, bars, given, is_model, line};
+use super::{Drawn, Panel, Track, bars, is_model, line};
 use crate::figure::{Axis, Line, Point, Shape};
 use crate::units;
 
@@ -40,12 +41,30 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
         let label = track.label(several);
         lines.push(line(label, panel.style(track), shape, points));
     }
-    if places.numeric {
-        dodge(&mut lines, &mut places.axis);
-    } else {
-        bars::side_by_side(&mut lines);
-    }
+    beside(&mut lines, &mut places.axis);
     Ok((places.axis, y, lines))
+}
+
+/// Puts what stands at one place of the axis side by side.
+pub(in crate::paper) fn beside(lines: &mut [Line], axis: &mut Axis) {
+    if axis.categories.is_empty() {
+        dodge(lines, axis);
+    } else {
+        bars::side_by_side(lines);
+    }
+}
+
+/// The horizontal axis for these values of a setting, and where each stands: numbers, or else one beside the other.
+pub(in crate::paper) fn places(texts: &[&str], wanted: &GivenAxis) -> (Axis, Vec<f64>) {
+    let placed = units::quantities(texts).filter(|_| !texts.is_empty());
+    if let Some((numbers, unit)) = placed {
+        let (factor, unit) = units::converted(unit, wanted.unit.as_deref());
+        let numbers = numbers.iter().map(|number| number * factor);
+        return (wanted.axis(&unit), numbers.collect());
+    }
+    let mut axis = Axis::new(wanted.label.clone(), "");
+    axis.categories = texts.iter().map(|text| (*text).to_owned()).collect();
+    (axis, (0_u32..).take(texts.len()).map(f64::from).collect())
 }
 
 /// The points of a track in the units of its columns.
@@ -120,8 +139,6 @@ const DODGED: f64 = 0.7;
 struct Places {
     key: Option<String>,
     axis: Axis,
-    /// Whether places are numbers rather than names.
-    numeric: bool,
     of_texts: Vec<(String, f64)>,
 }
 
@@ -135,24 +152,11 @@ impl Places {
                 texts.push(text);
             }
         }
-        let wanted = &panel.plot.x;
-        let label = wanted.label.clone();
-        let label = label.unwrap_or_else(|| key.map_or_else(String::new, units::words));
-        let placed = units::quantities(&texts).filter(|_| !texts.is_empty());
-        let numeric = placed.is_some();
-        let (axis, places): (Axis, Vec<f64>) = if let Some((numbers, unit)) = placed {
-            let (factor, unit) = units::converted(unit, wanted.unit.as_deref());
-            let numbers = numbers.iter().map(|number| number * factor);
-            (given(wanted, label, &unit), numbers.collect())
-        } else {
-            let mut axis = Axis::new(label, "");
-            axis.categories = texts.iter().map(|text| (*text).to_owned()).collect();
-            (axis, (0_u32..).take(texts.len()).map(f64::from).collect())
-        };
+        let label = || key.map_or_else(String::new, units::words);
+        let (axis, places) = places(&texts, &GivenAxis::of(&panel.plot.x, label));
         Self {
             key: key.map(str::to_owned),
             axis,
-            numeric,
             of_texts: texts.into_iter().map(str::to_owned).zip(places).collect(),
         }
     }
