@@ -6,7 +6,8 @@
 //! finds the next bucket that is not empty.
 //!
 //! The width of buckets follows the events: with few of them buckets are wide, so that the next one that is not
-//! empty is mostly in the same word of the bitmap; with many they are narrow, so that few share one.
+//! empty is mostly in the same word of the bitmap; with many they are narrow, so that few share one. Where even the most
+//! buckets are too wide, they reach less far than the horizon, unless too much of what is scheduled lies between.
 //!
 //! `push` and `pop` within the horizon: O(1) for a bucket of bounded size, O(k log k) for k events in
 //! one bucket; beyond the horizon O(log n).
@@ -34,6 +35,10 @@ pub(crate) struct Calendar {
     /// several keys.
     crossings: u32,
     sorts: u32,
+    /// How often since then an event within the horizon was beyond the last bucket.
+    missed: u32,
+    /// Buckets of less than 2^`least_shift` picoseconds once reached too short a time ahead.
+    least_shift: u32,
     /// First free node.
     free: u32,
     /// Other keys of the current bucket, latest first.
@@ -80,6 +85,8 @@ impl Calendar {
             shift,
             crossings: 0,
             sorts: 0,
+            missed: 0,
+            least_shift: 0,
             free: NONE,
             rest: Vec::new(),
             nodes: Vec::new(),
@@ -195,6 +202,7 @@ impl Calendar {
     #[inline(never)]
     fn push_elsewhere(&mut self, bucket: u64, key: u128) {
         if bucket > self.now {
+            self.missed += u32::from(bucket - self.base <= self.horizon >> self.shift);
             let key = drawn(key, self.salt);
             self.far.push(key);
             self.far_min = self.far_min.min(key);
@@ -285,14 +293,18 @@ impl Calendar {
 
     /// Doubles the width of buckets if many more crossings than sorts were needed, halves it if it is the other way
     /// round, and looks for the current bucket if there is none then. Twice the width makes half as many crossings and
-    /// twice as many sorts.
+    /// twice as many sorts. Buckets that are the most already reach half as far then. If that misses more events than are
+    /// sorted, they are widened for good.
     #[inline(never)]
     fn review_width(&mut self) {
-        let (crossings, sorts) = (self.crossings, self.sorts);
-        (self.crossings, self.sorts) = (0, 0);
-        if crossings > MANY * sorts && self.last >= LEAST {
+        let (crossings, sorts, missed) = (self.crossings, self.sorts, self.missed);
+        (self.crossings, self.sorts, self.missed) = (0, 0, 0);
+        if missed > sorts {
+            self.least_shift = self.shift + 1;
+            self.change_width(self.least_shift);
+        } else if crossings > MANY * sorts && self.last >= LEAST {
             self.change_width(self.shift + 1);
-        } else if sorts > MANY * crossings && self.last < MOST - 1 && self.shift > 0 {
+        } else if sorts > MANY * (crossings + missed) && self.shift > self.least_shift {
             self.change_width(self.shift - 1);
         }
         if self.near == EMPTY {
@@ -485,16 +497,20 @@ mod tests {
         assert_eq!(calendar.shift, width);
     }
 
-    /// One key is popped and one pushed at most a horizon later, over and over.
-    fn buckets_after(pending: u64, calendar: &mut Calendar) -> usize {
+    /// One key is popped and one pushed less than `ahead` later, over and over. Returns the number of buckets then.
+    fn buckets_after(pending: u64, ahead: u64, calendar: &mut Calendar) -> usize {
         let mut random = Stream::new(pending, "calendar", 0);
-        let mut later = |now: u64| u128::from(now + random.below(1 << 20)) << 64;
+        let mut later = |now: u64| u128::from(now + random.below(ahead)) << 64;
+        // Time goes on where it was.
+        let mut now = calendar.base << calendar.shift;
         while calendar.len() < usize::try_from(pending).unwrap_or(0) {
-            calendar.push(later(0));
+            calendar.push(later(now));
         }
         for _ in 0..400_000 {
             let key = calendar.pop(u64::MAX).expect("as many as before");
-            calendar.push(later(time_of(key)));
+            assert!(time_of(key) >= now, "keys leave in order");
+            now = time_of(key);
+            calendar.push(later(now));
         }
         calendar.last + 1
     }
@@ -506,11 +522,25 @@ mod tests {
         // are the first in a word. That is the same for a sixth of a key in a bucket. Half or twice that is as good:
         // 120 to 480 buckets for a horizon, or 3,000 and more; there may be twice as many.
         for gap in [1, 1 << 20] {
-            let few = buckets_after(20, &mut Calendar::new(1 << 20, gap, 1));
+            let few = buckets_after(20, 1 << 20, &mut Calendar::new(1 << 20, gap, 1));
             assert!((128..=512).contains(&few), "{few}");
-            let many = buckets_after(500, &mut Calendar::new(1 << 20, gap, 1));
+            let many = buckets_after(500, 1 << 20, &mut Calendar::new(1 << 20, gap, 1));
             assert!((2048..=8192).contains(&many), "{many}");
         }
+    }
+
+    #[test]
+    fn buckets_reach_no_further_than_most_events_are_ahead() {
+        let horizon = 1 << 30;
+        let mut calendar = Calendar::new(horizon, 1, 1);
+        let widest = calendar.shift;
+        // Of 2,000 keys in a thousandth of the horizon, 250 would share a bucket that is as wide as at first. Buckets that
+        // reach half as far as the keys miss half of them, and sort fewer.
+        assert_eq!(buckets_after(1_000, 1 << 20, &mut calendar), MOST);
+        assert_eq!((MOST as u64) << calendar.shift, 1 << 20);
+        // Keys of the whole horizon bring the first width back.
+        buckets_after(1_000, horizon, &mut calendar);
+        assert_eq!(calendar.shift, widest);
     }
 
     #[test]

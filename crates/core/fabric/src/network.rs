@@ -56,6 +56,8 @@ pub struct NetworkConfig<'a> {
     pub spread: Spread,
     /// Makes the hashes of runs with different seeds unrelated.
     pub salt: u64,
+    /// Whether hosts may withdraw packets that wait at their ports for their turn by priority.
+    pub withdraws: bool,
 }
 
 /// Ports, switches and the packets between them.
@@ -70,7 +72,7 @@ pub struct Network {
     ports: Vec<Port>,
     /// Whether any port has a hook.
     hooked: bool,
-    /// Whether packets are offered apart: ports have priorities or share a buffer, or links have faults.
+    /// Whether packets are offered apart: ports share a buffer, or links have faults.
     apart: bool,
     /// Whether packets that come out of a port may be other than those that went in: withdrawn by priority,
     /// kept behind a link, or lost on it.
@@ -113,7 +115,7 @@ impl Network {
             ports: Vec::with_capacity(topology.links().len() * 2),
             hooked: false,
             apart: false,
-            disturbed: false,
+            disturbed: config.withdraws,
             fetched: 0,
             detained: None,
             buffers: None,
@@ -141,7 +143,6 @@ impl Network {
                 };
                 let made = make(id, spec);
                 network.hooked |= made.hook.is_some();
-                network.apart |= made.priorities.classes > 1;
                 let port = PortConfig {
                     rate: spec.rate,
                     delay: spec.delay + spec.rate.serialisation(held),
@@ -161,7 +162,6 @@ impl Network {
                 network.ports.push(port);
             }
         }
-        network.disturbed = network.apart;
         if let Some(pool) = &config.pool {
             let buffers = Buffers::new(topology, &network.ports, pool);
             network.buffers = Some(Box::new(buffers));
@@ -447,6 +447,7 @@ impl Network {
         match out.offer_watched(packet, sched.now(), port, watch) {
             Offer::Dropped => self.lost += 1,
             Offer::Queued => {}
+            Offer::Displacing => self.lost += out.take_gone(),
             Offer::First(arrival) => {
                 if watch.schedules_first(port, sched.now()) {
                     sched.at(arrival, Token(port.0));
@@ -455,7 +456,7 @@ impl Network {
         }
     }
 
-    /// [`Network::offer`] where ports have priorities or share a buffer, or links have faults.
+    /// [`Network::offer`] where ports share a buffer, or links have faults.
     #[inline(never)]
     fn offer_apart<W: Watch>(
         &mut self,
@@ -479,7 +480,7 @@ impl Network {
         };
         match offer {
             Offer::Dropped => self.lost += 1,
-            Offer::Queued => {}
+            Offer::Queued | Offer::Displacing => {}
             Offer::First(arrival) => {
                 if watch.schedules_first(port, now) {
                     sched.at(arrival, Token(port.0));

@@ -78,7 +78,8 @@ pub struct Port {
     /// Whether packets that find the transmitter idle are of interest, too: to the discipline, to a
     /// hook, or because others may still wait for their turn by priority.
     watches_idle: bool,
-    /// Whether a packet that finds the transmitter idle is sent at once: nothing looks at it, and there is no hook.
+    /// Whether a packet that finds the transmitter idle and nobody waiting is sent at once: nothing looks at it, and there
+    /// is no hook.
     plain: bool,
     /// What the hook is told; nothing without one.
     calls: Calls,
@@ -99,6 +100,8 @@ pub struct Port {
     pub(crate) end: End,
     /// Waiting packets, if priorities decide which is next; the ring then holds those on the wire.
     priorities: Option<Box<Priorities>>,
+    /// Packets that were accepted and not sent, and not told yet.
+    gone: u64,
     /// Whether it is a host's, who may withdraw what waits.
     pub(crate) of_host: bool,
     limit: Limit,
@@ -111,8 +114,6 @@ pub struct Port {
     drops: u64,
     marks: u64,
     threshold_crossings: u64,
-    /// Packets that were accepted and not sent, and not told yet.
-    gone: u64,
     rate: Rate,
     /// Picoseconds per byte if whole, whether there is jitter or not.
     exact: Option<u64>,
@@ -136,8 +137,10 @@ pub(crate) enum End {
 pub enum Offer {
     /// It is lost.
     Dropped,
-    /// It follows others; their arrivals bring about its own.
+    /// It waits behind others; its arrival is scheduled when theirs is handled.
     Queued,
+    /// The same, and packets of lower priority made room for it, which [`Port::take_gone`] counts.
+    Displacing,
     /// It is the only one and arrives then, which is to be scheduled: one event per busy port.
     First(Time),
 }
@@ -151,10 +154,9 @@ impl Port {
         );
         let hook = config.hook.as_ref();
         let calls = hook.map_or(Calls::NONE, |hook| hook.calls());
-        let watches_idle = config.discipline.is_congested(Backlog::default())
+        let looks = config.discipline.is_congested(Backlog::default())
             || matches!(config.discipline, Discipline::Custom(_))
-            || calls.has(Calls::ARRIVAL)
-            || config.priorities.classes > 1;
+            || calls.has(Calls::ARRIVAL);
         Self {
             free_at: Time::ZERO,
             delay: config.delay,
@@ -165,8 +167,8 @@ impl Port {
                 .unwrap_or(0),
             header_bytes: config.header_bytes,
             counts_sack: false,
-            watches_idle,
-            plain: !watches_idle && hook.is_none(),
+            watches_idle: looks || config.priorities.classes > 1,
+            plain: !looks && hook.is_none(),
             calls,
             quiet: hook.map_or(Quiet::NEVER, |hook| hook.quiet()),
             packets: 0,

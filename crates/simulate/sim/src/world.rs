@@ -139,7 +139,9 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let first_start = first.unwrap_or(Time::ZERO + point.keys.workload.start);
         let mut agenda = agenda(starts().map(|(index, _)| index), &planned, &carrying);
         let ports = Ports::new(point, &topology, roles, bottleneck);
-        let mut network = network(point, &topology, &ports, (first_start, &probe))?;
+        let withdraws = role_set.withdraws();
+        let seen = (first_start, &probe, withdraws);
+        let mut network = network(point, &topology, &ports, seen)?;
         let faults = Faults::of(&ports, &mut network, &mut agenda);
         let endpoints = Endpoints::new((point, &topology), role_set, &carrying);
         endpoints.introduce(&carrying, &mut network);
@@ -171,7 +173,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             },
             topology,
             hosts,
-            withdraws: role_set.withdraws(),
+            withdraws,
             connections,
             endpoints,
             early_sizes,

@@ -88,6 +88,11 @@ impl Port {
             // Others may wait because they are paused.
             self.free_at = self.free_at.max(now);
             self.review_next_start();
+            self.count_waiting(packet, size, now, port, watch);
+            if self.gone > 0 {
+                return Offer::Displacing;
+            }
+            return Offer::Queued;
         } else if self.ps_per_byte == 0 {
             return self.enqueue_apart(packet, size, now, port, watch);
         } else {

@@ -17,8 +17,9 @@ impl Port {
     #[must_use]
     pub fn with_departure_marks(mut self, marks: Option<Discipline>) -> Self {
         if let Some(marks) = marks {
-            self.watches_idle |= marks.is_congested(Backlog::default());
-            self.plain &= !self.watches_idle;
+            let looks = marks.is_congested(Backlog::default());
+            self.watches_idle |= looks;
+            self.plain &= !looks;
             self.calls = self.calls.with(Calls::MARKS);
             self.departure_marks = Some(Box::new(marks));
         }

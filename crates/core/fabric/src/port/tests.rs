@@ -652,10 +652,10 @@ fn the_newest_packet_of_the_lowest_class_makes_room_for_a_higher_one() {
     assert_eq!(offer(&mut port, 3, 2), Offer::Queued);
     assert_eq!(offer(&mut port, 3, 3), Offer::Queued);
     // Of class 3 the newest goes, then the other, then class 2 for class 1, never its own class.
-    assert_eq!(offer(&mut port, 1, 4), Offer::Queued);
-    assert_eq!(offer(&mut port, 0, 5), Offer::Queued);
+    assert_eq!(offer(&mut port, 1, 4), Offer::Displacing);
+    assert_eq!(offer(&mut port, 0, 5), Offer::Displacing);
     assert_eq!(offer(&mut port, 2, 6), Offer::Dropped);
-    assert_eq!(offer(&mut port, 1, 7), Offer::Queued);
+    assert_eq!(offer(&mut port, 1, 7), Offer::Displacing);
     assert_eq!(offer(&mut port, 1, 8), Offer::Dropped);
     assert_eq!(dropped.0, [3, 2, 6, 1, 8]);
     let counters = port.counters();
@@ -677,7 +677,7 @@ fn nothing_is_pushed_out_that_would_not_make_room() {
     assert_eq!(port.offer(&mut with_priority(1), us(2)), Offer::Dropped);
     assert_eq!((port.held(), port.counters().drops), (3, 1));
     // A packet of class 0 needs the place of class 1, too.
-    assert_eq!(port.offer(&mut with_priority(0), us(3)), Offer::Queued);
+    assert_eq!(port.offer(&mut with_priority(0), us(3)), Offer::Displacing);
     assert_eq!((port.held(), port.counters().drops), (2, 3));
     assert_eq!(port.take_gone(), 2);
 }
@@ -687,7 +687,8 @@ fn the_turn_of_a_packet_pushed_out_is_that_of_what_followed_it() {
     let mut port = pushing_out(Limit::Packets(1));
     port.offer(&mut with_priority(0), us(0));
     assert_eq!(port.offer(&mut with_priority(3), us(1)), Offer::Queued);
-    assert_eq!(port.offer(&mut with_priority(0), us(2)), Offer::Queued);
+    assert_eq!(port.offer(&mut with_priority(0), us(2)), Offer::Displacing);
+    assert_eq!(port.take_gone(), 1);
     assert_eq!(port.counters().packets, 2);
     assert_eq!(port.offer(&mut with_priority(3), us(13)), Offer::Queued);
     let order = [52, 64, 76].map(|at| arrived(&mut port, us(at)).dscp);

@@ -60,6 +60,7 @@ impl Pair {
             measure_from: Time::ZERO,
             spread: Spread::Symmetric,
             salt: 1,
+            withdraws: false,
         };
         Self {
             network: Network::new(&topology, &config).expect("a connected network"),

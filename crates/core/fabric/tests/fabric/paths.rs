@@ -43,6 +43,7 @@ impl Walk {
             measure_from: Time::ZERO,
             spread,
             salt,
+            withdraws: false,
         };
         Self {
             network: Network::new(topology, &config).expect("a connected network"),

@@ -52,6 +52,7 @@ impl Fabric {
             measure_from: Time::ZERO,
             spread: Spread::Symmetric,
             salt: 1,
+            withdraws: false,
         };
         let mut network = Network::new(&topology, &config).expect("a connected network");
         network.pause_by(&topology, pfc, None, PAUSES);

@@ -55,7 +55,7 @@ fn arrivals(port: &mut Port, sent: &[Sent]) -> BTreeMap<u32, Time> {
             (packet.dscp, packet.payload) = (sent.class, sent.payload);
             match port.offer(&mut packet, now) {
                 Offer::First(at) => next = Some(at),
-                Offer::Queued | Offer::Dropped => {}
+                Offer::Queued | Offer::Displacing | Offer::Dropped => {}
             }
         }
     }

@@ -42,6 +42,7 @@ impl Star {
             measure_from: Time::ZERO,
             spread: Spread::Symmetric,
             salt: 1,
+            withdraws: false,
         };
         Self {
             network: Network::new(&topology, &config).expect("a connected network"),

@@ -28,7 +28,7 @@ pub(super) fn network(
     point: &PointSpec,
     topology: &Topology,
     ports: &Ports<'_>,
-    (first_start, part): (Time, &impl Divide),
+    (first_start, part, withdraws): (Time, &impl Divide, bool),
 ) -> Result<Network, RunError> {
     let keys = &*point.keys;
     let own = |port, make: &dyn Fn() -> PortParts| {
@@ -56,6 +56,7 @@ pub(super) fn network(
             Ecmp::First => Spread::First,
         },
         salt: Stream::new(point.seed, "ecmp", 0).bits(),
+        withdraws,
     };
     Ok(Network::new(topology, &config)?)
 }
