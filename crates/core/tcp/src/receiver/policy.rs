@@ -219,7 +219,7 @@ impl Receiver {
         }
     }
 
-    /// What decides about the ACK of the segment stored last, with which the window may grow.
+    /// Conditions for the ACK of the segment stored last, with which the window may grow.
     #[inline(always)]
     fn conditions(&mut self, rtt: &RttEstimator, now: Time) -> AckConditions {
         AckConditions {

@@ -238,7 +238,7 @@ fn the_timer_of_an_ack_that_has_left_sends_reports_that_wait() {
     assert_eq!(reported(&mut t), [(3, 8)]);
 }
 
-/// What the next segment that left reports, in segments.
+/// The ranges that the next segment that left reports, in segments.
 fn reported(t: &mut Timeline) -> Vec<(u64, u64)> {
     let ack = t.take();
     ranges(t, &ack)
