@@ -57,6 +57,7 @@ pub use model::{ModelPage, Rows, write_model};
 pub use page::fragments::Fragments;
 pub use page::theatre::Played;
 pub use page::{Head, PLAYING_SCRIPT, STAGE, STYLE};
+pub use paper::axes::OnAxes;
 pub use paper::{Reproduction, write_paper};
 pub use sentences::Sentences;
 
@@ -94,6 +95,11 @@ pub fn fragments(run: &dyn Recorded, sentences: &Sentences) -> Result<Fragments,
 /// The scenes of a run, which its page can play: for runs that were recorded with them.
 pub fn scenes(run: &dyn Recorded) -> Result<Vec<Played>, Error> {
     page::theatre::scenes(run)
+}
+
+/// A run on the axes of a paper's figure: a chart as HTML.
+pub fn on_axes(run: &dyn Recorded, axes: &OnAxes) -> String {
+    page::fragments::drawing(&axes.figure(run))
 }
 
 /// Every figure of a run, in the order of its report.
