@@ -31,7 +31,9 @@ pub(crate) fn threads(repository: &Repository) -> Result<(), Failure> {
 /// Divides 1,000 random networks, all built-in scenarios, and a network 100 times beside threads that take all cores.
 pub(crate) fn divided(repository: &Repository) -> Result<(), Failure> {
     let mut command = repository.cargo(&["test", "--release", "-p", "sim", "--lib"]);
-    run(command.args(["--", "--ignored", "divided::", "--nocapture"]))
+    // One after the other: one of them takes all cores away from the others.
+    let each = ["--ignored", "divided::", "--nocapture", "--test-threads=1"];
+    run(command.arg("--").args(each))
 }
 
 /// Counts the instructions of a packet-hop, which a noisy machine does not change, and compares them with

@@ -80,16 +80,51 @@ fn difference(one: &str, other: &str) -> String {
         .collect()
 }
 
-/// Fails if the parts of a point come to anything else than the whole, with completion times broken down or not. Returns
-/// whether it could be divided.
+/// [`compare`], and whether the point could be divided.
 fn agree(point: &PointSpec, breakdown: bool, divisions: &[(usize, usize, usize)]) -> bool {
+    let mut compared = Compared::default();
+    compare(point, breakdown, divisions, &mut compared);
+    compared.divided > 0
+}
+
+/// What has been compared.
+#[derive(Debug, Default)]
+struct Compared {
+    /// Points, and how many of them could be divided.
+    points: u64,
+    divided: u64,
+    /// Simulations in parts, their windows and their packet-hops.
+    in_parts: u64,
+    windows: u64,
+    packet_hops: u64,
+}
+
+impl Compared {
+    /// Prints it for `cargo xtask trust --threads`.
+    #[expect(clippy::print_stdout, reason = "the figures of a chore")]
+    fn print(&self, what: &str) {
+        println!(
+            "{what}: {} points, of which {} can be divided; {} simulations in parts with {} windows and {} \
+             packet-hops, all equal to the whole",
+            self.points, self.divided, self.in_parts, self.windows, self.packet_hops
+        );
+    }
+}
+
+/// Fails if the parts of a point come to anything else than the whole, with completion times broken down or not.
+fn compare(
+    point: &PointSpec,
+    breakdown: bool,
+    divisions: &[(usize, usize, usize)],
+    compared: &mut Compared,
+) {
     let watching = || Watching {
         probe: None,
         breakdown,
     };
     let whole = run::watch(Limits::NONE, point, watching());
-    let mut possible = true;
-    for (parts, shortened, threads) in divisions {
+    compared.points += 1;
+    for (number, (parts, shortened, threads)) in divisions.iter().enumerate() {
         let division = Division {
             parts: NonZeroUsize::new(*parts).unwrap(),
             shortened: NonZeroUsize::new(*shortened).unwrap(),
@@ -111,21 +146,31 @@ fn agree(point: &PointSpec, breakdown: bool, divisions: &[(usize, usize, usize)]
         );
         match (&whole, divided) {
             (Ok(whole), Ok((outcome, divided))) => {
-                possible &= divided.obstacle.is_none();
+                if divided.obstacle.is_none() {
+                    compared.divided += u64::from(number == 0);
+                    compared.in_parts += 1;
+                    compared.windows += divided.windows;
+                    compared.packet_hops += outcome.cost.packet_hops;
+                }
+                let undivided = divided.obstacle.is_some();
                 let (whole, outcome) = (told(whole.clone()), told(outcome));
                 assert!(
                     whole == outcome,
                     "{place}: {}",
                     difference(&whole, &outcome)
                 );
+                // All other divisions would be the whole once more.
+                if undivided {
+                    return;
+                }
             }
             (Err(whole), Err(divided)) => {
+                compared.divided += u64::from(number == 0);
                 assert_eq!(whole.to_string(), divided.to_string(), "{place}");
             }
             (whole, divided) => panic!("{place}: {:?} {:?}", whole.is_ok(), divided.map(|_| ())),
         }
     }
-    possible
 }
 
 /// A clock on which every wait is long.
@@ -152,17 +197,17 @@ fn networks_of_every_shape_come_to_the_same_in_parts() {
 #[test]
 #[ignore = "it takes minutes: cargo xtask trust --threads"]
 fn a_thousand_networks_come_to_the_same_in_parts() {
-    try_shapes(2, 1_000);
+    try_shapes(2, 1_000).print("random networks");
 }
 
 /// Compares random networks with their parts.
-fn try_shapes(seed: u64, shapes: u64) {
+fn try_shapes(seed: u64, shapes: u64) -> Compared {
     let mut random = Stream::new(seed, "shapes", 0);
     let mut one_of = |words: &[&str]| {
         let place = random.below(words.len() as u64);
         words[usize::try_from(place).unwrap()].to_owned()
     };
-    let mut possible = 0;
+    let mut compared = Compared::default();
     for shape in 0..shapes {
         let mut sets = vec![
             format!("topology.racks={}", one_of(&["2", "3", "5"])),
@@ -194,32 +239,51 @@ fn try_shapes(seed: u64, shapes: u64) {
             continue;
         };
         for point in points {
-            possible += 1;
             let divisions = [(2, 1, 2), (3, 2, 1), (usize::MAX, 1, 3), (8, 1, 8)];
             let breakdown = shape % 4 > 0;
-            assert!(agree(&point, breakdown, &divisions), "{sets:?}");
+            let before = compared.divided;
+            compare(&point, breakdown, &divisions, &mut compared);
+            assert!(compared.divided > before, "{sets:?}");
         }
     }
-    assert!(possible > shapes / 2, "{possible} of {shapes}");
+    let points = compared.points;
+    assert!(points > shapes / 2, "{points} of {shapes}");
+    compared
 }
 
 #[test]
 #[ignore = "it takes minutes: cargo xtask trust --threads"]
 fn every_built_in_scenario_comes_to_the_same_in_parts() {
-    let mut possible = 0;
+    let divisions = [(2, 1, 2), (usize::MAX, 1, 3)];
     for builtin in scenario::BUILTINS {
-        let source = Source::builtin(builtin.name).unwrap();
+        let mut sets = vec!["topology.kind=leaf-spine".to_owned()];
+        // Long enough for slow start, losses and the recovery from them.
+        match builtin.name {
+            "random-incast" => sets.push("workload.duration=5ms".to_owned()),
+            "long-flows" => sets.push("run.duration=100ms".to_owned()),
+            _ => {}
+        }
+        let mut compared = Compared::default();
         let racks = Overrides {
             seeds: std::num::NonZeroU32::new(1),
-            sets: vec!["topology.kind=leaf-spine".to_owned()],
+            sets,
             ..Overrides::default()
         };
-        let scenario = Scenario::load(source, &racks).unwrap();
-        for point in scenario.points() {
-            possible += u32::from(agree(point, true, &[(2, 1, 2), (usize::MAX, 1, 3)]));
+        let source = Source::builtin(builtin.name).unwrap();
+        for point in Scenario::load(source, &racks).unwrap().points() {
+            // A point that cannot be divided is the whole by definition.
+            let two = Division::of_threads(NonZeroUsize::new(2).unwrap());
+            if divide(point, two, |_, _| true).is_ok() {
+                compare(point, true, &divisions, &mut compared);
+            } else {
+                compared.points += 1;
+            }
         }
+        compared.print(builtin.name);
+        // In these, flows wait for each other.
+        let whole = ["shared-buffer", "collective"].contains(&builtin.name);
+        assert_eq!(compared.divided == 0, whole, "{}", builtin.name);
     }
-    assert!(possible > 0);
 }
 
 #[test]
