@@ -84,6 +84,7 @@ try {
   })()`);
   // The figure of the paper is drawn with the other settings of the page.
   told.figure = await run(`(async () => {
+    if (!document.getElementById("figures")) return null;
     const field = document.getElementById("slider-switch.buffer").parentElement.querySelector("input[type=text]");
     const before = field.value;
     const drawn = async (buffer) => {
