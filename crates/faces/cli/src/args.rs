@@ -11,6 +11,7 @@ pub(crate) mod observe;
 mod pcap;
 pub(crate) mod plan;
 pub(crate) mod report;
+mod scenario_args;
 pub(crate) mod text_or_json;
 pub(crate) mod trial;
 mod value;
@@ -20,7 +21,7 @@ use std::path::PathBuf;
 
 use api::{Allowance, Causes, Shard};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use scenario::{Overrides, Problem, Problems};
+use scenario::{Problem, Problems};
 
 pub(crate) use explore::ExploreArgs;
 pub(crate) use folder::{ExportArgs, ImportArgs, PlotArgs};
@@ -33,7 +34,8 @@ use examples::{
 pub(crate) use goals::{GoalArgs, ViewArgs};
 use pcap::PcapArgs;
 pub(crate) use report::ReportArgs;
-use value::{causes, jobs, length, orders, percent, seed, seeds, shard, size, steps};
+pub(crate) use scenario_args::ScenarioArgs;
+use value::{causes, jobs, length, orders, percent, seeds, shard, size, steps};
 
 /// Simulates, explains and compares the cures for TCP incast
 #[derive(Parser)]
@@ -407,61 +409,6 @@ impl ModelArgs {
 /// A length on paper in centimetres.
 #[derive(Clone, Copy)]
 pub(crate) struct Length(pub(crate) f64);
-
-#[derive(Args)]
-pub(crate) struct ScenarioArgs {
-    /// A built-in scenario by name, a figure of a paper as in rcc/fig5a, the path of a .toml file, or - for
-    /// standard input
-    pub(crate) scenario: String,
-    /// Schemes and variants to compare instead of the scenario's own
-    #[arg(long, value_name = "A,B,...")]
-    scheme: Vec<String>,
-    /// Set a key; several values (10,20,50 or 10..100:10) make a sweep
-    #[arg(long = "set", value_name = "KEY=VALUE", allow_hyphen_values = true)]
-    sets: Vec<String>,
-    /// The first seed [default: the scenario's, or 1]
-    #[arg(long, value_name = "S", value_parser = seed)]
-    seed: Option<u64>,
-    /// How many seeds to run every combination with [default: the scenario's, or 10 if anything is random and neither
-    /// --trace nor --pcap is given, else 1]
-    #[arg(long, value_name = "N", value_parser = seeds)]
-    seeds: Option<NonZeroU32>,
-    /// Record these quantities over time, too, as in alpha,cwnd, or nothing at all ("off"); see `explain results`.
-    /// "perfetto" writes a trace for that viewer into the folder perfetto
-    #[arg(long, value_name = "LIST")]
-    trace: Option<String>,
-}
-
-impl ScenarioArgs {
-    /// The settings of these arguments, which override the scenario's.
-    pub(crate) fn overrides(&self) -> Overrides {
-        Overrides {
-            schemes: (!self.scheme.is_empty()).then(|| self.scheme.join(",")),
-            sets: self.sets.clone(),
-            seed: self.seed,
-            seeds: self.seeds,
-            trace: self.trace.clone(),
-            ..Overrides::default()
-        }
-    }
-
-    /// Whether anything but the scenario itself is given.
-    pub(crate) fn change_something(&self) -> bool {
-        let Self {
-            scenario: _,
-            scheme,
-            sets,
-            seed,
-            seeds,
-            trace,
-        } = self;
-        !scheme.is_empty()
-            || !sets.is_empty()
-            || seed.is_some()
-            || seeds.is_some()
-            || trace.is_some()
-    }
-}
 
 /// How results are printed.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -10,7 +10,6 @@ use results::shard::ShardEstimate;
 use scenario::{Problem, Problems};
 
 use crate::args::plan::BatchSystem;
-use crate::plan_shards::SWEEP;
 
 /// The size of a sweep, as a batch system asks for it.
 pub(crate) struct BatchJob {
@@ -178,6 +177,8 @@ impl BatchJob {
     }
 }
 
+/// The scenario of a job.
+pub(crate) const SWEEP: &str = "sweep.toml";
 /// An Indexed Job whose values stand between two @.
 const JOB: &str = include_str!("batch_job/job.yaml");
 /// Memory beyond the estimate, which counts the simulation alone: a quarter more, and the program.

@@ -11,7 +11,7 @@ use scenario::{Problem, Problems, Scenario};
 
 use crate::args::plan::{BatchSystem, PlanArgs};
 use crate::args::text_or_json::TextOrJson;
-use crate::batch_job::BatchJob;
+use crate::batch_job::{BatchJob, SWEEP};
 use crate::output::{self, Stop};
 
 /// Prints what shards take, and writes the job that runs them.
@@ -106,8 +106,6 @@ fn cannot(what: &str, path: &Path, error: &std::io::Error) -> Problems {
     Problem::new(format!("cannot {what} {}: {error}", path.display())).into()
 }
 
-/// The scenario of a job.
-pub(crate) const SWEEP: &str = "sweep.toml";
 /// Settings whose values may be paths.
 const GRAPH: &str = "topology.graph";
 const FILES_OF_GROUPS: [&str; 2] = ["workload.trace", "workload.host_names"];

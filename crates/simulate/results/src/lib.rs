@@ -47,6 +47,7 @@
 //! ```
 
 mod against;
+mod attempt;
 mod checksum;
 mod collectives;
 mod columns;
@@ -88,6 +89,7 @@ use columns::Record;
 use lock::Lock;
 
 pub use against::{Against, Amount, Bound, Change, RowPair};
+pub use attempt::Attempt;
 pub use checksum::sealed;
 pub use comparison::Comparison;
 pub use deliver::{Delivered, Undelivered, deliver, is_stream};
@@ -107,7 +109,7 @@ pub use row::{Row, Waits, counts_idle_time};
 pub use search::{Tried, nearest};
 pub use shard::Shard;
 pub use simulate::{simulate, simulate_with};
-pub use store::{Access, Attempt, Store, Unfinished};
+pub use store::{Access, Store, Unfinished};
 pub use summary::{FailedPoint, PointSummary, Summary, Until};
 pub use tables::{Cell, Field, Kind};
 pub use tiers::Tier;

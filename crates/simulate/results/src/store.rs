@@ -1,8 +1,8 @@
 //! A run folder that is being filled.
 
 mod assemble;
-mod attempt;
 mod parcel;
+mod suspects;
 mod unfinished;
 
 use std::fs;
@@ -16,6 +16,7 @@ use scenario::{Argument, Help, Problem, Problems, Scenario};
 use sim::error::RunError;
 use sim::metrics::Outcome;
 
+use super::attempt::Attempts;
 use super::checksum::{Seal, sealed};
 use super::files::{self, Stay, replace};
 use super::folder::Folder;
@@ -26,8 +27,6 @@ use super::part::{self, Part};
 use super::point_result::{PointResult, PointResults};
 use super::shard::Shard;
 use super::{cannot, damaged};
-pub use attempt::Attempt;
-use attempt::Attempts;
 pub use unfinished::Unfinished;
 
 /// A run folder and the finished points in it.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::ScenarioArgs;
+use super::scenario_args::ScenarioArgs;
 use super::text_or_json::TextOrJson;
 use super::value::seeds;
 
