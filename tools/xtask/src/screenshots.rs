@@ -43,7 +43,7 @@ pub(crate) fn draw(repository: &Repository) -> Result<(), Failure> {
         run(plot.arg(&figure).stdout(Stdio::null()))?;
         pictures.push(figure);
     }
-    pictures.extend(exploring::draw(repository, tailwater, &folder)?);
+    pictures.extend(exploring::draw(repository, tailwater, &folder, IMAGES)?);
     let played = repository.path(&format!("{IMAGES}/theatre.png"));
     recording::record(chromium, &folder, "incast", &played)?;
     let mut limits: Vec<(PathBuf, u64)> = Vec::new();

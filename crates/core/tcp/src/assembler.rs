@@ -109,6 +109,9 @@ impl Assembler {
     }
 }
 
+/// Offsets that touch no range.
+pub(crate) const NOTHING: (u64, u64) = (u64::MAX, 0);
+
 #[cfg(test)]
 mod tests {
     use super::*;

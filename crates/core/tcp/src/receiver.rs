@@ -8,7 +8,7 @@ mod tuning;
 
 use base::{Ecn, Extension, Options, Packet, SackBlocks, Seq, Time};
 
-use crate::assembler::Assembler;
+use crate::assembler::{Assembler, NOTHING};
 use crate::config::{Agreement, Config, EcnMode};
 use crate::rtt::RttEstimator;
 use policy::Policy;
@@ -402,7 +402,7 @@ impl Receiver {
         if self.assembler.is_empty() && self.duplicate.is_none() {
             return Options::None;
         }
-        Options::Sack(self.blocks(acks::NOTHING))
+        Options::Sack(self.blocks(NOTHING))
     }
 
     /// Of what is held, and of these offsets in blocks that they touch.

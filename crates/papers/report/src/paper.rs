@@ -1,6 +1,7 @@
 //! A paper beside its reproduction: every figure in the paper's arrangement, with its claims.
 
 pub(crate) mod axes;
+mod given_axis;
 mod page;
 mod panel;
 

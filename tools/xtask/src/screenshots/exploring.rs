@@ -10,15 +10,15 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::IMAGES;
 use super::browser::{CHROMIUM, chromium};
 use crate::repository::{Failure, Repository, run, stdout};
 
-/// Writes the pages into `folder` and draws their pictures; returns the paths of these.
+/// Writes the pages into `folder` and draws their pictures into `images`, a path from the root; returns the paths of these.
 pub(super) fn draw(
     repository: &Repository,
     tailwater: &Path,
     folder: &Path,
+    images: &str,
 ) -> Result<Vec<PathBuf>, Failure> {
     let mut pictures = Vec::new();
     for (page, arguments) in PAGES {
@@ -41,7 +41,7 @@ pub(super) fn draw(
         for (name, picture) in drawn.as_object().into_iter().flatten() {
             let bytes = STANDARD.decode(picture.as_str().unwrap_or_default());
             let bytes = bytes.map_err(|error| wrong(&error))?;
-            let path = repository.path(&format!("{IMAGES}/{name}.png"));
+            let path = repository.path(&format!("{images}/{name}.png"));
             fs::write(&path, bytes).map_err(|error| Failure::file("write", &path, &error))?;
             pictures.push(path);
         }

@@ -4,6 +4,7 @@ use base::{Ecn, Packet, Time};
 
 use super::policy::AckDecision;
 use super::{EarlyAck, Receiver, Segment};
+use crate::assembler::NOTHING;
 use crate::config::{Config, EcnMode};
 use crate::rtt::RttEstimator;
 
@@ -172,6 +173,3 @@ impl Receiver {
         }
     }
 }
-
-/// Offsets that touch nothing.
-pub(super) const NOTHING: (u64, u64) = (u64::MAX, 0);

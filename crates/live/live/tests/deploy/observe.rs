@@ -92,8 +92,8 @@ fn a_few_flows_one_behind_the_other_are_quiet() {
         }
         ended(child)
     };
-    // At a round trip of 10 us a kernel that other work keeps from its packets now and then sends one again of which nothing
-    // was lost. That is not quiet, and not what this asks for.
+    // At a round trip of 10 us a kernel that other work keeps from its packets now and then sends one again that was
+    // not lost. That is not quiet, and not what this asks for.
     let is_repeated = |(_, seen): &(Vec<Value>, Value)| seen["repeats"] != 0 && seen["drops"] == 0;
     let mut watches = (0..3).map(|_| watched());
     let last = watches.by_ref().find(|watch| !is_repeated(watch));

@@ -9,8 +9,9 @@ use claims::{Measure, Of, Plot, PlotKind};
 use results::{Recorded, Row};
 use serde::{Deserialize, Serialize};
 
+use super::given_axis::GivenAxis;
 use super::panel::{self, point, sweep};
-use crate::figure::{Axis, Figure, Line, Point, Shape};
+use crate::figure::{Figure, Line, Point, Shape};
 use crate::palette::Palette;
 use crate::units;
 
@@ -30,17 +31,6 @@ pub struct OnAxes {
     lines: Vec<MetricLine>,
     /// Points of the paper's own figure, by scheme.
     published: Vec<(String, Vec<(f64, f64)>)>,
-}
-
-/// An axis as the paper has it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct GivenAxis {
-    pub(super) label: String,
-    /// None for one that fits.
-    pub(super) unit: Option<String>,
-    /// Both ends, in that unit; none where the data choose them.
-    pub(super) range: Option<(f64, f64)>,
-    pub(super) log: bool,
 }
 
 /// A metric that is drawn for each scheme.
@@ -198,27 +188,6 @@ impl MetricLine {
             Shape::Ranges
         } else {
             Shape::Joined
-        }
-    }
-}
-
-impl GivenAxis {
-    /// The axis of a description, which is called `otherwise` if that gives it no label.
-    pub(super) fn of(axis: &claims::Axis, otherwise: impl FnOnce() -> String) -> Self {
-        Self {
-            label: axis.label.clone().unwrap_or_else(otherwise),
-            unit: axis.unit.clone(),
-            range: axis.range,
-            log: axis.log,
-        }
-    }
-
-    /// The axis, in a unit of this name.
-    pub(super) fn axis(&self, unit: &str) -> Axis {
-        Axis {
-            log: self.log,
-            range: self.range.filter(|range| !self.log || range.0 > 0.0),
-            ..Axis::new(self.label.clone(), unit)
         }
     }
 }

@@ -16,7 +16,7 @@ use claims::{Measure, Measured, Of, Plot, PlotKind, Statistic};
 use results::{Row, Summary};
 use scenario::Problems;
 
-use super::axes::GivenAxis;
+use super::given_axis::GivenAxis;
 use crate::figure::{self, Axis, Figure, Line, Shape, Style};
 use crate::palette::Palette;
 use crate::units;

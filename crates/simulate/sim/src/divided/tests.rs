@@ -87,7 +87,7 @@ fn agree(point: &PointSpec, breakdown: bool, divisions: &[(usize, usize, usize)]
     compared.divided > 0
 }
 
-/// What has been compared.
+/// Counts of a comparison.
 #[derive(Debug, Default)]
 struct Compared {
     /// Points, and how many of them could be divided.
@@ -104,7 +104,7 @@ impl Compared {
     #[expect(clippy::print_stdout, reason = "the figures of a chore")]
     fn print(&self, what: &str) {
         println!(
-            "{what}: {} points, of which {} can be divided; {} simulations in parts with {} windows and {} \
+            "{what}: {} points, {} of them divisible; {} simulations in parts with {} windows and {} \
              packet-hops, all equal to the whole",
             self.points, self.divided, self.in_parts, self.windows, self.packet_hops
         );

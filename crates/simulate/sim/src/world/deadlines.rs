@@ -67,6 +67,9 @@ impl Deadlines {
 
     /// The endpoints of a connection are gone, of which `is_there` tells. Whenever the number of pending events
     /// has doubled, those that concern nobody any more are forgotten: O(log n) amortised for n of them.
+    ///
+    /// An overtaken event of a connection that is there stays: if a deadline comes to lie at its time again, it is the
+    /// event that counts, and its place among all events of that time must not depend on how many are pending.
     pub(super) fn forget(
         &mut self,
         is_there: impl Fn(HostId, Slot) -> bool,
@@ -75,24 +78,18 @@ impl Deadlines {
         if sched.pending() < self.most {
             return;
         }
-        sched.retain_later(|at, token| {
+        sched.retain_later(|_, token| {
             let Some(place) = token.0.checked_sub(self.token) else {
                 return true;
             };
             let place = place as usize;
-            let Some(armed) = self.armed.get_mut(place) else {
-                return true;
-            };
-            if *armed != at {
-                return false;
-            }
             if place >= self.ends {
                 return true;
             }
             let (host, slot) = owner(&self.first, place);
             let kept = is_there(host, slot);
             if !kept {
-                *armed = Time::NEVER;
+                self.armed[place] = Time::NEVER;
             }
             kept
         });

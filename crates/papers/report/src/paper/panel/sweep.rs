@@ -3,7 +3,7 @@
 use results::Row;
 use scenario::Problems;
 
-use super::super::axes::GivenAxis;
+use super::super::given_axis::GivenAxis;
 use super::point::{point, scale};
 use super::{Drawn, Panel, Track, bars, is_model, line};
 use crate::figure::{Axis, Line, Point, Shape};
@@ -46,7 +46,7 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
 }
 
 /// Puts what stands at one place of the axis side by side.
-pub(in crate::paper) fn beside(lines: &mut [Line], axis: &mut Axis) {
+pub(crate) fn beside(lines: &mut [Line], axis: &mut Axis) {
     if axis.categories.is_empty() {
         dodge(lines, axis);
     } else {
@@ -55,7 +55,7 @@ pub(in crate::paper) fn beside(lines: &mut [Line], axis: &mut Axis) {
 }
 
 /// The horizontal axis for these values of a setting, and where each stands: numbers, or else one beside the other.
-pub(in crate::paper) fn places(texts: &[&str], wanted: &GivenAxis) -> (Axis, Vec<f64>) {
+pub(crate) fn places(texts: &[&str], wanted: &GivenAxis) -> (Axis, Vec<f64>) {
     let placed = units::quantities(texts).filter(|_| !texts.is_empty());
     if let Some((numbers, unit)) = placed {
         let (factor, unit) = units::converted(unit, wanted.unit.as_deref());
