@@ -93,15 +93,15 @@ impl Port {
                 return Offer::Displacing;
             }
             return Offer::Queued;
-        } else if self.ps_per_byte == 0 {
-            return self.enqueue_apart(packet, size, now, port, watch);
-        } else {
-            if self.ring.waiting_packets() == 0 {
-                self.next_start = self.free_at;
-            }
-            let arrival = self.transmit(size, self.free_at);
-            self.ring.push(packet, arrival);
         }
+        if self.ps_per_byte == 0 {
+            return self.enqueue_apart(packet, size, now, port, watch);
+        }
+        if self.ring.waiting_packets() == 0 {
+            self.next_start = self.free_at;
+        }
+        let arrival = self.transmit(size, self.free_at);
+        self.ring.push(packet, arrival);
         self.count_waiting(packet, size, now, port, watch);
         Offer::Queued
     }
