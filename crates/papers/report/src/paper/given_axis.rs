@@ -1,0 +1,37 @@
+//! An axis of a figure in a paper.
+
+use serde::{Deserialize, Serialize};
+
+use crate::figure::Axis;
+
+/// An axis as the paper has it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct GivenAxis {
+    pub(super) label: String,
+    /// None for one that fits.
+    pub(super) unit: Option<String>,
+    /// Both ends, in that unit; none where the data choose them.
+    pub(super) range: Option<(f64, f64)>,
+    pub(super) log: bool,
+}
+
+impl GivenAxis {
+    /// The axis of a description, which is called `otherwise` if that gives it no label.
+    pub(super) fn of(axis: &claims::Axis, otherwise: impl FnOnce() -> String) -> Self {
+        Self {
+            label: axis.label.clone().unwrap_or_else(otherwise),
+            unit: axis.unit.clone(),
+            range: axis.range,
+            log: axis.log,
+        }
+    }
+
+    /// The axis, in a unit of this name.
+    pub(super) fn axis(&self, unit: &str) -> Axis {
+        Axis {
+            log: self.log,
+            range: self.range.filter(|range| !self.log || range.0 > 0.0),
+            ..Axis::new(self.label.clone(), unit)
+        }
+    }
+}
