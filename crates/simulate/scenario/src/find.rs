@@ -16,24 +16,36 @@ pub struct Builtin {
     pub text: &'static str,
 }
 
-macro_rules! builtins {
-    ($($name:literal),+) => {
-        &[$(Builtin {
-            name: $name,
-            text: include_str!(concat!("../scenarios/", $name, ".toml")),
-        }),+]
-    };
-}
-
 /// The scenarios that come with the program.
-pub const BUILTINS: &[Builtin] = builtins![
-    "incast",
-    "random-incast",
-    "shared-buffer",
-    "collateral",
-    "collective",
-    "long-flows",
-    "trace"
+pub const BUILTINS: &[Builtin] = &[
+    Builtin {
+        name: "incast",
+        text: include_str!("../scenarios/incast.toml"),
+    },
+    Builtin {
+        name: "random-incast",
+        text: include_str!("../scenarios/random-incast.toml"),
+    },
+    Builtin {
+        name: "shared-buffer",
+        text: include_str!("../scenarios/shared-buffer.toml"),
+    },
+    Builtin {
+        name: "collateral",
+        text: include_str!("../scenarios/collateral.toml"),
+    },
+    Builtin {
+        name: "collective",
+        text: include_str!("../scenarios/collective.toml"),
+    },
+    Builtin {
+        name: "long-flows",
+        text: include_str!("../scenarios/long-flows.toml"),
+    },
+    Builtin {
+        name: "trace",
+        text: include_str!("../scenarios/trace.toml"),
+    },
 ];
 
 impl Source {

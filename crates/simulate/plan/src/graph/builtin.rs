@@ -18,25 +18,34 @@ pub struct Builtin {
     links: &'static str,
 }
 
-macro_rules! builtins {
-    ($($name:literal: $help:literal),+ $(,)?) => {
-        &[$(Builtin {
-            name: $name,
-            help: $help,
-            nodes: include_str!(concat!("../../graphs/", $name, "-nodes.csv")),
-            links: include_str!(concat!("../../graphs/", $name, "-links.csv")),
-        }),+]
-    };
-}
-
 /// Every graph that comes with the program. The capacities of all of them follow the rule of equal load,
 /// which was recovered from the published one and gives each of its capacities; see their files.
-pub const BUILTINS: &[Builtin] = builtins! {
-    "internet2": "Simplified Internet2 of RC3 (NSDI 2014), as in its published simulation (NetSys/RC3).",
-    "telstra": "Telstra, AS 1221, as inferred by Rocketfuel; RC3 used a variant that was not published.",
-    "redclara": "RedCLARA, as used in optical-network studies; RC3 used a variant that was not published.",
-    "esnet": "ESnet of the Internet Topology Zoo; RC3 used a variant that was not published.",
-};
+pub const BUILTINS: &[Builtin] = &[
+    Builtin {
+        name: "internet2",
+        help: "Simplified Internet2 of RC3 (NSDI 2014), as in its published simulation (NetSys/RC3).",
+        nodes: include_str!("../../graphs/internet2-nodes.csv"),
+        links: include_str!("../../graphs/internet2-links.csv"),
+    },
+    Builtin {
+        name: "telstra",
+        help: "Telstra, AS 1221, as inferred by Rocketfuel; RC3 used a variant that was not published.",
+        nodes: include_str!("../../graphs/telstra-nodes.csv"),
+        links: include_str!("../../graphs/telstra-links.csv"),
+    },
+    Builtin {
+        name: "redclara",
+        help: "RedCLARA, as used in optical-network studies; RC3 used a variant that was not published.",
+        nodes: include_str!("../../graphs/redclara-nodes.csv"),
+        links: include_str!("../../graphs/redclara-links.csv"),
+    },
+    Builtin {
+        name: "esnet",
+        help: "ESnet of the Internet Topology Zoo; RC3 used a variant that was not published.",
+        nodes: include_str!("../../graphs/esnet-nodes.csv"),
+        links: include_str!("../../graphs/esnet-links.csv"),
+    },
+];
 
 impl Builtin {
     /// The graph.
