@@ -258,7 +258,8 @@ mod tests {
 
     #[test]
     fn points_with_one_outcome_are_one_simulation_of_one_shard_unless_packets_are_captured() {
-        let scenario = sweep(&["dctcp.g=0.0625,0.125,0.25"], "newreno,dctcp", 1);
+        let sets = ["dctcp.g=0.0625,0.125,0.25", "workload.senders=10"];
+        let scenario = sweep(&sets, "newreno,dctcp", 1);
         let points = scenario.points();
         let newreno = |point: &&PointSpec| point.scheme == "newreno";
         let shards = divide(points, false, 4);
