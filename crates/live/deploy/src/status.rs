@@ -128,7 +128,7 @@ impl Attachment {
         let passed = counts.iter();
         let passed = passed.filter(|(reason, count)| *count > 0 && !others.contains(reason));
         let passed = passed.map(|(reason, count)| Passed {
-            why: reason.name().to_owned(),
+            why: reason.says().to_owned(),
             packets: *count,
         });
         line.passed = Some(passed.collect());

@@ -1,25 +1,67 @@
 //! What became of packets.
 
-base::names! {
-    /// What became of a packet, as programs count it: `enum reason` of `bpf/packet.h`.
-    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-    #[expect(missing_docs, reason = "described by `Reason::name`")]
-    pub enum Reason {
-        NoLease = "the lease was over",
-        Short = "a header was cut off",
-        OtherLink = "neither IPv4 nor IPv6 behind at most one VLAN tag",
-        Fragment = "a fragment",
-        Extension = "options of IPv4, or a header of IPv6 before TCP",
-        Other = "not TCP",
-        Unknown = "a connection that began before the program was there",
-        Options = "a signed header, or MPTCP",
-        Closed = "a window of zero",
-        Flags = "no ACK, or one that opens or ends a connection",
-        Law = "the law left it as it was",
-        Rewritten = "its window was lowered",
-        Marked = "it was marked",
-        Failed = "the kernel refused to change it",
-        Told = "a copy of ours, which tells a sender what it may send",
-        Shadowed = "the law would have changed it, and only looks on",
+/// What became of a packet, as programs count it: `enum reason` of `bpf/packet.h`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "described by `Reason::says`")]
+pub enum Reason {
+    NoLease,
+    Short,
+    OtherLink,
+    Fragment,
+    Extension,
+    Other,
+    Unknown,
+    Options,
+    Closed,
+    Flags,
+    Law,
+    Rewritten,
+    Marked,
+    Failed,
+    Told,
+    Shadowed,
+}
+
+impl Reason {
+    /// All, in the order of their counters.
+    pub const ALL: [Self; 16] = [
+        Self::NoLease,
+        Self::Short,
+        Self::OtherLink,
+        Self::Fragment,
+        Self::Extension,
+        Self::Other,
+        Self::Unknown,
+        Self::Options,
+        Self::Closed,
+        Self::Flags,
+        Self::Law,
+        Self::Rewritten,
+        Self::Marked,
+        Self::Failed,
+        Self::Told,
+        Self::Shadowed,
+    ];
+
+    /// Its meaning.
+    pub const fn says(self) -> &'static str {
+        match self {
+            Self::NoLease => "the lease was over",
+            Self::Short => "a header was cut off",
+            Self::OtherLink => "neither IPv4 nor IPv6 behind at most one VLAN tag",
+            Self::Fragment => "a fragment",
+            Self::Extension => "options of IPv4, or a header of IPv6 before TCP",
+            Self::Other => "not TCP",
+            Self::Unknown => "a connection that began before the program was there",
+            Self::Options => "a signed header, or MPTCP",
+            Self::Closed => "a window of zero",
+            Self::Flags => "no ACK, or one that opens or ends a connection",
+            Self::Law => "the law left it as it was",
+            Self::Rewritten => "its window was lowered",
+            Self::Marked => "it was marked",
+            Self::Failed => "the kernel refused to change it",
+            Self::Told => "a copy of ours, which tells a sender what it may send",
+            Self::Shadowed => "the law would have changed it, and only looks on",
+        }
     }
 }
