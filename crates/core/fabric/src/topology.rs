@@ -62,7 +62,7 @@ pub struct Place {
 }
 
 base::names! {
-    /// What a switch is called, from the hosts upwards.
+    /// The layer of a switch, from the hosts upwards.
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
     #[expect(missing_docs, reason = "the names are the field's")]
     pub enum Layer {

@@ -74,7 +74,7 @@ base::names! {
     pub enum Role {
         /// Congestion control of a sender, per connection.
         Sender = "the sender's congestion control",
-        /// What a receiver's or switch's scheme adds at the sending host, beside whatever sender it has.
+        /// The part of a receiver's or switch's scheme that runs at the sending host, beside any sender.
         Helper = "what is added to the sender",
         /// Control of a receiving host over all its connections.
         Receiver = "the receiver's control",
@@ -82,11 +82,11 @@ base::names! {
         Marks = "the use of marks",
         /// The order in which a sender sends its data, and the priority of each segment.
         SendOrder = "what is sent when",
-        /// What an end host adds below TCP, to every segment of all its connections.
+        /// A layer of an end host below TCP, which every segment of all its connections passes.
         Host = "what hosts add below TCP",
         /// How ports queue: the discipline of switches, and whether ports have priorities.
         Queue = "how switches queue",
-        /// What switches do to packets besides queueing them.
+        /// The processing of packets in switches, besides queueing.
         Switch = "what switches do to packets",
     }
 }

@@ -405,7 +405,7 @@ impl Receiver {
         Options::Sack(self.blocks(NOTHING))
     }
 
-    /// Of what is held, and of these offsets in blocks that they touch.
+    /// SACK blocks of the ranges held; a range that touches `from..to` is reported extended by it.
     #[inline(never)]
     fn blocks(&mut self, (from, to): (u64, u64)) -> SackBlocks {
         let duplicate = self.duplicate.take();

@@ -46,7 +46,7 @@ pub fn table(shards: &[ShardEstimate]) -> String {
     out
 }
 
-/// The same as JSON.
+/// The estimates of the shards as JSON.
 pub fn json(shards: &[ShardEstimate]) -> String {
     format!("{:#}\n", json!({ "shards": shards }))
 }

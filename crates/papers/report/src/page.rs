@@ -159,7 +159,7 @@ pub(crate) fn page(folders: &[&Folder], words: &Sentences, out: &Path) -> Result
 }
 
 impl Page {
-    /// The same report with a button that opens `page`, which the report carries.
+    /// Adds `page` to the report, and a button that opens it.
     pub(crate) fn opening(self, page: &str) -> Self {
         // Text that looks like the end of a script would end it.
         let explore = serde_json::Value::from(page).to_string();

@@ -185,7 +185,7 @@ fn reports_do_not_wait_for_a_third_range() {
     // One that is reported behind them may not.
     t.receive(12..14).expect_nothing().receive(2..3);
     assert_eq!(reported(&mut t), [(12, 14), (4, 11), (1, 3)]);
-    // What comes twice does it, too.
+    // A segment that comes twice also makes the reports leave.
     t.receive(15..16).expect_nothing().receive(5..6);
     assert_eq!(reported(&mut t), [(5, 6), (15, 16), (1, 3)]);
     t.expect_nothing().at(ms(40)).expect_nothing();

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 base::names! {
-    /// What becomes of a claim.
+    /// The verdict on a claim.
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
     pub enum Verdict {
         /// It holds.
@@ -15,7 +15,7 @@ base::names! {
         /// It does not hold.
         #[serde(rename = "not reproduced")]
         NotReproduced = "not reproduced",
-        /// What it would need was never published, or it says nothing about these runs.
+        /// An input of the claim was never published, or the claim says nothing about these runs.
         #[serde(rename = "not testable")]
         NotTestable = "not testable",
     }
