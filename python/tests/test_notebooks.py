@@ -1,6 +1,6 @@
 """The notebooks of the guide run, and print what their pages show.
 
-``cargo xtask trust --python`` runs all of them, which takes minutes.
+``cargo xtask trust python`` runs all of them, which takes minutes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NEEDS = {"sweep-on-ray": ("ray",), "learning": ("gymnasium",)}
 @pytest.mark.filterwarnings("ignore")
 def test_a_notebook_prints_what_its_page_shows(name: str, tmp_path: Path) -> None:
     if not ALL and name not in notebooks.QUICK:
-        pytest.skip("`cargo xtask trust --python` runs it")
+        pytest.skip("`cargo xtask trust python` runs it")
     for module in ("polars", *NEEDS.get(name, ())):
         pytest.importorskip(module)
     page = notebooks.parts((notebooks.PAGES / f"{name}.md").read_text(encoding="utf-8"))

@@ -28,14 +28,6 @@ pub(crate) fn threads(repository: &Repository) -> Result<(), Failure> {
     run(&mut repository.cargo(&["bench", "-p", "sim", "--bench", "hops", "--", "--threads"]))
 }
 
-/// Divides 1,000 random networks, all built-in scenarios, and a network 100 times beside threads that take all cores.
-pub(crate) fn divided(repository: &Repository) -> Result<(), Failure> {
-    let mut command = repository.cargo(&["test", "--release", "-p", "sim", "--lib"]);
-    // One after the other: one of them takes all cores away from the others.
-    let each = ["--ignored", "divided::", "--nocapture", "--test-threads=1"];
-    run(command.arg("--").args(each))
-}
-
 /// Counts the instructions of a packet-hop, which a noisy machine does not change, and compares them with
 /// the committed counts, or replaces these with `bless`.
 pub(crate) fn instructions(repository: &Repository, bless: bool) -> Result<(), Failure> {
@@ -54,65 +46,6 @@ pub(crate) fn instructions(repository: &Repository, bless: bool) -> Result<(), F
         .map(|workload| Ok((*workload, count(hops, workload)?)))
         .collect();
     compare(repository, &counts?, (COUNTS, HEADER), bless)
-}
-
-/// Runs the relations of all schemes with the seeds that tell distributions apart.
-pub(crate) fn relations(repository: &Repository) -> Result<(), Failure> {
-    let test = ["test", "-p", "battery", "--test", "schemes"];
-    let mut command = repository.cargo(&test);
-    let seeds = "over_200_seeds_no_scheme_depends_on_the_origin_or_the_unit_of_time";
-    run(command.args(["--", "--ignored", "--exact", seeds]))
-}
-
-/// Rounds of an incast with grants at the receiver, beside rounds without, by a test that takes some minutes.
-pub(crate) fn grants(repository: &Repository) -> Result<(), Failure> {
-    let test = [
-        "test",
-        "-p",
-        "programs",
-        "--features",
-        "kernel",
-        "--test",
-        "programs",
-    ];
-    let mut command = repository.cargo(&test);
-    let rounds = "grants::two_hundred_rounds_are_near_the_ideal";
-    run(command.args(["--", "--ignored", "--nocapture", "--exact", rounds]))
-}
-
-/// A thousand points by jobs of several batch systems.
-pub(crate) fn shards(repository: &Repository) -> Result<(), Failure> {
-    let test = ["test", "--release", "-p", "tailwater", "--test", "folders"];
-    let mut command = repository.cargo(&test);
-    let points =
-        "arrays::a_thousand_points_by_every_system_have_equal_bytes_and_shards_take_equal_time";
-    run(command.args(["--", "--ignored", "--nocapture", "--exact", points]))
-}
-
-/// Four observers that are killed ten times.
-pub(crate) fn observe(repository: &Repository) -> Result<(), Failure> {
-    let test = [
-        "test",
-        "-p",
-        "tailwater-live",
-        "--features",
-        "kernel",
-        "--test",
-        "deploy",
-    ];
-    let mut command = repository.cargo(&test);
-    let killed =
-        "observe::observers_of_four_devices_killed_ten_times_stay_small_and_see_every_flow";
-    run(command.args(["--", "--ignored", "--nocapture", "--exact", killed]))
-}
-
-/// Transfers between our TCP and the kernel's, by tests that take some minutes, and a hundred times as many packets
-/// for the decoder.
-pub(crate) fn tun(repository: &Repository) -> Result<(), Failure> {
-    let mut decoder = repository.cargo(&["test", "-p", "wire", "--test", "bytes"]);
-    run(decoder.env("WIRE_CASES", "35000000"))?;
-    let mut command = repository.cargo(&["test", "-p", "tun", "--test", "tun"]);
-    run(command.args(["--", "--ignored", "--nocapture"]))
 }
 
 /// Measures what an ACK costs at a port of this machine's kernel. Returns the status of the measurement: 1 if an ACK

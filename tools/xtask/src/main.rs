@@ -24,6 +24,7 @@ mod python;
 mod repository;
 mod screenshots;
 mod topologies;
+mod trust;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -32,6 +33,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use repository::{Failure, Repository, run, status};
+use trust::Trust;
 
 /// The chores of this repository
 #[derive(Parser)]
@@ -119,30 +121,8 @@ enum Chore {
     /// Build the Python package in target/python-package, and run its tests and its checks of types
     Python,
     /// Run the checks that are too long for every day: more of the same, with more chance
-    Trust {
-        /// Those of the Python package: random scenarios, killed workers, Ctrl-C at random moments, rates
-        #[arg(long, required_unless_present_any = ["grants", "tun", "relations", "threads", "observe", "shards"])]
-        python: bool,
-        /// 200 rounds of an incast on this machine's kernel with grants at the receiver, as root
-        #[arg(long, conflicts_with = "python")]
-        grants: bool,
-        /// 1,000 transfers between our TCP and this machine's kernel with losses and reordering, and how RC3 reads
-        /// the kernel's ACKs, as root
-        #[arg(long, conflicts_with_all = ["python", "grants"])]
-        tun: bool,
-        /// Over 200 seeds, that the results of no scheme depend on when a simulation begins or on the unit of time
-        #[arg(long, conflicts_with_all = ["python", "grants", "tun"])]
-        relations: bool,
-        /// That no result depends on the threads: 1,000 random networks, the built-in scenarios, 100 runs under load
-        #[arg(long, conflicts_with_all = ["python", "grants", "tun", "relations"])]
-        threads: bool,
-        /// Four observers of one way, killed ten times: for two minutes, or for `TAILWATER_OBSERVE_S` seconds, as root
-        #[arg(long, conflicts_with_all = ["python", "grants", "tun", "relations", "threads"])]
-        observe: bool,
-        /// A sweep of 1,000 points by jobs of several batch systems: equal bytes, and shards of equal time
-        #[arg(long, conflicts_with_all = ["python", "grants", "tun", "relations", "threads", "observe"])]
-        shards: bool,
-    },
+    #[command(subcommand)]
+    Trust(Trust),
     /// Build the program inside the pages of `tailwater explore`, and compare its answers with ours; needs Clang, Node.js,
     /// the target wasm32-wasip1 and wasm-opt
     Play {
@@ -254,15 +234,7 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
         Chore::Play { .. } => play::write(repository),
         Chore::Screenshots => screenshots::draw(repository),
         Chore::Python => check::check_python(repository),
-        Chore::Trust { grants: true, .. } => bench::grants(repository),
-        Chore::Trust { tun: true, .. } => bench::tun(repository),
-        Chore::Trust { observe: true, .. } => bench::observe(repository),
-        Chore::Trust { shards: true, .. } => bench::shards(repository),
-        Chore::Trust {
-            relations: true, ..
-        } => bench::relations(repository),
-        Chore::Trust { threads: true, .. } => bench::divided(repository),
-        Chore::Trust { .. } => python::trust(repository),
+        Chore::Trust(trust) => trust.run(repository),
         Chore::Cites => cites::print(repository),
         Chore::Oracle(oracle) => return compare(repository, oracle),
         Chore::Packetdrill { folder } => packetdrill::write(repository, &folder),

@@ -9,8 +9,9 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
 
-use crate::repository::{Failure, Repository, run};
+use crate::repository::{Failure, PROGRAMS, Repository, run};
 
 /// What the tests of the package import, and what checks its types.
 const MODULES: [&str; 11] = [
@@ -38,12 +39,20 @@ pub(crate) fn lacks() -> Option<&'static str> {
     )
 }
 
-/// Builds the package, runs its tests, and checks its types and its stubs.
+/// Builds the package, runs its tests, and checks its types and its stubs meanwhile: each takes one core.
 pub(crate) fn check(repository: &Repository) -> Result<(), Failure> {
     let package = Package::build(repository)?;
-    run(package
-        .python(repository, "pytest")
-        .args(["--quiet", "python/tests"]))?;
+    let (tested, typed) = thread::scope(|scope| {
+        let types = scope.spawn(|| check_types(repository, &package));
+        let tested = run(package
+            .python(repository, "pytest")
+            .args(["--quiet", "python/tests"]));
+        (tested, types.join().expect("it does not panic"))
+    });
+    tested.and(typed)
+}
+
+fn check_types(repository: &Repository, package: &Package) -> Result<(), Failure> {
     run(&mut package.python(repository, "mypy"))?;
     let names = ["tailwater", "--mypy-config-file", "pyproject.toml"];
     run(package.python(repository, "mypy.stubtest").args(names))?;
@@ -84,8 +93,9 @@ struct Package {
 
 impl Package {
     fn build(repository: &Repository) -> Result<Self, Failure> {
-        // All of the workspace at once: features are those of the tests, so that nothing is compiled twice.
-        run(&mut repository.cargo(&["build", "--workspace"]))?;
+        // The extension module is a library. With the programs beside it features are those of the tests, so that
+        // nothing is compiled twice.
+        run(&mut repository.cargo(&[&PROGRAMS[..], &["--lib"]].concat()))?;
         let metadata = repository.metadata(&["--no-deps"])?;
         let target = metadata["target_directory"].as_str().map(PathBuf::from);
         let target = target.ok_or_else(|| Failure("cargo names no target directory".to_owned()))?;

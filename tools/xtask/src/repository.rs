@@ -127,15 +127,39 @@ impl Repository {
 
     /// The programs that a Cargo command builds; its messages go to standard error.
     pub(crate) fn built(&self, arguments: &[&str]) -> Result<Vec<PathBuf>, Failure> {
+        let messages = self.messages(arguments)?;
+        Ok(messages.iter().filter_map(executable).collect())
+    }
+
+    /// The programs of tests that a Cargo command builds, each with the folder of its crate, where Cargo would start it.
+    pub(crate) fn built_tests(
+        &self,
+        arguments: &[&str],
+    ) -> Result<Vec<(PathBuf, PathBuf)>, Failure> {
+        let messages = self.messages(arguments)?;
+        let test = |message: &Value| {
+            let manifest = Path::new(message.get("manifest_path")?.as_str()?);
+            let folder = manifest.parent()?.to_owned();
+            let is_test = message["profile"]["test"] == true;
+            is_test.then_some((folder, executable(message)?))
+        };
+        Ok(messages.iter().filter_map(test).collect())
+    }
+
+    /// What Cargo says of the artefacts of a command.
+    fn messages(&self, arguments: &[&str]) -> Result<Vec<Value>, Failure> {
         let mut command = self.cargo(arguments);
         command.args(["--quiet", "--message-format", "json-render-diagnostics"]);
         let text = stdout(command.stderr(Stdio::inherit()))?;
-        let executable = |line: &str| {
-            let message: Value = serde_json::from_str(line).ok()?;
-            Some(PathBuf::from(message.get("executable")?.as_str()?))
-        };
-        Ok(text.lines().filter_map(executable).collect())
+        let messages = text
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok());
+        Ok(messages.collect())
     }
+}
+
+fn executable(message: &Value) -> Option<PathBuf> {
+    Some(PathBuf::from(message.get("executable")?.as_str()?))
 }
 
 /// Builds every program of the workspace, and the example that writes pages.

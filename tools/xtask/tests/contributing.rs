@@ -46,10 +46,12 @@ fn the_examples_of_the_contributing_page_are_a_scheme_a_key_a_metric_and_a_law_t
         "warnings",
     ]);
     copy.cargo(&["test", "--offline", "--quiet", "-p", "schemes", "--lib"]);
-    copy.cargo(&["build", "--offline", "--quiet", "-p", "tailwater"]);
+    // What a key and a metric change in the test bed is compiled, too.
+    copy.build(&["tailwater", "tailwater-live"]);
     let run = "run incast --scheme fixed,skeleton,cap --set workload.senders=10 --seeds 1 --format json --quiet";
-    let arguments = ["run", "--offline", "--quiet", "-p", "tailwater", "--"];
-    let text = copy.cargo(&[&arguments[..], &run.split(' ').collect::<Vec<_>>()].concat());
+    let tailwater = copy.program("tailwater");
+    let (status, text) = Copy::run(&tailwater, &run.split(' ').collect::<Vec<_>>(), &copy.root);
+    assert_eq!(status, 0, "{text}");
     let results: serde_json::Value = serde_json::from_str(&text).expect("the answer is JSON");
     for (point, scheme) in ["fixed", "skeleton", "cap"].into_iter().enumerate() {
         let point = &results["points"][point];
@@ -61,15 +63,13 @@ fn the_examples_of_the_contributing_page_are_a_scheme_a_key_a_metric_and_a_law_t
     }
     a_key_changes_what_is_simulated(&copy);
     a_law_can_be_attached(&copy);
-    // What a key and a metric change in the test bed.
-    copy.cargo(&["check", "--offline", "--quiet", "-p", "tailwater-live"]);
-    a_crate_of_ones_own_adds_a_scheme_to_everything(&copy);
-    the_example_of_a_program_compiles_by_itself(&copy);
+    let mine = a_crate_of_ones_own_is_built_as_the_clone_is(&copy);
+    a_crate_of_ones_own_adds_a_scheme_to_everything(&copy, &mine);
 }
 
 /// In the same copy: senders of an incast have timeouts, and go on with another window.
 fn a_key_changes_what_is_simulated(copy: &Copy) {
-    let tailwater = copy.target.join("debug/tailwater");
+    let tailwater = copy.program("tailwater");
     let run = "run incast --scheme newreno --set workload.senders=60 --set tcp.loss_window=1,4 --seeds 1 --format json \
                --quiet";
     let (status, text) = Copy::run(
@@ -90,7 +90,7 @@ fn a_key_changes_what_is_simulated(copy: &Copy) {
 
 /// In the same copy: the command knows the law, and its program compiles for the kernel.
 fn a_law_can_be_attached(copy: &Copy) {
-    let tailwater = copy.target.join("debug/tailwater");
+    let tailwater = copy.program("tailwater");
     let (_, text) = Copy::run(&tailwater, &["attach", "--help"], &copy.root);
     assert!(text.contains("cap"), "{text}");
     assert!(
@@ -110,9 +110,9 @@ fn a_law_can_be_attached(copy: &Copy) {
     assert_eq!(status, 0, "{text}");
 }
 
-/// In the same copy, whose libraries are compiled.
-fn a_crate_of_ones_own_adds_a_scheme_to_everything(copy: &Copy) {
-    let tailwater = copy.target.join("debug/tailwater");
+/// By the command of the same copy. Returns the crate.
+fn a_crate_of_ones_own_is_built_as_the_clone_is(copy: &Copy) -> Copy {
+    let tailwater = copy.program("tailwater");
     let empty = copy.root.with_file_name("empty");
     if empty.exists() {
         fs::remove_dir_all(&empty).expect("an old folder can be removed");
@@ -135,13 +135,35 @@ fn a_crate_of_ones_own_adds_a_scheme_to_everything(copy: &Copy) {
         assert_eq!(mine.read(file), copy.read(file), "{file}");
     }
     mine.cargo(&["fmt", "--check"]);
-    mine.cargo(&["test", "--offline", "--quiet"]);
-    mine.cargo(&["build", "--offline", "--quiet"]);
+    // Cargo adds the crate to its lock file and changes nothing else there.
+    mine.cargo(&["metadata", "--offline", "--format-version", "1"]);
     let (own, pinned) = (locked(&mine), locked(copy));
     let other: Vec<_> = own.difference(&pinned).collect();
     assert_eq!(other, [&("mine".to_owned(), "0.1.0".to_owned())]);
+    mine
+}
 
-    let program = copy.target.join("debug/mine");
+/// In the same copy, whose libraries are compiled.
+fn a_crate_of_ones_own_adds_a_scheme_to_everything(copy: &Copy, mine: &Copy) {
+    let library = Copy {
+        root: copy.root.join("examples/library"),
+        target: copy.target.clone(),
+    };
+    let member = copy.join(mine);
+    copy.join(&library);
+    copy.cargo(
+        &[
+            &["test", "--offline", "--quiet", "--test", "of_mine"],
+            &SHARED[..],
+        ]
+        .concat(),
+    );
+    copy.build(&["mine", "library"]);
+    let (status, printed) = Copy::run(&copy.program("library"), &[], &library.root);
+    assert_eq!(status, 0, "{printed}");
+    assert!(printed.contains("a report is there: true"), "{printed}");
+
+    let program = copy.program("mine");
     let run = |words: &str| {
         let words: Vec<&str> = words.split(' ').collect();
         Copy::run(&program, &words, &mine.root)
@@ -181,28 +203,39 @@ fn a_crate_of_ones_own_adds_a_scheme_to_everything(copy: &Copy) {
     assert_eq!(run(sweep).0, 0, "nothing is left to do");
 
     // Other code is another program, whose results are not mixed with these.
-    let source = mine.read("src/lib.rs");
-    mine.write(
+    let source = member.read("src/lib.rs");
+    member.write(
         "src/lib.rs",
         &source.replace("segments * ", "2 * segments * "),
     );
-    mine.cargo(&["build", "--offline", "--quiet"]);
+    copy.build(&["mine"]);
     let (status, text) = run(sweep);
     assert_eq!(status, 2, "{text}");
     let other = "run incast --scheme newreno --set workload.senders=4 --out other --quiet";
     assert_eq!(run(other).0, 0);
-    let (status, text) = Copy::run(&tailwater, &["report", "other"], &mine.root);
+    let (status, text) = Copy::run(&copy.program("tailwater"), &["report", "other"], &mine.root);
     assert_eq!(status, 0, "a run without the scheme is everybody's: {text}");
 }
 
-/// In the same copy, whose libraries are compiled.
-fn the_example_of_a_program_compiles_by_itself(copy: &Copy) {
-    let example = Copy {
-        root: copy.root.join("examples/library"),
+/// Each crate of one's own compiles alone, too, with nothing but what it names.
+#[test]
+#[ignore = "it compiles every crate from outside once more: cargo xtask trust crates"]
+fn crates_of_ones_own_compile_alone() {
+    let copy = Copy::of_the_workspace("contributing");
+    copy.build(&["tailwater"]);
+    let empty = copy.root.with_file_name("empty");
+    drop(fs::remove_dir_all(&empty));
+    fs::create_dir(&empty).expect("a folder can be made");
+    let (status, text) = Copy::run(&copy.program("tailwater"), &["new-scheme", "mine"], &empty);
+    assert_eq!(status, 0, "{text}");
+    let alone = |root: PathBuf| Copy {
+        root,
         target: copy.target.clone(),
     };
-    example.write("Cargo.lock", &copy.read("Cargo.lock"));
-    let printed = example.cargo(&["run", "--offline", "--quiet"]);
+    alone(empty.join("mine")).cargo(&["test", "--offline", "--quiet"]);
+    let library = alone(copy.root.join("examples/library"));
+    library.write("Cargo.lock", &copy.read("Cargo.lock"));
+    let printed = library.cargo(&["run", "--offline", "--quiet"]);
     assert!(printed.contains("a report is there: true"), "{printed}");
 }
 
@@ -259,6 +292,9 @@ const FILES: [&str; 5] = [
     "rust-toolchain.toml",
     "CONTRIBUTING.md",
 ];
+
+/// Arguments with which crates from outside have the features that the tests of the workspace compile them with.
+const SHARED: [&str; 3] = ["--workspace", "--example", "reference"];
 
 /// A copy of the workspace, and the folder with its programs. Everything else that compilers write lies beside what
 /// they wrote for the workspace itself, so that crates from outside compile once for both.
@@ -339,6 +375,48 @@ impl Copy {
         let text = [output.stdout, output.stderr].concat();
         let text = String::from_utf8_lossy(&text).into_owned();
         (output.status.code().expect("an exit status"), text)
+    }
+
+    /// Makes the crate `other` a member of the workspace, and returns it as such. Alone it would have most crates from
+    /// outside compiled once more, with fewer features.
+    fn join(&self, other: &Self) -> Self {
+        let name = other.root.file_name().expect("a crate has a name");
+        let member = Self {
+            root: self.root.join("crates/own").join(name),
+            target: self.target.clone(),
+        };
+        fs::create_dir_all(member.root.parent().expect("a folder above"))
+            .expect("a folder can be made");
+        copy_folder(&other.root, &member.root).expect("a crate can be copied");
+        let manifest = member.read("Cargo.toml");
+        let (manifest, _) = manifest
+            .split_once("# Tests simulate")
+            .expect("the profile is last");
+        let manifest = manifest.replace("\"../../crates", "\"../../../crates");
+        let name = name.to_string_lossy();
+        // Its tests by a name that no other crate has.
+        let tests = format!(
+            "[lib]\ntest = false\n\n[[test]]\nname = \"of_{name}\"\npath = \"src/lib.rs\"\n"
+        );
+        let has_library = member.root.join("src/lib.rs").exists();
+        member.write(
+            "Cargo.toml",
+            &(manifest + if has_library { &tests } else { "" }),
+        );
+        member
+    }
+
+    /// Builds programs of the workspace.
+    fn build(&self, programs: &[&str]) {
+        let programs = programs.iter().flat_map(|name| ["--bin", name]);
+        let arguments = ["build", "--offline", "--quiet"].into_iter();
+        let arguments: Vec<&str> = arguments.chain(SHARED).chain(programs).collect();
+        self.cargo(&arguments);
+    }
+
+    /// The path of a program that was built.
+    fn program(&self, name: &str) -> PathBuf {
+        self.target.join("debug").join(name)
     }
 
     /// Runs Cargo to success and returns its standard output.

@@ -30,7 +30,7 @@ fn no_scheme_depends_on_the_origin_or_the_unit_of_time() {
 }
 
 #[test]
-#[ignore = "a minute: `cargo xtask trust --relations` runs it"]
+#[ignore = "a minute: `cargo xtask trust relations` runs it"]
 fn over_200_seeds_no_scheme_depends_on_the_origin_or_the_unit_of_time() {
     for scheme in schemes::all() {
         battery::depends_on_no_origin_or_unit_of_time(scheme.name, seeds(200));

@@ -4,6 +4,8 @@
 //! All commands here take the whole workspace. Features of crates from outside depend on which crates are built
 //! together: for two of them alone, Cargo would build most of what other steps have built once more.
 
+use std::process::Command;
+
 use super::step::Lack;
 use crate::bench;
 use crate::repository::{Failure, PROGRAMS, Repository, run};
@@ -29,14 +31,35 @@ pub(super) fn lint(repository: &Repository) -> Result<(), Failure> {
 pub(super) fn test(repository: &Repository) -> Result<(), Failure> {
     // Built as for the generated files, where it is compared with what the tests build.
     run(&mut repository.cargo(&[&PROGRAMS, &FEATURES[..]].concat()))?;
-    let tests = ["deploy", "live", "parser", "programs", "tun"].map(|test| ["--test", test]);
+    // Of all libraries and programs, so that what follows need not compile their tests again; the tests of most see nothing
+    // of the features, and run later.
     let tests = [
-        &["test", "--workspace", "--lib"],
-        tests.as_flattened(),
-        &FEATURES,
-    ]
-    .concat();
-    run(&mut repository.cargo(&tests))
+        "test",
+        "--workspace",
+        "--lib",
+        "--bins",
+        "--test=deploy",
+        "--test=live",
+        "--test=programs",
+        "--no-run",
+    ];
+    for (folder, test) in repository.built_tests(&[&tests[..], &FEATURES].concat())? {
+        if SEE_FEATURES
+            .map(|name| repository.path(name))
+            .contains(&folder)
+        {
+            eprintln!("\n{}", test.display());
+            run(Command::new(test).current_dir(folder))?;
+        }
+    }
+    Ok(())
 }
 
+/// Crates that compile or load other code with the features.
+const SEE_FEATURES: [&str; 4] = [
+    "crates/live/bed",
+    "crates/live/deploy",
+    "crates/live/live",
+    "crates/live/programs",
+];
 const FEATURES: [&str; 2] = ["--features", "programs/kernel,tailwater-live/kernel"];

@@ -215,7 +215,7 @@ mod tests {
         let test = |reason: &str| format!("    #[ignore{reason}]\n    fn long() {{}}\n");
         assert_eq!(forgotten("a.rs", &test("")).len(), 1);
         assert_eq!(forgotten("a.rs", &test(" = \"takes a minute\"")).len(), 1);
-        let named = test(" = \"a minute: `cargo xtask trust --tun` runs it\"");
+        let named = test(" = \"a minute: `cargo xtask trust tun` runs it\"");
         assert!(forgotten("a.rs", &named).is_empty());
     }
 

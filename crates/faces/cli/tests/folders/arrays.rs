@@ -139,9 +139,9 @@ fn a_shard_that_is_asked_to_end_leaves_no_suspect() {
     assert_eq!(begun(), 0, "the points are not the reason");
 }
 
-/// `cargo xtask trust --shards` runs it.
+/// `cargo xtask trust shards` runs it.
 #[test]
-#[ignore = "cargo xtask trust --shards runs it"]
+#[ignore = "cargo xtask trust shards runs it"]
 #[expect(clippy::print_stdout, reason = "the figures are its result")]
 fn a_thousand_points_by_every_system_have_equal_bytes_and_shards_take_equal_time() {
     let workspace = Workspace::new("thousand_points");

@@ -378,7 +378,7 @@ struct Watcher {
 /// Of four devices on one way; one of the observers after the other is killed and begins anew. `TAILWATER_OBSERVE_S` says
 /// for how long: an hour is 3600.
 #[test]
-#[ignore = "takes two minutes or longer: cargo xtask trust --observe"]
+#[ignore = "takes two minutes or longer: cargo xtask trust observe"]
 fn observers_of_four_devices_killed_ten_times_stay_small_and_see_every_flow() {
     const KILLS: usize = 10;
     let Some(bed) = Bed::new() else { return };

@@ -342,7 +342,7 @@ fn grants_drop_less_than_half_of_what_drop_tail_drops_in_the_median_of_three() {
 }
 
 #[test]
-#[ignore = "two minutes: `cargo xtask trust --grants` runs it and prints what it finds"]
+#[ignore = "two minutes: `cargo xtask trust grants` runs it and prints what it finds"]
 #[expect(clippy::disallowed_methods, reason = "rounds are timed")]
 fn two_hundred_rounds_are_near_the_ideal() {
     let Some(bed) = Bed::new() else { return };

@@ -157,7 +157,7 @@ fn copies_that_the_ordinary_loop_overtakes_look_like_losses_by_one_rule_alone() 
 }
 
 #[test]
-#[ignore = "some minutes: `cargo xtask trust --tun` runs it and prints what it finds"]
+#[ignore = "some minutes: `cargo xtask trust tun` runs it and prints what it finds"]
 fn a_thousand_transfers_are_right_and_close_in_order() {
     let Some(_machine) = alone() else {
         return;
@@ -192,7 +192,7 @@ fn a_thousand_transfers_are_right_and_close_in_order() {
 }
 
 #[test]
-#[ignore = "a minute: `cargo xtask trust --tun` runs it and prints what it finds"]
+#[ignore = "a minute: `cargo xtask trust tun` runs it and prints what it finds"]
 fn low_acks_are_counted() {
     let Some(_machine) = alone() else {
         return;
@@ -242,7 +242,7 @@ fn low_acks_are_counted() {
 
 /// Both rules where packets are lost: what a false recovery costs, and what a missed one does.
 #[test]
-#[ignore = "a minute: `cargo xtask trust --tun` runs it and prints what it finds"]
+#[ignore = "a minute: `cargo xtask trust tun` runs it and prints what it finds"]
 fn rules_are_compared_where_packets_are_lost() {
     let Some(_machine) = alone() else {
         return;

@@ -100,7 +100,7 @@ struct Compared {
 }
 
 impl Compared {
-    /// Prints it for `cargo xtask trust --threads`.
+    /// Prints it for `cargo xtask trust threads`.
     #[expect(clippy::print_stdout, reason = "the figures of a chore")]
     fn print(&self, what: &str) {
         println!(
@@ -195,7 +195,7 @@ fn networks_of_every_shape_come_to_the_same_in_parts() {
 }
 
 #[test]
-#[ignore = "it takes minutes: cargo xtask trust --threads"]
+#[ignore = "it takes minutes: cargo xtask trust threads"]
 fn a_thousand_networks_come_to_the_same_in_parts() {
     try_shapes(2, 1_000).print("random networks");
 }
@@ -252,7 +252,7 @@ fn try_shapes(seed: u64, shapes: u64) -> Compared {
 }
 
 #[test]
-#[ignore = "it takes minutes: cargo xtask trust --threads"]
+#[ignore = "it takes minutes: cargo xtask trust threads"]
 fn every_built_in_scenario_comes_to_the_same_in_parts() {
     let divisions = [(2, 1, 2), (usize::MAX, 1, 3)];
     for builtin in scenario::BUILTINS {
@@ -287,7 +287,7 @@ fn every_built_in_scenario_comes_to_the_same_in_parts() {
 }
 
 #[test]
-#[ignore = "it takes minutes: cargo xtask trust --threads"]
+#[ignore = "it takes minutes: cargo xtask trust threads"]
 fn a_hundred_runs_under_load_come_to_the_same() {
     let done = AtomicBool::new(false);
     let cores = thread::available_parallelism().map_or(2, NonZeroUsize::get);

@@ -1,0 +1,82 @@
+//! `cargo xtask trust`: checks that are too long for every day, most of them tests that are ignored otherwise.
+
+use clap::Subcommand;
+
+use crate::python;
+use crate::repository::{Failure, Repository, run};
+
+/// Which check.
+#[derive(Clone, Copy, Subcommand)]
+pub(crate) enum Trust {
+    /// Those of the Python package: random scenarios, killed workers, Ctrl-C at random moments, rates
+    Python,
+    /// 200 rounds of an incast on this machine's kernel with grants at the receiver, as root
+    Grants,
+    /// 1,000 transfers between our TCP and this machine's kernel with losses and reordering, and how RC3 reads
+    /// the kernel's ACKs, as root
+    Tun,
+    /// Over 200 seeds, that the results of no scheme depend on when a simulation begins or on the unit of time
+    Relations,
+    /// That no result depends on the threads: 1,000 random networks, the built-in scenarios, 100 runs under load
+    Threads,
+    /// Four observers of one way, killed ten times: for two minutes, or for `TAILWATER_OBSERVE_S` seconds, as root
+    Observe,
+    /// A sweep of 1,000 points by jobs of several batch systems: equal bytes, and shards of equal time
+    Shards,
+    /// Crates of one's own, each compiled alone with all that it stands on
+    Crates,
+}
+
+impl Trust {
+    /// Runs the check.
+    pub(crate) fn run(self, repository: &Repository) -> Result<(), Failure> {
+        let ignored = |arguments: &[&str], tests: &[&str]| {
+            let mut command = repository.cargo(&[&["test"], arguments].concat());
+            command.args(["--", "--ignored", "--nocapture"]);
+            run(command.args(tests))
+        };
+        let kernel = ["--features", "kernel"];
+        match self {
+            Self::Grants => ignored(
+                &[&["-p", "programs", "--test", "programs"], &kernel[..]].concat(),
+                &["--exact", "grants::two_hundred_rounds_are_near_the_ideal"],
+            ),
+            Self::Tun => {
+                let mut decoder = repository.cargo(&["test", "-p", "wire", "--test", "bytes"]);
+                run(decoder.env("WIRE_CASES", "35000000"))?;
+                ignored(&["-p", "tun", "--test", "tun"], &[])
+            }
+            Self::Relations => ignored(
+                &["-p", "battery", "--test", "schemes"],
+                &[
+                    "--exact",
+                    "over_200_seeds_no_scheme_depends_on_the_origin_or_the_unit_of_time",
+                ],
+            ),
+            // One after the other, as one of them takes all cores away from the others.
+            Self::Threads => ignored(
+                &["--release", "-p", "sim", "--lib"],
+                &["divided::", "--test-threads=1"],
+            ),
+            Self::Observe => ignored(
+                &[&["-p", "tailwater-live", "--test", "deploy"], &kernel[..]].concat(),
+                &[
+                    "--exact",
+                    "observe::observers_of_four_devices_killed_ten_times_stay_small_and_see_every_flow",
+                ],
+            ),
+            Self::Shards => ignored(
+                &["--release", "-p", "tailwater", "--test", "folders"],
+                &[
+                    "--exact",
+                    "arrays::a_thousand_points_by_every_system_have_equal_bytes_and_shards_take_equal_time",
+                ],
+            ),
+            Self::Crates => ignored(
+                &["-p", "xtask", "--test", "contributing"],
+                &["--exact", "crates_of_ones_own_compile_alone"],
+            ),
+            Self::Python => python::trust(repository),
+        }
+    }
+}
