@@ -21,7 +21,7 @@ struct Published {
 }
 
 /// The files that load.
-const PUBLISHED: [Published; 15] = [
+const PUBLISHED: [Published; 16] = [
     Published {
         repository: "ultraethernet/uet-htsim",
         begin: "htsim/sim/datacenter/topologies/leaf_spine_8192_100g_8_to_1",
@@ -67,14 +67,21 @@ const PUBLISHED: [Published; 15] = [
     },
     Published {
         repository: "alibaba-edu/High-Precision-Congestion-Control",
-        begin: "simulation/mix/flow",
+        begin: "simulation/mix/flow.txt",
         end: ".txt",
         import: &[],
         run: BRIEF,
     },
     Published {
         repository: "alibaba-edu/High-Precision-Congestion-Control",
-        begin: "simulation/mix/",
+        begin: "simulation/mix/topology.txt",
+        end: ".txt",
+        import: &[],
+        run: FEW,
+    },
+    Published {
+        repository: "alibaba-edu/High-Precision-Congestion-Control",
+        begin: "simulation/mix/fat.txt",
         end: ".txt",
         import: &[],
         run: FEW,
@@ -171,10 +178,11 @@ pub(crate) fn run(repository: &Repository, folder: &Path) -> Result<(), Failure>
         files.sort();
         // The first entry that fits a file is its own.
         files.retain(|file| !done.contains(file));
-        let name = format!(
-            "{}/{}*{}",
-            published.repository, published.begin, published.end
-        );
+        let (begin, end) = (published.begin, published.end);
+        // A whole name ends as it has to.
+        let rest = if begin.ends_with(end) { "" } else { "*" };
+        let end = if rest.is_empty() { "" } else { end };
+        let name = format!("{}/{begin}{rest}{end}", published.repository);
         let before = wrong.len();
         if files.is_empty() {
             wrong.push(format!("{name}: no such file below {}", folder.display()));
