@@ -78,8 +78,9 @@ fn follow(
     Ok(())
 }
 
-/// What compiles in the debug profile. The command is built before the tests that start it.
-const STEPS: [Step; 15] = [
+/// What takes no time, and then what builds the tests for the kernel and runs them. These wait for the network more than
+/// they compute, so that [`BESIDE`] runs meanwhile. The command is built before the tests that start it.
+const STEPS: [Step; 13] = [
     Step::new("format", |repository| {
         run(&mut repository.cargo(&["fmt", "--all", "--check"]))
     }),
@@ -96,12 +97,6 @@ const STEPS: [Step; 15] = [
     Step::new("names of schemes", names::check),
     Step::new("English", english::check),
     Step::new("citations", cites::check),
-    Step::new("clippy", clippy),
-    Step {
-        name: "clippy of programs for the kernel",
-        lacks: programs::lacks,
-        run: programs::lint,
-    },
     Step::new("generated files", docs::check),
     // It counts what the step before has built.
     Step {
@@ -124,7 +119,7 @@ const STEPS: [Step; 15] = [
 
 /// What compiles in other profiles or waits for one core. Those in front share no folder with [`STEPS`], so that
 /// neither waits for the other.
-const BESIDE: [Step; 4] = [
+const BESIDE: [Step; 6] = [
     Step::new("golden digests in release", golden),
     Step {
         name: "instructions of a packet-hop",
@@ -135,6 +130,12 @@ const BESIDE: [Step; 4] = [
         name: "golden digests on WebAssembly",
         lacks: wasm::lacks,
         run: wasm::check,
+    },
+    Step::new("clippy", clippy),
+    Step {
+        name: "clippy of programs for the kernel",
+        lacks: programs::lacks,
+        run: programs::lint,
     },
     Step::new("documentation", documentation),
 ];
