@@ -1,3 +1,4 @@
+use std::iter;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
@@ -253,7 +254,7 @@ fn try_shapes(seed: u64, shapes: u64) -> Compared {
 
 #[test]
 #[ignore = "it takes minutes: cargo xtask trust threads"]
-fn every_built_in_scenario_comes_to_the_same_in_parts() {
+fn every_built_in_scenario_comes_to_the_same_in_parts_under_every_scheme() {
     let divisions = [(2, 1, 2), (usize::MAX, 1, 3)];
     for builtin in scenario::BUILTINS {
         let mut sets = vec!["topology.kind=leaf-spine".to_owned()];
@@ -264,19 +265,30 @@ fn every_built_in_scenario_comes_to_the_same_in_parts() {
             _ => {}
         }
         let mut compared = Compared::default();
-        let racks = Overrides {
-            seeds: std::num::NonZeroU32::new(1),
-            sets,
-            ..Overrides::default()
-        };
-        let source = Source::builtin(builtin.name).unwrap();
-        for point in Scenario::load(source, &racks).unwrap().points() {
-            // A point that cannot be divided is the whole by definition.
-            let two = Division::of_threads(NonZeroUsize::new(2).unwrap());
-            if divide(point, two, |_, _| true).is_ok() {
-                compare(point, true, &divisions, &mut compared);
-            } else {
-                compared.points += 1;
+        // Its own schemes, and every other one.
+        let others = schemes::all().iter().map(|scheme| Some(scheme.name));
+        for scheme in iter::once(None).chain(others) {
+            let racks = Overrides {
+                schemes: scheme.map(str::to_owned),
+                seeds: std::num::NonZeroU32::new(1),
+                sets: sets.clone(),
+                ..Overrides::default()
+            };
+            let source = Source::builtin(builtin.name).unwrap();
+            let loaded = Scenario::load(source, &racks);
+            let Ok(scenario) = loaded else {
+                // Not every scheme goes with the settings of every scenario.
+                assert_ne!(scheme, None, "{}", builtin.name);
+                continue;
+            };
+            for point in scenario.points() {
+                // A point that cannot be divided is the whole by definition.
+                let two = Division::of_threads(NonZeroUsize::new(2).unwrap());
+                if divide(point, two, |_, _| true).is_ok() {
+                    compare(point, true, &divisions, &mut compared);
+                } else {
+                    compared.points += 1;
+                }
             }
         }
         compared.print(builtin.name);
