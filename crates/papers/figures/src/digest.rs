@@ -1,5 +1,5 @@
-//! What a figure is judged by, as a short number: verdicts are kept with it, so that those of a figure that has changed since
-//! are found.
+//! A short number of all that a figure is judged by. Verdicts are kept with it, so that those of a figure that has changed
+//! since are found.
 
 use serde::Deserialize;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
@@ -56,7 +56,7 @@ const APART: [&str; 3] = ["common", "notes", "plot"];
 mod tests {
     use super::*;
 
-    /// The digests of two figures, the second of which shows the runs of the first.
+    /// The digests of two figures; the second shows the runs of the first.
     fn both(paper: &str, fig1: &str) -> [String; 2] {
         let file = |name: &str| match name {
             "paper" => Some(paper.to_owned()),

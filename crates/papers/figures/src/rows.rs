@@ -14,14 +14,14 @@ use toml::de::{DeTable, DeValue};
 /// A value with its place.
 type Node<'a> = Spanned<DeValue<'a>>;
 
-/// What is wrong with the rows of a table.
+/// A mistake in the rows of a table, or in the values of a figure.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Mistake {
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
     /// Its first and last byte in the text.
     pub place: Range<usize>,
-    /// What to do.
+    /// How to mend it.
     pub help: String,
 }
 

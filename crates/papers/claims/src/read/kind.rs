@@ -1,10 +1,10 @@
-//! What a claim is about.
+//! The three kinds of claims.
 
 use serde::Deserialize;
 
 use super::tree::Site;
 
-/// What a claim is about, which decides its other keys.
+/// The kind of a claim, which decides its other keys.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Kind {
