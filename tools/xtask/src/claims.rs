@@ -7,7 +7,6 @@
 
 mod carried;
 mod contents;
-mod digest;
 mod escape;
 mod seeds;
 mod shown;
@@ -63,7 +62,7 @@ pub(crate) fn write(repository: &Repository, wanted: &Wanted<'_>) -> Result<(), 
         file.is_file()
     };
     kept.retain(|figure| exists(&figure.name));
-    let digest = |figure: &str| digest::of(repository, figure);
+    let digest = |figure: &str| digest_of(repository, figure);
     let beside = Beside {
         lists: &contents_of(repository),
         digest: &digest,
@@ -120,6 +119,15 @@ fn reproduce(repository: &Repository, wanted: &Wanted<'_>) -> Result<String, Fai
     }
     command.args(wanted.chosen);
     stdout(command.stderr(std::process::Stdio::inherit()))
+}
+
+/// The digest of a figure named `PAPER/FIGURE`, as its files are now; `None` if there is no such figure.
+fn digest_of(repository: &Repository, name: &str) -> Option<String> {
+    let (paper, figure) = name.split_once('/')?;
+    figures::digest(figure, &|name| {
+        let file = repository.read(&format!("experiments/{paper}/{name}.toml"));
+        file.ok()
+    })
 }
 
 /// The names of papers, and the text of the list of contents of each.
@@ -448,7 +456,7 @@ mod tests {
     fn the_page_is_written_as_it_would_be_from_its_own_figures() {
         let repository = Repository::find().unwrap();
         let written = repository.read(PAGE).unwrap();
-        let digest = |figure: &str| digest::of(&repository, figure);
+        let digest = |figure: &str| digest_of(&repository, figure);
         let beside = Beside {
             lists: &contents_of(&repository),
             digest: &digest,

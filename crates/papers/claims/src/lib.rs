@@ -228,8 +228,9 @@ impl Experiment {
 }
 
 /// What a file of a figure has beside its scenario.
-pub const KEYS: [&str; 13] = [
+pub const KEYS: [&str; 14] = [
     "common",
+    "values",
     "figure",
     "section",
     "scale",

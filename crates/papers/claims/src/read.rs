@@ -7,6 +7,7 @@
 mod change;
 mod claim;
 mod contents;
+mod kind;
 mod live;
 mod measure;
 mod parse;
@@ -29,7 +30,7 @@ use toml_edit::DocumentMut;
 
 use super::{At, Experiment, Paper, Section};
 pub(super) use contents::contents;
-use parse::parse;
+use parse::{as_written, parse};
 use reader::{Reader, Table};
 use tree::{Node, Site, split};
 
@@ -105,7 +106,7 @@ pub(super) fn figures(
         }
     }
     for (name, source) in borrowed {
-        let document = parse(source)?;
+        let document = as_written(source)?;
         let used: Option<String> = Site::new(&document).key("uses").read();
         if let Some(context) = used.and_then(|used| contexts.get(&used)).cloned() {
             contexts.insert(name.clone(), context);
@@ -140,7 +141,7 @@ pub(super) fn references(source: &Source) -> Result<Vec<String>, Problems> {
             walk(value, found);
         }
     }
-    let document = parse(source)?;
+    let document = as_written(source)?;
     let mut found = Vec::new();
     walk(Site::new(&document), &mut found);
     Ok(found)
@@ -148,7 +149,7 @@ pub(super) fn references(source: &Source) -> Result<Vec<String>, Problems> {
 
 /// The scenario in the file of a figure: without what claims, plots and causes add.
 pub(super) fn scenario_text(source: &Source) -> Result<String, Problems> {
-    parse(source)?;
+    as_written(source)?;
     let mut document: DocumentMut = source.text().parse().expect("it has been parsed");
     for key in super::KEYS {
         document.remove(key);
@@ -158,7 +159,7 @@ pub(super) fn scenario_text(source: &Source) -> Result<String, Problems> {
 
 /// What the scenario of a figure runs; none if it shows the runs of another.
 fn context(source: &Source) -> Result<Option<Context>, Problems> {
-    if Site::new(&parse(source)?).has("uses") {
+    if Site::new(&as_written(source)?).has("uses") {
         return Ok(None);
     }
     let scenario = Scenario::load(source.clone(), &Overrides::default())?;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 40] = [
+const EDGES: [(&str, &[&str]); 41] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -36,7 +36,8 @@ const EDGES: [(&str, &[&str]); 40] = [
     ("wire", &["base"]),
     ("record", &["scenario", "sim", "wire"]),
     ("results", &["record"]),
-    ("claims", &["results", "theory"]),
+    ("figures", &[]),
+    ("claims", &["figures", "results", "theory"]),
     ("report", &["claims"]),
     ("answer", &["report", "protocol"]),
     ("origin", &[]),
@@ -50,7 +51,7 @@ const EDGES: [(&str, &[&str]); 40] = [
     ("python", &["api", "cli", "learning"]),
     ("testing", &[]),
     ("book", &[]),
-    ("xtask", &[]),
+    ("xtask", &["figures"]),
 ];
 
 /// What only tests may use besides: closed forms to compare with, and what they need of the machine.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
+use super::kind::Kind;
 use super::reader::{Reader, Table};
 use super::short::list;
 use super::tree::{Node, Site, split};
@@ -21,7 +22,8 @@ use crate::{
 struct Common {
     #[serde(deserialize_with = "leaf::id")]
     id: String,
-    kind: Kind,
+    #[serde(rename = "kind")]
+    _kind: Option<Kind>,
     says: String,
     #[serde(rename = "where")]
     place: String,
@@ -34,14 +36,6 @@ struct Common {
     own: Option<String>,
     weaker: Option<String>,
     wide: Option<String>,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Kind {
-    Number,
-    Order,
-    Shape,
 }
 
 /// The keys of a claim about a number.
@@ -145,12 +139,16 @@ impl Reader<'_> {
         }
         let table = Table {
             name,
-            required: &["id", "says", "where", "kind"],
-            others: &[],
+            required: &["id", "says", "where"],
+            others: &["each"],
         };
         let common: Option<Common> = self.read(&table, &common);
-        let kind = common.as_ref().map(|common| common.kind);
-        let kind = kind.or_else(|| site.key("kind").read())?;
+        let Some(kind) = Kind::of(site) else {
+            let message = format!("{name} is about no number, order or shape");
+            let expected = "paper for a number, lowest, highest or sorted for an order, or shape";
+            self.wrong(message, site.place(), expected);
+            return None;
+        };
         if let Some(common) = &common {
             self.check_place(&common.place, site.key("where"), runs.sections);
             self.at(&common.at, site.key("at"), runs.own);
@@ -473,7 +471,7 @@ impl Compare {
 const NUMBER_TOLERANCE: f64 = 0.2;
 
 /// The names of the keys of every claim.
-const COMMON: [&str; 11] = [
+const COMMON: [&str; 12] = [
     "id",
     "kind",
     "says",
@@ -485,4 +483,5 @@ const COMMON: [&str; 11] = [
     "own",
     "weaker",
     "wide",
+    "each",
 ];

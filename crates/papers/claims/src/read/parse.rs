@@ -7,8 +7,24 @@ use toml::de::{DeTable, DeValue};
 use super::short::write_out;
 use super::tree::Node;
 
-/// The tables of a file, with short forms written out.
+/// The tables of a file, with rows and short forms written out.
 pub(super) fn parse(source: &Source) -> Result<Node<'_>, Problems> {
+    let mut document = as_written(source)?;
+    let mut mistakes = Vec::new();
+    if let DeValue::Table(table) = document.get_mut() {
+        mistakes = figures::write_out(table);
+    }
+    write_out(&mut document);
+    let problems = mistakes.into_iter().map(|mistake| {
+        let problem = Problem::new(mistake.message);
+        let problem = problem.at(source, mistake.place, "wrong value");
+        problem.help(mistake.help)
+    });
+    Problems::unless(problems.collect(), document)
+}
+
+/// The tables of a file as they are, which may lack those that it shares with others.
+pub(super) fn as_written(source: &Source) -> Result<Node<'_>, Problems> {
     let table = DeTable::parse(source.text()).map_err(|error| {
         let end = source.text().len();
         let place = error
@@ -18,7 +34,5 @@ pub(super) fn parse(source: &Source) -> Result<Node<'_>, Problems> {
             .at(source, place, error.message().trim().replace('\n', ", "))
             .help("a line is [table], key = value or # comment; values with a unit are in quotes")
     })?;
-    let mut document = Spanned::new(0..0, DeValue::Table(table.into_inner()));
-    write_out(&mut document);
-    Ok(document)
+    Ok(Spanned::new(0..0, DeValue::Table(table.into_inner())))
 }

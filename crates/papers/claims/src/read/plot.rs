@@ -11,7 +11,7 @@ impl Reader<'_> {
         let table = Table {
             name,
             required: &["kind", "lines"],
-            others: &[],
+            others: &["each"],
         };
         let plot: Plot = self.read(&table, node)?;
         let site = Site::new(node);

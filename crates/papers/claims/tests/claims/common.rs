@@ -60,6 +60,34 @@ fn causes_that_are_shared_follow_the_own_ones() {
 }
 
 #[test]
+fn shared_claims_have_the_values_of_each_figure() {
+    let folder = Folder::with("common_values", "");
+    let shared = "[[common.row.claim]]\nsays = \"{name} drops {drops} packets\"\nmeasure = \"drops\"\n\
+                  paper = \"{drops}\"\nunit = \"packets\"\neach = [\n\
+                  { id = \"tcp\", name = \"TCP\", of = \"newreno\", drops = \"{tcp}\" },\n\
+                  { id = \"rcc\", name = \"RCC\", of = \"rcc\", drops = 0 },\n]\n";
+    let paper = "title = \"A paper\"\ncitation = \"2017\"\n";
+    folder.write("paper.toml", &format!("{paper}{shared}"));
+    let figure = |values: &str| {
+        let head = format!("seeds = 3\ncommon = \"row\"\n\n[values]\n{values}\n");
+        folder.write("fig1.toml", &INCAST.replace("seeds = 3\n", &head));
+    };
+    figure("tcp = 71.80");
+    let claims = &folder.paper().experiments[0].claims;
+    let says: Vec<_> = claims.iter().map(|claim| &*claim.says).collect();
+    assert_eq!(says, ["TCP drops 71.80 packets", "RCC drops 0 packets"]);
+    assert_eq!(claims[0].place, "Fig. 1");
+    let found = catalogue::find(&[folder.path("fig1.toml")]).expect("its paper is beside it");
+    assert_eq!(found[0].paper.experiments[0].claims[0].says, says[0]);
+    figure("tcp = 71.80\nother = 3");
+    let said = folder.find().unwrap_err().to_string();
+    assert!(said.contains("no table has {other}"), "{said}");
+    figure("tcp = \"many\"");
+    let said = folder.find().unwrap_err().to_string();
+    assert!(said.contains("wrong value for paper"), "{said}");
+}
+
+#[test]
 fn shared_tables_that_the_paper_does_not_have_are_refused_at_their_place() {
     let folder = sharing("common_unknown");
     let own = INCAST.replace("seeds = 3\n", "seeds = 3\ncommon = \"netwrok\"\n");

@@ -66,6 +66,41 @@ set = { "topology.capacity_seed" = 8 }
 }
 
 #[test]
+fn what_a_claim_is_about_follows_from_its_keys() {
+    let kinds = |name: &str, kind: &str| {
+        let claim = |id: &str, rest: &str| {
+            format!("[[claim]]\nid = \"{id}\"\nsays = \"s\"\nmeasure = \"drops\"\n{rest}\n")
+        };
+        let claims = [
+            claim("number", "of = \"rcc\"\npaper = 3"),
+            claim("order", "sorted = [\"rcc\", \"newreno\"]"),
+            claim("shape", "of = \"rcc\"\nshape = \"rising\""),
+            claim("none", kind),
+        ];
+        problems(name, &(INCAST.to_owned() + &claims.concat()))
+    };
+    let said = kinds("files_kinds", "");
+    assert!(
+        said.contains("claim none is about no number, order or shape"),
+        "{said}"
+    );
+    assert_eq!(said.matches("help: ").count(), 1, "{said}");
+    let said = kinds("files_kinds", "kind = \"numbr\"");
+    assert!(
+        said.contains("wrong value for kind") || said.contains("\"numbr\""),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_mistake_in_a_row_is_shown_there() {
+    let claim = "[[claim]]\nsays = \"{name} drops few\"\nmeasure = \"drops\"\nunit = \"packets\"\neach = [\n\
+                 { id = \"tcp\", name = \"TCP\", of = \"newreno\", paper = \"few\" },\n\
+                 { id = \"rcc\", nmae = \"RCC\", of = \"rcc\", paper = 0 },\n]\n";
+    insta::assert_snapshot!(problems("files_rows", &format!("{INCAST}{claim}")));
+}
+
+#[test]
 fn what_is_missing_is_named() {
     let figure = "seeds = 2\n[workload]\nsenders = 5\n[[plot]]\nkind = \"cdf\"\n\
                   lines = [\"drops\"]\n[[claim]]\nkind = \"shape\"\n";
