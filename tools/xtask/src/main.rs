@@ -1,7 +1,8 @@
 //! The chores of this repository: `cargo xtask <command>`.
 //!
-//! It depends on no other crate of the workspace, so that the chores run while those do not compile;
-//! what it needs to know of them it asks Cargo, their sources or the programs built from them.
+//! It depends on no other crate of the workspace but `figures`, which stands alone and reads the files of figures, so that the
+//! chores run while the others do not compile; what it needs to know of them it asks Cargo, their sources or the programs
+//! built from them.
 
 #![expect(
     clippy::print_stdout,
