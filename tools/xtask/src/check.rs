@@ -78,7 +78,7 @@ fn follow(
     Ok(())
 }
 
-/// What takes no time, and then what builds the tests for the kernel and runs them. These wait for the network more than
+/// Steps that take no time, and then those that build and run the tests for the kernel. These wait for the network more than
 /// they compute, so that [`BESIDE`] runs meanwhile. The command is built before the tests that start it.
 const STEPS: [Step; 13] = [
     Step::new("format", |repository| {

@@ -146,7 +146,7 @@ impl Repository {
         Ok(messages.iter().filter_map(test).collect())
     }
 
-    /// What Cargo says of the artefacts of a command.
+    /// The messages of Cargo about the artefacts of a command.
     fn messages(&self, arguments: &[&str]) -> Result<Vec<Value>, Failure> {
         let mut command = self.cargo(arguments);
         command.args(["--quiet", "--message-format", "json-render-diagnostics"]);
