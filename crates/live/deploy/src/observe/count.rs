@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use base::cast::real;
 use machine::netlink::Limit;
-use observed::{Cost, Flow, IncastBurst, Loss, Observation, Queue, judge, percentile};
+use observed::{
+    Cost, Flow, IncastBurst, Loss, Observation, Queue, SentAgain, judge, needless, percentile,
+};
 use programs::Direction;
 use programs::observer::{FlowDirection, Observer, ObserverEvent, Socket, Totals, Transfer};
 
@@ -27,6 +29,8 @@ pub(crate) struct Count {
     first: Vec<u32>,
     /// Of each connection the last word.
     sockets: BTreeMap<FlowDirection, Socket>,
+    /// Segments sent again on connections that are over: all, and those that had arrived already.
+    sent_again: BTreeMap<FlowDirection, (u64, u64)>,
     /// Flows and events beyond what is kept.
     lost: u64,
     cost: Cost,
@@ -46,6 +50,7 @@ impl Count {
             losses: Vec::new(),
             first: Vec::new(),
             sockets: BTreeMap::new(),
+            sent_again: BTreeMap::new(),
             lost: 0,
             cost: Cost::default(),
             own: own_time(),
@@ -103,6 +108,7 @@ impl Count {
         self.losses.clear();
         self.first.clear();
         self.sockets.clear();
+        self.sent_again.clear();
         std::mem::take(&mut self.flows)
     }
 
@@ -137,10 +143,18 @@ impl Count {
             ObserverEvent::Timeout(way, at, since) | ObserverEvent::Late(way, at, since) => {
                 lose(&way, at, since, true);
             }
-            ObserverEvent::Socket(way, socket) => {
-                if self.sockets.len() < MOST_FLOWS {
-                    self.sockets.insert(way, socket);
+            ObserverEvent::Socket(way, mut socket) => {
+                if self.sockets.len() >= MOST_FLOWS {
+                    return;
                 }
+                if socket.is_over && socket.retransmitted > 0 {
+                    let (sent, needless) = self.sent_again.entry(way).or_default();
+                    *sent += u64::from(socket.retransmitted);
+                    *needless += u64::from(socket.needless);
+                    // Another connection may have the same ports.
+                    (socket.retransmitted, socket.needless) = (0, 0);
+                }
+                self.sockets.insert(way, socket);
             }
         }
     }
@@ -209,6 +223,7 @@ impl Count {
         let waited_s: f64 = self.flows.iter().map(|flow| flow.waited_s).sum();
         let flows = self.flows.len() as u64;
         let inferred = self.flows.iter().filter(|flow| !flow.is_told).count() as u64;
+        let needless = needless(&self.flows, &self.sent_again());
         let last = degrees
             .iter()
             .rposition(|count| *count > 0)
@@ -257,6 +272,8 @@ impl Count {
             timeouts: sum(|flow| flow.timeouts),
             fast_retransmits: sum(|flow| flow.fast_retransmits),
             probes: sum(|flow| flow.probes),
+            needless_timeouts: needless.timeouts,
+            needless_fast_retransmits: needless.fast_retransmits,
             repeats: sum(|flow| flow.repeats),
             syn_repeats: totals.syn_repeats,
             syn_ack_repeats: totals.syn_ack_repeats,
@@ -269,6 +286,23 @@ impl Count {
         self.add_sockets(&mut seen, totals);
         seen.judged = judge(&seen, &self.flows, &self.crowds, &self.losses);
         seen
+    }
+
+    /// What each connection has sent again.
+    fn sent_again(&self) -> Vec<SentAgain> {
+        let of = |way: &FlowDirection, segments, needless| SentAgain {
+            sender: way.from.to_string(),
+            receiver: way.to.to_string(),
+            segments,
+            needless,
+        };
+        let over = self.sent_again.iter();
+        let over = over.map(|(way, (sent, needless))| of(way, *sent, *needless));
+        let open = self.sockets.iter();
+        let open = open.filter(|(_, socket)| socket.retransmitted > 0);
+        let open =
+            open.map(|(way, one)| of(way, one.retransmitted.into(), one.needless.into()));
+        over.chain(open).collect()
     }
 
     /// Adds the values of sockets: the most common one where they differ.

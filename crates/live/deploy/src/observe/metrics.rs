@@ -28,7 +28,7 @@ pub(super) fn text(seen: &Observation) -> String {
 }
 
 /// Name, type, help and value.
-fn numbers(seen: &Observation) -> [(&'static str, &'static str, &'static str, f64); 12] {
+fn numbers(seen: &Observation) -> [(&'static str, &'static str, &'static str, f64); 13] {
     let queue = seen.queue.as_ref();
     [
         (
@@ -66,6 +66,12 @@ fn numbers(seen: &Observation) -> [(&'static str, &'static str, &'static str, f6
             "counter",
             "Retransmissions in fast recovery of flows that ended.",
             real(seen.fast_retransmits),
+        ),
+        (
+            "tailwater_observed_needless_repairs_total",
+            "counter",
+            "Timeouts and retransmissions in fast recovery of data that had arrived, of flows that ended.",
+            real(seen.needless_timeouts + seen.needless_fast_retransmits),
         ),
         (
             "tailwater_observed_crowds_total",
