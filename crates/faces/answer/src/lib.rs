@@ -10,6 +10,7 @@
 //! ```
 
 pub mod against;
+pub mod certificate;
 pub mod claims;
 pub mod deployment;
 pub mod emulation;

@@ -59,6 +59,7 @@ pub fn trial(plan: &TrialPlan, hash: &str, tell: &mut dyn FnMut(&Line)) -> Resul
         shadow: false,
         lease: Duration::ZERO,
         dry_run: false,
+        certified: None,
     })?;
     let standing = Standing::open(&port);
     let Ok(standing) = standing else {
