@@ -102,7 +102,7 @@ pub(crate) fn observe(repository: &Repository) -> Result<(), Failure> {
     ];
     let mut command = repository.cargo(&test);
     let killed =
-        "observe::observers_of_four_devices_killed_ten_times_stay_small_and_see_every_flow";
+        "devices::observers_of_four_devices_killed_ten_times_stay_small_and_see_every_flow";
     run(command.args(["--", "--ignored", "--nocapture", "--exact", killed]))
 }
 

@@ -7,6 +7,16 @@ use observed::{Flow, Judged, Observation, Queue, Verdict};
 use crate::words::{counted, grouped, three_digits};
 use base::cast::{real, whole};
 
+/// The verdicts on several devices, in one line.
+pub fn verdicts(seen: &[&Observation]) -> String {
+    let each = seen
+        .iter()
+        .map(|seen| format!("{} at {}", seen.judged.verdict.name(), seen.place()));
+    let each: Vec<_> = each.collect();
+    let devices = counted(seen.len() as u64, "device");
+    format!("{devices}: {}\n", each.join("; "))
+}
+
 /// The verdict, its evidence, and what was counted.
 pub fn observed(seen: &Observation, notes: &[&str], flows: Option<&Vec<Flow>>) -> String {
     let mut out = format!(
@@ -290,6 +300,23 @@ mod tests {
           NOT ALL WAS SEEN: 5 packets beyond a million a second, 0 flows or events for which there was no room
           note: a note
         ");
+    }
+
+    #[test]
+    fn several_devices_have_one_line_of_verdicts() {
+        let seen = |device: &str, verdict| Observation {
+            device: device.to_owned(),
+            judged: Judged {
+                verdict,
+                ..Judged::default()
+            },
+            ..Observation::default()
+        };
+        let [one, other] = [seen("eth0", Verdict::Quiet), seen("eth1", Verdict::Incast)];
+        assert_eq!(
+            verdicts(&[&one, &other]),
+            "2 devices: quiet at eth0; incast at eth1\n"
+        );
     }
 
     #[test]

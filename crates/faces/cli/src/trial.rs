@@ -18,7 +18,7 @@ use serde_json::json;
 use crate::args::text_or_json::TextOrJson;
 use crate::args::trial::{SettleArgs, TrialArgs, TrialCommand, TrialOrder};
 use crate::law_settings;
-use crate::observe::Watched;
+use crate::observe::{Seen, Watched};
 use crate::output::{self, Stop};
 use crate::predict::{self, predict};
 use crate::privileged;
@@ -110,13 +110,18 @@ fn before(order: &TrialOrder, given: &[String]) -> Result<(Observation, Vec<Flow
         "watching {} for {seconds} s before anything acts",
         order.dev
     ));
+    let devs = [order.dev.clone()];
     let watched = Watched {
-        dev: &order.dev,
+        devs: &devs,
         netns: order.law.netns.as_deref(),
         seconds,
         metrics: None,
     };
-    let (seen, flows, _) = watched.watch(given)?;
+    let Seen {
+        observation: seen,
+        flows,
+        ..
+    } = watched.watch_one(given)?;
     let judged: Vec<Flow> = judged(&seen, &flows);
     let each = judged.len() as u64 * order.period.as_secs() / seconds.max(1);
     if each < LEAST_FLOWS {

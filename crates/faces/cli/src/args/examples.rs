@@ -71,6 +71,7 @@ pub(super) const OBSERVE: &str = "\
 Examples:
   sudo tailwater observe --for 60s
   sudo tailwater observe --dev eth1 --for 60s --predict
+  sudo tailwater observe --dev eth1 --dev eth2 --for 10m
   sudo tailwater observe --dev eth1 --for 10m --out seen.toml
   tailwater run seen.toml
   sudo tailwater observe --dev eth1 --for 1h --incident incident.toml

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use base::cast::real;
+use base::cast::{count, real};
 use machine::netlink::Limit;
 use observed::{
     Cost, Flow, IncastBurst, Loss, Observation, Queue, SentAgain, judge, needless, percentile,
@@ -33,6 +33,8 @@ pub(crate) struct Count {
     sent_again: BTreeMap<FlowDirection, (u64, u64)>,
     /// Flows and events beyond what is kept.
     lost: u64,
+    /// How many devices this process watches, which share its time and what it may keep.
+    among: usize,
     cost: Cost,
     /// Processor time of this process in the beginning.
     own: Duration,
@@ -52,10 +54,16 @@ impl Count {
             sockets: BTreeMap::new(),
             sent_again: BTreeMap::new(),
             lost: 0,
+            among: 1,
             cost: Cost::default(),
             own: own_time(),
             now: begin,
         }
+    }
+
+    /// The same where this process watches this many devices.
+    pub(super) fn among(self, among: usize) -> Self {
+        Self { among, ..self }
     }
 
     /// Reads what was told, and makes room now and then.
@@ -118,7 +126,7 @@ impl Count {
     }
 
     fn note(&mut self, told: ObserverEvent) {
-        if self.crowds.len().max(self.losses.len()) >= MOST_EVENTS {
+        if self.crowds.len().max(self.losses.len()) >= MOST_EVENTS / self.among {
             self.lost += 1;
             return;
         }
@@ -144,7 +152,7 @@ impl Count {
                 lose(&way, at, since, true);
             }
             ObserverEvent::Socket(way, mut socket) => {
-                if self.sockets.len() >= MOST_FLOWS {
+                if self.sockets.len() >= MOST_FLOWS / self.among {
                     return;
                 }
                 if socket.is_over && socket.retransmitted > 0 {
@@ -164,7 +172,7 @@ impl Count {
         if transfer.bytes == 0 {
             return;
         }
-        if self.flows.len() >= MOST_FLOWS {
+        if self.flows.len() >= MOST_FLOWS / self.among {
             self.lost += 1;
             return;
         }
@@ -300,8 +308,7 @@ impl Count {
         let over = over.map(|(way, (sent, needless))| of(way, *sent, *needless));
         let open = self.sockets.iter();
         let open = open.filter(|(_, socket)| socket.retransmitted > 0);
-        let open =
-            open.map(|(way, one)| of(way, one.retransmitted.into(), one.needless.into()));
+        let open = open.map(|(way, one)| of(way, one.retransmitted.into(), one.needless.into()));
         over.chain(open).collect()
     }
 
@@ -333,7 +340,7 @@ impl Count {
 
     fn own_share(&self, time: Duration) -> f64 {
         let own = own_time().saturating_sub(self.own);
-        own.as_secs_f64() / time.as_secs_f64().max(1e-9)
+        own.as_secs_f64() / time.as_secs_f64().max(1e-9) / count(self.among)
     }
 }
 
@@ -359,6 +366,6 @@ const MSS: u32 = 1_448;
 const SWEEP: Duration = Duration::from_secs(1);
 /// And those that are silent for so long.
 const FORGOTTEN: Duration = Duration::from_secs(30);
-/// A flow takes about 200 bytes.
+/// Of all devices together. A flow takes about 200 bytes.
 const MOST_FLOWS: usize = 1_000_000;
 const MOST_EVENTS: usize = 1_000_000;

@@ -40,8 +40,9 @@ pub(super) struct Attach {
 
 #[derive(Args)]
 pub(super) struct Observe {
-    #[arg(long)]
-    dev: String,
+    /// A device; several are watched at once
+    #[arg(long, required = true)]
+    dev: Vec<String>,
     /// The name of a network namespace
     #[arg(long, default_value = "")]
     netns: String,
@@ -142,7 +143,7 @@ mod with_programs {
     impl Observe {
         pub(crate) fn observe(self) -> Result<(), Stop> {
             let order = deploy::Observe {
-                device: self.dev,
+                devices: self.dev,
                 netns: self.netns,
                 time: Duration::from_secs(self.time_s),
                 metrics: self.metrics.as_deref().map(loopback).transpose()?,

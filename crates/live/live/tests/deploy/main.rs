@@ -5,6 +5,7 @@
 mod bed;
 mod certificates;
 mod cures;
+mod devices;
 mod grants;
 mod guide;
 mod mice;
