@@ -106,6 +106,21 @@ pub(crate) fn observe(repository: &Repository) -> Result<(), Failure> {
     run(command.args(["--", "--ignored", "--nocapture", "--exact", killed]))
 }
 
+/// Trials of a law without effect, and trials that are killed, on this machine's kernel.
+pub(crate) fn trials(repository: &Repository) -> Result<(), Failure> {
+    let test = [
+        "test",
+        "-p",
+        "tailwater-live",
+        "--features",
+        "kernel",
+        "--test",
+        "deploy",
+    ];
+    let mut command = repository.cargo(&test);
+    run(command.args(["trials::", "--", "--ignored", "--nocapture"]))
+}
+
 /// Transfers between our TCP and the kernel's, by tests that take some minutes, and a hundred times as many packets
 /// for the decoder.
 pub(crate) fn tun(repository: &Repository) -> Result<(), Failure> {

@@ -121,7 +121,7 @@ enum Chore {
     /// Run the checks that are too long for every day: more of the same, with more chance
     Trust {
         /// Those of the Python package: random scenarios, killed workers, Ctrl-C at random moments, rates
-        #[arg(long, required_unless_present_any = ["grants", "tun", "relations", "threads", "observe", "shards"])]
+        #[arg(long, required_unless_present_any = ["grants", "tun", "relations", "threads", "observe", "shards", "trials"])]
         python: bool,
         /// 200 rounds of an incast on this machine's kernel with grants at the receiver, as root
         #[arg(long, conflicts_with = "python")]
@@ -142,6 +142,10 @@ enum Chore {
         /// A sweep of 1,000 points by jobs of several batch systems: equal bytes, and shards of equal time
         #[arg(long, conflicts_with_all = ["python", "grants", "tun", "relations", "threads", "observe"])]
         shards: bool,
+        /// 200 trials of a law without effect and 100 that are killed, on this machine's kernel, as root: about forty minutes;
+        /// `TAILWATER_TRIALS` and `TAILWATER_KILLS` set other numbers
+        #[arg(long, conflicts_with_all = ["python", "grants", "tun", "relations", "threads", "observe", "shards"])]
+        trials: bool,
     },
     /// Build the program inside the pages of `tailwater explore`, and compare its answers with ours; needs Clang, Node.js,
     /// the target wasm32-wasip1 and wasm-opt
@@ -258,6 +262,7 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
         Chore::Trust { tun: true, .. } => bench::tun(repository),
         Chore::Trust { observe: true, .. } => bench::observe(repository),
         Chore::Trust { shards: true, .. } => bench::shards(repository),
+        Chore::Trust { trials: true, .. } => bench::trials(repository),
         Chore::Trust {
             relations: true, ..
         } => bench::relations(repository),

@@ -11,6 +11,7 @@ mod guide;
 mod mice;
 mod observe;
 mod trial;
+mod trials;
 
 use std::fs;
 use std::io::{Read, Write};
