@@ -23,14 +23,16 @@ fn main() {
             let object = format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{program}.o\"))");
             at_ports.push(format!("    (\"{program}\", {object}),\n"));
         }
-        // Tests replay what a law has recorded, and measure it in a program of theirs.
-        if text.contains("#include \"record.h\"") {
-            let recording = out.join(format!("{program}_recording.o"));
-            compile(&program, &["-DRECORD"], &recording);
+        // Tests measure a law that changes ACKs in a program of theirs.
+        if text.contains("#include \"record.h\"") && text.contains("SEC(\"tcx/ingress\")") {
             let law = format!("-DLAW=\"{program}.bpf.c\"");
             compile(WRAPPED, &[&law], &out.join(format!("{program}_wrapped.o")));
         }
     }
+    for (program, right, wrong) in DEFECTS {
+        compile_defect(program, (right, wrong), &out);
+    }
+    println!("cargo::rustc-env=TAILWATER_CLANG={}", compiler());
     let at_ports = at_ports.concat();
     let table = format!("const AT_PORTS: &[(&str, &[u8])] = &[\n{at_ports}];\n");
     fs::write(out.join("at_ports.rs"), table).expect("the folder can be written");
@@ -60,6 +62,28 @@ fn compile_parser() {
     println!("cargo::rustc-link-search=native={out}");
 }
 
+/// Compiles a program whose law has a defect, which a test of certificates finds.
+fn compile_defect(program: &str, (right, wrong): (&str, &str), out: &Path) {
+    let law = fs::read_to_string(format!("../../core/laws/c/{program}.h"));
+    let law = law.expect("the law of the program");
+    assert_eq!(law.matches(right).count(), 1, "{right} of {program}.h");
+    let folder = out.join("defects");
+    fs::create_dir_all(&folder).expect("the folder can be written");
+    let header = folder.join(format!("{program}.h"));
+    fs::write(header, law.replace(right, wrong)).expect("the folder can be written");
+    let before_others = format!("-iquote{}", folder.display());
+    let object = out.join(format!("{program}_defect.o"));
+    compile(program, &[&before_others], &object);
+}
+
+/// The first line that the compiler says of its version.
+fn compiler() -> String {
+    let output = Command::new("clang").arg("--version").output();
+    let output = output.expect("it has compiled the programs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines().next().unwrap_or_default().trim().to_owned()
+}
+
 fn compile(program: &str, more: &[&str], object: &Path) {
     let folder = env::current_dir().expect("cargo starts it in the folder of the crate");
     // Files are named from the folder of the crate, so that objects are the same wherever it lies.
@@ -80,6 +104,16 @@ fn compile(program: &str, more: &[&str], object: &Path) {
     }
 }
 
+/// Programs with one place of their law and a defect of one bit there: the shift of a window, a factor, a threshold.
+const DEFECTS: [(&str, &str, &str); 3] = [
+    ("hscc", "- 1) >> scale;", "- 1) >> (scale ^ 1);"),
+    ("rwndq", "* 256 / target", "* 257 / target"),
+    (
+        "mark",
+        ">= params->from_bytes",
+        ">= (params->from_bytes ^ 1)",
+    ),
+];
 /// The program around a law that tests and measurements call.
 const WRAPPED: &str = "wrapped";
 const FLAGS: [&str; 16] = [

@@ -16,6 +16,11 @@ pub trait Quantity: Sized {
     fn choices() -> &'static [(&'static str, &'static str)] {
         &[]
     }
+
+    /// Tells a text that is meant as the path of a file, if values may be paths.
+    fn is_path() -> Option<fn(&str) -> bool> {
+        None
+    }
 }
 
 /// Why a text is not the quantity it should be.
@@ -187,6 +192,10 @@ macro_rules! or_word {
 
             fn choices() -> &'static [(&'static str, &'static str)] {
                 T::choices()
+            }
+
+            fn is_path() -> Option<fn(&str) -> bool> {
+                T::is_path()
             }
         }
     };

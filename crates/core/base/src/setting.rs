@@ -34,6 +34,18 @@ pub struct Key {
     pub choices: fn() -> &'static [(&'static str, &'static str)],
     /// Whether a text is a correct value.
     pub check: fn(&str) -> Result<(), QuantityError>,
+    /// Tells a text that is meant as the path of a file, if values may be paths.
+    pub is_path: fn() -> Option<IsPath>,
+}
+
+/// Tells a path from other texts.
+type IsPath = fn(&str) -> bool;
+
+impl Key {
+    /// Whether `text` is meant as the path of a file.
+    pub fn names_file(&self, text: &str) -> bool {
+        (self.is_path)().is_some_and(|is_path| is_path(text.trim()))
+    }
 }
 
 /// A group of settings read together.
@@ -99,6 +111,7 @@ macro_rules! settings {
                     expected: <$type as $crate::Quantity>::expected,
                     choices: <$type as $crate::Quantity>::choices,
                     check: |text| <$type as $crate::Quantity>::parse(text).map(drop),
+                    is_path: <$type as $crate::Quantity>::is_path,
                 } ),*
             ];
 

@@ -4,6 +4,7 @@
 #include "grant.h"
 #include "hscc.h"
 #include "idle.h"
+#include "mark.h"
 #include "rwndq.h"
 
 // The mirror in Rust asserts the same sizes and offsets.
@@ -29,6 +30,8 @@ _Static_assert(offsetof(struct rwndq_state, flows) == 24, "offset");
 _Static_assert(offsetof(struct rwndq_state, max_size_bytes) == 28, "offset");
 _Static_assert(offsetof(struct rwndq_state, samples_seen) == 32, "offset");
 _Static_assert(offsetof(struct rwndq_state, slow_start) == 36, "offset");
+
+_Static_assert(sizeof(struct mark_params) == 8, "size");
 
 _Static_assert(sizeof(struct grant_params) == 24 && sizeof(struct flight) == 96, "sizes");
 _Static_assert(sizeof(struct flight_flow) == 32, "size");
@@ -108,6 +111,10 @@ void laws_hscc_on_level(const struct hscc_params *params, struct hscc_state *sta
 uint16_t laws_hscc_window(const struct hscc_params *params, const struct hscc_state *state,
                           uint8_t tcp_flags, uint16_t advertised_units, uint8_t scale) {
     return hscc_window(params, state, tcp_flags, advertised_units, scale);
+}
+
+uint32_t laws_mark_marks(const struct mark_params *params, uint64_t qlen_bytes) {
+    return mark_marks(params, qlen_bytes);
 }
 
 void laws_idle_init(struct idle_params *params, uint64_t after_ns) {

@@ -59,7 +59,12 @@ impl Hscc {
     /// The window field for a packet that came in over the link this port feeds, where `advertised` is
     /// the one it carries and `scale` the shift of its connection's windows.
     pub fn window(&self, flags: TcpFlags, advertised: u16, scale: u8) -> u16 {
-        laws_hscc_window(&self.params, &self.state, flags.bits(), advertised, scale)
+        self.window_of_bits(flags.bits(), advertised, scale)
+    }
+
+    /// The same for the byte of a header, which may have bits that [`TcpFlags`] has not.
+    pub(crate) fn window_of_bits(&self, flags: u8, advertised: u16, scale: u8) -> u16 {
+        laws_hscc_window(&self.params, &self.state, flags, advertised, scale)
     }
 
     /// The least and the largest length of the queue for which the port stays as it is.

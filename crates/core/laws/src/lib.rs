@@ -1,6 +1,6 @@
 //! Control laws that run both in the simulator and in a kernel: C, once, with a safe Rust face.
 //!
-//! The headers `c/hscc.h`, `c/rwndq.h`, `c/grant.h`, `c/flight.h` and `c/idle.h` are the normative text. They are freestanding, without loops,
+//! The headers `c/hscc.h`, `c/rwndq.h`, `c/grant.h`, `c/flight.h`, `c/idle.h` and `c/mark.h` are the normative text. They are freestanding, without loops,
 //! globals or floats, so that a BPF program includes the same text that the simulator calls; `bpf.sh`
 //! shows that they compile for it. A build for development traps what C leaves undefined.
 //!
@@ -22,12 +22,16 @@ mod grant;
 mod hscc;
 mod idle;
 mod loadable;
+mod mark;
+mod replay;
 mod rwndq;
 
 pub use grant::{Granted, Grants};
 pub use hscc::{Hscc, HsccSettings};
 pub use idle::{Idle, Life};
 pub use loadable::Loadable;
+pub use mark::Mark;
+pub use replay::{Call, Difference, Replay};
 pub use rwndq::{Case, Rwndq, RwndqSettings};
 
 /// `N` bytes of `memory` from `at` on.

@@ -33,11 +33,6 @@ impl Loadable {
         }
     }
 
-    /// Marks capable packets that find this many bytes waiting.
-    pub fn mark(from_bytes: u64) -> Self {
-        Self::of_settings("mark", from_bytes.to_ne_bytes().to_vec())
-    }
-
     /// A program whose map begins with a lock, with `memory` behind it and these bytes of state, counted from the lock on.
     pub(crate) fn behind_lock(
         object: &'static str,

@@ -192,8 +192,8 @@ impl Rwndq {
 const TIMES: usize = 16;
 
 /// The values of `rwndq_case`.
-const OPENS: u32 = 1;
-const CLOSES: u32 = 2;
+pub(crate) const OPENS: u32 = 1;
+pub(crate) const CLOSES: u32 = 2;
 const ACKNOWLEDGES: u32 = 3;
 
 /// `struct rwndq_params`.

@@ -10,6 +10,7 @@
 //! ```
 
 pub mod against;
+pub mod certificate;
 pub mod claims;
 pub mod deployment;
 pub mod emulation;
@@ -24,7 +25,7 @@ pub mod words;
 
 pub use against::of_change;
 pub use layout::{WIDTH, pairs, paragraph, wrap};
-pub use observation::observed;
+pub use observation::{observed, verdicts};
 pub use prediction::predicted;
 pub use sentences::{cost, drops, of_run};
 

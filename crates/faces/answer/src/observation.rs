@@ -7,6 +7,16 @@ use observed::{Flow, Judged, Observation, Queue, Verdict};
 use crate::words::{counted, grouped, three_digits};
 use base::cast::{real, whole};
 
+/// The verdicts on several devices, in one line.
+pub fn verdicts(seen: &[&Observation]) -> String {
+    let each = seen
+        .iter()
+        .map(|seen| format!("{} at {}", seen.judged.verdict.name(), seen.place()));
+    let each: Vec<_> = each.collect();
+    let devices = counted(seen.len() as u64, "device");
+    format!("{devices}: {}\n", each.join("; "))
+}
+
 /// The verdict, its evidence, and what was counted.
 pub fn observed(seen: &Observation, notes: &[&str], flows: Option<&Vec<Flow>>) -> String {
     let mut out = format!(
@@ -127,8 +137,16 @@ fn retransmissions(seen: &Observation) -> String {
             counted(flows, "flow")
         ),
     };
+    let needless = match (seen.needless_timeouts, seen.needless_fast_retransmits) {
+        (0, 0) => String::new(),
+        (timeouts, fast) => format!(
+            "; needless, as the data had arrived: {}, {}",
+            counted(timeouts, "timeout"),
+            counted(fast, "fast retransmission")
+        ),
+    };
     format!(
-        "timeouts: {}{inferred}; fast retransmissions: {}; probes: {}; SYNs again: {}; resets: {}",
+        "timeouts: {}{inferred}; fast retransmissions: {}; probes: {}{needless}; SYNs again: {}; resets: {}",
         grouped(seen.timeouts),
         grouped(seen.fast_retransmits),
         grouped(seen.probes),
@@ -245,6 +263,8 @@ mod tests {
             timeouts: 203,
             fast_retransmits: 71,
             probes: 9,
+            needless_timeouts: 1,
+            needless_fast_retransmits: 2,
             min_rtt_us: Some(61.0),
             min_rto_ms: Some(200.0),
             control: Some("cubic".to_owned()),
@@ -273,13 +293,30 @@ mod tests {
           187 of 203 timeouts followed one
           flows: 300; completion time p50 3.10 ms, p99 218 ms
           cost: they spent 41.4 % of their time waiting for timers
-          timeouts: 203 (inferred for 1 flow from other machines); fast retransmissions: 71; probes: 9; SYNs again: 0; resets: 0
+          timeouts: 203 (inferred for 1 flow from other machines); fast retransmissions: 71; probes: 9; needless, as the data had arrived: 1 timeout, 2 fast retransmissions; SYNs again: 0; resets: 0
           queue: tbf, mean 5.10 KB, p50 0.00 KB, p99 63.0 KB (2.52 ms), at most 63.6 KB of 64.0 KB; 1,665 drops
           link: 200 Mbit/s, the rate of the queue; round trip: at least 61.0 us; cubic, minimum RTO 200 ms
           watching took 171 ns for a packet, 0.42 % of a processor
           NOT ALL WAS SEEN: 5 packets beyond a million a second, 0 flows or events for which there was no room
           note: a note
         ");
+    }
+
+    #[test]
+    fn several_devices_have_one_line_of_verdicts() {
+        let seen = |device: &str, verdict| Observation {
+            device: device.to_owned(),
+            judged: Judged {
+                verdict,
+                ..Judged::default()
+            },
+            ..Observation::default()
+        };
+        let [one, other] = [seen("eth0", Verdict::Quiet), seen("eth1", Verdict::Incast)];
+        assert_eq!(
+            verdicts(&[&one, &other]),
+            "2 devices: quiet at eth0; incast at eth1\n"
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The plan and the result of a trial, for people.
 
-use observed::trial::{TrialArm, TrialEnd, TrialPlan, TrialResult, TrialVerdict};
+use observed::trial::{ALPHA, TrialArm, TrialEnd, TrialPlan, TrialResult, TrialVerdict};
 
 use crate::observation::time;
 use crate::words::{counted, grouped, three_digits};
@@ -84,7 +84,7 @@ pub fn settled(plan: &TrialPlan, found: &TrialResult, end: &TrialEnd) -> String 
         ));
     }
     if let Some(carried) = found.carry_over {
-        line(if carried.p <= 0.05 {
+        line(if carried.p <= ALPHA {
             format!(
                 "the effect changes within a period, {} times in the second half (p = {}): periods are too short",
                 three_digits(carried.ratio),
@@ -291,6 +291,16 @@ hscc at p1: it helps: p99 is 0.33 times as long with it (97 %: 0.31 to 0.36)
   nothing is attached any more
 ";
         assert_eq!(text, expected);
+        // The level of a difference is 1/32 here, too.
+        for (p, changes) in [(0.031, true), (0.032, false)] {
+            let carry_over = Some(CarryOver { ratio: 1.2, p });
+            let found = TrialResult {
+                carry_over,
+                ..found.clone()
+            };
+            let text = settled(&plan(), &found, &end);
+            assert_eq!(text.contains("periods are too short"), changes, "{text}");
+        }
         let idle = TrialResult {
             verdict: TrialVerdict::NoDifference,
             acted: false,

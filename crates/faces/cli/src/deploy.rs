@@ -1,4 +1,4 @@
-//! `tailwater observe`, `attach`, `status`, `detach` and `doctor`: the privileged program does it, and this one draws it.
+//! `tailwater observe`, `attach`, `certify`, `status`, `detach` and `doctor`: the privileged program does it, and this one draws it.
 
 use std::ffi::OsString;
 
@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::args::deploy::{AttachArgs, DeployCommand, DetachArgs, DoctorArgs, StatusArgs};
 use crate::args::text_or_json::TextOrJson;
+use crate::certify::certify;
 use crate::law_settings;
 use crate::observe::observe;
 use crate::output::{self, Stop};
@@ -20,6 +21,7 @@ pub(crate) fn deploy(command: &DeployCommand, given: &[String]) -> Result<(), St
     match command {
         DeployCommand::Observe(args) => observe(args, given),
         DeployCommand::Attach(args) => attach(args, given),
+        DeployCommand::Certify(args) => certify(args),
         DeployCommand::Trial(args) => trial(args, given),
         DeployCommand::Status(args) => status(args, given),
         DeployCommand::Detach(args) => detach(args, given),
@@ -45,15 +47,23 @@ fn attach(args: &AttachArgs, given: &[String]) -> Result<(), Stop> {
     if let Some(lease) = args.lease {
         add("--lease-s", &lease.as_secs().to_string());
     }
+    for (name, file) in [("--log", &args.log), ("--certified", &args.certified)] {
+        if let Some(file) = file {
+            words.extend([name.into(), file.clone().into()]);
+        }
+    }
     words.extend(args.shadow.then(|| "--shadow".into()));
     words.extend(args.no_retract.then(|| "--no-retract".into()));
     words.extend(args.dry_run.then(|| "--dry-run".into()));
-    let lines = privileged::call(given, words, &mut |_| ())?;
-    let attached = lines.iter().filter_map(|line| match line {
-        Line::Attach(attached) => Some(match args.format {
-            TextOrJson::Table => deployment::attach(attached),
-            TextOrJson::Json => output::pretty(&json!(line)),
-        }),
+    let lines = privileged::call(given, words, &mut |line| {
+        if let Line::Note(note) = line {
+            output::complain(&note.text);
+        }
+    })?;
+    let attached = lines.iter().filter_map(|line| match (line, args.format) {
+        (Line::Attach(attached), TextOrJson::Table) => Some(deployment::attach(attached)),
+        (Line::Logged(logged), TextOrJson::Table) => Some(answer::certificate::logged(logged)),
+        (Line::Attach(_) | Line::Logged(_), TextOrJson::Json) => Some(output::pretty(&json!(line))),
         _ => None,
     });
     output::answer(&attached.collect::<String>())

@@ -42,6 +42,7 @@
 
 mod args;
 mod batch_job;
+mod certify;
 mod completion;
 mod deploy;
 mod emulate;

@@ -18,50 +18,110 @@ use crate::predict::{Modelled, page, predict};
 use crate::privileged;
 use crate::seen_file::write;
 
-/// Watches a device, prints what was seen, and writes its scenario if that is asked for.
+/// Watches devices, prints what was seen, and writes the scenario of one if that is asked for.
 pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> {
-    let dev = match &args.dev {
-        Some(dev) => dev.clone(),
-        None => default_device()?,
+    let devs = match &args.dev[..] {
+        [] => vec![default_device()?],
+        devs => devs.to_vec(),
     };
-    let usual = || free(&dev);
+    let watched = Watched {
+        devs: &devs,
+        netns: args.netns.as_deref(),
+        seconds: args.time.as_secs(),
+        metrics: args.metrics.as_deref(),
+    };
+    match &devs[..] {
+        [dev] => observe_one(dev, &watched, args, given),
+        _ => observe_several(&watched, args, given),
+    }
+}
+
+/// Watches several devices at once, each with a verdict of its own.
+fn observe_several(
+    watched: &Watched<'_>,
+    args: &ObserveArgs,
+    given: &[String],
+) -> Result<(), Stop> {
+    are_several(args)?;
+    let all = watched.watch(given)?;
+    let seen = all.iter().map(|one| &one.observation);
+    match args.format {
+        TextOrJson::Table => {
+            let mut text = answer::verdicts(&seen.clone().collect::<Vec<_>>());
+            for one in &all {
+                text += &one.text(args.flows);
+            }
+            output::answer(&text)?;
+        }
+        TextOrJson::Json => {
+            let devices = all.iter().map(|one| one.value(None));
+            let devices: Vec<_> = devices.collect();
+            output::answer(&output::pretty(&json!({ "devices": devices })))?;
+        }
+    }
+    let mut verdicts = seen.map(|seen| seen.judged.verdict);
+    if args.fail_on_incast && verdicts.any(|verdict| verdict == Verdict::Incast) {
+        return Err(Stop::Failed);
+    }
+    Ok(())
+}
+
+/// Refuses what is of one device.
+fn are_several(args: &ObserveArgs) -> Result<(), Problems> {
+    let options = [
+        ("--out", args.out.is_some()),
+        ("--predict", args.predict),
+        ("--incident", args.incident.is_some()),
+    ];
+    if let Some((option, _)) = options.into_iter().find(|(_, given)| *given) {
+        let problem = Problem::new(format!("{option}: a scenario is of one device"));
+        return Err(problem.help("name one device by --dev").into());
+    }
+    let twice = |(place, dev): &(usize, &String)| args.dev[..*place].contains(dev);
+    if let Some((_, dev)) = args.dev.iter().enumerate().find(twice) {
+        let problem = Problem::new(format!("--dev {dev} is given twice"));
+        return Err(problem.help("name each device once").into());
+    }
+    Ok(())
+}
+
+fn observe_one(
+    dev: &str,
+    watched: &Watched<'_>,
+    args: &ObserveArgs,
+    given: &[String],
+) -> Result<(), Stop> {
+    let usual = || free(dev);
     let out = args.out.clone().or_else(|| args.predict.then(usual));
     for (option, file) in [("--out", &args.out), ("--incident", &args.incident)] {
         if let Some(file) = file {
             check(option, file)?;
         }
     }
-    let watched = Watched {
-        dev: &dev,
-        netns: args.netns.as_deref(),
-        seconds: args.time.as_secs(),
-        metrics: args.metrics.as_deref(),
-    };
-    let (seen, flows, notes) = watched.watch(given)?;
-    let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
-    let seen_only = || answer::observed(&seen, &notes, args.flows.then_some(&flows));
+    let one = watched.watch_one(given)?;
+    let (seen, flows) = (&one.observation, &one.flows);
     // What was seen is told before it is simulated, which takes a while.
     if args.format == TextOrJson::Table {
-        output::answer(&seen_only())?;
+        output::answer(&one.text(args.flows))?;
     }
     let kept = match &args.incident {
-        Some(file) => incident(file, &seen, &flows)?,
+        Some(file) => incident(file, seen, flows)?,
         None => None,
     };
     if let Some(kept) = kept.as_ref().filter(|_| args.format == TextOrJson::Table) {
         output::answer(&kept.text())?;
     }
     let written = match &out {
-        Some(out) => write(out, &seen, &flows)?.then_some(out),
+        Some(out) => write(out, seen, flows)?.then_some(out),
         None => None,
     };
     let modelled = match written.filter(|_| args.predict) {
-        Some(out) => Some(predict(out, &seen, &flows, (given, None))?),
+        Some(out) => Some(predict(out, seen, flows, (given, None))?),
         None => None,
     };
     match (args.format, &modelled) {
         (TextOrJson::Json, _) => {
-            let mut value = value(&seen, &flows, &notes, modelled.as_ref());
+            let mut value = one.value(modelled.as_ref());
             if let Some(kept) = &kept {
                 value["incident"] = kept.json();
             }
@@ -74,7 +134,7 @@ pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> 
                 folder,
             } = modelled;
             let files = (&**scenario, &**folder, &*page(folder));
-            output::answer(&answer::predicted(&seen, prediction, files))?;
+            output::answer(&answer::predicted(seen, prediction, files))?;
         }
         (TextOrJson::Table, None) => {}
     }
@@ -95,10 +155,10 @@ fn incident(file: &Path, seen: &Observation, flows: &[Flow]) -> Result<Option<Ke
     Ok(kept)
 }
 
-/// A device to watch.
+/// Devices to watch.
 pub(crate) struct Watched<'a> {
-    pub(crate) dev: &'a str,
-    /// Its network namespace, if that is another one.
+    pub(crate) devs: &'a [String],
+    /// Their network namespace, if that is another one.
     pub(crate) netns: Option<&'a str>,
     /// For so long.
     pub(crate) seconds: u64,
@@ -106,37 +166,79 @@ pub(crate) struct Watched<'a> {
     pub(crate) metrics: Option<&'a str>,
 }
 
+/// An observation with its flows.
+#[derive(Default)]
+pub(crate) struct Seen {
+    pub(crate) observation: Observation,
+    pub(crate) flows: Vec<Flow>,
+    /// Remarks.
+    notes: Vec<String>,
+}
+
 impl Watched<'_> {
-    /// The observation, its flows, and remarks.
-    pub(crate) fn watch(
-        &self,
-        given: &[String],
-    ) -> Result<(Observation, Vec<Flow>, Vec<String>), Stop> {
+    /// The observation of the first device.
+    pub(crate) fn watch_one(&self, given: &[String]) -> Result<Seen, Stop> {
+        let mut all = self.watch(given)?.into_iter();
+        all.next().ok_or_else(nothing)
+    }
+
+    /// The observation of each device.
+    fn watch(&self, given: &[String]) -> Result<Vec<Seen>, Stop> {
         let seconds = self.seconds.to_string();
-        let mut words: Vec<OsString> = ["observe", "--dev", self.dev, "--time-s", &seconds]
-            .map(OsString::from)
-            .into();
+        let mut words: Vec<OsString> = ["observe", "--time-s", &seconds].map(OsString::from).into();
         let mut add = |name: &str, value: Option<&str>| {
             let value = value.map(|value| [name.into(), value.into()]);
             words.extend(value.into_iter().flatten());
         };
+        for dev in self.devs {
+            add("--dev", Some(dev));
+        }
         add("--netns", self.netns);
         add("--metrics", self.metrics);
         let lines = privileged::call(given, words, &mut |_| ())?;
-        let (mut flows, mut notes, mut seen) = (Vec::new(), Vec::new(), None);
+        // The flows and the remarks of a device come before its summary.
+        let (mut all, mut next) = (Vec::new(), Seen::default());
         for line in lines {
             match line {
-                Line::Flow(flow) => flows.push(*flow),
-                Line::Note(note) => notes.push(note.text),
-                Line::Observed(observed) => seen = Some(*observed),
+                Line::Flow(flow) => next.flows.push(*flow),
+                Line::Note(note) => next.notes.push(note.text),
+                Line::Observed(observation) => all.push(Seen {
+                    observation: *observation,
+                    ..std::mem::take(&mut next)
+                }),
                 _ => {}
             }
         }
-        let seen = seen.ok_or_else(|| {
-            output::complain("tailwater-live ended without telling what it observed");
-            Stop::Failed
-        })?;
-        Ok((seen, flows, notes))
+        if all.len() < self.devs.len() {
+            return Err(nothing());
+        }
+        Ok(all)
+    }
+}
+
+fn nothing() -> Stop {
+    output::complain("tailwater-live ended without telling what it observed");
+    Stop::Failed
+}
+
+impl Seen {
+    /// For people.
+    fn text(&self, with_flows: bool) -> String {
+        let notes: Vec<&str> = self.notes.iter().map(String::as_str).collect();
+        answer::observed(&self.observation, &notes, with_flows.then_some(&self.flows))
+    }
+
+    /// For programs.
+    fn value(&self, modelled: Option<&Modelled>) -> Value {
+        let mut value: Value = json!({
+            "observed": self.observation, "flows": self.flows, "notes": self.notes,
+        });
+        if let Some(modelled) = modelled {
+            value["predicted"] = json!(modelled.prediction);
+            value["scenario"] = json!(modelled.scenario);
+            value["folder"] = json!(modelled.folder);
+        }
+        value
     }
 }
 
@@ -197,16 +299,6 @@ fn device_of(routes: &str) -> Option<String> {
     let mut rows = fields.filter_map(|mut fields| Some((fields.next()?, fields.next()?)));
     let row = rows.find(|(_, destination)| *destination == "00000000");
     row.map(|(device, _)| device.to_owned())
-}
-
-fn value(seen: &Observation, flows: &[Flow], notes: &[&str], modelled: Option<&Modelled>) -> Value {
-    let mut value: Value = json!({ "observed": seen, "flows": flows, "notes": notes });
-    if let Some(modelled) = modelled {
-        value["predicted"] = json!(modelled.prediction);
-        value["scenario"] = json!(modelled.scenario);
-        value["folder"] = json!(modelled.folder);
-    }
-    value
 }
 
 #[cfg(test)]

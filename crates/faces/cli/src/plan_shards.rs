@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use api::Request;
 use claims::catalogue;
+use plan::keys::all_keys;
 use results::shard::{self, ShardEstimate};
 use scenario::{Problem, Problems, Scenario};
 
@@ -70,16 +71,17 @@ fn named_files(scenario: &Scenario) -> Result<BTreeMap<String, String>, Problems
     let mut files = BTreeMap::new();
     let mut taken = vec![SWEEP.to_owned()];
     for point in scenario.points() {
-        let of_groups = point.groups.iter().flat_map(|group| {
-            let texts = FILES_OF_GROUPS.iter();
-            texts.filter_map(|key| group.texts.get(key).map(ToString::to_string))
+        let of_groups = point.groups.iter().map(|group| &group.texts);
+        let paths = of_groups.chain([&point.texts]).flat_map(|texts| {
+            let keys = all_keys().iter();
+            let paths = keys.filter(|key| key.names_file(&texts[key.name]));
+            paths.map(|key| texts[key.name].trim())
         });
-        let shared = point.text(GRAPH).to_owned();
-        for path in of_groups.chain([shared]) {
-            if files.contains_key(&path) || !Path::new(&path).is_file() {
+        for path in paths {
+            if files.contains_key(path) || !Path::new(path).is_file() {
                 continue;
             }
-            let name = Path::new(&path).file_name().unwrap_or_default();
+            let name = Path::new(path).file_name().unwrap_or_default();
             let name = name.to_string_lossy().into_owned();
             if taken.contains(&name) {
                 let problem = Problem::new(format!(
@@ -88,7 +90,7 @@ fn named_files(scenario: &Scenario) -> Result<BTreeMap<String, String>, Problems
                 return Err(problem.help("give one of them another name").into());
             }
             taken.push(name.clone());
-            files.insert(path, name);
+            files.insert(path.to_owned(), name);
         }
     }
     Ok(files)
@@ -105,7 +107,3 @@ fn moved(text: String, files: &BTreeMap<String, String>) -> String {
 fn cannot(what: &str, path: &Path, error: &std::io::Error) -> Problems {
     Problem::new(format!("cannot {what} {}: {error}", path.display())).into()
 }
-
-/// Settings whose values may be paths.
-const GRAPH: &str = "topology.graph";
-const FILES_OF_GROUPS: [&str; 2] = ["workload.trace", "workload.host_names"];

@@ -10,16 +10,15 @@ use observed::trial::{
     TrialPlan, TrialResult, TrialShape, schedule,
 };
 use observed::{Flow, Observation};
-use protocol::Line;
+use protocol::{Line, sha256};
 use results::deliver;
 use scenario::{Problem, Problems};
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use crate::args::text_or_json::TextOrJson;
 use crate::args::trial::{SettleArgs, TrialArgs, TrialCommand, TrialOrder};
 use crate::law_settings;
-use crate::observe::Watched;
+use crate::observe::{Seen, Watched};
 use crate::output::{self, Stop};
 use crate::predict::{self, predict};
 use crate::privileged;
@@ -111,13 +110,18 @@ fn before(order: &TrialOrder, given: &[String]) -> Result<(Observation, Vec<Flow
         "watching {} for {seconds} s before anything acts",
         order.dev
     ));
+    let devs = [order.dev.clone()];
     let watched = Watched {
-        dev: &order.dev,
+        devs: &devs,
         netns: order.law.netns.as_deref(),
         seconds,
         metrics: None,
     };
-    let (seen, flows, _) = watched.watch(given)?;
+    let Seen {
+        observation: seen,
+        flows,
+        ..
+    } = watched.watch_one(given)?;
     let judged: Vec<Flow> = judged(&seen, &flows);
     let each = judged.len() as u64 * order.period.as_secs() / seconds.max(1);
     if each < LEAST_FLOWS {
@@ -236,7 +240,7 @@ fn read(folder: &Path) -> Result<(TrialPlan, String, TrialResult, TrialEnd), Pro
         })
     };
     let plan = opened(PLAN)?;
-    let hash = hash_of(&plan);
+    let hash = sha256(&plan);
     let plan: TrialPlan = serde_json::from_slice(&plan).map_err(|error| {
         let problem = Problem::new(format!("{}: {error}", folder.join(PLAN).display()));
         problem.help("settle it with the version that made it")
@@ -319,21 +323,12 @@ impl Files {
             output::complain(&error.to_string());
             Stop::Failed
         })?;
-        Ok(hash_of(text.as_bytes()))
+        Ok(sha256(text.as_bytes()))
     }
 
     fn keep(&mut self, line: &Line) -> io::Result<()> {
         self.file.write_all(format!("{line}\n").as_bytes())
     }
-}
-
-/// The SHA-256 in hexadecimal digits, as `sha256sum` prints it.
-fn hash_of(bytes: &[u8]) -> String {
-    let digits = Sha256::digest(bytes);
-    let digits = digits.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits
-        .filter_map(|digit| char::from_digit(digit.into(), 16))
-        .collect()
 }
 
 fn failed(path: &Path, error: &io::Error) -> Stop {

@@ -3,7 +3,7 @@
 use askama::Template;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use plan::{flow_trace, graph};
+use plan::keys::all_keys;
 use report::{Head, OnAxes};
 use scenario::{BUILTINS, Problem, Problems, Scenario, Source};
 use serde_json::{Value, json};
@@ -145,16 +145,11 @@ fn can_be_carried(scenario: &Scenario) -> Result<(), Problems> {
     for point in scenario.points() {
         let texts = point.groups.iter().map(|group| &group.texts);
         for texts in texts.chain([&point.texts]) {
-            let (graph, trace) = ("topology.graph", "workload.trace");
-            let found = if graph::is_path(&texts[graph]) {
-                Some(graph)
-            } else {
-                flow_trace::is_path(&texts[trace]).then_some(trace)
-            };
-            if let Some(key) = found {
+            let mut keys = all_keys().iter();
+            if let Some(key) = keys.find(|key| key.names_file(&texts[key.name])) {
                 let problem = Problem::new(format!(
-                    "a page cannot read the file of {key} = {}",
-                    &texts[key]
+                    "a page cannot read the file of {} = {}",
+                    key.name, &texts[key.name]
                 ));
                 return Err(problem
                     .help("use a built-in one, or `tailwater run`")

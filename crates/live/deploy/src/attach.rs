@@ -1,11 +1,13 @@
 //! Puts a law at a port, or gives the one that stands there new settings.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use programs::{Direction, Pinned, Port, Setup};
+use programs::{Direction, Hook, Pinned, Port, Setup};
 use protocol::{AttachAction, AttachLine, LoadedProgram};
 use scenario::Problem;
 
+use crate::certified;
 use crate::device::{DeviceId, FoundDevice};
 use crate::error::DeployError;
 use crate::namespace::inside;
@@ -35,6 +37,8 @@ pub struct Attach {
     pub lease: Duration,
     /// Whether nothing is to be changed.
     pub dry_run: bool,
+    /// A certificate without which nothing acts.
+    pub certified: Option<PathBuf>,
 }
 
 /// Attaches a law and tells what was done.
@@ -42,7 +46,43 @@ pub struct Attach {
 /// # Errors
 /// If the input is wrong, or the kernel refuses; then nothing is left of it.
 pub fn attach(order: &Attach) -> Result<AttachLine, DeployError> {
-    inside(&order.netns, || Plan::make(order)?.carry_out())
+    inside(&order.netns, || {
+        let plan = Plan::make(order)?;
+        if let Some(file) = &order.certified {
+            certified::check(file, order.scheme, &plan.settled.law)?;
+        }
+        plan.carry_out()
+    })
+}
+
+/// A law that is loaded, writes down its calls, and stands nowhere yet.
+pub(crate) struct Beside {
+    pub(crate) settled: Settled,
+    pub(crate) port: Port,
+    pub(crate) mtu: u32,
+    record: Record,
+}
+
+/// Loads the law of an order beside whatever stands at its device.
+pub(crate) fn beside(order: &Attach) -> Result<Beside, DeployError> {
+    let plan = Plan::make(order)?;
+    let port = plan.verified(true)?;
+    Ok(Beside {
+        settled: plan.settled,
+        port,
+        mtu: plan.record.mtu,
+        record: plan.record,
+    })
+}
+
+impl Beside {
+    /// Lets it see packets for this time, or until what this returns is dropped.
+    pub(crate) fn begin(&self, lease: Duration) -> Result<Vec<Hook>, DeployError> {
+        self.port.renew(lease)?;
+        let hooks = Direction::BOTH.map(|way| self.port.hook(way, self.record.device(way)));
+        let hooks = hooks.into_iter().filter_map(Result::transpose);
+        Ok(hooks.collect::<Result<_, _>>()?)
+    }
 }
 
 /// A checked plan of an attach.
@@ -143,7 +183,7 @@ impl<'a> Plan<'a> {
 
     fn carry_out(mut self) -> Result<AttachLine, DeployError> {
         if self.order.dry_run {
-            let port = self.verified()?;
+            let port = self.verified(false)?;
             let programs = numbered(&port)?;
             return Ok(self.line(AttachAction::WouldAttach, &programs));
         }
@@ -236,29 +276,27 @@ impl<'a> Plan<'a> {
 
     /// Lets the kernel verify the programs, and gives them what they need before the first packet.
     fn load(&self) -> Result<Port, DeployError> {
-        let port = self.verified()?;
+        let port = self.verified(false)?;
         step("loaded");
         port.renew(self.order.lease)?;
         step("filled maps");
         Ok(port)
     }
 
-    fn verified(&self) -> Result<Port, DeployError> {
+    /// The law in the kernel, which writes down its calls or does not.
+    fn verified(&self, records: bool) -> Result<Port, DeployError> {
         let setup = Setup {
             apart: self.record.queue_of.is_some(),
             no_retract: self.record.no_retract,
             shadow: self.record.shadow,
+            records,
         };
         Ok(Port::load_with(&self.settled.law, setup)?)
     }
 
     /// Links the program of this way, if the law has one, and pins it.
     fn hook(&self, port: &Port, way: Direction) -> Result<(), DeployError> {
-        let device = match (way, &self.record.queue_of) {
-            (Direction::Egress, Some(queue_of)) => queue_of.device,
-            _ => self.record.place.device,
-        };
-        let Some(hook) = port.hook(way, device)? else {
+        let Some(hook) = port.hook(way, self.record.device(way))? else {
             return Ok(());
         };
         step(match way {
@@ -342,6 +380,14 @@ impl<'a> Plan<'a> {
 }
 
 impl Record {
+    /// The device at whose hook the program of this way stands.
+    fn device(&self, way: Direction) -> u32 {
+        match (way, &self.queue_of) {
+            (Direction::Egress, Some(queue_of)) => queue_of.device,
+            _ => self.place.device,
+        }
+    }
+
     /// True if exactly the recorded programs are pinned and their device still exists.
     fn stands(&self, pins: &Pinned) -> Result<bool, DeployError> {
         let standing = pins.standing()?;

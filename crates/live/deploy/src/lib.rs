@@ -9,6 +9,10 @@
 #[cfg(feature = "kernel")]
 mod attach;
 #[cfg(feature = "kernel")]
+mod certified;
+#[cfg(feature = "kernel")]
+mod decisions;
+#[cfg(feature = "kernel")]
 mod detach;
 #[cfg(feature = "kernel")]
 mod device;
@@ -36,6 +40,8 @@ pub use doctor::doctor;
 
 #[cfg(feature = "kernel")]
 pub use attach::{Attach, attach};
+#[cfg(feature = "kernel")]
+pub use decisions::log;
 #[cfg(feature = "kernel")]
 pub use detach::{Which, detach};
 #[cfg(feature = "kernel")]

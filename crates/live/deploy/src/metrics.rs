@@ -70,7 +70,7 @@ fn answer(mut stream: &TcpStream, text: &mut dyn FnMut() -> String) -> io::Resul
     }
     let (status, body) = match request.split(' ').nth(1) {
         Some("/metrics") => ("200 OK", text()),
-        _ => ("404 Not FoundDevice", "only /metrics is here\n".to_owned()),
+        _ => ("404 Not Found", "only /metrics is here\n".to_owned()),
     };
     write!(
         stream,

@@ -1,4 +1,4 @@
-//! A device, watched for a while: its queue, its flows, and what becomes of them. Nothing is changed.
+//! Devices, watched for a while: their queues, their flows, and what becomes of these. Nothing is changed.
 
 use std::net::SocketAddr;
 use std::thread;
@@ -21,12 +21,12 @@ mod metrics;
 
 pub(crate) use count::Count;
 
-/// An order to watch a device.
+/// An order to watch devices.
 #[derive(Clone, Debug)]
 pub struct Observe {
-    /// The name of the device.
-    pub device: String,
-    /// The name of its network namespace; empty for that of the caller.
+    /// The names of the devices.
+    pub devices: Vec<String>,
+    /// The name of their network namespace; empty for that of the caller.
     pub netns: String,
     /// For how long.
     pub time: Duration,
@@ -45,97 +45,162 @@ pub(crate) struct Port {
     pub(crate) rate_from: &'static str,
 }
 
-/// Watches a device, and tells each flow and, in the end, what was seen. A signal ends it early.
+/// Watches devices, and tells of each its flows and, behind them, what was seen. A signal ends it early, and so does the end
+/// of the last device.
 ///
 /// # Errors
 /// If there is no such device, or the kernel refuses.
 pub fn observe(order: &Observe, tell: &mut dyn FnMut(&Line)) -> Result<(), DeployError> {
     let readers = order.metrics.map(Readers::listen).transpose()?;
-    let (port, mut devices) = inside(&order.netns, || {
+    let (ports, mut devices) = inside(&order.netns, || {
         let mut devices = Devices::open()?;
-        Ok((Port::find(order, &mut devices)?, devices))
+        let names = order.devices.iter();
+        let ports = names.map(|name| Port::find(&order.netns, name, &mut devices));
+        let ports: Vec<_> = ports.collect::<Result<_, _>>()?;
+        Ok((ports, devices))
     })?;
-    let bin_shift = bin_shift(port.room());
-    let mut observer = port.observer()?;
+    let observers = ports.iter().map(Port::observer);
+    let mut observers: Vec<_> = observers.collect::<Result<_, _>>()?;
     let measuring = measure()?;
     let begin = now();
-    inside(&order.netns, || Ok(observer.attach(port.place.device)?))?;
-    let mut count = Count::new(begin, port.queue_bps());
+    inside(&order.netns, || {
+        let mut both = observers.iter_mut().zip(&ports);
+        both.try_for_each(|(observer, port)| Ok(observer.attach(port.place.device)?))
+    })?;
+    let among = order.devices.len();
+    let watched = observers.into_iter().zip(ports);
+    let watched = watched.map(|(observer, port)| Watched::new(observer, port, begin, among));
+    let mut watched: Vec<_> = watched.collect();
     // Programs are measured in the first second: reading clocks around each of them costs as much as some of them.
     let measured = order.time.min(MEASURED);
-    watch(&observer, &mut count, begin + measured, &mut |_| Ok(true))?;
-    let (spent_ns, _) = observer.cost()?;
-    let packets: u64 = observer.totals()?.packets.iter().sum();
-    count.measured(spent_ns, packets, now().saturating_sub(begin));
+    watch(&mut watched, begin + measured, &mut |_| Ok(()))?;
+    for one in &mut watched {
+        one.measured(begin)?;
+    }
     drop(measuring);
     drop_all()?;
-    let summary = |observer: &Observer, count: &Count, drops| -> Result<Observation, DeployError> {
-        let (totals, degrees) = (observer.totals()?, observer.degrees()?);
-        Ok(count.summary(&port, &totals, &degrees, (bin_shift, drops)))
-    };
-    // What the queue has dropped, as long as the device is there.
-    let mut drops = port.queue.as_ref().map(|(queue, _)| queue.drops);
-    let mut is_gone = false;
-    watch(&observer, &mut count, begin + order.time, &mut |count| {
-        match devices.queue(port.place.device) {
-            Ok(queue) => drops = queue.map(|queue| queue.drops),
-            Err(_) => is_gone = true,
+    watch(&mut watched, begin + order.time, &mut |watched| {
+        for one in &mut *watched {
+            one.look_at_queue(&mut devices);
         }
         if let Some(readers) = &readers {
             readers.answer(&mut || {
-                let seen = summary(&observer, count, drops);
-                seen.map_or_else(|_| String::new(), |seen| metrics::text(&seen))
+                let seen = watched.iter().filter_map(|one| one.summary().ok());
+                metrics::text(&seen.collect::<Vec<_>>())
             })?;
         }
-        Ok(!is_gone)
+        Ok(())
     })?;
-    observer.detach();
-    if let Ok(queue) = devices.queue(port.place.device) {
-        drops = queue.map(|queue| queue.drops);
-    }
-    count.end(&observer)?;
-    let seen = summary(&observer, &count, drops)?;
-    for flow in count.flows() {
-        tell(&Line::Flow(Box::new(flow.clone())));
-    }
-    let note = |text: &str| {
-        let text = text.to_owned();
-        Line::Note(NoteLine { text })
-    };
-    if is_gone {
-        tell(&note("the device went away before the time was over"));
-    }
-    if let Some(why) = &port.unreadable {
-        tell(&note(why));
-    }
-    tell(&Line::Observed(Box::new(seen)));
-    Ok(())
+    watched
+        .into_iter()
+        .try_for_each(|one| one.end(&mut devices, tell))
 }
 
-/// Looks until that time of the monotonic clock, until a signal comes, or `each` returns that it is over.
+/// Looks until that time of the monotonic clock, until a signal comes, or until no device is there any more.
 fn watch(
-    observer: &Observer,
-    count: &mut Count,
+    watched: &mut [Watched],
     until: Duration,
-    each: &mut dyn FnMut(&Count) -> Result<bool, DeployError>,
+    each: &mut dyn FnMut(&mut [Watched]) -> Result<(), DeployError>,
 ) -> Result<(), DeployError> {
     while now() < until && interrupt::heard().is_none() {
         thread::sleep(LOOK.min(until.saturating_sub(now())));
-        count.look(observer, now())?;
-        if !each(count)? {
+        for one in watched.iter_mut().filter(|one| !one.is_gone) {
+            one.count.look(&one.observer, now())?;
+        }
+        each(watched)?;
+        if watched.iter().all(|one| one.is_gone) {
             break;
         }
     }
     Ok(())
 }
 
+/// A device that is watched.
+struct Watched {
+    port: Port,
+    observer: Observer,
+    count: Count,
+    /// What its queue has dropped, as long as the device is there.
+    drops: Option<u32>,
+    is_gone: bool,
+}
+
+impl Watched {
+    /// One `among` several devices.
+    fn new(observer: Observer, port: Port, begin: Duration, among: usize) -> Self {
+        Self {
+            count: Count::new(begin, port.queue_bps()).among(among),
+            drops: port.queue.as_ref().map(|(queue, _)| queue.drops),
+            port,
+            observer,
+            is_gone: false,
+        }
+    }
+
+    /// Keeps the cost of its programs since they began.
+    fn measured(&mut self, begin: Duration) -> Result<(), DeployError> {
+        let (spent_ns, _) = self.observer.cost()?;
+        let packets: u64 = self.observer.totals()?.packets.iter().sum();
+        let time = now().saturating_sub(begin);
+        self.count.measured(spent_ns, packets, time);
+        Ok(())
+    }
+
+    fn look_at_queue(&mut self, devices: &mut Devices) {
+        match devices.queue(self.port.place.device) {
+            Ok(queue) => self.drops = queue.map(|queue| queue.drops),
+            Err(_) => self.is_gone = true,
+        }
+    }
+
+    fn summary(&self) -> Result<Observation, DeployError> {
+        let (totals, degrees) = (self.observer.totals()?, self.observer.degrees()?);
+        let queue = (bin_shift(self.port.room()), self.drops);
+        Ok(self.count.summary(&self.port, &totals, &degrees, queue))
+    }
+
+    /// Stops to watch, and tells what was seen.
+    fn end(
+        mut self,
+        devices: &mut Devices,
+        tell: &mut dyn FnMut(&Line),
+    ) -> Result<(), DeployError> {
+        self.observer.detach();
+        if let Ok(queue) = devices.queue(self.port.place.device) {
+            self.drops = queue.map(|queue| queue.drops);
+        }
+        self.count.end(&self.observer)?;
+        let seen = self.summary()?;
+        for flow in self.count.flows() {
+            tell(&Line::Flow(Box::new(flow.clone())));
+        }
+        let note = |text: &str| {
+            let text = text.to_owned();
+            Line::Note(NoteLine { text })
+        };
+        if self.is_gone {
+            tell(&note("the device went away before the time was over"));
+        }
+        if let Some(why) = &self.port.unreadable {
+            tell(&note(why));
+        }
+        tell(&Line::Observed(Box::new(seen)));
+        Ok(())
+    }
+}
+
 impl Port {
-    pub(crate) fn find(order: &Observe, devices: &mut Devices) -> Result<Self, DeployError> {
-        let (place, device) = DeviceId::find(&order.netns, &order.device)?;
+    /// A device of the namespace of this thread, which was given by the name `netns`.
+    pub(crate) fn find(
+        netns: &str,
+        name: &str,
+        devices: &mut Devices,
+    ) -> Result<Self, DeployError> {
+        let (place, device) = DeviceId::find(netns, name)?;
         let queue = devices.queue(place.device)?;
         let unreadable = unreadable(&device, queue.as_ref());
         let rate_bps = queue.as_ref().and_then(|queue| queue.rate_bps);
-        let speed = || speed(order, &device.kind);
+        let speed = || speed(netns, name, &device.kind);
         let (rate_bps, rate_from) = match rate_bps {
             Some(rate) => (Some(rate), "The rate of the queue"),
             None => (speed(), "The speed of the device"),
@@ -180,11 +245,11 @@ impl Port {
 }
 
 /// What hardware says of its speed, in bits per second. Files about devices are those of the own namespace.
-fn speed(order: &Observe, kind: &str) -> Option<u64> {
-    if !order.netns.is_empty() || !kind.is_empty() {
+fn speed(netns: &str, name: &str, kind: &str) -> Option<u64> {
+    if !netns.is_empty() || !kind.is_empty() {
         return None;
     }
-    let file = format!("/sys/class/net/{}/speed", order.device);
+    let file = format!("/sys/class/net/{name}/speed");
     let mbit: u64 = std::fs::read_to_string(file).ok()?.trim().parse().ok()?;
     (mbit > 0).then(|| mbit * 1_000_000)
 }

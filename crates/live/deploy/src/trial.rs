@@ -20,7 +20,7 @@ use crate::attach::{Attach, attach};
 use crate::detach::{Which, detach};
 use crate::error::DeployError;
 use crate::namespace::inside;
-use crate::observe::{Count, LOOK, Observe, Port, now};
+use crate::observe::{Count, LOOK, Port, now};
 use crate::record::{Lock, Record};
 use crate::settings::Scheme;
 
@@ -29,14 +29,9 @@ use crate::settings::Scheme;
 /// # Errors
 /// If the plan is not one for this machine, a law stands there already, or the kernel refuses.
 pub fn trial(plan: &TrialPlan, hash: &str, tell: &mut dyn FnMut(&Line)) -> Result<(), DeployError> {
-    let order = Observe {
-        device: plan.device.clone(),
-        netns: plan.netns.clone(),
-        time: Duration::ZERO,
-        metrics: None,
-    };
-    let port = inside(&order.netns, || {
-        Port::find(&order, &mut machine::netlink::Devices::open()?)
+    let (device, netns) = (plan.device.clone(), plan.netns.clone());
+    let port = inside(&netns, || {
+        Port::find(&netns, &device, &mut machine::netlink::Devices::open()?)
     })?;
     let scheme = law(plan)?;
     if let Some(other) = Record::of(&port.place)? {
@@ -47,7 +42,7 @@ pub fn trial(plan: &TrialPlan, hash: &str, tell: &mut dyn FnMut(&Line)) -> Resul
     }
     let mut observer = port.observer()?;
     let begin = now();
-    inside(&order.netns, || Ok(observer.attach(port.place.device)?))?;
+    inside(&netns, || Ok(observer.attach(port.place.device)?))?;
     attach(&Attach {
         scheme,
         device: plan.device.clone(),
@@ -59,10 +54,11 @@ pub fn trial(plan: &TrialPlan, hash: &str, tell: &mut dyn FnMut(&Line)) -> Resul
         shadow: false,
         lease: Duration::ZERO,
         dry_run: false,
+        certified: None,
     })?;
     let standing = Standing::open(&port);
     let Ok(standing) = standing else {
-        detach(&Which::Device(order.netns, order.device), false)?;
+        detach(&Which::Device(netns, device), false)?;
         return standing.map(drop);
     };
     let dropped = drop_all();

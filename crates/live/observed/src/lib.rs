@@ -1,7 +1,7 @@
 //! What was seen of a network at a device: whether it is incast, what it costs, and the scenario of it.
 //!
 //! An [`Observation`] holds what was counted; [`judge`] finds the [`Verdict`] from the milliseconds in which many flows
-//! went to one receiver ([`IncastBurst`]) and from what was lost ([`Loss`]); [`Observation::scenario`] writes what a
+//! went to one receiver ([`IncastBurst`]) and from what was lost ([`Loss`]), [`needless`] repairs left out; [`Observation::scenario`] writes what a
 //! simulation needs, with a row for each [`Cure`]; a [`Prediction`] says by its [`Fit`] whether to believe the
 //! simulation, and which cures gain more than it errs, with each [`Command`] that puts them there. Nothing here touches a network: the crate `live` watches, and the command simulates and draws.
 
@@ -9,6 +9,7 @@ mod command;
 mod cure;
 mod fit;
 mod incident;
+mod needless;
 mod numbers;
 mod prediction;
 mod rounds;
@@ -22,6 +23,7 @@ pub use command::{Command, Site};
 pub use cure::{Attach, AttachPoint, Cure, TriedValue};
 pub use fit::{Deviation, Fit};
 pub use incident::{Incident, fewest};
+pub use needless::{Needless, SentAgain, needless};
 pub use numbers::percentile;
 pub use prediction::{Knee, Predicted, Prediction, RankedBy};
 pub use rounds::{FlowTiming, Rounds};

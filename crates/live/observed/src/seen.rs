@@ -108,6 +108,10 @@ pub struct Observation {
     pub fast_retransmits: u64,
     /// Probes.
     pub probes: u64,
+    /// Timeouts after which everything that was sent again had arrived already, as D-SACKs tell: no loss.
+    pub needless_timeouts: u64,
+    /// Retransmissions in fast recovery of data that had arrived already, likewise.
+    pub needless_fast_retransmits: u64,
     /// Segments with data that came a second time.
     pub repeats: u64,
     /// SYNs that came again.
@@ -237,7 +241,7 @@ base::names! {
     pub enum Verdict {
         /// Many send to one at once, and lose packets or wait for timeouts then.
         Incast = "incast",
-        /// Packets are lost, and not because many send to one at once.
+        /// Packets are lost, and not because many send to one at once. Needless repairs are no losses.
         LossWithoutIncast = "loss without incast",
         /// Short bursts fill half of the queue, or the link where no queue can be read, and nothing is lost.
         Microbursts = "microbursts without loss",

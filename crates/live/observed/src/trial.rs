@@ -13,7 +13,9 @@ mod settle;
 pub use connections::SeenConnections;
 pub use measure::{TrialGoal, TrialGuard, TrialMeasure};
 pub use plan::{ExpectedEffect, TrialPeriod, TrialPlan, TrialShape, schedule};
-pub use settle::{Agreement, CarryOver, TrialArm, TrialEnd, TrialFlow, TrialResult, TrialVerdict};
+pub use settle::{
+    ALPHA, Agreement, CarryOver, TrialArm, TrialEnd, TrialFlow, TrialResult, TrialVerdict,
+};
 
 #[cfg(test)]
 mod tests;

@@ -86,7 +86,11 @@ pub fn judge(
 }
 
 fn verdict(seen: &Observation, judged: &Judged, flows: u64) -> Verdict {
-    let lost = seen.drops + judged.timeouts + seen.fast_retransmits;
+    let lost = seen.drops
+        + judged.timeouts.saturating_sub(seen.needless_timeouts)
+        + seen
+            .fast_retransmits
+            .saturating_sub(seen.needless_fast_retransmits);
     let seconds = seen.seconds.max(1e-9);
     let is_below_half = |bytes: u64| real(bytes) * 16.0 / seconds < real(seen.rate_bps);
     let mut bursts = seen.bursts.into_iter().zip(seen.packet_bytes);
@@ -258,6 +262,24 @@ mod tests {
             ..bursts.clone()
         };
         assert_eq!(is(&unknown, &small), Verdict::Quiet);
+        let repaired = Observation {
+            fast_retransmits: 2,
+            ..seen()
+        };
+        assert_eq!(is(&repaired, &small), Verdict::LossWithoutIncast);
+        let needlessly = Observation {
+            needless_fast_retransmits: 2,
+            ..repaired.clone()
+        };
+        assert_eq!(is(&needlessly, &small), Verdict::Quiet);
+        let late = [timeout("10.0.0.9", 9.0, 8.0)];
+        let judged = |seen: &Observation| judge(seen, &small, &[], &late).verdict;
+        assert_eq!(judged(&needlessly), Verdict::LossWithoutIncast);
+        let needlessly = Observation {
+            needless_timeouts: 1,
+            ..needlessly
+        };
+        assert_eq!(judged(&needlessly), Verdict::Quiet);
         let dropped = Observation { drops: 1, ..bursts };
         assert_eq!(is(&dropped, &rounds), Verdict::LossWithoutIncast);
     }

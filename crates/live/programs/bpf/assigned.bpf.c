@@ -38,7 +38,6 @@ struct {
     UINT(type, BPF_MAP_TYPE_RINGBUF);
     UINT(max_entries, 1 << 20);
 } ring SEC(".maps");
-enum { NO_WAKEUP = 1 };
 
 // How many segments were not told for want of room.
 struct {

@@ -25,12 +25,12 @@ INLINE void set_level(struct hscc_port *hscc, uint32_t backlog, uint64_t now) {
     struct hscc_state before = hscc->state, after = before;
     uint32_t call;
     hscc_on_level(&hscc->params, &after, backlog);
-    if (after.is_on == before.is_on && !RECORDS) return;
+    if (after.is_on == before.is_on && !setup.records) return;
     bpf_spin_lock(&hscc->lock);
     hscc_on_level(&hscc->params, &hscc->state, backlog);
     call = next_call();
     bpf_spin_unlock(&hscc->lock);
-    record(call, &(struct event){.kind = LEVEL, .now = now, .backlog = backlog});
+    RECORD(.kind = LEVEL, .number = call, .now = now, .backlog = backlog);
 }
 
 // Data leave by the port.
@@ -72,13 +72,9 @@ int ingress(struct __sk_buff *skb) {
     call = next_call();
     unlock_to_record(&hscc->lock);
     reason = rewrite(skb, &segment, keep_edge(&segment, flow, window));
-    record(call, &(struct event){.kind = ACKNOWLEDGEMENT,
-                                 .now = now,
-                                 .advertised = segment.window,
-                                 .window = window,
-                                 .flags = segment.flags,
-                                 .scale = scale,
-                                 .verdict = reason});
+    RECORD(.kind = ACKNOWLEDGEMENT, .number = call, .now = now, .advertised = segment.window,
+           .window = window, .flags = segment.flags, .scale = scale, .verdict = reason,
+           .connection = number_of(&flow->number));
     return count(reason);
 }
 

@@ -24,6 +24,8 @@ enum {
 };
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
 enum { BPF_F_MMAPABLE = 1 << 10 };
+// Of rings (`BPF_RB_NO_WAKEUP`): nobody is woken, since user space looks often enough.
+enum { NO_WAKEUP = 1 };
 // What a program on tcx returns: the next program decides, or the kernel as if there were none; or nobody gets it.
 enum { TCX_NEXT = -1, TCX_DROP = 2 };
 

@@ -27,8 +27,6 @@ struct {
 
 // States of congestion control (`linux/tcp.h`) and of a connection (`net/tcp_states.h`).
 enum { RECOVERY = 3, LOSS = 4, SYN_SENT = 2 };
-// Nobody is woken: the user looks when all is over.
-enum { NO_WAKEUP = 1 };
 
 // Arguments are the socket and the state that it enters, each time anew. A SYN has timers of its own.
 SEC("tp_btf/tcp_cong_state_set")

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 // Congestion marks at a port: a capable packet that finds at least so much waiting is marked (DCTCP 3.1).
 #include "port.h"
+#include "record.h"
 
-struct mark_port {
-    // Bytes that wait, the arriving packet not among them.
-    uint64_t from_bytes;
-};
+#include "mark.h"
 
 struct {
     UINT(type, BPF_MAP_TYPE_ARRAY);
     UINT(max_entries, 1);
     TYPE(key, uint32_t);
-    TYPE(value, struct mark_port);
+    TYPE(value, struct mark_params);
 } port SEC(".maps");
 
 // Whether a packet may carry a mark (RFC 3168 5, RFC 8200 3), as the kernel finds when it sets one.
@@ -24,12 +22,19 @@ INLINE int is_capable(struct __sk_buff *skb) {
 
 SEC("tcx/egress")
 int egress(struct __sk_buff *skb) {
-    struct mark_port *mark = bpf_map_lookup_elem(&port, &FIRST);
-    if (!mark || !has_lease(bpf_ktime_get_coarse_ns())) return count(PASS_LEASE);
-    if (backlog_of(skb) < mark->from_bytes) return count(PASS_LAW);
-    if (setup.shadow) return count(is_capable(skb) ? SHADOWED : PASS_LAW);
+    struct mark_params *mark = bpf_map_lookup_elem(&port, &FIRST);
+    uint64_t now = bpf_ktime_get_coarse_ns();
+    uint32_t backlog, marks;
+    enum reason reason = PASS_LAW;
+    if (!mark || !has_lease(now)) return count(PASS_LEASE);
+    backlog = backlog_of(skb);
+    marks = mark_marks(mark, backlog);
+    if (marks && setup.shadow) reason = is_capable(skb) ? SHADOWED : PASS_LAW;
     // The kernel marks only what is capable, of IPv4 and IPv6.
-    return count(bpf_skb_ecn_set_ce(skb) ? MARKED : PASS_LAW);
+    else if (marks) reason = bpf_skb_ecn_set_ce(skb) ? MARKED : PASS_LAW;
+    RECORD(.kind = CAPABLE, .number = next_call_of_many(), .now = now, .backlog = backlog,
+           .window = (uint16_t)marks, .flags = is_capable(skb) != 0, .verdict = reason);
+    return count(reason);
 }
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

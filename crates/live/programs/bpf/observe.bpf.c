@@ -68,11 +68,9 @@ enum {
     // No path with Ethernet makes full segments this short.
     SHORT = 1200,
     MS = 1000000,
-    // Nobody is woken: the user looks often enough.
-    NO_WAKEUP = 1,
 };
 // States of Linux's TCP (`linux/tcp.h`).
-enum { ESTABLISHED = 1, RECOVERY = 3, LOSS = 4 };
+enum { ESTABLISHED = 1, CLOSED = 7, OPEN = 0, RECOVERY = 3, LOSS = 4 };
 
 APART void tell(const void *told, uint32_t bytes) {
     if (bpf_ringbuf_output(&ring, told, bytes, NO_WAKEUP))
@@ -373,29 +371,34 @@ int dropped(uint64_t *arguments) {
     return 0;
 }
 
-INLINE void tell_socket(struct sock *sock, uint32_t is_v6, const struct way *way) {
-    struct told_socket told = {.kind = SOCKET, .is_v6 = is_v6, .way = *way};
+APART void tell_socket(struct sock *sock, uint32_t is_v6, const struct way *way, uint32_t is_over) {
+    struct told_socket told = {.kind = SOCKET, .is_v6 = is_v6, .way = *way, .is_over = is_over};
     read_socket(sock, &told);
     tell(&told, sizeof told);
 }
+
 
 // TCP of this machine enters a state of congestion: Loss is entered once for every timeout.
 SEC("tp_btf/tcp_cong_state_set")
 int changes(uint64_t *arguments) {
     struct sock *sock = (void *)arguments[0];
-    uint32_t state = (uint8_t)arguments[1], is_v6;
+    uint32_t state = (uint8_t)arguments[1], is_v6, before, sent = 0, needless = 0;
     struct way way = {};
     struct seen *flow;
     uint64_t now;
     if (!device || !way_of(sock, &way, &is_v6)) return 0;
     flow = find_seen(is_v6, &way);
     if (!flow) return 0;
+    before = flow->state;
     flow->state = (uint8_t)state;
     flow->transfer.is_own = 1;
     if (state >= RECOVERY && !flow->told) {
         flow->told = 1;
-        tell_socket(sock, is_v6, &way);
+        tell_socket(sock, is_v6, &way, 0);
     }
+    // A connection that goes on says after its repairs which were needless.
+    if (state == OPEN && before >= RECOVERY) read_retransmissions(sock, &sent, &needless);
+    if (needless) tell_socket(sock, is_v6, &way, 0);
     if (state != LOSS) return 0;
     now = bpf_ktime_get_ns();
     flow->transfer.timeouts += 1;
@@ -422,14 +425,17 @@ SEC("tp_btf/inet_sock_set_state")
 int moves(uint64_t *arguments) {
     struct sock *sock = (void *)arguments[0];
     uint32_t from = (uint32_t)arguments[1], to = (uint32_t)arguments[2], is_v6;
+    uint32_t sent = 0, needless = 0;
     struct way way = {};
     struct seen *flow;
-    if (!device || (from != ESTABLISHED && to != ESTABLISHED)) return 0;
+    if (!device || (from != ESTABLISHED && to != ESTABLISHED && to != CLOSED)) return 0;
     if (!is_tcp(sock) || !way_of(sock, &way, &is_v6)) return 0;
     flow = find_seen(is_v6, &way);
     if (!flow) return 0;
     flow->transfer.is_own = 1;
-    if (from == ESTABLISHED) tell_socket(sock, is_v6, &way);
+    // Repairs go on behind a FIN, which most connections do not need.
+    if (to == CLOSED) read_retransmissions(sock, &sent, &needless);
+    if (from == ESTABLISHED || sent) tell_socket(sock, is_v6, &way, to == CLOSED);
     return 0;
 }
 

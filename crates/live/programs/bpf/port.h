@@ -40,6 +40,8 @@ struct flow {
     // 1: `edge` is known: the furthest sequence number that an ACK granted, where the loader asks for it.
     uint8_t has_edge;
     uint32_t edge;
+    // Of the connection, where calls are written down.
+    uint32_t number;
     // Of the connection whose ACKs go this way, where the law counts connections.
     struct idle_flow life;
 };

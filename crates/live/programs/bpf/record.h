@@ -1,65 +1,72 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// Each call of a law, in the order of the calls: its arguments, and what became of the packet. A test calls the
-// law with the same arguments once more. Only objects that are compiled with RECORD write this down.
+// Each call of a law, in the order of the calls: its arguments, and what became of the packet. User space calls the law
+// with the same arguments once more. Only where the loader asks for it; else a verifier leaves all of this out.
 #ifndef TAILWATER_RECORD_H
 #define TAILWATER_RECORD_H
 
 #include "kernel.h"
+#include "setup.h"
 
-// Above zero, so that a place that holds zeros holds no event.
-enum event_kind { DATA = 1, ACKNOWLEDGEMENT, SAMPLES, FLOW, LEVEL, IDLE };
+enum call_kind { DATA = 1, ACKNOWLEDGEMENT, SAMPLES, FLOW, LEVEL, IDLE, CAPABLE };
 
-struct event {
+// The same struct as in `laws/src/replay.rs`.
+struct call {
     // By the clock of the lease.
     uint64_t now;
+    // From zero on. Processors write calls down in nearly this order.
+    uint32_t number;
     // What waits, and how large a packet of data is.
     uint32_t backlog, size;
     // RWNDQ: how many samples are taken, or flows are idle, and whether a flow begins or ends.
     uint32_t samples, flow_case;
-    // The window of the packet, and the one that the law returns.
+    // The number of the connection, from one on, in the order in which the law saw them.
+    uint32_t connection;
+    // The window of the packet, and the one that the law returns; of marks 1 if it marks packets that may carry one.
     uint16_t advertised, window;
     // `verdict` is an `enum reason`.
     uint8_t flags, scale, kind, verdict;
 };
 
-#ifdef RECORD
-
-enum { RECORDS = 1, MOST_EVENTS = 1 << 18 };
-
+// The loader makes it large enough.
 struct {
-    UINT(type, BPF_MAP_TYPE_ARRAY);
-    UINT(max_entries, MOST_EVENTS);
-    TYPE(key, uint32_t);
-    TYPE(value, struct event);
-} events SEC(".maps");
+    UINT(type, BPF_MAP_TYPE_RINGBUF);
+    UINT(max_entries, 4096);
+} calls SEC(".maps");
 
-uint32_t calls;
+uint32_t calls_made, connections_seen;
 
 // The number of a call of the law. The caller holds the lock of the port.
-INLINE uint32_t next_call(void) { return calls++; }
+INLINE uint32_t next_call(void) { return setup.records ? calls_made++ : 0; }
+
+// The same for a law without state, and so without a lock.
+INLINE uint32_t next_call_of_many(void) {
+    return setup.records ? __sync_fetch_and_add(&calls_made, 1) : 0;
+}
 
 // A call that needs no lock needs one for its number.
-INLINE void lock_to_record(struct bpf_spin_lock *lock) { bpf_spin_lock(lock); }
-INLINE void unlock_to_record(struct bpf_spin_lock *lock) { bpf_spin_unlock(lock); }
-
-INLINE void record(uint32_t number, const struct event *event) {
-    struct event *place = bpf_map_lookup_elem(&events, &number);
-    if (place) *place = *event;
+INLINE void lock_to_record(struct bpf_spin_lock *lock) {
+    if (setup.records) bpf_spin_lock(lock);
 }
 
-#else
-
-enum { RECORDS = 0 };
-
-INLINE uint32_t next_call(void) { return 0; }
-INLINE void lock_to_record(struct bpf_spin_lock *lock) { (void)lock; }
-INLINE void unlock_to_record(struct bpf_spin_lock *lock) { (void)lock; }
-
-INLINE void record(uint32_t number, const struct event *event) {
-    (void)number;
-    (void)event;
+INLINE void unlock_to_record(struct bpf_spin_lock *lock) {
+    if (setup.records) bpf_spin_unlock(lock);
 }
 
-#endif
+// The number of a connection, which is kept where it has none yet.
+INLINE uint32_t number_of(uint32_t *kept) {
+    if (!setup.records) return 0;
+    if (!*kept) *kept = __sync_fetch_and_add(&connections_seen, 1) + 1;
+    return *kept;
+}
+
+// A call for which the ring has no room lacks in the order of the numbers.
+APART void write_down(const struct call *call) {
+    bpf_ringbuf_output(&calls, call, sizeof *call, NO_WAKEUP);
+}
+
+#define RECORD(...) \
+    do { \
+        if (setup.records) write_down(&(struct call){__VA_ARGS__}); \
+    } while (0)
 
 #endif

@@ -51,7 +51,7 @@ INLINE void sample(struct rwndq_port *rwndq, uint64_t now, struct __sk_buff *skb
     }
     call = next_call();
     bpf_spin_unlock(&rwndq->lock);
-    record(call, &(struct event){.kind = SAMPLES, .now = now, .backlog = backlog, .samples = samples});
+    RECORD(.kind = SAMPLES, .number = call, .now = now, .backlog = backlog, .samples = samples);
 }
 
 // What passed before the first flow does not count; samples are taken at multiples of T. The caller holds the lock.
@@ -76,7 +76,7 @@ INLINE void let_idle_go(struct rwndq_port *rwndq, uint64_t now) {
     }
     call = next_call();
     bpf_spin_unlock(&rwndq->lock);
-    record(call, &(struct event){.kind = IDLE, .now = now, .samples = idle});
+    RECORD(.kind = IDLE, .number = call, .now = now, .samples = idle);
 }
 
 // Data of a connection were acknowledged: one that was idle counts again.
@@ -90,7 +90,7 @@ INLINE void note_life(struct rwndq_port *rwndq, struct flow *flow, uint32_t ack)
     if (counts) open_flow(rwndq, now);
     call = next_call();
     bpf_spin_unlock(&rwndq->lock);
-    record(call, &(struct event){.kind = FLOW, .now = now, .flow_case = counts ? RWNDQ_OPENS : 0});
+    RECORD(.kind = FLOW, .number = call, .now = now, .flow_case = counts ? RWNDQ_OPENS : 0);
 }
 
 // A connection opens or closes. It counts once, whatever is repeated, and only if it is known.
@@ -109,7 +109,7 @@ INLINE void count_flow(struct rwndq_port *rwndq, struct flow *flow, uint32_t wha
     }
     call = next_call();
     bpf_spin_unlock(&rwndq->lock);
-    record(call, &(struct event){.kind = FLOW, .now = now, .flow_case = changes ? what : 0});
+    RECORD(.kind = FLOW, .number = call, .now = now, .flow_case = changes ? what : 0);
 }
 
 // Data leave by the port.
@@ -126,12 +126,12 @@ int egress(struct __sk_buff *skb) {
     // A train of segments leaves as packets of this size.
     size = skb->gso_size ? segment.end_of_options + skb->gso_size : skb->len;
     // Most packets are no larger than the largest one so far, and need no lock to see that.
-    if (RECORDS || size > rwndq->state.max_size_bytes) {
+    if (setup.records || size > rwndq->state.max_size_bytes) {
         bpf_spin_lock(&rwndq->lock);
         rwndq_on_packet(&rwndq->state, size);
         call = next_call();
         bpf_spin_unlock(&rwndq->lock);
-        record(call, &(struct event){.kind = DATA, .now = now, .size = size});
+        RECORD(.kind = DATA, .number = call, .now = now, .size = size);
     }
     if (segment.flags & TCP_SYN) learn(skb, &segment);
     return TCX_NEXT;
@@ -169,13 +169,9 @@ int ingress(struct __sk_buff *skb) {
     call = next_call();
     unlock_to_record(&rwndq->lock);
     reason = rewrite(skb, &segment, keep_edge(&segment, flow, window));
-    record(call, &(struct event){.kind = ACKNOWLEDGEMENT,
-                                 .now = now,
-                                 .advertised = segment.window,
-                                 .window = window,
-                                 .flags = segment.flags,
-                                 .scale = scale,
-                                 .verdict = reason});
+    RECORD(.kind = ACKNOWLEDGEMENT, .number = call, .now = now, .advertised = segment.window,
+           .window = window, .flags = segment.flags, .scale = scale, .verdict = reason,
+           .connection = number_of(&flow->number));
     return count(reason);
 }
 

@@ -63,9 +63,12 @@ struct told_socket {
     // `min_rto` in ticks.
     uint32_t srtt_us, min_rtt_us, cwnd, min_rto, delivered_ce;
     uint8_t control[16];
-    uint32_t unused;
+    // Segments that its sender sent again so far, and those of them that had arrived already, as D-SACKs tell.
+    uint32_t retransmitted;
     // Two clocks at the same time, which tell how long a tick is.
     uint64_t jiffies, now;
+    // 1: the connection is over.
+    uint32_t needless, is_over;
 };
 
 enum told_kind { TRANSFER = 1, INCAST, DROP, TIMEOUT, LATE, SOCKET };

@@ -12,6 +12,8 @@ const volatile struct {
     uint32_t no_retract;
     // 1: the program decides and counts, and no packet changes.
     uint32_t shadow;
+    // 1: each call of the law is written down.
+    uint32_t records;
 } setup SEC(".rodata.setup");
 
 #endif

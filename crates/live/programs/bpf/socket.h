@@ -37,7 +37,12 @@ struct minmax {
 };
 struct tcp_sock {
     uint32_t srtt_us, snd_cwnd, mss_cache, delivered_ce;
+    // Segments that were sent again, and those that the receiver said it had already.
+    uint32_t total_retrans, dsack_dups;
     struct minmax rtt_min;
+};
+struct inet_sock {
+    uint16_t inet_sport;
 };
 // Reasons why queues drop; later kernels have more of them than earlier ones.
 enum skb_drop_reason {
@@ -52,6 +57,8 @@ enum skb_drop_reason {
 #define VALUE(name) __builtin_preserve_enum_value(*(typeof(enum skb_drop_reason) *)name, 1)
 // A field of the kernel's, found by its name.
 #define READ(to, from) bpf_probe_read_kernel(&(to), sizeof(to), __builtin_preserve_access_index(&(from)))
+// Whether the kernel has this field.
+#define HAS(field) __builtin_preserve_field_info(field, 2)
 
 INLINE int is_queues(uint32_t reason) {
     if (EXISTS(SKB_DROP_REASON_QDISC_DROP) && reason == VALUE(SKB_DROP_REASON_QDISC_DROP)) return 1;
@@ -67,11 +74,14 @@ INLINE int is_tcp(struct sock *sock) { return sock->sk_protocol == IPPROTO_TCP; 
 // The way of what a socket sends. Returns 0 if it is none of IP's.
 INLINE int way_of(struct sock *sock, struct way *way, uint32_t *is_v6) {
     const struct sock_common *common = &sock->__sk_common;
+    const struct inet_sock *inet = (const void *)sock;
     uint32_t near = common->skc_rcv_saddr, far = common->skc_daddr;
-    uint16_t family = common->skc_family;
+    uint16_t family = common->skc_family, port = 0;
     if (family != AF_INET && family != AF_INET6) return 0;
+    // A socket that closes has given its number (`skc_num`) back.
+    READ(port, inet->inet_sport);
     // As they lie in a header: that of this side first.
-    way->ports = (uint32_t)big16(common->skc_num) | (uint32_t)common->skc_dport << 16;
+    way->ports = (uint32_t)port | (uint32_t)common->skc_dport << 16;
     // A socket of IPv6 may speak IPv4, and then has those addresses.
     *is_v6 = family == AF_INET6 && far == 0;
     if (!*is_v6) {
@@ -103,6 +113,16 @@ INLINE int read_way(struct sk_buff *skb, struct way *way, uint32_t *is_v6) {
     return bpf_probe_read_kernel(&way->ports, sizeof way->ports, network + length) == 0;
 }
 
+// Segments that were sent again, and needlessly so (RFC 2883): not more than those. None where a kernel does not count.
+INLINE void read_retransmissions(struct sock *sock, uint32_t *sent, uint32_t *needless) {
+    const struct tcp_sock *tcp = (const void *)sock;
+    if (!HAS(tcp->total_retrans) || !HAS(tcp->dsack_dups)) return;
+    READ(*sent, tcp->total_retrans);
+    READ(*needless, tcp->dsack_dups);
+    // Networks duplicate, too.
+    if (*needless > *sent) *needless = *sent;
+}
+
 // What TCP knows of a connection.
 INLINE void read_socket(struct sock *sock, struct told_socket *told) {
     const struct tcp_sock *tcp = (const void *)sock;
@@ -115,6 +135,7 @@ INLINE void read_socket(struct sock *sock, struct told_socket *told) {
     READ(told->mss, tcp->mss_cache);
     READ(told->delivered_ce, tcp->delivered_ce);
     READ(told->min_rto, inet->icsk_rto_min);
+    read_retransmissions(sock, &told->retransmitted, &told->needless);
     told->jiffies = bpf_jiffies64();
     told->now = bpf_ktime_get_ns();
     READ(control, inet->icsk_ca_ops);

@@ -44,7 +44,7 @@ pub use losses::{LossEvent, Losses};
 #[cfg(feature = "kernel")]
 pub use maps::Maps;
 #[cfg(feature = "kernel")]
-pub use objects::{build, queue};
+pub use objects::{COMPILER, build, object, queue};
 #[cfg(feature = "kernel")]
 pub use pinned::{AttachedProgram, Pinned};
 #[cfg(feature = "kernel")]

@@ -25,6 +25,14 @@ pub fn build(law: &Loadable) -> u64 {
     hasher.finish()
 }
 
+/// The compiled program of a law; `None` if there is none of this name.
+pub fn object(law: &Loadable) -> Option<&'static [u8]> {
+    named(law.object).ok()
+}
+
+/// The compiler of the programs, as it calls itself.
+pub const COMPILER: &str = env!("TAILWATER_CLANG");
+
 /// The program that is called so.
 pub(crate) fn named(name: &str) -> Result<&'static [u8], LoadError> {
     let found = AT_PORTS.iter().find(|(own, _)| *own == name);

@@ -6,13 +6,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
-use laws::Loadable;
-use libbpf_rs::{MapHandle, Object, ObjectBuilder, OpenObject, ProgramInput, ProgramMut};
+use laws::{Call, Loadable};
+use libbpf_rs::{MapCore, MapHandle, Object, ObjectBuilder, OpenObject, ProgramInput, ProgramMut};
 
 use crate::error::LoadError;
 use crate::maps::Maps;
 use crate::objects;
 use crate::reason::Reason;
+use crate::ring_reader::RingReader;
 
 /// Which way a packet goes through the device of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +39,10 @@ impl Direction {
 
 /// Options fixed at load time.
 #[derive(Clone, Copy, Default, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own, as the program has them"
+)]
 pub struct Setup {
     /// ACKs come in by another device than their data leave by: the program that data meet tells the one that ACKs
     /// meet where the queue is.
@@ -46,6 +51,8 @@ pub struct Setup {
     pub no_retract: bool,
     /// The law decides and counts, and changes no packet.
     pub shadow: bool,
+    /// Each call of the law is written down, for [`Port::calls`].
+    pub records: bool,
 }
 
 /// A law in the kernel. It goes when this is dropped, unless it was attached for longer.
@@ -62,15 +69,28 @@ impl Port {
 
     /// Loads a law that does what `setup` asks for besides.
     pub fn load_with(law: &Loadable, setup: Setup) -> Result<Self, LoadError> {
-        let mut open = opened(objects::named(law.object)?)?;
+        Self::load_object(law, objects::named(law.object)?, setup)
+    }
+
+    /// The same with another object of the law, for tests.
+    #[doc(hidden)]
+    pub fn load_object(law: &Loadable, object: &[u8], setup: Setup) -> Result<Self, LoadError> {
+        let mut open = opened(object)?;
         let mut map = open.maps_mut().find(|map| map.name() == SETUP);
         let value = map.as_mut().and_then(|map| map.initial_value_mut());
-        let value = value.filter(|value| value.len() == 12);
-        let asked = [setup.apart, setup.no_retract, setup.shadow];
+        let value = value.filter(|value| value.len() == 16);
+        let asked = [setup.apart, setup.no_retract, setup.shadow, setup.records];
         let asked = asked.map(|asked| u32::from(asked).to_ne_bytes());
         value
             .ok_or(LoadError::Lacks("settings of its own"))?
             .copy_from_slice(asked.as_flattened());
+        let mut ring = open.maps_mut().find(|map| map.name() == CALLS);
+        if setup.records
+            && let Some(ring) = &mut ring
+        {
+            let sized = ring.set_max_entries(CALLS_BYTES);
+            sized.map_err(|error| LoadError::Refused("make room for calls", error))?;
+        }
         Self::made(law, verified(open)?)
     }
 
@@ -102,6 +122,17 @@ impl Port {
     /// What the law is told and tells.
     pub fn maps(&self) -> &Maps {
         &self.maps
+    }
+
+    /// Listens to the calls of the law, where its setup asks for them. A call that is missing in the order of the numbers
+    /// had no room.
+    pub fn calls(&self) -> Result<RingReader<Call>, LoadError> {
+        let mut maps = self.object.maps();
+        let ring = maps.find(|map| map.name() == CALLS);
+        let ring = ring.ok_or(LoadError::Lacks("map of calls"))?;
+        let ring = MapHandle::try_from(&ring);
+        let ring = ring.map_err(|error| LoadError::Refused("open a map", error))?;
+        RingReader::at(&ring, Call::read)
     }
 
     /// See [`Maps::renew`].
@@ -235,6 +266,9 @@ fn link(
 
 /// `setup` of `bpf/setup.h`.
 const SETUP: &str = ".rodata.setup";
+/// The ring of `bpf/record.h`, and its bytes: 340,000 calls, those of a tenth of a second at most.
+const CALLS: &str = "calls";
+const CALLS_BYTES: u32 = 16 << 20;
 
 /// Bytes that a frame may grow by in a test run; programs here change none of its length.
 const ROOM: usize = 64;

@@ -54,6 +54,24 @@ pub struct AttachLine {
     pub hints: Vec<String>,
 }
 
+/// The decisions of a law in the shadow were written down.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoggedLine {
+    /// The device.
+    pub device: String,
+    /// The name of its network namespace; empty for that of the command.
+    pub netns: String,
+    /// The law.
+    pub scheme: String,
+    /// For how long it looked on.
+    pub seconds: f64,
+    /// Calls of the law.
+    pub calls: u64,
+    /// Decisions about packets among them.
+    pub decisions: u64,
+}
+
 /// The action of an attach.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -14,6 +14,7 @@
 //! # Ok::<(), protocol::Unreadable>(())
 //! ```
 
+mod decisions;
 mod deployment;
 mod emulation;
 mod file;
@@ -26,9 +27,12 @@ use std::fmt;
 use observed::trial::{TrialEnd, TrialFlow, TrialPeriod};
 use serde::{Deserialize, Serialize};
 
+pub use decisions::{
+    Certificate, DecidedBy, DecisionLog, LEAST_DECISIONS, Uncertified, certify, law_sha256, sha256,
+};
 pub use deployment::{
     AttachAction, AttachLine, CheckState, Checked, DetachAction, DetachLine, DoctorLine,
-    LoadedProgram, Passed, Reading, SchemeSupport, StatusLine,
+    LoadedProgram, LoggedLine, Passed, Reading, SchemeSupport, StatusLine,
 };
 pub use emulation::{
     BedLine, CaptureLine, ClaimLine, ClaimResult, ClaimValue, DownLine, EmulationLine, Instead,
@@ -78,6 +82,8 @@ pub enum Line {
     Observed(Box<observed::Observation>),
     /// A law was attached.
     Attach(AttachLine),
+    /// The decisions of a law in the shadow were written down.
+    Logged(LoggedLine),
     /// A law that is attached.
     Attached(Box<StatusLine>),
     /// A law was detached.

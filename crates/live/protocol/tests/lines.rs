@@ -8,9 +8,9 @@ use protocol::{
     AttachAction, AttachLine, BedLine, CaptureLine, CheckState, Checked, ClaimLine, ClaimResult,
     ClaimValue, DetachAction, DetachLine, DoctorLine, DownLine, EmulationLine, FailedLine,
     FetchedLine, FlowRow, Instead, LacksLine, Line, LinuxMetrics, LinuxRun, LoadedProgram,
-    LossKind, LowAcks, NoteLine, Passed, PointLine, ProblemLine, Reading, Results, SchemeSupport,
-    ServedAt, ServedLine, ServingLine, Settings, SkippedLine, SlotLengths, StatusLine,
-    TrialBeginLine, TwinLine, UpLine,
+    LoggedLine, LossKind, LowAcks, NoteLine, Passed, PointLine, ProblemLine, Reading, Results,
+    SchemeSupport, ServedAt, ServedLine, ServingLine, Settings, SkippedLine, SlotLengths,
+    StatusLine, TrialBeginLine, TwinLine, UpLine,
 };
 
 fn word(text: &str) -> String {
@@ -319,6 +319,14 @@ fn of_machines() -> Vec<Line> {
             seconds: 10.0,
             ..Observation::default()
         })),
+        Line::Logged(LoggedLine {
+            device: word("eth1"),
+            netns: word(""),
+            scheme: word("hscc"),
+            seconds: 600.5,
+            calls: 4_000_000,
+            decisions: 1_000_000,
+        }),
         Line::TrialBegin(TrialBeginLine {
             plan: word("9f86d081"),
         }),

@@ -27,7 +27,7 @@ use tables::flows;
 pub use tables::flows::{ColumnNames, FlowTrace, HostNames, Reading, TraceWindow, TracedFlow};
 
 use crate::suggest;
-pub use flows::is_path;
+use flows::is_path;
 
 /// A trace that comes with the program.
 #[derive(Debug)]
@@ -150,5 +150,9 @@ impl Quantity for TraceChoice {
                 Self::expected()
             ),
         })
+    }
+
+    fn is_path() -> Option<fn(&str) -> bool> {
+        Some(is_path)
     }
 }

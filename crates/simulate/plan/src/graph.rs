@@ -25,7 +25,7 @@ use fabric::Layer;
 
 use crate::suggest;
 pub use builtin::{BUILTINS, Builtin};
-pub use file::is_path;
+use file::is_path;
 
 /// Nodes and links between them: two nodes have at most one link, and no link leads from a node to itself. Every node can
 /// be reached from every other, unless `apart` says otherwise.
@@ -292,6 +292,10 @@ impl Quantity for GraphChoice {
                 Self::expected()
             ),
         })
+    }
+
+    fn is_path() -> Option<fn(&str) -> bool> {
+        Some(is_path)
     }
 }
 

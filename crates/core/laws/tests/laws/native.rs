@@ -43,7 +43,7 @@ fn the_laws_compile_for_the_kernel() {
     assert!(output.status.success(), "{errors}");
     assert_eq!(
         said,
-        "flight.h compiles for BPF\ngrant.h compiles for BPF\nhscc.h compiles for BPF\nidle.h compiles for BPF\nrwndq.h compiles for BPF\n"
+        "flight.h compiles for BPF\ngrant.h compiles for BPF\nhscc.h compiles for BPF\nidle.h compiles for BPF\nmark.h compiles for BPF\nrwndq.h compiles for BPF\n"
     );
 }
 

@@ -1,12 +1,13 @@
 //! Arguments of `attach`, `status`, `detach` and `doctor`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueHint};
 use schemes::linux::kernel_laws;
 
-use super::examples::{ATTACH, DETACH, DOCTOR, OBSERVE, TRIAL};
+use super::examples::{ATTACH, CERTIFY, DETACH, DOCTOR, OBSERVE, TRIAL};
 use super::law::LawArgs;
 use super::observe::ObserveArgs;
 use super::text_or_json::TextOrJson;
@@ -21,6 +22,9 @@ pub(crate) enum DeployCommand {
     /// Put a law at a port of this machine, which forwards or receives
     #[command(after_help = ATTACH)]
     Attach(AttachArgs),
+    /// Prove that a law decides in this kernel as in the simulator, bit by bit, from a log of `attach --shadow`
+    #[command(after_help = CERTIFY)]
+    Certify(CertifyArgs),
     /// Try whether a law helps: it acts in periods that coins choose, and the others are compared with these
     #[command(after_help = TRIAL)]
     Trial(TrialArgs),
@@ -58,6 +62,14 @@ pub(crate) struct AttachArgs {
     /// Decide and count, and change no packet: `status` tells how many the law would have changed
     #[arg(long)]
     pub(crate) shadow: bool,
+    /// With --shadow, the new file for every decision with what it was based on, without addresses. The command watches until
+    /// --for is over or Ctrl-C comes, and nothing stays; `certify` reads the file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "shadow", requires = "lease", conflicts_with = "dry_run")]
+    pub(crate) log: Option<PathBuf>,
+    /// Act only if this certificate, which `certify` wrote, holds for this kernel, its types, the compiler and the text of the
+    /// law, and for at least 1,000,000 decisions
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "shadow")]
+    pub(crate) certified: Option<PathBuf>,
     /// How long the law acts, as in 90s, 10m or 2h; then everything passes, whoever has died meanwhile
     #[arg(long = "for", value_name = "TIME", value_parser = lease, required_unless_present = "permanent")]
     pub(crate) lease: Option<Duration>,
@@ -79,6 +91,19 @@ fn laws() -> PossibleValuesParser {
     laws.map(|law| PossibleValue::new(law.name).help(law.summary))
         .collect::<Vec<_>>()
         .into()
+}
+
+#[derive(Args)]
+pub(crate) struct CertifyArgs {
+    /// The log of decisions, which `attach --shadow --log` wrote
+    #[arg(value_name = "LOG", value_hint = ValueHint::FilePath)]
+    pub(crate) log: PathBuf,
+    /// The file of the certificate [default: LOG with the ending .certificate.json]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) out: Option<PathBuf>,
+    /// How to print what was found
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) format: TextOrJson,
 }
 
 #[derive(Args)]

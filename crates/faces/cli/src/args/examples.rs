@@ -71,6 +71,7 @@ pub(super) const OBSERVE: &str = "\
 Examples:
   sudo tailwater observe --for 60s
   sudo tailwater observe --dev eth1 --for 60s --predict
+  sudo tailwater observe --dev eth1 --dev eth2 --for 10m
   sudo tailwater observe --dev eth1 --for 10m --out seen.toml
   tailwater run seen.toml
   sudo tailwater observe --dev eth1 --for 1h --incident incident.toml
@@ -90,10 +91,21 @@ Examples:
   sudo tailwater attach rcc --dev eth0 --set rcc.max_queue=60KB --for 1h
   sudo tailwater attach hscc --dev eth1 --for 10m --dry-run
   sudo tailwater attach hscc --dev eth1 --for 10m --shadow
+  sudo tailwater attach hscc --dev eth1 --for 10m --shadow --log decisions.log
 
 The same command again renews the lease; with other settings it changes them while the law works.
 
 Exit status: 0 done, 1 failed, 2 the input was wrong, 3 the machine lacks something.";
+
+pub(super) const CERTIFY: &str = "\
+Examples:
+  sudo tailwater attach hscc --dev eth1 --for 10m --shadow --log decisions.log
+  tailwater certify decisions.log
+  sudo tailwater attach hscc --dev eth1 --for 10m --certified decisions.certificate.json
+
+It calls the text of the law once more for every call of the kernel. Do it again behind each upgrade of the kernel.
+
+Exit status: 0 every decision is equal, 1 one is not, or calls are missing, 2 the input was wrong.";
 
 pub(super) const TRIAL: &str = "\
 Examples:

@@ -11,10 +11,10 @@ use super::value::watch;
 #[derive(Args)]
 pub(crate) struct ObserveArgs {
     /// The device: that of a host, or the port of a box that forwards whose queue fills [default: that of the default
-    /// route]
+    /// route]. Given several times, one process watches all of them
     #[arg(long, value_name = "DEV")]
-    pub(crate) dev: Option<String>,
-    /// The network namespace of the device [default: that of this command]
+    pub(crate) dev: Vec<String>,
+    /// The network namespace of the devices [default: that of this command]
     #[arg(long, value_name = "NAME", requires = "dev")]
     pub(crate) netns: Option<String>,
     /// For how long, as in 90s, 10m or 2h; Ctrl-C ends it earlier
@@ -34,7 +34,7 @@ pub(crate) struct ObserveArgs {
     /// Print every flow
     #[arg(long)]
     pub(crate) flows: bool,
-    /// Exit with status 1 if the verdict is incast
+    /// Exit with status 1 if a verdict is incast
     #[arg(long)]
     pub(crate) fail_on_incast: bool,
     /// Answer Prometheus at this address of the machine's own, as in 127.0.0.1:9123, meanwhile

@@ -15,11 +15,18 @@ fn a_job_takes_the_files_of_its_scenario_with_it_and_runs_from_any_index() {
     fs::create_dir(workspace.path("data")).expect("a folder for the test");
     let mut flows = "start_us,size_bytes,sender,receiver\n".to_owned();
     for flow in 0..40 {
-        writeln!(flows, "{},20000,{},8", flow * 300, flow % 8).expect("a string");
+        writeln!(flows, "{},20000,h{},h8", flow * 300, flow % 8).expect("a string");
     }
-    fs::write(workspace.path("data/flows.csv"), flows).expect("a file for the test");
+    let mut hosts = String::new();
+    for host in 0..9 {
+        writeln!(hosts, "h{host},{host}").expect("a string");
+    }
+    for (name, text) in [("flows.csv", flows), ("hosts.csv", hosts)] {
+        fs::write(workspace.path("data").join(name), text).expect("a file for the test");
+    }
     let sweep = "incast --scheme newreno,dctcp --seeds 3 --set workload.kind=trace \
-        --set workload.trace=data/flows.csv --set topology.hosts=9 --set link.jitter=1us";
+        --set workload.trace=data/flows.csv --set workload.host_names=data/hosts.csv --set topology.hosts=9 \
+        --set link.jitter=1us";
     workspace.answer(&format!("plan {sweep} --shards 3 --for slurm --out slurm"));
     workspace.answer(&format!(
         "plan {sweep} --shards 3 --for hyperqueue --out hq"
@@ -28,12 +35,16 @@ fn a_job_takes_the_files_of_its_scenario_with_it_and_runs_from_any_index() {
         "plan {sweep} --shards 3 --for kubernetes --out pods"
     ));
     let text = fs::read_to_string(workspace.path("slurm/sweep.toml")).expect("a scenario");
-    assert!(text.contains("trace = \"flows.csv\""), "{text}");
+    for line in ["trace = \"flows.csv\"", "host_names = \"hosts.csv\""] {
+        assert!(text.contains(line), "{text}");
+    }
     let job = fs::read_to_string(workspace.path("slurm/job.sbatch")).expect("a script");
     assert!(job.contains("#SBATCH --array=0-2\n"), "{job}");
     let job = fs::read_to_string(workspace.path("pods/job.yaml")).expect("a manifest");
     assert!(
-        job.contains("completions: 3\n") && job.contains("\"flows.csv\": \""),
+        job.contains("completions: 3\n")
+            && job.contains("\"flows.csv\": \"")
+            && job.contains("\"hosts.csv\": \""),
         "{job}"
     );
     let again = workspace.refusal(&format!("plan {sweep} --shards 3 --for slurm --out slurm"));
@@ -159,15 +170,9 @@ fn a_thousand_points_by_every_system_have_equal_bytes_and_shards_take_equal_time
     whole(&workspace, "whole");
     assert_eq!(workspace.json("whole/run/run.json")["runs"], 1000);
     let outputs = run_job(&workspace, "from-zero", System::Slurm(0), 10);
-    let most = outputs.iter().copied().fold(0.0, f64::max);
-    let least = outputs.iter().copied().fold(f64::MAX, f64::min);
     println!(
         "CPU seconds of shards: {outputs:.2?}, expected {}",
         estimate["shards"][0]["processor_s"]
-    );
-    assert!(
-        most < 1.1 * least,
-        "shards took {least} to {most} s of CPU time"
     );
     run_job(&workspace, "from-one", System::Slurm(1), 10);
     run_job(&workspace, "pods", System::Kubernetes, 10);
@@ -179,6 +184,13 @@ fn a_thousand_points_by_every_system_have_equal_bytes_and_shards_take_equal_time
             workspace.assert_same(&format!("{folder}/run"), "whole/run");
         }
     }
+    // Last, as other work on the machine may change times, and bytes never.
+    let most = outputs.iter().copied().fold(0.0, f64::max);
+    let least = outputs.iter().copied().fold(f64::MAX, f64::min);
+    assert!(
+        most < 1.1 * least,
+        "shards took {least} to {most} s of CPU time"
+    );
 }
 
 /// A batch system as a job sees it.

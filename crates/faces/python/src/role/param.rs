@@ -63,6 +63,7 @@ impl Kind {
                 expected: Q::expected,
                 choices: Q::choices,
                 check: |text| Q::parse(text).map(drop),
+                is_path: Q::is_path,
             }
         }
         match self {

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use base::cast::real;
+use base::cast::{count, real};
 use machine::netlink::Limit;
-use observed::{Cost, Flow, IncastBurst, Loss, Observation, Queue, judge, percentile};
+use observed::{
+    Cost, Flow, IncastBurst, Loss, Observation, Queue, SentAgain, judge, needless, percentile,
+};
 use programs::Direction;
 use programs::observer::{FlowDirection, Observer, ObserverEvent, Socket, Totals, Transfer};
 
@@ -27,8 +29,12 @@ pub(crate) struct Count {
     first: Vec<u32>,
     /// Of each connection the last word.
     sockets: BTreeMap<FlowDirection, Socket>,
+    /// Segments sent again on connections that are over: all, and those that had arrived already.
+    sent_again: BTreeMap<FlowDirection, (u64, u64)>,
     /// Flows and events beyond what is kept.
     lost: u64,
+    /// How many devices this process watches, which share its time and what it may keep.
+    among: usize,
     cost: Cost,
     /// Processor time of this process in the beginning.
     own: Duration,
@@ -46,11 +52,18 @@ impl Count {
             losses: Vec::new(),
             first: Vec::new(),
             sockets: BTreeMap::new(),
+            sent_again: BTreeMap::new(),
             lost: 0,
+            among: 1,
             cost: Cost::default(),
             own: own_time(),
             now: begin,
         }
+    }
+
+    /// The same where this process watches this many devices.
+    pub(super) fn among(self, among: usize) -> Self {
+        Self { among, ..self }
     }
 
     /// Reads what was told, and makes room now and then.
@@ -103,6 +116,7 @@ impl Count {
         self.losses.clear();
         self.first.clear();
         self.sockets.clear();
+        self.sent_again.clear();
         std::mem::take(&mut self.flows)
     }
 
@@ -112,7 +126,7 @@ impl Count {
     }
 
     fn note(&mut self, told: ObserverEvent) {
-        if self.crowds.len().max(self.losses.len()) >= MOST_EVENTS {
+        if self.crowds.len().max(self.losses.len()) >= MOST_EVENTS / self.among {
             self.lost += 1;
             return;
         }
@@ -137,10 +151,18 @@ impl Count {
             ObserverEvent::Timeout(way, at, since) | ObserverEvent::Late(way, at, since) => {
                 lose(&way, at, since, true);
             }
-            ObserverEvent::Socket(way, socket) => {
-                if self.sockets.len() < MOST_FLOWS {
-                    self.sockets.insert(way, socket);
+            ObserverEvent::Socket(way, mut socket) => {
+                if self.sockets.len() >= MOST_FLOWS / self.among {
+                    return;
                 }
+                if socket.is_over && socket.retransmitted > 0 {
+                    let (sent, needless) = self.sent_again.entry(way).or_default();
+                    *sent += u64::from(socket.retransmitted);
+                    *needless += u64::from(socket.needless);
+                    // Another connection may have the same ports.
+                    (socket.retransmitted, socket.needless) = (0, 0);
+                }
+                self.sockets.insert(way, socket);
             }
         }
     }
@@ -150,7 +172,7 @@ impl Count {
         if transfer.bytes == 0 {
             return;
         }
-        if self.flows.len() >= MOST_FLOWS {
+        if self.flows.len() >= MOST_FLOWS / self.among {
             self.lost += 1;
             return;
         }
@@ -209,6 +231,7 @@ impl Count {
         let waited_s: f64 = self.flows.iter().map(|flow| flow.waited_s).sum();
         let flows = self.flows.len() as u64;
         let inferred = self.flows.iter().filter(|flow| !flow.is_told).count() as u64;
+        let needless = needless(&self.flows, &self.sent_again());
         let last = degrees
             .iter()
             .rposition(|count| *count > 0)
@@ -257,6 +280,8 @@ impl Count {
             timeouts: sum(|flow| flow.timeouts),
             fast_retransmits: sum(|flow| flow.fast_retransmits),
             probes: sum(|flow| flow.probes),
+            needless_timeouts: needless.timeouts,
+            needless_fast_retransmits: needless.fast_retransmits,
             repeats: sum(|flow| flow.repeats),
             syn_repeats: totals.syn_repeats,
             syn_ack_repeats: totals.syn_ack_repeats,
@@ -269,6 +294,22 @@ impl Count {
         self.add_sockets(&mut seen, totals);
         seen.judged = judge(&seen, &self.flows, &self.crowds, &self.losses);
         seen
+    }
+
+    /// What each connection has sent again.
+    fn sent_again(&self) -> Vec<SentAgain> {
+        let of = |way: &FlowDirection, segments, needless| SentAgain {
+            sender: way.from.to_string(),
+            receiver: way.to.to_string(),
+            segments,
+            needless,
+        };
+        let over = self.sent_again.iter();
+        let over = over.map(|(way, (sent, needless))| of(way, *sent, *needless));
+        let open = self.sockets.iter();
+        let open = open.filter(|(_, socket)| socket.retransmitted > 0);
+        let open = open.map(|(way, one)| of(way, one.retransmitted.into(), one.needless.into()));
+        over.chain(open).collect()
     }
 
     /// Adds the values of sockets: the most common one where they differ.
@@ -299,7 +340,7 @@ impl Count {
 
     fn own_share(&self, time: Duration) -> f64 {
         let own = own_time().saturating_sub(self.own);
-        own.as_secs_f64() / time.as_secs_f64().max(1e-9)
+        own.as_secs_f64() / time.as_secs_f64().max(1e-9) / count(self.among)
     }
 }
 
@@ -325,6 +366,6 @@ const MSS: u32 = 1_448;
 const SWEEP: Duration = Duration::from_secs(1);
 /// And those that are silent for so long.
 const FORGOTTEN: Duration = Duration::from_secs(30);
-/// A flow takes about 200 bytes.
+/// Of all devices together. A flow takes about 200 bytes.
 const MOST_FLOWS: usize = 1_000_000;
 const MOST_EVENTS: usize = 1_000_000;

@@ -25,6 +25,12 @@ pub(super) struct Attach {
     no_retract: bool,
     #[arg(long)]
     shadow: bool,
+    /// A new file for what it decides in the shadow
+    #[arg(long, requires = "shadow", requires = "lease_s")]
+    log: Option<PathBuf>,
+    /// The certificate of decisions on this machine
+    #[arg(long, conflicts_with = "shadow")]
+    certified: Option<PathBuf>,
     /// The lease in seconds [default: for ever]
     #[arg(long)]
     lease_s: Option<u64>,
@@ -34,8 +40,9 @@ pub(super) struct Attach {
 
 #[derive(Args)]
 pub(super) struct Observe {
-    #[arg(long)]
-    dev: String,
+    /// A device; several are watched at once
+    #[arg(long, required = true)]
+    dev: Vec<String>,
     /// The name of a network namespace
     #[arg(long, default_value = "")]
     netns: String,
@@ -110,7 +117,7 @@ mod with_programs {
                 let (last, first) = names.split_last().expect("there are laws");
                 problem.help(format!("attach {} or {last}", first.join(", ")))
             })?;
-            let done = deploy::attach(&deploy::Attach {
+            let order = deploy::Attach {
                 scheme,
                 device: self.dev,
                 netns: self.netns,
@@ -121,7 +128,12 @@ mod with_programs {
                 shadow: self.shadow,
                 lease: self.lease_s.map_or(Duration::MAX, Duration::from_secs),
                 dry_run: self.dry_run,
-            });
+                certified: self.certified,
+            };
+            if let Some(file) = &self.log {
+                return Ok(deploy::log(&order, file, &mut line)?);
+            }
+            let done = deploy::attach(&order);
             drop_all()?;
             line(&Line::Attach(done?));
             Ok(())
@@ -131,7 +143,7 @@ mod with_programs {
     impl Observe {
         pub(crate) fn observe(self) -> Result<(), Stop> {
             let order = deploy::Observe {
-                device: self.dev,
+                devices: self.dev,
                 netns: self.netns,
                 time: Duration::from_secs(self.time_s),
                 metrics: self.metrics.as_deref().map(loopback).transpose()?,

@@ -3,12 +3,15 @@
 #![cfg(target_os = "linux")]
 
 mod bed;
+mod certificates;
 mod cures;
+mod devices;
 mod grants;
 mod guide;
 mod mice;
 mod observe;
 mod trial;
+mod trials;
 
 use std::fs;
 use std::io::{Read, Write};

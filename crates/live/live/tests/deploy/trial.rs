@@ -15,35 +15,16 @@ use crate::Ends;
 use crate::bed::{Bed, PORT, SWITCH, line, program, run};
 
 /// A plan of short periods, in a file, which goes with this.
-struct PlanFile(PathBuf);
+pub(crate) struct PlanFile(PathBuf);
 
 impl PlanFile {
     fn new(bed: &Bed, schedule: &[bool], period_s: f64) -> Self {
-        let plan = TrialPlan {
-            version: "1".to_owned(),
-            law: "hscc".to_owned(),
-            sets: Vec::new(),
-            buffer: None,
-            device: PORT.to_owned(),
-            netns: bed.namespace(SWITCH),
-            shape: TrialShape {
-                periods: 4,
-                period_s,
-                settle_s: 0.05,
-            },
-            seed: 1,
-            schedule: schedule.to_vec(),
-            measure: TrialMeasure::P50,
-            goal: None,
-            guard: TrialGuard { worse: 9.0 },
-            leaves: true,
-            flows_before: 10,
-            before_s: 1.0,
-            expected: None,
-            analysis: String::new(),
-        };
+        Self::of(bed, &plan(bed, schedule, period_s))
+    }
+
+    pub(crate) fn of(bed: &Bed, plan: &TrialPlan) -> Self {
         let file = std::env::temp_dir().join(format!("{}.json", bed.namespace("plan")));
-        fs::write(&file, serde_json::to_vec(&plan).expect("JSON")).expect("a file");
+        fs::write(&file, serde_json::to_vec(plan).expect("JSON")).expect("a file");
         Self(file)
     }
 
@@ -53,10 +34,37 @@ impl PlanFile {
     }
 
     /// A trial that goes on.
-    fn begun(&self) -> Child {
+    pub(crate) fn begun(&self) -> Child {
         let mut command = Command::new(program());
         let child = command.args(self.words()).stdout(Stdio::piped()).spawn();
         child.expect("the program starts")
+    }
+}
+
+/// A plan for HSCC at the port, without a prediction.
+pub(crate) fn plan(bed: &Bed, schedule: &[bool], period_s: f64) -> TrialPlan {
+    TrialPlan {
+        version: "1".to_owned(),
+        law: "hscc".to_owned(),
+        sets: Vec::new(),
+        buffer: None,
+        device: PORT.to_owned(),
+        netns: bed.namespace(SWITCH),
+        shape: TrialShape {
+            periods: u32::try_from(schedule.len()).expect("few"),
+            period_s,
+            settle_s: 0.05,
+        },
+        seed: 1,
+        schedule: schedule.to_vec(),
+        measure: TrialMeasure::P50,
+        goal: None,
+        guard: TrialGuard { worse: 9.0 },
+        leaves: true,
+        flows_before: 10,
+        before_s: 1.0,
+        expected: None,
+        analysis: String::new(),
     }
 }
 
@@ -67,25 +75,25 @@ impl Drop for PlanFile {
 }
 
 /// The lines of a trial.
-fn told(child: Child) -> Vec<Value> {
+pub(crate) fn told(child: Child) -> Vec<Value> {
     let output = child.wait_with_output().expect("it ends");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{} {text}", output.status);
     text.lines().map(line).collect()
 }
 
-fn of_type<'a>(lines: &'a [Value], kind: &str) -> Vec<&'a Value> {
+pub(crate) fn of_type<'a>(lines: &'a [Value], kind: &str) -> Vec<&'a Value> {
     lines.iter().filter(|line| line["type"] == kind).collect()
 }
 
 /// The state of the port, if something stands there.
-fn state(bed: &Bed) -> Option<Value> {
+pub(crate) fn state(bed: &Bed) -> Option<Value> {
     let switch = bed.namespace(SWITCH);
     run(&["status", "--dev", PORT, "--netns", &switch]).pop()
 }
 
 /// Waits until the law acts, or does not.
-fn waits_for(bed: &Bed, acts: bool, at_most: Duration) {
+pub(crate) fn waits_for(bed: &Bed, acts: bool, at_most: Duration) {
     let begin = machine::clock::now();
     while state(bed).is_none_or(|state| state["acts"] != acts) {
         assert!(
@@ -98,7 +106,7 @@ fn waits_for(bed: &Bed, acts: bool, at_most: Duration) {
 }
 
 /// While flows pass the port.
-fn with_traffic<T>(bed: &Bed, act: impl FnOnce() -> T) -> T {
+pub(crate) fn with_traffic<T>(bed: &Bed, act: impl FnOnce() -> T) -> T {
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {

@@ -406,7 +406,7 @@ fn ways(things: usize, seed: u64, purpose: u64) -> Vec<u64> {
 /// with a level of 5 % ten are called on average, and more than ten in 39 of 100 such series. With one of 32, six are
 /// called on average, and more than ten in 5 of 100 series. It is also the smallest level that six pairs can reach: all
 /// their coins agree in two of 64 ways.
-const ALPHA: f64 = 1.0 / 32.0;
+pub const ALPHA: f64 = 1.0 / 32.0;
 /// Fewer pairs agree by chance too often.
 const LEAST_PAIRS: usize = 6;
 /// A period with fewer flows has no measure.

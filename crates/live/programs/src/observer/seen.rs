@@ -73,6 +73,12 @@ pub struct Socket {
     pub delivered_ce: u32,
     /// The congestion control.
     pub control: String,
+    /// Segments that it has sent again.
+    pub retransmitted: u32,
+    /// The part of them that had arrived already, as D-SACKs tell (RFC 2883).
+    pub needless: u32,
+    /// Whether the connection is over, so that these are its last numbers.
+    pub is_over: bool,
 }
 
 /// An event, reported when it happens.
@@ -90,7 +96,8 @@ pub enum ObserverEvent {
     /// Data came a second time behind a silence, from a sender of another machine; its transfer began at the second
     /// time.
     Late(FlowDirection, Duration, Duration),
-    /// The TCP state of a connection that closes, or that has lost something for the first time.
+    /// The TCP state of a connection that closes, that has lost something for the first time, or that knows of something
+    /// needless among its repairs.
     Socket(FlowDirection, Socket),
 }
 
@@ -201,6 +208,9 @@ impl Socket {
             min_rto: Duration::from_secs(1) * ticks / hertz,
             delivered_ce: word(bytes, 64)?,
             control: String::from_utf8_lossy(name).into_owned(),
+            retransmitted: word(bytes, 84)?,
+            needless: word(bytes, 104)?,
+            is_over: word(bytes, 108)? == 1,
         })
     }
 }

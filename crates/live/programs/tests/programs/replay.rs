@@ -1,14 +1,13 @@
-//! What a law did in the kernel, it does again outside of it: the same text, the same arguments, the same windows.
+//! A law in the kernel does what its text says: every call that a live run made is made again, with the same result.
 
 use std::thread;
 use std::time::Duration;
 
-use laws::{Idle, Loadable};
+use laws::{Call, Hscc, Idle, Loadable, Replay};
 use libbpf_rs::{MapCore, MapFlags};
-use programs::{Port, Reason};
+use programs::{Port, Reason, Setup};
 
 use crate::bed::Bed;
-use crate::frame::flags;
 use crate::live::{INTERVAL, SENDERS, SIZE, attached, hscc, rwndq};
 use crate::loaded;
 
@@ -19,23 +18,19 @@ fn hscc_replays_what_it_did_in_the_kernel_bit_by_bit() {
 
 /// How often the law was called, switched and lowered a window.
 fn hscc_replays() -> Option<Result<(), String>> {
-    let law = hscc();
-    let seen = recorded(&law.loadable(), HSCC, 8)?;
-    let (mut replayed, mut switched, mut lowered) = (law, 0, 0);
-    for (number, event) in seen.events.iter().enumerate() {
-        if event.kind == LEVEL {
-            let was = replayed.is_on();
-            replayed.on_level(event.backlog.into());
-            switched += usize::from(replayed.is_on() != was);
-        } else {
-            let window = replayed.window(flags(event.flags), event.advertised, event.scale);
-            assert_eq!(window, event.window, "call {number}: {event:?}");
-            assert_eq!(event.verdict, verdict(event, window), "{event:?}");
-            lowered += usize::from(window < event.advertised);
-        }
+    let law = hscc().loadable();
+    let seen = recorded(&law, 8)?;
+    let mut replayed = Replay::of(law.object, &law.memory).expect("a law");
+    let is_on = |replayed: &Replay| Hscc::from_memory(&replayed.to_memory()).map(|law| law.is_on());
+    let (mut switched, mut lowered) = (0, 0);
+    for call in &seen.calls {
+        let was = is_on(&replayed);
+        replay(&mut replayed, call);
+        switched += usize::from(is_on(&replayed) != was);
+        lowered += usize::from(is_lower(call));
     }
     assert_eq!(replayed.to_memory(), seen.memory, "the state in the end");
-    let calls = seen.events.len();
+    let calls = seen.calls.len();
     let is_enough = calls > 5_000 && switched > 10 && lowered > 500;
     let told = format!("{calls} calls, {switched} switches, {lowered} lower windows");
     Some(is_enough.then_some(()).ok_or(told))
@@ -61,46 +56,31 @@ fn rwndq_replays_which_connections_were_idle() {
 }
 
 fn rwndq_replays(idle: &Idle) -> Option<Result<(), String>> {
-    let (law, may_be_idle) = (rwndq(), idle.is_on());
-    let seen = recorded(&law.loadable(INTERVAL, idle), RWNDQ, 24)?;
-    let (mut replayed, mut lowered) = (law, 0);
+    let (law, may_be_idle) = (rwndq().loadable(INTERVAL, idle), idle.is_on());
+    let seen = recorded(&law, 24)?;
+    let mut replayed = Replay::of(law.object, &law.memory).expect("a law");
+    let mut lowered = 0;
     let (mut opened, mut closed, mut idle) = (0, 0, 0);
     let mut windows = Vec::new();
-    for (number, event) in seen.events.iter().enumerate() {
-        match (event.kind, event.flow_case) {
-            (DATA, _) => replayed.on_packet(event.size),
-            (SAMPLES, _) => {
-                (0..event.samples).for_each(|_| replayed.on_sample(event.backlog.into()));
-            }
-            (FLOW, OPENS) => {
-                replayed.on_open();
-                opened += 1;
-            }
-            (FLOW, CLOSES) => {
-                replayed.on_close();
-                closed += 1;
-            }
-            (IDLE, _) if event.samples > 0 => {
-                replayed.on_idle(event.samples);
-                idle += event.samples as usize;
+    for call in &seen.calls {
+        replay(&mut replayed, call);
+        match (call.kind, call.flow_case) {
+            (Call::FLOW, OPENS) => opened += 1,
+            (Call::FLOW, CLOSES) => closed += 1,
+            (Call::IDLE, _) => idle += call.samples as usize,
+            (Call::ACKNOWLEDGEMENT, _) => {
+                lowered += usize::from(is_lower(call));
+                windows.push(call.window);
             }
             _ => {}
         }
-        if event.kind != ACKNOWLEDGEMENT {
-            continue;
-        }
-        let window = replayed.window(event.advertised, event.scale);
-        assert_eq!(window, event.window, "call {number}: {event:?}");
-        assert_eq!(event.verdict, verdict(event, window), "{event:?}");
-        lowered += usize::from(window < event.advertised);
-        windows.push(window);
     }
     let memory = replayed.to_memory();
     assert_eq!(memory, seen.memory[..memory.len()], "the state in the end");
-    check_samples(&seen.events);
+    check_samples(&seen.calls);
     windows.sort_unstable();
     windows.dedup();
-    let (calls, all) = (seen.events.len(), SENDERS + FLOWS + SILENT);
+    let (calls, all) = (seen.calls.len(), SENDERS + FLOWS + SILENT);
     let are_all = if may_be_idle {
         // The silent ones are idle, and others that waited for a timer and came back; all others are active in the end.
         let counted = opened >= closed + idle;
@@ -121,127 +101,136 @@ fn rwndq_replays(idle: &Idle) -> Option<Result<(), String>> {
 
 /// A sample is taken for each interval that has passed since the first flow came, eight with a packet, and two
 /// hundred after a pause.
-fn check_samples(events: &[Event]) {
+fn check_samples(calls: &[Call]) {
     let interval = u64::try_from(INTERVAL.as_nanos()).expect("a short interval");
     let (mut sampled, mut flows) = (0, 0_u32);
-    for event in events {
-        match (event.kind, event.flow_case) {
-            (FLOW, OPENS) => {
+    for call in calls {
+        match (call.kind, call.flow_case) {
+            (Call::FLOW, OPENS) => {
                 if flows == 0 {
-                    sampled = event.now - event.now % interval;
+                    sampled = call.now_ns - call.now_ns % interval;
                 }
                 flows += 1;
             }
-            (FLOW, CLOSES) => flows -= 1,
-            (IDLE, _) => flows -= event.samples,
+            (Call::FLOW, CLOSES) => flows -= 1,
+            (Call::IDLE, _) => flows -= call.samples,
             _ => {}
         }
-        if event.kind != SAMPLES {
+        if call.kind != Call::SAMPLES {
             continue;
         }
-        assert!(flows > 0, "a port without flows samples nothing: {event:?}");
-        let due = event.now.saturating_sub(sampled) / interval;
+        assert!(flows > 0, "a port without flows samples nothing: {call:?}");
+        let due = call.now_ns.saturating_sub(sampled) / interval;
         if due > 200 {
-            sampled = event.now - 200 * interval;
+            sampled = call.now_ns - 200 * interval;
         }
-        assert_eq!(u64::from(event.samples), due.min(8), "{event:?}");
+        assert_eq!(u64::from(call.samples), due.min(8), "{call:?}");
         sampled += due.min(8) * interval;
     }
 }
 
-/// What becomes of an ACK with such a window.
-fn verdict(event: &Event, window: u16) -> u8 {
-    let lowers = window > 0 && window < event.advertised;
-    (if lowers {
-        Reason::Rewritten
-    } else {
-        Reason::Law
-    }) as u8
+/// Makes a call again, with the same result.
+fn replay(replayed: &mut Replay, call: &Call) {
+    if let Err(difference) = replayed.make(call) {
+        panic!("{difference}: {call:?}");
+    }
+    if call.kind == Call::ACKNOWLEDGEMENT {
+        let verdict = if is_lower(call) {
+            Reason::Rewritten
+        } else {
+            Reason::Law
+        };
+        assert_eq!(call.verdict, verdict as u8, "{call:?}");
+    }
 }
 
-/// What a law was called with in a live run, in the order of its calls, and how its port ended up.
+/// Whether the law lowers the window of an ACK.
+fn is_lower(call: &Call) -> bool {
+    call.window > 0 && call.window < call.advertised
+}
+
+/// Calls of a law in a live run, in their order, and how its port ended up.
 struct Seen {
-    events: Vec<Event>,
+    calls: Vec<Call>,
     /// Settings and state.
     memory: Vec<u8>,
 }
 
-/// `struct event` of `bpf/record.h`.
-#[derive(Debug)]
-struct Event {
-    now: u64,
-    backlog: u32,
-    size: u32,
-    samples: u32,
-    flow_case: u32,
-    advertised: u16,
-    window: u16,
-    flags: u8,
-    scale: u8,
-    kind: u8,
-    verdict: u8,
-}
-
-/// A round of incast, and long flows for a second, past a law that writes down what it does. Its settings begin in the
-/// memory of the port `behind` this many bytes.
-fn recorded(law: &Loadable, object: &[u8], behind: usize) -> Option<Seen> {
+/// A round of incast, and long flows for a second, past a law that writes down its calls. Its settings begin in the memory
+/// of the port `behind` this many bytes.
+fn recorded(law: &Loadable, behind: usize) -> Option<Seen> {
     let bed = Bed::new()?;
-    let port = loaded(Port::load_as(law, object, 65_536))?;
+    let setup = Setup {
+        records: true,
+        ..Setup::default()
+    };
+    let port = loaded(Port::load_with(law, setup))?;
+    let ring = port.calls().expect("a ring");
     let attached = attached(&bed, &port);
     bed.incast(SENDERS, SIZE);
     let silent = bed.connections(SILENT);
     let flows = bed.flows(FLOWS);
-    thread::sleep(Duration::from_secs(1));
+    let mut calls = Vec::new();
+    for _ in 0..20 {
+        thread::sleep(Duration::from_millis(50));
+        calls.extend(ring.heard().expect("a ring"));
+    }
     drop(attached);
     drop((flows, silent));
-    let lookup = |map: &str, key: u32| {
-        let mut maps = port.object().maps();
-        let map = maps.find(|found| found.name() == map).expect("the map");
-        let value = map.lookup(&key.to_ne_bytes(), MapFlags::ANY);
-        value.expect("the map can be read")
-    };
-    let events = (0..).map_while(|number| Event::read(&lookup("events", number)?));
-    let events: Vec<_> = events.collect();
-    assert!(events.len() < MOST_EVENTS, "nothing is missing at the end");
-    let memory = lookup("port", 0).expect("the port")[behind..].to_vec();
-    Some(Seen { events, memory })
+    calls.extend(ring.heard().expect("a ring"));
+    calls.sort_by_key(|call| call.number);
+    let all = (0..).zip(&calls);
+    assert!(
+        all.clone().all(|(number, call)| call.number == number),
+        "none is missing"
+    );
+    let mut maps = port.object().maps();
+    let map = maps.find(|found| found.name() == "port").expect("the map");
+    let value = map
+        .lookup(&[0; 4], MapFlags::ANY)
+        .expect("the map can be read");
+    let memory = value.expect("the port")[behind..].to_vec();
+    Some(Seen { calls, memory })
 }
 
-impl Event {
-    /// Nothing from a place that holds none.
-    fn read(bytes: &[u8]) -> Option<Self> {
-        let word = |at: usize| bytes[at..at + 4].try_into().map(u32::from_ne_bytes);
-        let half = |at: usize| bytes[at..at + 2].try_into().map(u16::from_ne_bytes);
-        let now = bytes[..8].try_into().map(u64::from_ne_bytes);
-        let event = Self {
-            now: now.ok()?,
-            backlog: word(8).ok()?,
-            size: word(12).ok()?,
-            samples: word(16).ok()?,
-            flow_case: word(20).ok()?,
-            advertised: half(24).ok()?,
-            window: half(26).ok()?,
-            flags: bytes[28],
-            scale: bytes[29],
-            kind: bytes[30],
-            verdict: bytes[31],
+#[test]
+fn a_defect_of_one_bit_in_a_law_is_found_within_ten_thousand_decisions() {
+    let hscc = (hscc().loadable(), HSCC);
+    let rwndq = (rwndq().loadable(INTERVAL, &Idle::new(0)), RWNDQ);
+    // Ten full packets wait.
+    let mark = (Loadable::mark(10 * 1_514), MARK);
+    for (law, defect) in [hscc, rwndq, mark] {
+        let Some(bed) = Bed::new() else { return };
+        let setup = Setup {
+            shadow: true,
+            records: true,
+            ..Setup::default()
         };
-        (event.kind > 0).then_some(event)
+        let Some(port) = loaded(Port::load_object(&law, defect, setup)) else {
+            return;
+        };
+        let ring = port.calls().expect("a ring");
+        let attached = attached(&bed, &port);
+        bed.incast(SENDERS, SIZE);
+        drop(attached);
+        let mut calls = ring.heard().expect("a ring");
+        calls.sort_by_key(|call| call.number);
+        let mut replayed = Replay::of(law.object, &law.memory).expect("a law");
+        let difference = calls.iter().position(|call| replayed.make(call).is_err());
+        let difference =
+            difference.unwrap_or_else(|| panic!("{}: {} calls", law.object, calls.len()));
+        let before = calls[..difference].iter();
+        let decisions = before.filter(|call| call.is_decision()).count();
+        assert!(decisions < 10_000, "{}: {decisions} decisions", law.object);
     }
 }
 
-/// Of `bpf/record.h`.
-const DATA: u8 = 1;
-const ACKNOWLEDGEMENT: u8 = 2;
-const SAMPLES: u8 = 3;
-const FLOW: u8 = 4;
-const LEVEL: u8 = 5;
-const IDLE: u8 = 6;
 /// Of `c/rwndq.h` in the crate of laws.
 const OPENS: u32 = 1;
 const CLOSES: u32 = 2;
-const MOST_EVENTS: usize = 1 << 18;
 const FLOWS: usize = 5;
 const SILENT: usize = 3;
-const HSCC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hscc_recording.o"));
-const RWNDQ: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/rwndq_recording.o"));
+/// The programs with a defect in their law.
+const HSCC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hscc_defect.o"));
+const RWNDQ: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/rwndq_defect.o"));
+const MARK: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/mark_defect.o"));

@@ -12,7 +12,7 @@ use super::fault::Fault;
 use super::{Graph, graphml, node_link};
 
 /// Whether `text` is meant as a path, not as the name of a graph.
-pub fn is_path(text: &str) -> bool {
+pub(super) fn is_path(text: &str) -> bool {
     text.contains(['/', '\\']) || format(text).is_some()
 }
 

@@ -18,8 +18,6 @@ use crate::problem::{Problem, Problems};
 use crate::source::Source;
 use crate::values::{self, Value};
 pub(super) use exceptions::split as split_exception;
-use plan::flow_trace::{self, HostNames};
-use plan::graph;
 use plan::keys;
 use plan::suggest;
 
@@ -171,15 +169,14 @@ impl<'a> Reader<'a> {
         let part = setting.part.as_ref();
         let name = part.map_or_else(|| key.name.to_owned(), ToString::to_string);
         // The two points of "../net.graphml" are no range.
+        let may_be_path = (key.is_path)().is_some();
         let range = match key.name {
-            GRAPH | TRACE | HOST_NAMES | WINDOW => None,
+            WINDOW => None,
+            _ if may_be_path => None,
             _ => values::range(&value.text),
         };
         let texts = match range {
-            None if key.name == GRAPH && graph::is_path(&value.text)
-                || key.name == TRACE && flow_trace::is_path(&value.text)
-                || key.name == HOST_NAMES && HostNames::is_path(&value.text) =>
-            {
+            None if key.names_file(&value.text) => {
                 vec![beside(self.source.name(), &value.text)]
             }
             None => vec![value.text.clone()],
@@ -204,11 +201,8 @@ impl<'a> Reader<'a> {
                 self.problems.push(problem);
                 return;
             }
-            let expression = match key.name {
-                GRAPH | TRACE => None,
-                _ if keys::key(key.name).is_none() => None,
-                _ => Expression::read(key, &text),
-            };
+            let is_plain = may_be_path || keys::key(key.name).is_none();
+            let expression = (!is_plain).then(|| Expression::read(key, &text)).flatten();
             let checked = match &expression {
                 Some(expression) => expression.fault().map_or(Ok(()), Err),
                 None => (key.check)(&text).map_err(|error| error.message),
@@ -470,10 +464,6 @@ fn groups() -> impl Iterator<Item = &'static str> {
     keys::all_keys().iter().map(|key| keys::group(key.name))
 }
 
-/// Settings whose values may be paths.
-const GRAPH: &str = "topology.graph";
-const TRACE: &str = "workload.trace";
-const HOST_NAMES: &str = "workload.host_names";
 /// Settings whose values have two points and are no ranges.
 const WINDOW: &str = "workload.window";
 /// A setting that may be written as a table.

@@ -147,13 +147,6 @@ pub enum HostNames {
     File(String),
 }
 
-impl HostNames {
-    /// Whether `text` is meant as a path.
-    pub fn is_path(text: &str) -> bool {
-        text.contains(['/', '\\', '.'])
-    }
-}
-
 impl Quantity for HostNames {
     fn expected() -> String {
         "\"auto\", \"appearance\", or the path of a file, as in \"hosts.csv\", with a line NAME or NAME,NUMBER for each host".into()
@@ -163,10 +156,18 @@ impl Quantity for HostNames {
         Ok(match text.trim() {
             "auto" => Self::Auto,
             "appearance" => Self::Appearance,
-            path if Self::is_path(path) => Self::File(path.to_owned()),
+            path if is_path(path) => Self::File(path.to_owned()),
             _ => return Err(QuantityError::expected(&Self::expected(), text)),
         })
     }
+
+    fn is_path() -> Option<fn(&str) -> bool> {
+        Some(is_path)
+    }
+}
+
+fn is_path(text: &str) -> bool {
+    text.contains(['/', '\\', '.'])
 }
 
 /// A part of a trace: the flows that start in it.

@@ -1,0 +1,76 @@
+//! The program, the compiler and the kernel that decide here, and whether a certificate holds for them.
+
+use std::fs;
+use std::path::Path;
+
+use laws::Loadable;
+use protocol::{Certificate, DecidedBy, LEAST_DECISIONS, law_sha256, sha256};
+use scenario::Problem;
+
+use crate::error::DeployError;
+use crate::settings::Scheme;
+
+/// The cause of this law's decisions on this machine.
+pub(crate) fn decided_by(scheme: Scheme, law: &Loadable) -> Result<DecidedBy, DeployError> {
+    let (Some(program), Some(law_sha256)) = (programs::object(law), law_sha256(law.object)) else {
+        let name = scheme.name();
+        let problem = Problem::new(format!("the decisions of {name} are not written down"));
+        let help = "laws at a port are certified, and this one stands at a receiver";
+        return Err(problem.help(help).into());
+    };
+    let kernel = ["osrelease", "version"].map(|of| fs::read_to_string(format!("{KERNEL}/{of}")));
+    let [release, build] = kernel;
+    Ok(DecidedBy {
+        kernel: format!("{} {}", release?.trim(), build?.trim()),
+        btf_sha256: sha256(&fs::read(BTF)?),
+        compiler: programs::COMPILER.to_owned(),
+        program_sha256: sha256(program),
+        law_sha256,
+    })
+}
+
+/// Refuses a law that this certificate does not prove to decide as the simulator does, here and now.
+pub(crate) fn check(file: &Path, scheme: Scheme, law: &Loadable) -> Result<(), DeployError> {
+    let refused = |why: String| {
+        let name = scheme.name();
+        let problem = Problem::new(format!("--certified {}: {why}", file.display()));
+        problem.help(format!(
+            "log decisions on this machine, tailwater attach {name} --dev DEV --for 10m --shadow --log FILE, and then \
+             tailwater certify FILE"
+        ))
+    };
+    let text = fs::read_to_string(file).map_err(|error| refused(error.to_string()))?;
+    let certificate = serde_json::from_str::<Certificate>(&text);
+    let certificate = certificate.map_err(|error| refused(format!("it is none: {error}")))?;
+    if certificate.law != scheme.name() {
+        return Err(refused(format!("it is one of {}", certificate.law)).into());
+    }
+    if certificate.decisions < LEAST_DECISIONS {
+        let found = certificate.decisions;
+        return Err(refused(format!(
+            "{found} equal decisions are too few: {LEAST_DECISIONS} are needed"
+        ))
+        .into());
+    }
+    let here = decided_by(scheme, law)?;
+    let then = &certificate.decided_by;
+    let pairs = [
+        ("kernel", &then.kernel, &here.kernel),
+        ("types of the kernel", &then.btf_sha256, &here.btf_sha256),
+        ("compiler", &then.compiler, &here.compiler),
+        ("program", &then.program_sha256, &here.program_sha256),
+        ("text of the law", &then.law_sha256, &here.law_sha256),
+    ];
+    let mut others = pairs.iter().filter(|(_, then, here)| then != here);
+    match others.next() {
+        None => Ok(()),
+        Some((of, then, here)) => Err(refused(format!(
+            "it holds for another {of}, {then}; here it is {here}"
+        ))
+        .into()),
+    }
+}
+
+const KERNEL: &str = "/proc/sys/kernel";
+/// The kernel's description of its types, by which programs find fields.
+const BTF: &str = "/sys/kernel/btf/vmlinux";

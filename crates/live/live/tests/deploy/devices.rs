@@ -1,0 +1,160 @@
+//! Several devices that are watched at once, by one process and by several, for long.
+
+use std::fs;
+use std::io::Write;
+use std::net::TcpListener;
+use std::process::Child;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::bed::{Bed, PORT, RECEIVER, SENDER, SWITCH};
+use crate::observe::{asked, ended, flows, watching, watching_for};
+
+#[test]
+fn one_process_watches_two_devices_and_tells_each_with_its_flows() {
+    let Some(bed) = Bed::new() else { return };
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
+    let address = free.expect("a port is free").to_string();
+    let more = ["--dev", "eth0", "--metrics", &address];
+    let child = watching(PORT, &bed.namespace(SWITCH), &more);
+    bed.transfer(3, 5_000);
+    let text = asked(&address);
+    for device in [PORT, "eth0"] {
+        let packets = format!("tailwater_observed_packets_total{{device=\"{device}\"");
+        assert!(text.contains(&packets), "{text}");
+    }
+    assert_eq!(
+        text.matches("# TYPE tailwater_observed_packets_total")
+            .count(),
+        1
+    );
+    let (lines, _) = ended(child);
+    // The flows of a device come before its summary.
+    let is_summary = |line: &Value| line["type"] == "observed";
+    let each: Vec<_> = lines.split_inclusive(is_summary).collect();
+    assert_eq!(each.len(), 2, "{lines:?}");
+    for (lines, device, leaves) in [(each[0], PORT, true), (each[1], "eth0", false)] {
+        let seen = lines.last().expect("a summary");
+        assert_eq!(
+            (&seen["device"], &seen["cost"]["lost"]),
+            (&device.into(), &0.into())
+        );
+        let flows = flows(lines, "10.9.2.1:");
+        assert_eq!(flows.len(), 3, "{device}");
+        assert!(flows.iter().all(|flow| flow["leaves"] == leaves));
+    }
+    bed.holds_nothing();
+}
+
+/// An observer with how many flows passed since it began to watch, and its memory then.
+struct Watcher {
+    child: Child,
+    flows: u64,
+    memory: u64,
+}
+
+/// Of four devices on one way; one of the observers after the other is killed and begins anew. `TAILWATER_OBSERVE_S` says
+/// for how long: an hour is 3600.
+#[test]
+#[ignore = "takes two minutes or longer: cargo xtask trust observe"]
+fn observers_of_four_devices_killed_ten_times_stay_small_and_see_every_flow() {
+    const KILLS: usize = 10;
+    let Some(bed) = Bed::new() else { return };
+    let seconds = std::env::var("TAILWATER_OBSERVE_S").ok();
+    let seconds: u64 = seconds.map_or(120, |text| text.parse().expect("seconds"));
+    let devices = [
+        (SENDER, "in0"),
+        (SWITCH, "eth0"),
+        (SWITCH, PORT),
+        (RECEIVER, "out0"),
+    ];
+    let begun = |(of, device): (&str, &str)| {
+        let child = watching_for("86400", device, &bed.namespace(of), &[]);
+        let memory = memory(&child);
+        Watcher {
+            child,
+            flows: 0,
+            memory,
+        }
+    };
+    let mut watchers = devices.map(begun);
+    let begin = machine::clock::now();
+    let mut sent = 0;
+    for round in 1..=KILLS {
+        let until = Duration::from_secs(seconds) * u32::try_from(round).expect("few") / 11;
+        while begin.elapsed() < until {
+            bed.transfer(12, 20_000);
+            sent += 12;
+            for one in &mut watchers {
+                one.flows += 12;
+            }
+        }
+        small(&watchers);
+        let place = round % devices.len();
+        watchers[place].child.kill().expect("it runs");
+        watchers[place].child.wait().expect("it ends");
+        watchers[place] = begun(devices[place]);
+    }
+    while begin.elapsed() < Duration::from_secs(seconds) {
+        bed.transfer(12, 20_000);
+        sent += 12;
+        for one in &mut watchers {
+            one.flows += 12;
+        }
+    }
+    small(&watchers);
+    let counts = watchers.iter().map(|one| one.flows);
+    let counts: Vec<_> = counts.collect();
+    told(&format!(
+        "{sent} flows in all; of the last observers {counts:?}"
+    ));
+    for (one, (of, device)) in watchers.into_iter().zip(devices) {
+        let [now, first] = [memory(&one.child), one.memory].map(|bytes| bytes >> 10);
+        told(&format!("{device}: {now} KiB, {first} in the beginning"));
+        let (lines, seen) = ended(one.child);
+        let cost = &seen["cost"];
+        assert_eq!(
+            (&cost["lost"], &cost["skipped"]),
+            (&0.into(), &0.into()),
+            "{device} of {of}: {cost}"
+        );
+        assert_eq!(
+            flows(&lines, "10.9.2.1:").len() as u64,
+            one.flows,
+            "{device} of {of}"
+        );
+    }
+    bed.holds_nothing();
+}
+
+/// Says what was measured.
+fn told(text: &str) {
+    writeln!(std::io::stderr(), "{text}").expect("somebody reads");
+}
+
+/// A flow takes some 200 bytes, whose list grows by doubling; nothing else grows.
+fn small(watchers: &[Watcher]) {
+    for one in watchers {
+        let (now, bound) = (
+            memory(&one.child),
+            one.memory + 1_000 * one.flows + (4 << 20),
+        );
+        assert!(
+            now <= bound,
+            "{now} bytes behind {} flows, {} in the beginning",
+            one.flows,
+            one.memory
+        );
+    }
+}
+
+/// Bytes of memory that a process has.
+fn memory(child: &Child) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id()));
+    let status = status.expect("it runs");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    let kilobytes: u64 = number.expect("a size").parse().expect("a number");
+    kilobytes << 10
+}
