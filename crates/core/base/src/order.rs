@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 
 /// Sorts and keeps the order of equal elements, as `sort_by` and its kin of the standard library do.
 ///
-/// Those take about six kilobytes of a program for every type and order. The program inside a page, which every page
-/// carries, has one small merge sort for all of them. Where every event sorts, the library's are used there, too.
+/// The library's sorts take about six kilobytes of a program for every type and order. The program inside a page, which
+/// every page carries, has one small merge sort for all of them. Where every event sorts, the library's are used in a
+/// page, too.
 ///
 /// ```
 /// use base::Sort as _;
