@@ -50,6 +50,19 @@ pub fn chromium() -> Option<Command> {
     found(command, "chromium")
 }
 
+/// Firefox without a window, by any of the names it is installed under. Nothing installs it, so that a test without it is
+/// skipped everywhere.
+pub fn firefox() -> Option<Command> {
+    let mut names = ["firefox-esr", "firefox"].into_iter();
+    let Some(path) = names.find_map(search) else {
+        skipped("firefox is not installed");
+        return None;
+    };
+    let mut command = Command::new(path);
+    command.arg("--headless");
+    Some(command)
+}
+
 /// The Python that has all of `packages`: the program named by the environment variable
 /// `TAILWATER_PYTHON`, or `python3`.
 ///

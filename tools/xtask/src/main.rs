@@ -127,8 +127,8 @@ enum Chore {
     /// Build the program inside the pages of `tailwater explore`, and compare its answers with ours; needs Clang, Node.js,
     /// the target wasm32-wasip1 and wasm-opt
     Play {
-        /// Write nothing, and compare both the built and the committed program in 10,000 random states of a page; takes ten
-        /// minutes
+        /// Write nothing, and compare both the built and the committed program in 10,000 random states of a page, and draw
+        /// the panels of papers that a page draws at once; takes a quarter of an hour
         #[arg(long)]
         check: bool,
         /// Build nothing, and measure in Chromium how fast theatres of reports open and play, and how fast charts follow a

@@ -40,7 +40,9 @@ pub(crate) fn check(repository: &Repository) -> Result<(), Failure> {
         test.env("TAILWATER_PLAY_PROGRAM", program);
         run(test.env("TAILWATER_PLAY_STATES", "10000"))?;
     }
-    Ok(())
+    // The guide says how many panels of papers a page draws.
+    let mut test = repository.cargo(&["test", "--package", "play", "--lib", "panel"]);
+    run(test.env("TAILWATER_PLAY_PANELS", "1"))
 }
 
 /// Measures the pages in a browser.

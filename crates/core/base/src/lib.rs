@@ -16,6 +16,7 @@
 pub mod cast;
 mod column;
 mod fnv;
+mod order;
 mod packet;
 mod quantity;
 mod rate;
@@ -28,6 +29,7 @@ mod unit;
 
 pub use column::Column;
 pub use fnv::fnv;
+pub use order::Sort;
 pub use packet::{
     Beside, Ecn, Extension, FlowId, HostId, Options, Packet, SackBlocks, SynOptions, TcpFlags,
     Timestamps,

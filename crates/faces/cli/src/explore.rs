@@ -3,12 +3,10 @@
 use std::io::Write;
 
 use api::Request;
-use base::cast;
-use claims::{Experiment, catalogue};
-use play::Opened;
-use report::OnAxes;
+use claims::{Experiment, Paper, catalogue};
+use play::{Opened, PaperPanel};
 use results::Folder;
-use scenario::{Overrides, Problem, Problems, Scenario, Source};
+use scenario::{Overrides, Problem, Problems, Source};
 
 use crate::args::ExploreArgs;
 use crate::output::{self, Stop};
@@ -36,7 +34,7 @@ pub(crate) fn page(request: &Request, name: &str) -> Result<String, Problems> {
         source, overrides, ..
     } = request;
     // Errors of the request name the arguments of the command.
-    let scenario = request.scenario()?;
+    request.scenario()?;
     // Claims and plots of a figure are no settings.
     let text = catalogue::scenario_text(source)?;
     let sets = overrides.sets.iter().map(|set| {
@@ -48,18 +46,18 @@ pub(crate) fn page(request: &Request, name: &str) -> Result<String, Problems> {
     });
     let schemes = overrides.schemes.iter().flat_map(|list| list.split(','));
     let shown = figure(name)?;
-    let claims = shown.iter().flat_map(|own| &own.claims);
-    let claims = claims.map(|claim| format!("{} ({})", claim.says, claim.place));
-    let figures = shown
-        .as_ref()
-        .map_or_else(Vec::new, |shown| panels(shown, &scenario));
+    let claims = shown.iter().flat_map(|(own, _)| &own.claims);
+    let beside = claims.map(|claim| format!("{} ({})", claim.says, claim.place));
+    let beside = beside.collect();
+    let figures = shown.map(|(figure, paper)| PaperPanel::all(&figure, &paper));
+    let figures = figures.transpose()?.unwrap_or_default();
     play::page(&Opened {
         name: name.to_owned(),
         source: Source::new(source.name(), text),
         schemes: schemes.map(|scheme| scheme.trim().to_owned()).collect(),
         sets: sets.collect::<Result<_, Problems>>()?,
         seed: overrides.seed,
-        beside: claims.collect(),
+        beside,
         figures,
     })
 }
@@ -70,31 +68,15 @@ pub(crate) fn page_of_run(folder: &Folder) -> Result<String, Problems> {
     page(&Request::new(source), "scenario.toml")
 }
 
-/// The figure of a paper that has this name.
-fn figure(name: &str) -> Result<Option<Experiment>, Problems> {
+/// The figure of a paper that has this name, with the paper.
+fn figure(name: &str) -> Result<Option<(Experiment, Paper)>, Problems> {
     let Some((paper, figure)) = name.split_once('/') else {
         return Ok(None);
     };
     if !catalogue::names().contains(&paper) || !catalogue::figures(paper).contains(&figure) {
         return Ok(None);
     }
-    let mut all = catalogue::paper(paper)?.experiments.into_iter();
-    Ok(all.find(|own| own.name == figure))
-}
-
-/// Its panels that a page can draw.
-fn panels(figure: &Experiment, scenario: &Scenario) -> Vec<OnAxes> {
-    let points = scenario.points();
-    // Settings of groups are swept, too.
-    let swept = points[0].set.iter().enumerate();
-    let swept = swept.filter(|(place, (_, text))| {
-        let mut others = points.iter().map(|point| &point.set[*place].1);
-        others.any(|other| other != text)
-    });
-    let axes: Vec<String> = swept.map(|(_, (key, _))| key.clone()).collect();
-    let packet = cast::real(scenario.points()[0].keys.packet_bytes());
-    let plots = figure.plots.iter();
-    plots
-        .filter_map(|plot| OnAxes::of(plot, &figure.title, &axes, packet))
-        .collect()
+    let paper = catalogue::paper(paper)?;
+    let found = paper.experiments.iter().find(|own| own.name == figure);
+    Ok(found.cloned().map(|found| (found, paper)))
 }

@@ -24,6 +24,8 @@ mod ladder;
 mod lecture;
 #[cfg(not(target_family = "wasm"))]
 mod page;
+#[cfg(not(target_family = "wasm"))]
+mod panel;
 #[cfg(test)]
 mod program;
 mod request;
@@ -35,14 +37,16 @@ use serde_json::json;
 pub use lecture::{Lecture, Step, lectures};
 #[cfg(not(target_family = "wasm"))]
 pub use page::{Opened, PROGRAM_VERSION, page};
-pub use request::{Order, Request};
+#[cfg(not(target_family = "wasm"))]
+pub use panel::PaperPanel;
+pub use request::{Order, Panel, Request};
 
 /// The answer of the page to a request, both as JSON.
 pub fn call(request: &str) -> String {
     let answer = match serde_json::from_str(request) {
         Ok(Order::Run(request)) => run::run(&request),
         Ok(Order::Play(request)) => run::play(&request),
-        Ok(Order::Draw { run, axes }) => run::draw(&run, &axes),
+        Ok(Order::Draw { run, panel }) => run::draw(&run, &panel),
         Ok(Order::Version) => json!({ "version": sim::VERSION }),
         Err(error) => json!({ "problems": [{ "message": format!("no request: {error}") }] }),
     };

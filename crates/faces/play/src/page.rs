@@ -4,11 +4,12 @@ use askama::Template;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use plan::keys::all_keys;
-use report::{Head, OnAxes};
+use report::Head;
 use scenario::{BUILTINS, Problem, Problems, Scenario, Source};
 use serde_json::{Value, json};
 
 use crate::lecture::lectures;
+use crate::panel::PaperPanel;
 use crate::request::Request;
 use crate::{description, run};
 
@@ -27,8 +28,8 @@ pub struct Opened {
     pub seed: Option<u64>,
     /// Sentences that stand beside it: the claims of a figure.
     pub beside: Vec<String>,
-    /// The figure's panels that the page draws, on the axes of the paper.
-    pub figures: Vec<OnAxes>,
+    /// The panels of the figure.
+    pub figures: Vec<PaperPanel>,
 }
 
 /// The version of the simulator in the program that pages carry. Another one than this crate's simulates the same as long
@@ -94,7 +95,7 @@ pub fn page(opened: &Opened) -> Result<String, Problems> {
         "scenarios": scenarios,
         "lectures": lectures(),
         "digests": answer["digests"],
-        "figures": figures(opened, &scenario),
+        "figures": figures(opened),
         "toml": answer["toml"],
     });
     let sentences = answer["sentences"].as_array().into_iter().flatten();
@@ -125,13 +126,17 @@ pub fn page(opened: &Opened) -> Result<String, Problems> {
     .to_string())
 }
 
-/// The panels of the paper's figure, each with the values along its axis.
-fn figures(opened: &Opened, scenario: &Scenario) -> Vec<Value> {
-    let values = |key: &str| description::distinct(scenario.points(), key);
+/// The panels of the paper's figure. Schemes that the command names are those of every panel.
+fn figures(opened: &Opened) -> Vec<Value> {
     let figures = opened.figures.iter();
-    figures
-        .map(|axes| json!({ "axes": axes, "values": values(&axes.key) }))
-        .collect()
+    let figures = figures.map(|figure| {
+        let mut figure = figure.clone();
+        if !opened.schemes.is_empty() {
+            figure.run.schemes.clone_from(&opened.schemes);
+        }
+        json!(figure)
+    });
+    figures.collect()
 }
 
 /// Refuses what a page does not have: files beside the scenario, and schemes of other crates.

@@ -13,6 +13,7 @@ use scenario::BUILTINS;
 use serde_json::Value;
 
 use crate::page::{QUICK_S, first};
+use crate::panel::tests::quick as panels;
 use crate::request::{Order, Request};
 use crate::{call, description, ladder};
 
@@ -87,8 +88,11 @@ fn requests() -> Vec<Order> {
                 })
             }));
             let wrong = ["no-number", "-1", "10,", "9999999999"];
-            requests.extend(wrong.map(|text| {
-                let sets = vec![("workload.senders".to_owned(), text.to_owned())];
+            let wrong = wrong.map(|text| ("workload.senders", text));
+            // The program looks for a file, and finds none.
+            let wrong = wrong.into_iter().chain([("workload.host_names", "0.18")]);
+            requests.extend(wrong.map(|(key, text)| {
+                let sets = vec![(key.to_owned(), text.to_owned())];
                 Order::Run(Request {
                     sets,
                     ..first.clone()
@@ -153,6 +157,11 @@ fn with_reals(value: &Value) -> Value {
 #[test]
 fn the_program_of_a_page_answers_as_the_command_does_digit_by_digit() {
     check(&requests());
+}
+
+#[test]
+fn the_program_of_a_page_draws_panels_of_papers_as_the_command_does() {
+    check(&panels());
 }
 
 /// A state that a page may get into: settings of its sliders and others, some of them wrong; schemes; a seed.

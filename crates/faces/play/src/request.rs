@@ -2,7 +2,6 @@
 
 use std::num::NonZeroU32;
 
-use report::OnAxes;
 use scenario::{Overrides, Problems, Scenario, Source};
 use serde::{Deserialize, Serialize};
 
@@ -14,12 +13,12 @@ pub enum Order {
     Run(Request),
     /// To simulate, and to give the scenes of the first losses.
     Play(Request),
-    /// To simulate a sweep, on one seed, and to draw it on the axes of a paper's figure.
+    /// To simulate what a figure of a paper shows, on one seed, and to draw a panel of it.
     Draw {
-        /// The sweep.
+        /// The runs.
         run: Request,
-        /// The axes.
-        axes: Box<OnAxes>,
+        /// The panel.
+        panel: Panel,
     },
     /// To say which version of the simulator this is.
     Version,
@@ -45,6 +44,19 @@ pub struct Request {
     pub patience_s: Option<f64>,
     /// Whether the answer has every number as `tailwater run --format json` prints it.
     pub numbers: bool,
+}
+
+/// A panel of a paper's figure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Panel {
+    /// Its name, as in `fig5a-1`.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// The bytes of its [`claims::Plot`].
+    pub plot: Vec<u8>,
+    /// All schemes of the figure; the colour of a scheme follows from its place here.
+    pub schemes: Vec<String>,
 }
 
 impl Request {

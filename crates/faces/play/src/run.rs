@@ -1,19 +1,20 @@
 //! A run, from settings to the parts of a page.
 
 use std::num::NonZeroUsize;
+use std::rc::Rc;
 
 use base::cast;
+use claims::{Measure, Measured, Plot};
 use plan::PointSpec;
 use plan::work::Work;
-use report::OnAxes;
 use results::{Recorded as _, RunInMemory};
-use scenario::{Problems, Scenario, limits};
+use scenario::{Problem, Problems, Scenario, limits};
 use serde_json::{Value, json};
 use sim::memory;
 use sim::run::Limits;
 
 use crate::fault::{answered, fault, faults};
-use crate::request::Request;
+use crate::request::{Panel, Request};
 
 /// Simulates every point of a request, or says why not.
 pub(crate) fn run(request: &Request) -> Value {
@@ -25,18 +26,28 @@ pub(crate) fn play(request: &Request) -> Value {
     answered(played(request))
 }
 
-/// The sweep of a request on the axes of a paper's figure.
-pub(crate) fn draw(request: &Request, axes: &OnAxes) -> Value {
-    answered(drawn(request, axes))
+/// A panel of a paper's figure from the runs of a request.
+pub(crate) fn draw(request: &Request, panel: &Panel) -> Value {
+    answered(drawn(request, panel))
 }
 
-fn drawn(request: &Request, axes: &OnAxes) -> Result<Value, Problems> {
-    let scenario = request.untraced()?;
+fn drawn(request: &Request, panel: &Panel) -> Result<Value, Problems> {
+    let plot = Plot::of_bytes(&panel.plot);
+    let plot = plot.ok_or_else(|| Problem::new("this program cannot read panels of the page"))?;
+    // Nothing is recorded over time that the panel does not show.
+    let scenario = if plot.measures().any(Measure::is_over_time) {
+        request.scenario()?
+    } else {
+        request.untraced()?
+    };
     if let Some(asks) = asks(request, &scenario)? {
         return Ok(asks);
     }
     let run = RunInMemory::simulate(&scenario, limits_of(request));
-    Ok(json!({ "charts": report::on_axes(&run, axes) }))
+    let failed = run.summary().failures.len();
+    let run = Measured::of(Rc::new(run), request.name.clone())?;
+    let figure = report::panel(&plot, (&panel.name, &panel.title), &panel.schemes, &run)?;
+    Ok(json!({ "charts": report::chart(&figure), "failed": failed }))
 }
 
 fn played(request: &Request) -> Result<Value, Problems> {
@@ -99,7 +110,8 @@ fn simulated(request: &Request) -> Result<Value, Problems> {
         "goals_met": summary.goals.as_ref().map(|goals| goals.rows.iter().all(results::JudgedRow::is_met)),
         "hops": finished.info.packet_hops,
         "command": request.command(&scenario),
-        "toml": scenario.resolved(),
+        // The first line names the version, which may differ between a page and the program inside it.
+        "toml": run.scenario_text().split_once('\n').map_or("", |(_, text)| text),
     });
     if request.numbers {
         answer["numbers"] = answer::run::json(finished, None)

@@ -389,24 +389,31 @@
     }
   };
 
-  // ---- The figure of a paper: its sweeps with the other settings of the page, on the axes of the paper.
+  // ---- The figure of a paper: its runs with the other settings of the page, on the axes of the paper.
   const own = data.figures.map(() => made("div"));
   const drawn = [];
   byId("figures")?.append(...own);
+  const runOf = ({ run, own: isOwn, swept }) => {
+    const { first, described } = scenario();
+    const middle = described.sets.map(([key]) => key);
+    const others = [...state.sets].filter(([key]) => !swept.includes(key) && (isOwn || !middle.includes(key)));
+    const isFirst = JSON.stringify(state.schemes) === JSON.stringify(first.schemes);
+    const schemes = isFirst ? run.schemes : state.schemes;
+    return { ...run, schemes, sets: [...others, ...run.sets], seed: state.seed };
+  };
+  const note = (words, className = "note") => made("p", { className, textContent: words });
   const drawFigures = () => {
     if (byId("beside")) byId("beside").hidden = state.scenario !== 0;
     if (state.scenario !== 0) return;
-    const { sets: first } = scenario().first;
-    const moved = [...state.sets].filter(([key, value]) => !first.some(([other, text]) => other === key && text === value));
-    data.figures.forEach(({ axes, values }, place) => {
-      const { key, at } = axes;
-      const sets = new Map([...first, ...at, ...moved, [key, values.join(",")]]);
-      const run = request({ sets: [...sets], patience_s: PATIENCE });
-      const now = state.sets.get(key) ?? sliders.get(key)?.field.value;
+    data.figures.forEach((figure, place) => {
+      const { panel, axis } = figure;
+      const run = runOf(figure);
       const asked = JSON.stringify(run);
       const mark = () => {
         for (const line of own[place].querySelectorAll(".present")) line.remove();
-        markPresent(own[place], values.indexOf(now));
+        if (!axis || !figure.own) return;
+        const [key, values] = axis;
+        markPresent(own[place], values.indexOf(state.sets.get(key) ?? sliders.get(key)?.field.value));
       };
       if (drawn[place] === asked) {
         mark();
@@ -414,18 +421,23 @@
       }
       drawn[place] = asked;
       const draw = (patience_s) => {
-        program.ask(`figure ${place}`, { draw: { run: { ...run, patience_s }, axes } }, (answer) => {
+        program.ask(`figure ${place}`, { draw: { run: { ...run, patience_s }, panel } }, (answer) => {
           if (drawn[place] !== asked) return;
           own[place].replaceChildren();
-          if (answer.charts) {
+          if (answer.charts !== undefined) {
             own[place].innerHTML = answer.charts;
+            if (!answer.charts) own[place].append(note(`${panel.title}: nothing was measured that could be drawn.`));
+            if (answer.failed) own[place].append(note(`${answer.failed} simulations failed; their points are missing.`));
             mark();
             own[place].dispatchEvent(new CustomEvent("drawn", { bubbles: true }));
           } else if (answer.asks_s) {
-            const words = `Draw the figure of the paper, in about ${Math.ceil(answer.asks_s)} s`;
+            const words = `Draw ${panel.title}, in about ${Math.ceil(answer.asks_s)} s`;
             const button = made("button", { type: "button", textContent: words });
             button.addEventListener("click", () => draw(null));
             own[place].append(button);
+          } else {
+            const why = answer.trap ?? answer.problems.map((one) => [text(one), one.remedy].filter(Boolean).join("; ")).join(". ");
+            own[place].append(note(`${panel.title}: ${why}`, "fault"));
           }
           document.body.dataset.figures = asked;
         });

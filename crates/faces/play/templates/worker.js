@@ -4,7 +4,8 @@
 let wasm;
 let said = "";
 
-const NO_SUCH_THING = 52;
+// Numbers of errors (WASI, snapshot preview 1): the program has no such function, and no such file.
+const [NO_SUCH_THING, NO_SUCH_FILE] = [52, 8];
 const host = {
   clock_time_get: (_clock, _precision, at) => { new DataView(wasm.memory.buffer).setBigUint64(at, 0n, true); return 0; },
   random_get: (at, length) => { new Uint8Array(wasm.memory.buffer, at, length).fill(0); return 0; },
@@ -26,6 +27,8 @@ const host = {
     view.setUint32(written, all, true);
     return 0;
   },
+  // Whoever asks for a file first learns which folders there are: none. Another error would end the program.
+  fd_prestat_get: () => NO_SUCH_FILE,
   proc_exit: (status) => { throw new Error(`it ended with status ${status}`); },
 };
 
@@ -46,10 +49,13 @@ const call = (request) => {
   return JSON.parse(new TextDecoder().decode(new Uint8Array(wasm.memory.buffer, at, wasm.length())));
 };
 
+// The first request may come before the program has started.
+let started;
 globalThis.onmessage = async ({ data: { module, id, request } }) => {
   try {
-    if (module) await start(module);
-    else postMessage({ id, answer: call(request) });
+    if (module) started = start(module);
+    await started;
+    if (request) postMessage({ id, answer: call(request) });
   } catch (error) {
     postMessage({ id, trap: `${said.trim() || error.message}` });
   }

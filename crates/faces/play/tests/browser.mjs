@@ -1,10 +1,26 @@
-// A browser without a window that shows a page. It is spoken to over a pipe, so that no port is open.
+// A browser without a window that shows a page. Chromium is spoken to over a pipe, so that no port is open.
 
 import { spawn } from "node:child_process";
 
+import { open as openFirefox } from "./firefox.mjs";
+
 // Starts `browser`, with its profile in `folder`, and opens `page`. `run` evaluates an expression in the page, `until` waits
-// for one to hold, `requested` are the addresses that the page asked for, `wrong` the exceptions in it.
+// for one to hold, `resize` makes the page so many pixels wide and high. `requested` are the addresses that the page asked
+// for and `wrong` the exceptions in it, complete after `close`. Only Chromium has `tell`, which calls its DevTools protocol.
 export const open = async (folder, page, browser, switches) => {
+  const isFirefox = /firefox/.test(browser);
+  const opened = await (isFirefox ? openFirefox : openChromium)(folder, page, browser, switches);
+  const until = async (condition) => {
+    const end = Date.now() + 60000;
+    while (!await opened.run(`Boolean(${condition})`).catch(() => false)) {
+      if (Date.now() > end) throw new Error(`never: ${condition}`);
+      await new Promise((resolve) => { setTimeout(resolve, 10); });
+    }
+  };
+  return { ...opened, until };
+};
+
+const openChromium = async (folder, page, browser, switches) => {
   const chromium = spawn(browser, [...switches, `--user-data-dir=${folder}/profile`, "--remote-debugging-pipe", "about:blank"],
     { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
   let heard = "";
@@ -35,16 +51,10 @@ export const open = async (folder, page, browser, switches) => {
     if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
     return result.value;
   };
-  const until = async (condition) => {
-    const end = Date.now() + 60000;
-    while (!await run(`Boolean(${condition})`).catch(() => false)) {
-      if (Date.now() > end) throw new Error(`never: ${condition}`);
-      await new Promise((resolve) => { setTimeout(resolve, 10); });
-    }
-  };
+  const resize = (width, height) => tell("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: false });
   await tell("Network.enable");
   await tell("Runtime.enable");
   const opened = Date.now();
   await tell("Page.navigate", { url: `file://${page}` });
-  return { tell, run, until, requested, wrong, opened, close: () => chromium.kill() };
+  return { tell, run, resize, requested, wrong, opened, close: () => chromium.kill() };
 };

@@ -4,7 +4,7 @@
 import { open } from "./browser.mjs";
 
 const [folder, page, ...browser] = process.argv.slice(2);
-const { tell, run, until, requested, wrong, opened, close } = await open(folder, page, browser[0], browser.slice(1));
+const { run, until, resize, requested, wrong, opened, close } = await open(folder, page, browser[0], browser.slice(1));
 const told = {};
 try {
   await until("document.querySelector('#charts svg')");
@@ -109,13 +109,13 @@ try {
   told.table = await run(`document.getElementById("table").innerHTML`);
   told.answer = await run(`document.getElementById("answer").innerText`);
   told.address = await run("location.hash");
-  await tell("Emulation.setDeviceMetricsOverride", { width: 360, height: 800, deviceScaleFactor: 1, mobile: false });
+  await resize(360, 800);
   told.width = await run("document.documentElement.scrollWidth");
 } catch (error) {
   wrong.push(String(error));
 }
+await close();
 // The page itself and addresses inside it are no requests.
 told.requests = requested.filter((url) => !/^(file|data|blob|about):/.test(url) || (url.startsWith("file:") && !url.startsWith(`file://${page}`)));
 told.wrong = wrong;
-close();
 process.stdout.write(JSON.stringify(told), () => process.exit(0));

@@ -353,7 +353,7 @@ mod tests {
     use scenario::{Overrides, Scenario};
 
     use super::*;
-    use crate::{Experiment, State};
+    use crate::{Experiment, Plot, State};
 
     #[test]
     fn the_catalogue_is_correct() {
@@ -425,6 +425,21 @@ mod tests {
         assert!(text("rcc/fig5a").contains("name = \"fig5a\""));
         assert!(scenario("incast").is_ok(), "a built-in scenario");
         assert!(scenario("rcc/fig99").is_err());
+    }
+
+    #[test]
+    fn a_panel_in_bytes_is_that_panel() {
+        let mut panels = 0;
+        for name in names() {
+            for figure in &paper(name).unwrap().experiments {
+                for plot in &figure.plots {
+                    let again = Plot::of_bytes(&plot.to_bytes()).unwrap();
+                    assert_eq!(format!("{again:?}"), format!("{plot:?}"), "{}", figure.id());
+                    panels += 1;
+                }
+            }
+        }
+        assert!(panels > 100, "{panels}");
     }
 
     #[test]

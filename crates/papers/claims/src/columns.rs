@@ -38,6 +38,11 @@ pub(super) fn other_quantity<'de, D>(from: D) -> Result<Option<&'static str>, D:
 where
     D: Deserializer<'de>,
 {
+    if !from.is_human_readable() {
+        let name = Option::<String>::deserialize(from)?;
+        let name = name.map(|name| quantity(name.into_deserializer()));
+        return name.transpose();
+    }
     quantity(from).map(Some)
 }
 

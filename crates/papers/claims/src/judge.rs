@@ -64,7 +64,7 @@ impl Judged {
             id: format!("{}/{}", experiment.id(), claim.id),
             claim: claim.clone(),
             finding: judge(claim, bench)?,
-            seeds: bench.own.folder().summary().seeds,
+            seeds: bench.own.run().summary().seeds,
             scale: scale.to_owned(),
             standing: Standing::of(claim, experiment),
             readings: Vec::new(),

@@ -1,5 +1,7 @@
 //! Values that are checked while they are read. An error is a line that says what is wrong, empty where the key
 //! alone says it, and a line with the remedy.
+//!
+//! Binary formats, as that of [`Plot::to_bytes`](crate::Plot::to_bytes), have the values as they are in memory.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -66,6 +68,9 @@ type Texts = Vec<(String, Vec<String>)>;
 
 /// Values of swept settings.
 pub(crate) fn at<'de, D: Deserializer<'de>>(from: D) -> Result<Texts, D::Error> {
+    if !from.is_human_readable() {
+        return Texts::deserialize(from);
+    }
     ordered(from)
 }
 
@@ -84,6 +89,9 @@ type Points = Vec<(String, Vec<(f64, f64)>)>;
 
 /// What the figure of a paper shows of each scheme.
 pub(crate) fn points<'de, D: Deserializer<'de>>(from: D) -> Result<Points, D::Error> {
+    if !from.is_human_readable() {
+        return Points::deserialize(from);
+    }
     let entries = ordered::<Vec<Vec<f64>>, _>(from)?.into_iter();
     let entries = entries.map(|(scheme, points)| {
         let points = points.iter().map(|point| match point[..] {
@@ -97,6 +105,9 @@ pub(crate) fn points<'de, D: Deserializer<'de>>(from: D) -> Result<Points, D::Er
 
 /// Both ends of a range.
 pub(crate) fn range<'de, D: Deserializer<'de>>(from: D) -> Result<Option<(f64, f64)>, D::Error> {
+    if !from.is_human_readable() {
+        return Option::deserialize(from);
+    }
     match Vec::<f64>::deserialize(from)?[..] {
         [low, high] if low <= high => Ok(Some((low, high))),
         _ => Err(wrong("two numbers in ascending order")),
@@ -125,6 +136,10 @@ pub(crate) const OF_ID: &str = "letters, digits and dashes, which can be typed o
 
 impl<'de> Deserialize<'de> for Level {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if !deserializer.is_human_readable() {
+            let (value, unit) = Deserialize::deserialize(deserializer)?;
+            return Ok(Self { value, unit });
+        }
         let text = String::deserialize(deserializer)?;
         Self::parse(&text).ok_or_else(|| wrong("a number, with its unit if it has one"))
     }
@@ -138,6 +153,9 @@ pub(super) fn size<E: Error>(level: Level, expected: &str) -> Result<Level, E> {
 
 /// The size of one flow.
 pub(crate) fn one_size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Level>, D::Error> {
+    if !from.is_human_readable() {
+        return Option::deserialize(from);
+    }
     let expected = "one size with its unit";
     match <[Level; 1]>::try_from(Vec::deserialize(from)?) {
         Ok([level]) => size(level, expected).map(Some),
@@ -147,6 +165,9 @@ pub(crate) fn one_size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Leve
 
 /// Sizes of flows along an axis.
 pub(crate) fn sizes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Level>, D::Error> {
+    if !from.is_human_readable() {
+        return Vec::deserialize(from);
+    }
     let expected = "sizes with units in ascending order, as in [\"10KB\", \"1MB\"]";
     let sizes = Vec::<Level>::deserialize(from)?;
     let sizes = sizes.into_iter().map(|level| size(level, expected));
@@ -159,6 +180,9 @@ pub(crate) fn sizes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Level>, D:
 
 /// A time in microseconds.
 pub(crate) fn microseconds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    if !from.is_human_readable() {
+        return Option::deserialize(from);
+    }
     let level = Level::deserialize(from)?;
     let us = level.in_column(Dimension::Time, 1.0);
     let us = us.filter(|us| *us > 0.0 && !level.unit.is_empty());
@@ -168,18 +192,27 @@ pub(crate) fn microseconds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<
 
 /// A gap between completions in microseconds.
 pub(crate) fn gap<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    if !from.is_human_readable() {
+        return f64::deserialize(from);
+    }
     let us = Level::deserialize(from)?.in_column(Dimension::Time, 1.0);
     us.ok_or_else(|| wrong("a time with its unit"))
 }
 
 /// Per cent of values, from the name of a percentile.
 pub(super) fn percent<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    if !from.is_human_readable() {
+        return f64::deserialize(from);
+    }
     let percent = String::deserialize(from)?.parse();
     percent.map_err(|_| wrong("a percentile, as in p99"))
 }
 
 /// `switch 2`, `host 0`, or all of a kind.
 pub(crate) fn node<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    if !from.is_human_readable() {
+        return Option::deserialize(from);
+    }
     let text = String::deserialize(from)?;
     let (kind, number) = text.split_once(' ').unwrap_or((&text, "0"));
     if matches!(kind, "switch" | "host") && number.parse::<u32>().is_ok() {

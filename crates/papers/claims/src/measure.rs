@@ -1,7 +1,7 @@
 //! What a claim or a line of a plot measures.
 
 use plan::series;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::columns::{self, GOODPUT, SEGMENTS, THROUGHPUT, flow_columns, port_columns, unit_of};
 use super::leaf;
@@ -9,7 +9,7 @@ use super::model::{self, Model};
 use super::unit::{Dimension, Level};
 
 /// A number of every simulation, or a distribution or series if it has no statistic.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Measure {
     /// The column it is made from.
     pub of: Of,
@@ -25,7 +25,7 @@ pub struct Measure {
 pub type Name = &'static str;
 
 /// Where values come from.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Of {
     /// A metric of `summary.json`.
@@ -105,7 +105,7 @@ pub enum Of {
 }
 
 /// Flows.
-#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Chosen {
     /// Only flows of this group.
@@ -123,7 +123,7 @@ pub struct Chosen {
 }
 
 /// How much each flow counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FlowWeight {
     /// Once.
@@ -136,7 +136,7 @@ pub enum FlowWeight {
 }
 
 /// Sizes of flows; flows without end are larger than any.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Sizes {
     /// The smallest, exclusive.
     pub above: Level,
@@ -217,7 +217,7 @@ impl Measure {
 }
 
 /// Ports.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PortSelector {
     /// The node that the port belongs to, as in `switch 2`; `switch` is any switch.
@@ -231,7 +231,7 @@ pub struct PortSelector {
 }
 
 /// Flows whose completions follow each other closely: one step of a CDF.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cluster {
     /// Two completions further apart than this are in different clusters.
@@ -243,7 +243,7 @@ pub struct Cluster {
 }
 
 /// How much each value of a series counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Weight {
     /// As long as it lasts.
@@ -254,7 +254,7 @@ pub enum Weight {
 }
 
 /// A stretch of simulated time.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Stretch {
     /// Its begin; none for the first start of a flow.
     pub from: Option<Moment>,
@@ -264,7 +264,7 @@ pub struct Stretch {
 }
 
 /// A point in simulated time.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Moment {
     /// This many microseconds from the begin of the simulation.
     At(f64),
@@ -273,7 +273,7 @@ pub enum Moment {
 }
 
 /// What is made of many values. Values of a series count as long as they last.
-#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Statistic {
     /// The mean.
@@ -351,6 +351,11 @@ impl Measure {
     /// Whether it is one number for each simulation, rather than a distribution or a series.
     pub fn is_number(&self) -> bool {
         self.statistic.is_some() || matches!(self.of, Of::Metric(_) | Of::Model { .. })
+    }
+
+    /// Whether it needs what is recorded over time.
+    pub const fn is_over_time(&self) -> bool {
+        matches!(self.of, Of::Series { .. } | Of::Events { .. })
     }
 
     /// Whether it is an equation about a flow whose size is not said.

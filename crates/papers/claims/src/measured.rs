@@ -1,4 +1,4 @@
-//! Runs that are measured: a run folder, its scenario, and the values of measures seed by seed.
+//! Runs that are measured: what was recorded, the scenario, and the values of measures seed by seed.
 
 mod flows;
 mod series;
@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use base::cast;
 use results::statistics::Estimate;
-use results::{Cell, Folder};
+use results::{Cell, Folder, Recorded};
 use scenario::{Overrides, Problem, Problems, Scenario, Source};
 
 use super::claim::At;
@@ -21,9 +21,9 @@ use super::sample::Sample;
 use super::unit::Dimension;
 pub use subject::Subject;
 
-/// A run folder with what is needed to measure it. Values are computed once for each measure.
+/// A run with what is needed to measure it. Values are computed once for each measure.
 pub struct Measured {
-    folder: Folder,
+    run: Rc<dyn Recorded>,
     scenario: Scenario,
     /// See [`Measured::spans`].
     spans: OnceCell<Spans>,
@@ -58,12 +58,16 @@ impl Values {
 impl Measured {
     /// Opens a run folder that is complete.
     pub fn open(path: &Path) -> Result<Self, Problems> {
-        let folder = Folder::open(path)?;
         let name = path.join("scenario.toml").display().to_string();
-        let scenario = Source::new(name, folder.scenario_text());
+        Self::of(Rc::new(Folder::open(path)?), name)
+    }
+
+    /// A run, whose scenario has this name in messages.
+    pub fn of(run: Rc<dyn Recorded>, name: String) -> Result<Self, Problems> {
+        let scenario = Source::new(name, run.scenario_text());
         let scenario = Scenario::load(scenario, &Overrides::default())?;
         Ok(Self {
-            folder,
+            run,
             scenario,
             spans: OnceCell::new(),
             values: RefCell::default(),
@@ -71,9 +75,9 @@ impl Measured {
         })
     }
 
-    /// The run folder.
-    pub fn folder(&self) -> &Folder {
-        &self.folder
+    /// The recorded run.
+    pub fn run(&self) -> &dyn Recorded {
+        &*self.run
     }
 
     /// What was run.
@@ -84,7 +88,7 @@ impl Measured {
     /// The rows of a scheme at these values of swept settings, in the order of the sweep: places in
     /// [`Summary::rows`](results::Summary::rows).
     pub fn rows(&self, scheme: &str, at: &[&At]) -> Vec<usize> {
-        let rows = self.folder.summary().rows.iter().enumerate();
+        let rows = self.run.summary().rows.iter().enumerate();
         let wanted = rows.filter(|(_, row)| {
             let mut conditions = at.iter().flat_map(|at| at.iter());
             row.scheme == scheme
@@ -98,7 +102,7 @@ impl Measured {
 
     /// Bytes of a full packet in the simulations of a row.
     pub fn packet_bytes(&self, row: usize) -> f64 {
-        let points = &self.folder.summary().rows[row].points;
+        let points = &self.run.summary().rows[row].points;
         points.first().map_or(f64::NAN, |point| self.packet(*point))
     }
 
@@ -169,7 +173,7 @@ impl Measured {
 
     /// Keeps the values of a measure by point as those of rows.
     fn keep(&self, measure: &Measure, by_point: &BTreeMap<u32, f64>) -> Rc<Values> {
-        let rows = self.folder.summary().rows.iter().map(|row| {
+        let rows = self.run.summary().rows.iter().map(|row| {
             let value = |point| by_point.get(point).copied().unwrap_or(f64::NAN);
             row.points.iter().map(value).collect()
         });
@@ -191,13 +195,13 @@ impl Measured {
         if let Some(spans) = self.spans.get() {
             return Ok(spans);
         }
-        let points = &self.folder.summary().points;
+        let points = &self.run.summary().points;
         let mut spans: Spans = points
             .iter()
             .map(|point| (point.point, (f64::INFINITY, f64::NEG_INFINITY)))
             .collect();
         let columns = ["point", "start_us", "completion_us"];
-        self.folder.cells("flows", &columns, &mut |cells| {
+        self.run.flow_cells(&columns, &mut |cells| {
             let Some(span) = spans.get_mut(&whole(cells[0]).unwrap_or(u32::MAX)) else {
                 return;
             };
@@ -234,7 +238,7 @@ impl Measured {
 
     /// The row of another scheme at the values of swept settings of the row at `place`.
     fn row_beside(&self, place: usize, scheme: &str) -> Option<usize> {
-        let rows = &self.folder.summary().rows;
+        let rows = &self.run.summary().rows;
         let set = &rows[place].set;
         let mut all = rows.iter();
         all.position(|row| row.scheme == scheme && row.set == *set)
@@ -243,7 +247,7 @@ impl Measured {
     /// The distribution of a measure without a statistic, over all seeds of a row: of all flows, of all ports, or of the
     /// values of a series, each weighted by how long it lasted.
     pub fn sample(&self, measure: &Measure, row: usize) -> Result<Sample, Problems> {
-        let points: BTreeSet<u32> = self.folder.summary().rows[row]
+        let points: BTreeSet<u32> = self.run.summary().rows[row]
             .points
             .iter()
             .copied()
@@ -274,7 +278,7 @@ impl Measured {
     }
 
     fn by_point(&self, measure: &Measure) -> Result<BTreeMap<u32, f64>, Problems> {
-        let points = &self.folder.summary().points;
+        let points = &self.run.summary().points;
         let dimension = measure.dimension();
         let mut values = BTreeMap::new();
         match (&measure.of, &measure.statistic) {
@@ -353,7 +357,7 @@ impl Measured {
         each: &mut dyn FnMut(u32, Sample),
     ) -> Result<(), Problems> {
         // A point without a single flow or port that is meant has an empty sample: none is a count too.
-        let points = self.folder.summary().points.iter();
+        let points = self.run.summary().points.iter();
         let mut samples: BTreeMap<u32, Vec<(f64, f64)>> =
             points.map(|point| (point.point, Vec::new())).collect();
         let mut add = |point: Cell<'_>, value: Option<f64>| {
@@ -375,7 +379,7 @@ impl Measured {
             }
             Of::Ports { column, place } => {
                 let columns = ["point", "from", "to", "bottleneck", column];
-                self.folder.cells("ports", &columns, &mut |cells| {
+                self.run.port_cells(&columns, &mut |cells| {
                     if place.contains(text(cells[1]), text(cells[2]), cells[3]) {
                         add(cells[0], real(cells[4]));
                     }

@@ -1,6 +1,6 @@
 //! How a figure is drawn.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::claim::At;
 use super::leaf;
@@ -8,7 +8,7 @@ use super::measure::{Measure, Sizes};
 use super::unit::Level;
 
 /// One panel of a figure.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plot {
     /// What is drawn.
@@ -42,7 +42,7 @@ pub struct Plot {
 }
 
 /// What a panel draws.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PlotKind {
     /// A measure over the values of a swept setting, with the interval over the seeds.
@@ -57,7 +57,7 @@ pub enum PlotKind {
 }
 
 /// An axis of a panel.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
     /// The swept setting, for the horizontal axis of a sweep; empty if there is only one.
@@ -78,6 +78,29 @@ pub struct Axis {
     pub sizes: Vec<Level>,
 }
 
+impl Plot {
+    /// This panel in bytes, which [`Plot::of_bytes`] of the same version reads.
+    ///
+    /// # Panics
+    /// Never: memory does not fail.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        postcard::to_stdvec(self).expect("memory does not fail")
+    }
+
+    /// A panel from its bytes; none if they are of another version.
+    pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        postcard::from_bytes(bytes).ok()
+    }
+
+    /// Everything that its lines measure.
+    pub fn measures(&self) -> impl Iterator<Item = &Measure> {
+        let lines = self.lines.iter();
+        lines
+            .flat_map(|line| [Some(&line.measure), line.low.as_ref(), line.high.as_ref()])
+            .flatten()
+    }
+}
+
 impl Axis {
     /// The flows that stand at each of its sizes.
     pub fn size_classes(&self) -> Vec<Sizes> {
@@ -95,7 +118,7 @@ impl Axis {
 }
 
 /// What is drawn, for each scheme of the panel.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
     /// What is measured.

@@ -2,6 +2,7 @@
 
 use super::measure::{Statistic, Weight};
 use super::unit::{Dimension, Level};
+use base::Sort as _;
 use base::cast::{count, index, whole};
 
 /// Values with their weights: flows and ports count once, values of a series as long as they last.
@@ -42,7 +43,7 @@ impl Sample {
 
     /// Puts values in ascending order.
     pub fn sort(&mut self) {
-        self.values.sort_by(|a, b| a.0.total_cmp(&b.0));
+        self.values.order_by(|a, b| a.0.total_cmp(&b.0));
     }
 
     /// A statistic; `NaN` if there is no value that it could be made of.
@@ -84,7 +85,7 @@ impl Sample {
             Statistic::Clusters { gap } => {
                 let gap = column(gap, units);
                 let mut sorted: Vec<f64> = values().collect();
-                sorted.sort_by(f64::total_cmp);
+                sorted.order_by(f64::total_cmp);
                 let gaps = sorted.windows(2).filter(|pair| pair[1] - pair[0] > gap);
                 nan_if_empty(1.0 + count(gaps.count()))
             }

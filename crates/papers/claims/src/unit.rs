@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 /// What a column counts, in the unit in which results have it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Dimension {
@@ -20,7 +22,7 @@ pub enum Dimension {
 }
 
 /// A value with its unit, as in `"120KB"`; without one it is in the unit of what it is compared with.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Level {
     /// The number.
     pub value: f64,

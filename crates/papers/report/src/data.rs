@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::Quantity;
+use base::Sort as _;
 use plan::keys::SizeClasses;
 use record::trace::SeriesRow;
 use results::{Folder, Recorded, Row, Summary};
@@ -226,7 +227,7 @@ impl<'a> Run<'a> {
             }
         })?;
         for distribution in self.distributions.values_mut() {
-            distribution.fct_us.sort_by(f64::total_cmp);
+            distribution.fct_us.order_by(f64::total_cmp);
         }
         Ok(())
     }
@@ -272,7 +273,7 @@ impl<'a> Run<'a> {
         };
         let skipped = self.details.len() - all;
         let mut details: Vec<_> = self.details.values().skip(skipped).collect();
-        details.sort_by_key(|detail| (Reverse(detail.row / group.max(1)), detail.row));
+        details.order_by_key(|detail| (Reverse(detail.row / group.max(1)), detail.row));
         details
     }
 

@@ -57,8 +57,7 @@ pub use model::{ModelPage, Rows, write_model};
 pub use page::fragments::Fragments;
 pub use page::theatre::Played;
 pub use page::{Head, PLAYING_SCRIPT, STAGE, STYLE};
-pub use paper::axes::OnAxes;
-pub use paper::{Reproduction, write_paper};
+pub use paper::{Reproduction, panel, write_paper};
 pub use sentences::Sentences;
 
 /// Writes the report of `folders` to `out`: one run, or several side by side.
@@ -97,9 +96,9 @@ pub fn scenes(run: &dyn Recorded) -> Result<Vec<Played>, Error> {
     page::theatre::scenes(run)
 }
 
-/// A run on the axes of a paper's figure: a chart as HTML.
-pub fn on_axes(run: &dyn Recorded, axes: &OnAxes) -> String {
-    page::fragments::drawing(&axes.figure(run))
+/// A figure on its own axes as a chart in HTML; empty if it shows nothing.
+pub fn chart(figure: &Figure) -> String {
+    page::fragments::drawing(figure)
 }
 
 /// Every figure of a run, in the order of its report.

@@ -1,6 +1,5 @@
 //! A paper beside its reproduction: every figure in the paper's arrangement, with its claims.
 
-pub(crate) mod axes;
 mod given_axis;
 mod page;
 mod panel;
@@ -8,7 +7,7 @@ mod panel;
 use std::path::Path;
 
 use claims::judge;
-use claims::{Measured, Paper};
+use claims::{Measured, Paper, Plot};
 use scenario::Problems;
 
 use crate::error::Error;
@@ -41,7 +40,7 @@ impl Reproduction<'_> {
             let others = figure.bench.others.values().copied();
             others.chain([figure.bench.own])
         });
-        let schemes = runs.flat_map(|run| &run.folder().summary().schemes);
+        let schemes = runs.flat_map(|run| &run.run().summary().schemes);
         let schemes: Vec<&str> = schemes.map(String::as_str).collect();
         Palette::new(schemes.into_iter())
     }
@@ -64,6 +63,22 @@ pub fn write_paper(reproduction: &Reproduction<'_>, out: &Path) -> Result<(), Er
         crate::put(&file, &svg)?;
     }
     crate::put_page(out, &page::page(reproduction, &panels))
+}
+
+/// A panel of a paper's figure that is called `name`, from the run that it shows. Schemes look as in a figure of `schemes`.
+pub fn panel(
+    plot: &Plot,
+    (name, title): (&str, &str),
+    schemes: &[String],
+    run: &Measured,
+) -> Result<Figure, Problems> {
+    let palette = Palette::new(schemes.iter().map(String::as_str));
+    let panel = Panel {
+        plot,
+        run,
+        palette: &palette,
+    };
+    panel::draw(&panel, name.to_owned(), title.to_owned())
 }
 
 /// The panels of a figure.

@@ -17,6 +17,7 @@
 //! Sources: Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005, §4; Patarasuk, Yuan,
 //! "Bandwidth optimal all-reduce algorithms for clusters of workstations", 2009.
 
+use base::Sort as _;
 use base::{Rate, Span};
 
 base::choices! {
@@ -286,7 +287,7 @@ impl Shape {
                 both || node > 2
             }
         };
-        order.sort_by_key(|(up, step, node, segment)| {
+        order.order_by_key(|(up, step, node, segment)| {
             (waits(*up, *node), *step, !*up, *node, *segment)
         });
         let places: std::collections::BTreeMap<_, u32> = (0_u32..)

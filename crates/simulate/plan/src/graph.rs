@@ -19,6 +19,7 @@ mod node_link;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, OnceLock};
 
+use base::Sort as _;
 use base::cast::id;
 use base::{Quantity, QuantityError, Rate, Span};
 use fabric::Layer;
@@ -97,7 +98,7 @@ impl Graph {
             adjacent[link.b as usize].push((link.a, number));
         }
         for neighbours in &mut adjacent {
-            neighbours.sort_unstable();
+            neighbours.order();
         }
         Self {
             nodes,
@@ -209,7 +210,7 @@ impl Graph {
     fn part(&self, root: u32) -> Vec<u32> {
         let mut part = self.tree(root).order;
         part.push(root);
-        part.sort_unstable();
+        part.order();
         part
     }
 

@@ -136,6 +136,8 @@ pub(super) fn leading_fields() -> Vec<Field> {
 pub(super) trait Record: Sized {
     /// The columns.
     fn fields() -> Vec<Field>;
+    /// Their names.
+    fn names() -> Vec<String>;
     /// A cell for each column.
     fn cells(&self) -> impl Iterator<Item = Cell<'_>>;
     /// What the cells of all columns say.
@@ -150,6 +152,11 @@ macro_rules! columns {
             fn fields() -> Vec<Field> {
                 let fields = [$(field_of(|record: &Self| &record.$name, stringify!($name), $unit, $help)),+];
                 fields.into_iter()$(.chain($parts::fields()))?.collect()
+            }
+
+            fn names() -> Vec<String> {
+                let names = [$(stringify!($name)),+].map(str::to_owned);
+                names.into_iter()$(.chain($parts::names()))?.collect()
             }
 
             fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
@@ -211,11 +218,16 @@ mod breakdown {
     use super::{Value, field};
 
     pub(super) fn fields() -> impl Iterator<Item = Field> {
-        let parts = Part::ALL.into_iter().zip(columns::PART_HELP);
-        parts.map(|(part, help)| Field {
+        let parts = names().zip(columns::PART_HELP);
+        parts.map(|(name, help)| Field {
             optional: true,
-            ..field(&format!("{}_ps", part.name()), Kind::Int64, "ps", help)
+            ..field(&name, Kind::Int64, "ps", help)
         })
+    }
+
+    pub(super) fn names() -> impl Iterator<Item = String> {
+        let parts = Part::ALL.into_iter();
+        parts.map(|part| format!("{}_ps", part.name()))
     }
 
     pub(super) fn cells(flow: &FlowRecord) -> impl Iterator<Item = Cell<'_>> {
@@ -292,6 +304,32 @@ impl<W: Write + Send> Records<W> {
 pub(super) fn read<R: Record>(row: &Row<'_>, first: usize) -> (u32, R) {
     let cells = (first..).map(|column| row.cell(column));
     (u32::of(row.cell(0)), R::read(cells))
+}
+
+/// Calls `each` with the cells of these columns for every record of every point, in order; `point` is the number of its point.
+/// A column that records do not have is null.
+pub(super) fn rows<'a, R: Record + 'a>(
+    points: impl Iterator<Item = &'a [R]>,
+    columns: &[&str],
+    each: &mut dyn FnMut(&[Cell<'_>]),
+) {
+    let names = R::names();
+    let place = |column: &&str| names.iter().position(|name| name == column);
+    let places: Vec<Option<usize>> = columns.iter().map(place).collect();
+    let mut chosen = Vec::with_capacity(columns.len());
+    for (point, records) in (0..).zip(points) {
+        for record in records {
+            let cells: Vec<Cell<'_>> = record.cells().collect();
+            let row = columns.iter().zip(&places);
+            chosen.extend(row.map(|(column, place)| match place {
+                Some(place) => cells[*place],
+                None if *column == "point" => Cell::Int(point),
+                None => Cell::Null,
+            }));
+            each(&chosen);
+            chosen.clear();
+        }
+    }
 }
 
 /// A type of fields of records.

@@ -9,6 +9,7 @@
 
 mod region;
 
+use base::Sort as _;
 use plan::metric::Selector;
 use scenario::goal::Goal;
 use serde::{Deserialize, Serialize};
@@ -96,7 +97,7 @@ impl Goals {
         let judge = |(row, number)| judged(row, number, goals, sweep.random);
         let rows: Vec<JudgedRow> = sweep.all.iter().zip(0..).map(judge).collect();
         let mut ranking: Vec<u32> = rows.iter().map(|judged| judged.row).collect();
-        ranking.sort_by(|a, b| {
+        ranking.order_by(|a, b| {
             let [a, b] = [a, b].map(|row| &rows[*row as usize]);
             let distance = |judged: &JudgedRow| judged.distance.unwrap_or(f64::INFINITY);
             let left = |judged: &JudgedRow| {

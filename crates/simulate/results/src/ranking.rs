@@ -4,6 +4,7 @@ use crate::comparison::Comparison;
 use crate::row::Row;
 use crate::statistics::{Estimate, Significance, paired};
 use crate::summary::Summary;
+use base::Sort as _;
 use base::cast::real;
 
 /// What schemes are ranked by.
@@ -106,7 +107,7 @@ impl<'a> Ranking<'a> {
             Measure::Tail if most - completed(row) >= FEW => 1.0 - completed(row),
             _ => 0.0,
         };
-        ranked.sort_by(|a, b| {
+        ranked.order_by(|a, b| {
             let fewer = left(a).total_cmp(&left(b));
             fewer.then(measure.cost(a).total_cmp(&measure.cost(b)))
         });
@@ -209,7 +210,7 @@ fn by_measure(summary: &Summary, measure: Measure) -> Vec<u32> {
         }));
     }
     let mut ranked: Vec<(u32, (f64, f64, f64))> = (0..).zip(keys).collect();
-    ranked.sort_by(|(_, a), (_, b)| {
+    ranked.order_by(|(_, a), (_, b)| {
         let nearer = a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1));
         nearer.then(a.2.total_cmp(&b.2))
     });

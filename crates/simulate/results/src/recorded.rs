@@ -8,7 +8,9 @@ use sim::error::RunError;
 use sim::metrics::{FlowRecord, Outcome, PortRecord};
 use sim::probe::Probe;
 use sim::run::{self, Limits, Watching};
+use tables::Cell;
 
+use super::columns;
 use super::finished::Finished;
 use super::folder::Folder;
 use super::identity;
@@ -30,12 +32,22 @@ pub trait Recorded {
     /// Calls `each` with the point and every port of it, in order.
     fn ports(&self, each: &mut dyn FnMut(u32, &PortRecord)) -> Result<(), Problems>;
 
+    /// Calls `each` with the cells of these columns for every flow: `point` or columns of [`flow_fields`](super::flow_fields).
+    /// A column that the run does not have is null.
+    fn flow_cells(&self, columns: &[&str], each: Cells<'_>) -> Result<(), Problems>;
+
+    /// The same for every port, whose columns are those of [`port_fields`](super::port_fields).
+    fn port_cells(&self, columns: &[&str], each: Cells<'_>) -> Result<(), Problems>;
+
     /// Calls `each` with every sample and event that was recorded; there may be none.
     fn series(&self, each: &mut dyn FnMut(&SeriesRow<'_>)) -> Result<(), Problems>;
 
     /// The scene of a simulation that a page plays, as JSON; none if nothing was dropped or no scene was recorded.
     fn theatre(&self, point: u32, seed: u64) -> Result<Option<String>, Problems>;
 }
+
+/// Takes the cells of a row.
+type Cells<'a> = &'a mut dyn FnMut(&[Cell<'_>]);
 
 impl Recorded for Folder {
     fn summary(&self) -> &Summary {
@@ -52,6 +64,14 @@ impl Recorded for Folder {
 
     fn ports(&self, each: &mut dyn FnMut(u32, &PortRecord)) -> Result<(), Problems> {
         self.ports(each)
+    }
+
+    fn flow_cells(&self, columns: &[&str], each: Cells<'_>) -> Result<(), Problems> {
+        self.cells("flows", columns, each)
+    }
+
+    fn port_cells(&self, columns: &[&str], each: Cells<'_>) -> Result<(), Problems> {
+        self.cells("ports", columns, each)
     }
 
     fn series(&self, each: &mut dyn FnMut(&SeriesRow<'_>)) -> Result<(), Problems> {
@@ -207,6 +227,18 @@ impl Recorded for RunInMemory {
         for (number, point) in (0..).zip(&self.points) {
             point.ports.iter().for_each(|port| each(number, port));
         }
+        Ok(())
+    }
+
+    fn flow_cells(&self, columns: &[&str], each: Cells<'_>) -> Result<(), Problems> {
+        let flows = self.points.iter().map(|point| &point.flows[..]);
+        columns::rows(flows, columns, each);
+        Ok(())
+    }
+
+    fn port_cells(&self, columns: &[&str], each: Cells<'_>) -> Result<(), Problems> {
+        let ports = self.points.iter().map(|point| &point.ports[..]);
+        columns::rows(ports, columns, each);
         Ok(())
     }
 

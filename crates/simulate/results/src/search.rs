@@ -1,5 +1,6 @@
 //! The values that a search along one axis tried, and its limits among them.
 
+use base::Sort as _;
 use scenario::search::Search;
 
 use crate::goals::{GoalState, Goals, JudgedRow, magnitude};
@@ -27,7 +28,7 @@ impl<'a> Tried<'a> {
             Some((magnitude(value)?, value, judged))
         });
         let mut values: Vec<_> = own.collect();
-        values.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
+        values.order_by(|(a, ..), (b, ..)| a.total_cmp(b));
         Some(Self {
             axis,
             range: summary
@@ -93,7 +94,7 @@ pub fn nearest(summary: &Summary) -> Vec<u32> {
         let own = tried.values.iter().enumerate();
         rows.extend(own.map(|(at, (_, judged))| (far(at).unwrap_or(at), judged.row)));
     }
-    rows.sort_unstable();
+    rows.order();
     rows.into_iter().map(|(_, row)| row).collect()
 }
 

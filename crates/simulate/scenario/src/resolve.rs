@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::Quantity;
+use base::Sort as _;
 use base::setting::SettingError;
 
 use super::arms::{Arm, Flows};
@@ -103,7 +104,7 @@ impl Resolver {
             }
         }
         let place = |name: &str| columns.iter().position(|column| column == name);
-        layers.sort_by_key(|layer| place(&layer.setting.name()).unwrap_or(usize::MAX));
+        layers.order_by_key(|layer| place(&layer.setting.name()).unwrap_or(usize::MAX));
         let resolver = Self {
             sources,
             groups,

@@ -1,5 +1,6 @@
 //! How much memory simulations need, before they run.
 
+use base::Sort as _;
 use base::cast::whole;
 use std::num::NonZeroUsize;
 
@@ -117,7 +118,7 @@ pub fn fit(
         .enumerate()
         .map(|(index, point)| (estimate(point), index))
         .collect();
-    sizes.sort_unstable_by(|a, b| b.cmp(a));
+    sizes.order_by(|a, b| b.cmp(a));
     let Some((largest, index)) = sizes.first().copied() else {
         return Ok(jobs);
     };

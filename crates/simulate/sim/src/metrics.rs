@@ -5,6 +5,7 @@ mod ports;
 
 use std::fmt;
 
+use base::Sort as _;
 use serde::{Deserialize, Serialize};
 
 pub use crate::failure::Failure;
@@ -416,7 +417,7 @@ pub(crate) struct Distribution {
 
 impl Distribution {
     pub(crate) fn of(mut values: Vec<f64>) -> Self {
-        values.sort_by(f64::total_cmp);
+        values.order_by(f64::total_cmp);
         let rank = |parts| nearest_rank(&values, parts);
         let rare = |parts| {
             let enough = values.len() * (WHOLE - parts) >= WHOLE;

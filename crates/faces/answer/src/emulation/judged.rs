@@ -143,7 +143,7 @@ fn verdict(
     finding: &Finding,
     emulated: &Emulation,
 ) -> (String, String, usize) {
-    let summary = linux.folder().summary();
+    let summary = linux.run().summary();
     let mut fewest = (usize::MAX, String::new());
     for operand in claim.kind.operands() {
         let mut skipped = emulated.skipped.iter();

@@ -11,6 +11,7 @@ mod ties;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use base::Sort as _;
 use comfy_table::{Cell, CellAlignment};
 use plan::metric::Selector;
 use results::{self, GoalState, Goals, Row, Summary};
@@ -209,7 +210,7 @@ impl<'a> Layout<'a> {
     /// Takes the most telling columns that fit into `width`, in their usual order.
     fn choose(&mut self, candidates: &[Column], rows: &[&Row], width: usize) {
         let mut order: Vec<usize> = (0..candidates.len()).collect();
-        order.sort_by_key(|at| {
+        order.order_by_key(|at| {
             let column = &candidates[*at];
             (!column.differs(rows), column.priority)
         });
@@ -425,7 +426,7 @@ fn combinations(summary: &Summary) -> Vec<Vec<&Row>> {
                 .first()
                 .and_then(|(_, value)| results::magnitude(value))
         };
-        blocks.sort_by(|a, b| {
+        blocks.order_by(|a, b| {
             let (a, b) = (value(a[0]), value(b[0]));
             a.unwrap_or(f64::NAN).total_cmp(&b.unwrap_or(f64::NAN))
         });

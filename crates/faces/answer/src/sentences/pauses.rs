@@ -1,5 +1,6 @@
 //! The outcome of pauses of switches: a deadlock, losses all the same, or no pause at all.
 
+use base::Sort as _;
 use base::cast::count;
 use results::{Row, Summary};
 
@@ -91,7 +92,7 @@ fn unused(summary: &Summary) -> Option<String> {
     let unused = |row: &&Row| row.value("pfc_pauses").abs() < f64::EPSILON;
     let mut rows: Vec<&Row> = summary.rows.iter().filter(unused).collect();
     let margin = |row: &&Row| row.value("pfc_margin_bytes");
-    rows.sort_by(|one, other| margin(one).total_cmp(&margin(other)));
+    rows.order_by(|one, other| margin(one).total_cmp(&margin(other)));
     let nearest = rows.first()?;
     let missed = bytes(margin(nearest));
     Some(match rows.len() {

@@ -1,5 +1,6 @@
 //! Who leads at which points of a sweep.
 
+use base::Sort as _;
 use results::{Measure, Ranking, Row, Summary, magnitude};
 
 use super::measure::InWords;
@@ -83,7 +84,7 @@ fn everywhere(rankings: &[Ranking<'_>]) -> String {
         .iter()
         .filter_map(|ranking| Some((ranking.margin()?, ranking)));
     let mut margins: Vec<_> = margins.collect();
-    margins.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    margins.order_by(|(a, _), (b, _)| a.total_cmp(b));
     let lead = |margin: f64| first.measure.lead(margin);
     let than = |(margin, ranking): &(f64, &Ranking<'_>)| {
         let next = &ranking.behind[0].scheme;
@@ -122,7 +123,7 @@ fn clusters<'a>(rankings: &[Ranking<'a>]) -> Vec<Cluster<'a>> {
     let mut clusters: Vec<Cluster<'a>> = Vec::new();
     for (point, ranking) in rankings.iter().enumerate() {
         let mut names = ranking.names();
-        names.sort_unstable();
+        names.order();
         match clusters.iter_mut().find(|cluster| cluster.names == names) {
             Some(cluster) => cluster.points.push(point),
             None => clusters.push(Cluster {
@@ -245,7 +246,7 @@ fn wins<'a>(summary: &'a Summary, rankings: &[Ranking<'_>]) -> Vec<(usize, &'a s
         (own.count(), scheme.as_str())
     });
     let mut wins: Vec<_> = wins.collect();
-    wins.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    wins.order_by_key(|(count, _)| std::cmp::Reverse(*count));
     wins
 }
 

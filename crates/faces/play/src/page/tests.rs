@@ -1,19 +1,22 @@
 //! The page in a browser without a window.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs, process};
 
+use claims::{Axis, Line, Measure, Plot};
 use serde_json::Value;
 
 use super::*;
 use crate::call;
+use crate::request::Panel;
 
 /// A folder for one test.
 struct Temporary(PathBuf);
 
 impl Temporary {
-    fn new() -> Self {
-        let folder = env::temp_dir().join(format!("tailwater-play-{}", process::id()));
+    fn new(name: &str) -> Self {
+        let folder = env::temp_dir().join(format!("tailwater-play-{name}-{}", process::id()));
         fs::create_dir_all(&folder).unwrap();
         Self(folder)
     }
@@ -26,11 +29,51 @@ impl Drop for Temporary {
 }
 
 /// A panel of a paper: the mean queue over the number of senders.
-const FIGURE: &str = r#"{"key": "workload.senders", "at": [], "title": "Queue", "caption": "",
-    "x": {"label": "Senders", "unit": null, "range": [0, 120], "log": false},
-    "y": {"label": "Queue", "unit": "KB", "range": [0, 140], "log": false},
-    "size": 1000, "published": [],
-    "lines": [{"metric": "queue_mean_bytes", "ends": null, "label": "", "schemes": []}]}"#;
+fn panel() -> PaperPanel {
+    let axis = |key: Option<&str>, label: &str, unit: Option<&str>, end| Axis {
+        key: key.map(str::to_owned),
+        label: Some(label.to_owned()),
+        unit: unit.map(str::to_owned),
+        range: Some((0.0, end)),
+        ..Axis::default()
+    };
+    let plot = Plot {
+        x: axis(Some("workload.senders"), "Senders", None, 120.0),
+        y: axis(None, "Queue", Some("KB"), 140.0),
+        lines: vec![Line {
+            measure: Measure::metric("queue_mean_bytes"),
+            low: None,
+            high: None,
+            label: String::new(),
+            schemes: Vec::new(),
+            at: Vec::new(),
+        }],
+        ..Plot::default()
+    };
+    let incast = Source::builtin("incast").unwrap();
+    let request = Request {
+        name: "incast".to_owned(),
+        text: incast.text().to_owned(),
+        ..Request::default()
+    };
+    let scenario = request.scenario().unwrap();
+    let senders = description::distinct(scenario.points(), "workload.senders").into_iter();
+    PaperPanel {
+        panel: Panel {
+            name: "fig1".to_owned(),
+            title: "Queue".to_owned(),
+            plot: plot.to_bytes(),
+            schemes: vec!["dctcp".to_owned()],
+        },
+        run: request,
+        own: true,
+        swept: vec!["workload.senders".to_owned()],
+        axis: Some((
+            "workload.senders".to_owned(),
+            senders.map(str::to_owned).collect(),
+        )),
+    }
+}
 
 fn of_incast() -> String {
     let opened = Opened {
@@ -40,20 +83,19 @@ fn of_incast() -> String {
         sets: Vec::new(),
         seed: Some(7),
         beside: vec!["A claim (Fig. 1)".to_owned()],
-        figures: vec![serde_json::from_str(FIGURE).unwrap()],
+        figures: vec![panel()],
     };
     page(&opened).unwrap()
 }
 
-/// Actions of the page, as a browser saw them; `None` where no browser or no Node.js is installed.
-fn seen(folder: &Path, html: &str) -> Option<Value> {
-    let chromium = testing::chromium()?;
+/// Actions of the page, as a browser saw them; `None` where no Node.js is installed.
+fn seen(folder: &Path, html: &str, browser: &Command) -> Option<Value> {
     let mut node = testing::tool("node")?;
     let page = folder.join("explore.html");
     fs::write(&page, html).unwrap();
     node.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/page.mjs"));
-    node.args([folder, &page]).arg(chromium.get_program());
-    let output = node.args(chromium.get_args()).output().unwrap();
+    node.args([folder, &page]).arg(browser.get_program());
+    let output = node.args(browser.get_args()).output().unwrap();
     let told = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     Some(serde_json::from_str(&told).unwrap_or_else(|_| panic!("{told}{errors}")))
@@ -61,8 +103,20 @@ fn seen(folder: &Path, html: &str) -> Option<Value> {
 
 #[test]
 fn a_page_simulates_while_its_slider_moves_and_asks_nobody() {
-    let folder = Temporary::new();
-    let Some(seen) = seen(&folder.0, &of_incast()) else {
+    if let Some(chromium) = testing::chromium() {
+        simulates_and_asks_nobody(&Temporary::new("chromium"), &chromium);
+    }
+}
+
+#[test]
+fn a_page_does_the_same_in_firefox() {
+    if let Some(firefox) = testing::firefox() {
+        simulates_and_asks_nobody(&Temporary::new("firefox"), &firefox);
+    }
+}
+
+fn simulates_and_asks_nobody(folder: &Temporary, browser: &Command) {
+    let Some(seen) = seen(&folder.0, &of_incast(), browser) else {
         return;
     };
     let none = |key: &str| assert_eq!(seen[key], Value::Array(Vec::new()), "{key}");

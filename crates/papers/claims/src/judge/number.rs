@@ -77,7 +77,7 @@ fn is_hollow(claim: &Claim, number: &Number, bench: &Bench<'_>) -> Result<bool, 
         return Ok(false);
     };
     let mut others = 0;
-    for scheme in &runs.folder().summary().schemes {
+    for scheme in &runs.run().summary().schemes {
         if *scheme == number.of.scheme {
             continue;
         }

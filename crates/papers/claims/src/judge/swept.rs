@@ -32,7 +32,7 @@ impl SweptValues {
             ..Self::default()
         };
         for row in runs.rows(&operand.scheme, &[&common, &operand.at]) {
-            let set = &runs.folder().summary().rows[row].set;
+            let set = &runs.run().summary().rows[row].set;
             let excepted = claim.except.iter().any(|(key, texts)| {
                 let value = set.iter().find(|(name, _)| name == key);
                 value.is_some_and(|(_, value)| texts.contains(value))

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use base::Sort as _;
 use base::cast;
 use results::Cell;
 use scenario::Problems;
@@ -74,7 +75,7 @@ impl Measured {
         let columns = columns(&picks, &sources);
         let mut left: BTreeSet<u32> = self.points().collect();
         let mut current: Option<(u32, f64)> = None;
-        self.folder.cells("flows", &columns, &mut |cells| {
+        self.run.flow_cells(&columns, &mut |cells| {
             let point = whole(cells[0]).unwrap_or(u32::MAX);
             if let Some((last, _)) = current.filter(|(last, _)| *last != point) {
                 current = None;
@@ -210,7 +211,7 @@ impl Measured {
     }
 
     fn points(&self) -> impl Iterator<Item = u32> {
-        self.folder.summary().points.iter().map(|point| point.point)
+        self.run.summary().points.iter().map(|point| point.point)
     }
 
     /// By point, in microseconds, the stretch in which flows start and complete; none if that does not
@@ -229,7 +230,7 @@ impl Measured {
     /// The flows of a point that are complete there and under each of these schemes, at the same values
     /// of swept settings and with the same seed. There is none if a scheme was not run.
     fn common(&self, point: u32, schemes: &[String], complete: &Numbers) -> BTreeSet<u32> {
-        let rows = &self.folder.summary().rows;
+        let rows = &self.run.summary().rows;
         let find = |row: usize| rows[row].points.iter().position(|other| *other == point);
         let place = (0..rows.len()).find_map(|row| Some((row, find(row)?)));
         let (Some((row, seed)), Some(own)) = (place, complete.get(&point)) else {
@@ -249,7 +250,7 @@ impl Measured {
     /// of the simulation, in bits per second.
     fn goodput(&self, point: u32, cells: &[Cell<'_>]) -> Option<f64> {
         let end = real(cells[4]).or_else(|| {
-            let points = &self.folder.summary().points;
+            let points = &self.run.summary().points;
             let found = points.iter().find(|other| other.point == point);
             found.map(|point| point.simulated_us)
         })?;
@@ -280,10 +281,10 @@ impl Measured {
             .as_ref()
             .map(|group| self.members(group))
             .transpose()?;
-        let points = self.folder.summary().points.iter();
+        let points = self.run.summary().points.iter();
         let mut events: BTreeMap<u32, Times> =
             points.map(|point| (point.point, BTreeMap::new())).collect();
-        self.folder.series(&mut |row| {
+        self.run.series(&mut |row| {
             let Some((event, flow)) = row.event.zip(row.flow) else {
                 return;
             };
@@ -297,7 +298,7 @@ impl Measured {
         })?;
         for (point, mut flows) in events {
             for times in flows.values_mut() {
-                times.sort_by(f64::total_cmp);
+                times.order_by(f64::total_cmp);
             }
             each(point, &flows);
         }
@@ -308,7 +309,7 @@ impl Measured {
     pub(super) fn members(&self, group: &str) -> Result<BTreeSet<(u32, u32)>, Problems> {
         let mut flows = BTreeSet::new();
         let columns = ["point", "flow", "group"];
-        self.folder.cells("flows", &columns, &mut |cells| {
+        self.run.flow_cells(&columns, &mut |cells| {
             if belongs(text(cells[2]), group) {
                 flows.extend(whole(cells[0]).zip(whole(cells[1])));
             }
@@ -389,7 +390,7 @@ impl Cluster {
     fn of(&self, mut flows: Vec<Flow>) -> Vec<Flow> {
         flows.retain(|flow| flow.completion_us.is_some());
         let completion = |flow: &Flow| flow.completion_us.unwrap_or(f64::NAN);
-        flows.sort_by(|a, b| completion(a).total_cmp(&completion(b)));
+        flows.order_by(|a, b| completion(a).total_cmp(&completion(b)));
         let mut number = 1;
         let mut last = f64::INFINITY;
         flows.retain(|flow| {

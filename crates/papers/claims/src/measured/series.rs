@@ -20,7 +20,7 @@ impl Measured {
         let Of::Series { during, .. } = &measure.of else {
             return Ok(BTreeMap::new());
         };
-        let points = self.folder.summary().rows[row].points.iter().copied();
+        let points = self.run.summary().rows[row].points.iter().copied();
         let stretches = self.stretches(*during)?;
         let mut found = None;
         self.each_series(measure, &points.collect(), &mut |point, lines| {
@@ -113,7 +113,7 @@ impl Measured {
             each(point, &lines.collect());
         };
         let mut current: Option<(u32, BTreeMap<Subject, Steps>)> = None;
-        self.folder.series(&mut |row| {
+        self.run.series(&mut |row| {
             if !points.contains(&row.point) {
                 return;
             }
@@ -149,7 +149,7 @@ impl Measured {
     fn ports(&self, place: &PortSelector) -> Result<BTreeSet<(u32, u32)>, Problems> {
         let mut ports = BTreeSet::new();
         let columns = ["point", "port", "from", "to", "bottleneck"];
-        self.folder.cells("ports", &columns, &mut |cells| {
+        self.run.port_cells(&columns, &mut |cells| {
             if place.contains(text(cells[2]), text(cells[3]), cells[4]) {
                 ports.extend(whole(cells[0]).zip(whole(cells[1])));
             }
@@ -159,7 +159,7 @@ impl Measured {
 
     /// The stretch of every point in microseconds. Where it has no begin or no end, flows tell.
     pub(super) fn stretches(&self, during: Stretch) -> Result<BTreeMap<u32, (f64, f64)>, Problems> {
-        let points = self.folder.summary().points.iter();
+        let points = self.run.summary().points.iter();
         let is_open = during.from.is_none() || during.to.is_none();
         let spans = if is_open { Some(self.spans()?) } else { None };
         let stretches = points.map(|point| {
@@ -192,7 +192,7 @@ impl Measured {
         if let Some(limit) = spec.and_then(|spec| spec.keys.run.duration.0) {
             return limit.as_micros();
         }
-        let mut points = self.folder.summary().points.iter();
+        let mut points = self.run.summary().points.iter();
         let found = points.find(|other| other.point == point);
         found.map_or(f64::NAN, |point| point.simulated_us)
     }

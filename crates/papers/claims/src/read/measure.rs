@@ -21,6 +21,14 @@ impl<'de> Deserialize<'de> for Measure {
         let refused = |message: String, expected: &str| {
             Err(D::Error::custom(format!("{message}\nexpected {expected}")))
         };
+        if !deserializer.is_human_readable() {
+            let (of, statistic, reduction_from) = Deserialize::deserialize(deserializer)?;
+            return Ok(Self {
+                of,
+                statistic,
+                reduction_from,
+            });
+        }
         let written = Written::deserialize(deserializer)?;
         let mut measure = Self::new(written.source, None);
         if let Of::Model {
@@ -103,6 +111,10 @@ fn levels(statistic: &Statistic) -> [Option<&Level>; 2] {
 
 impl<'de> Deserialize<'de> for Sizes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if !deserializer.is_human_readable() {
+            let (above, up_to) = Deserialize::deserialize(deserializer)?;
+            return Ok(Self { above, up_to });
+        }
         let expected =
             "two sizes, as in size = [\"0B\", \"100KB\"], the second perhaps \"unlimited\"";
         let one = |text: &str| size(Level::parse(text).ok_or_else(|| wrong(expected))?, expected);
@@ -121,6 +133,10 @@ impl<'de> Deserialize<'de> for Sizes {
 
 impl<'de> Deserialize<'de> for Stretch {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if !deserializer.is_human_readable() {
+            let (from, to) = Deserialize::deserialize(deserializer)?;
+            return Ok(Self { from, to });
+        }
         let moment = |text: &str, open: &str| {
             if text == open {
                 return Ok(None);

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::rc::Rc;
 
 use base::cast::{count, real};
 use claims::{Measured, Paper};
@@ -42,9 +43,9 @@ fn with_claims(measures: &[&str]) -> String {
 
 /// The flows of each simulation, by scheme and seed.
 fn records(run: &Measured) -> BTreeMap<(String, u64), Vec<FlowRecord>> {
-    let summary = run.folder().summary();
+    let summary = run.run().summary();
     let mut all: BTreeMap<(String, u64), Vec<FlowRecord>> = BTreeMap::new();
-    run.folder()
+    run.run()
         .flows(&mut |point, flow| {
             let mut points = summary.points.iter();
             let point = points
@@ -137,8 +138,15 @@ fn measures_that_are_expected_are_made_in_one_pass_over_the_flows_and_its_column
         r#"{ flows = "retransmissions", statistic = "sum" }"#,
         r#"{ flows = "fct_us", statistic = "p50", common_to = ["newreno", "rcc"] }"#,
     ];
-    let (run, paper, kept) = run("flows_passes", &with_claims(&measures));
-    let again = Measured::open(Path::new(&kept.path("run"))).expect("it was run");
+    let (_run, paper, kept) = run("flows_passes", &with_claims(&measures));
+    let opened = || {
+        let folder = results::Folder::open(Path::new(&kept.path("run")));
+        let folder = Rc::new(folder.expect("it was run"));
+        let run = Measured::of(Rc::<results::Folder>::clone(&folder), "run".to_owned());
+        (folder, run.expect("it was run"))
+    };
+    let (at_once, again) = opened();
+    let (one_by_one, run) = opened();
     let operands = paper.experiments[0].claims.iter();
     let measures: Vec<_> = operands
         .map(|claim| claim.kind.operands()[0].measure.clone())
@@ -154,8 +162,8 @@ fn measures_that_are_expected_are_made_in_one_pass_over_the_flows_and_its_column
     }
     // Times, retransmissions, whether a flow is complete, its number, and its point.
     let flows: usize = records(&again).values().map(Vec::len).sum();
-    assert_eq!(again.folder().decoded(), 5 * u64::try_from(flows).unwrap());
-    assert!(run.folder().decoded() > 2 * again.folder().decoded());
+    assert_eq!(at_once.decoded(), 5 * u64::try_from(flows).unwrap());
+    assert!(one_by_one.decoded() > 2 * at_once.decoded());
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn flows_ports_and_series_give_the_numbers_of_the_summary() {
             .iter()
             .find(|column| column.name == metric);
         let expected = run.values(&Measure::metric(column.unwrap().name)).unwrap();
-        for row in 0..run.folder().summary().rows.len() {
+        for row in 0..run.run().summary().rows.len() {
             for (a, b) in values.per_seed(row).iter().zip(expected.per_seed(row)) {
                 assert!(
                     (a - b).abs() <= 1e-6 * b.abs(),
@@ -244,7 +244,7 @@ fn numbers(name: &str, figure: &str, sets: &[&str], measures: &[&str]) -> Vec<Ve
         run.values(measure).expect("a measure of a test has values")
     };
     let claims = &paper.experiments[0].claims;
-    let summary = run.folder().summary();
+    let summary = run.run().summary();
     let rows = (0..summary.rows.len()).map(|row| {
         let seeds = 0..summary.rows[row].points.len();
         let all = |seed: usize| {

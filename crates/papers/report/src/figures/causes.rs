@@ -1,5 +1,6 @@
 //! The parts of completion times, as stacked bars.
 
+use base::Sort as _;
 use results::Row;
 use sim::breakdown::Part;
 use sim::columns;
@@ -28,7 +29,7 @@ pub(crate) fn views(data: &Data<'_>) -> Vec<Multiples> {
         .filter_map(|run| run.summary.goals.as_ref());
     let about = goals.flat_map(|goals| &goals.goals).next();
     let about = about.and_then(|goal| goal.group.as_deref());
-    names.sort_by_key(|name| Some(*name) != about);
+    names.order_by_key(|name| Some(*name) != about);
     let mut views = Vec::new();
     for slowest in [true, false] {
         let mut shown: Vec<Option<&str>> = names.iter().map(|name| Some(*name)).collect();

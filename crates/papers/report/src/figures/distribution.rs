@@ -4,6 +4,7 @@ use super::scales;
 use crate::data::{self, Data, Distribution};
 use crate::figure::{Axis, Figure, Line, Point, Shape, slug};
 use crate::units;
+use base::Sort as _;
 use base::cast;
 
 /// Points of a curve: more than a chart has pixels.
@@ -27,7 +28,7 @@ pub(crate) fn views(data: &Data<'_>) -> Vec<(String, Vec<Figure>)> {
         }
     }
     // The name of all flows comes first.
-    groups.sort_unstable();
+    groups.order();
     let views = groups.into_iter();
     views
         .map(|group| (group.to_owned(), of_group(data, group)))

@@ -1,5 +1,6 @@
 //! Metrics against the swept settings.
 
+use base::Sort as _;
 use plan::metric;
 use results::Row;
 use results::statistics::Estimate;
@@ -147,7 +148,7 @@ pub(crate) fn completion_views(data: &Data<'_>) -> Vec<Multiples> {
         let lines = view.panels.iter().flat_map(|(_, figure)| &figure.lines);
         lines.filter(|line| line.shape == Shape::Limit).count() > 0
     };
-    views.sort_by_key(|view| !has_goal(view));
+    views.order_by_key(|view| !has_goal(view));
     views
 }
 
@@ -378,7 +379,7 @@ impl Sweep {
             }
         }
         for line in &mut lines {
-            line.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+            line.points.order_by(|a, b| a.x.total_cmp(&b.x));
         }
         lines
     }

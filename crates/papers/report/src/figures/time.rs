@@ -1,5 +1,7 @@
 //! What happens over time, from `series.parquet`.
 
+use base::Sort as _;
+
 use super::flows::seed;
 use super::scales;
 use crate::data::{self, Data, Detail, Subject};
@@ -86,7 +88,7 @@ pub(crate) fn others(data: &Data<'_>) -> Vec<Figure> {
         }
     }
     // What a sender may send, then what limits it, then the rest.
-    names.sort_by_key(|name| (*name != "cwnd_bytes", *name != "rwnd_bytes", *name));
+    names.order_by_key(|name| (*name != "cwnd_bytes", *name != "rwnd_bytes", *name));
     names
         .into_iter()
         .flat_map(|name| quantity(data, name))

@@ -1,5 +1,6 @@
 //! The tables of the report.
 
+use base::Sort as _;
 use plan::metric::{is_of_rounds, is_of_shared_buffers};
 use results::statistics::{Estimate, Significance};
 use results::{Comparison, Row, Summary};
@@ -186,7 +187,7 @@ fn groups<'a>(data: &Data<'a>) -> Vec<Vec<(usize, &'a Row)>> {
     }
     for group in &mut groups {
         let order = |scheme: &str| group_order(data, scheme);
-        group.sort_by_key(|(run, row)| (order(&row.scheme), *run));
+        group.order_by_key(|(run, row)| (order(&row.scheme), *run));
     }
     groups
 }

@@ -1,5 +1,6 @@
 //! The theatre: scenes of simulations that dropped packets, which the page plays.
 
+use base::Sort as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use miniz_oxide::deflate::compress_to_vec;
@@ -77,7 +78,7 @@ fn played(recorded: &[&dyn Recorded], data: &Data<'_>) -> Result<Vec<Played>, Pr
         }
     }
     let has_timeout = |played: &Played| !played.text.contains("\"timeout\":null");
-    found.sort_by_key(|played| !has_timeout(played));
+    found.order_by_key(|played| !has_timeout(played));
     Ok(found)
 }
 

@@ -1,11 +1,9 @@
 //! An axis of a figure in a paper.
 
-use serde::{Deserialize, Serialize};
-
 use crate::figure::Axis;
 
 /// An axis as the paper has it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct GivenAxis {
     pub(super) label: String,
     /// None for one that fits.

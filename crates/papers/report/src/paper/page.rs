@@ -118,7 +118,7 @@ pub(super) fn page<'a>(reproduction: &Reproduction<'a>, panels: &[Vec<Figure>]) 
         Shown { place, ..shown }
     });
     let version = reproduction.figures.first();
-    let version = version.map(|figure| &figure.bench.own.folder().summary().version);
+    let version = version.map(|figure| &figure.bench.own.run().summary().version);
     let paper = reproduction.paper;
     Page {
         name: &paper.name,

@@ -6,9 +6,9 @@
 
 mod bars;
 mod cdf;
-pub(super) mod point;
+mod point;
 mod sizes;
-pub(super) mod sweep;
+mod sweep;
 mod time;
 
 use claims::unit::Dimension;
@@ -85,7 +85,7 @@ pub(super) fn draw(panel: &Panel<'_>, name: String, title: String) -> Result<Fig
 
 impl<'a> Panel<'a> {
     fn summary(&self) -> &'a Summary {
-        self.run.folder().summary()
+        self.run.run().summary()
     }
 
     fn row(&self, index: usize) -> &'a Row {
@@ -244,7 +244,7 @@ fn is_model(measure: &Measure) -> bool {
 }
 
 /// Points of the paper's own figure for a scheme.
-pub(super) fn published(palette: &Palette, scheme: &str, points: &[(f64, f64)]) -> Line {
+fn published(palette: &Palette, scheme: &str, points: &[(f64, f64)]) -> Line {
     let points = points.iter().map(|(x, y)| figure::Point::new(*x, *y));
     let style = Style {
         open: true,
@@ -261,7 +261,7 @@ fn given(axis: &claims::Axis, label: String, unit: &str) -> Axis {
 }
 
 /// A measure in words, for an axis that the description gives no label.
-pub(super) fn name(measure: &Measure) -> String {
+fn name(measure: &Measure) -> String {
     let column = measure.column();
     let ends = ["_us", "_bytes", "_bps"];
     let bare = ends.iter().find_map(|end| column.strip_suffix(end));
@@ -380,7 +380,7 @@ fn line(label: String, style: Style, shape: Shape, points: Vec<figure::Point>) -
 }
 
 /// The parts that are there, joined by commas.
-pub(super) fn joined<const N: usize>(parts: [&str; N]) -> String {
+fn joined<const N: usize>(parts: [&str; N]) -> String {
     let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join(", ")
 }

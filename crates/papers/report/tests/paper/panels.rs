@@ -1,12 +1,15 @@
 //! Figures of papers: what is drawn is what was measured, on the axes that the paper chose.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use claims::judge::{self, Bench};
 use claims::{Axis, Experiment, Full, Line, Measure, Measured, Of, Paper, Plot, PlotKind};
 use claims::{Chosen, FlowWeight, Level, PortSelector, Statistic, Stretch, Weight};
-use report::{Figure, OnAxes, Reproduction, Shape};
-use scenario::Source;
+use report::{Figure, Reproduction, Shape};
+use results::{Recorded as _, RunInMemory};
+use scenario::{Overrides, Scenario, Source};
+use sim::run::Limits;
 
 use crate::run::{Temporary, Wanted, incast};
 
@@ -73,7 +76,20 @@ fn drawn(name: &str, plot: Plot) -> (Figure, Measured, Temporary) {
     };
     let mut panels = reproduction.panels().expect("a run of a test is whole");
     assert_eq!((panels.len(), panels[0].len()), (1, 1));
-    (panels[0].remove(0), run, temporary)
+    let figure = panels[0].remove(0);
+    assert_eq!(in_memory(&experiment.plots[0], &run), figure);
+    (figure, run, temporary)
+}
+
+/// The panel of the same run in memory, as a page that simulates draws it.
+fn in_memory(plot: &Plot, run: &Measured) -> Figure {
+    let text = run.run().scenario_text();
+    let scenario = Scenario::load(Source::new("run", text), &Overrides::default());
+    let scenario = scenario.expect("it was run");
+    let again = RunInMemory::simulate(&scenario, Limits::NONE);
+    let schemes = again.summary().schemes.clone();
+    let again = Measured::of(Rc::new(again), "run".to_owned()).expect("it was run");
+    report::panel(plot, ("fig1", "A figure"), &schemes, &again).expect("it is whole")
 }
 
 fn metric(name: &'static str) -> Measure {
@@ -188,7 +204,7 @@ fn a_sweep_shows_means_with_percentiles_on_the_axes_of_the_paper() {
         .collect();
     assert_eq!(labels, ["newreno", "rcc", "equation 4"]);
     assert_eq!(figure.lines[2].shape, Shape::Model);
-    let summary = run.folder().summary();
+    let summary = run.run().summary();
     for line in &figure.lines[..2] {
         assert_eq!(line.shape, Shape::Ranges);
         let rows = summary.rows.iter().filter(|row| row.scheme == line.label);
@@ -207,54 +223,6 @@ fn a_sweep_shows_means_with_percentiles_on_the_axes_of_the_paper() {
             let senders: f64 = row.setting("workload.senders").unwrap().parse().unwrap();
             assert!((point.x - senders).abs() > 0.5 && (point.x - senders).abs() < 5.0);
         }
-    }
-}
-
-#[test]
-fn metrics_stand_on_the_axes_of_a_page_as_on_those_of_its_paper() {
-    let axis = |label: &str, unit: &str, end: f64| Axis {
-        label: Some(label.into()),
-        unit: Some(unit.into()),
-        range: Some((0.0, end)),
-        ..Axis::default()
-    };
-    let of_senders = Axis {
-        range: Some((0.0, 100.0)),
-        ..senders()
-    };
-    let plot = Plot {
-        title: "Queue".into(),
-        caption: "As a test has it.".into(),
-        x: of_senders,
-        y: axis("Queue", "pkt", 90.0),
-        lines: vec![Line {
-            low: Some(metric("queue_p50_bytes")),
-            high: Some(metric("queue_p95_bytes")),
-            ..line(metric("queue_mean_bytes"))
-        }],
-        paper: vec![("rcc".into(), vec![(10.0, 30.0), (20.0, 31.0)])],
-        ..Plot::default()
-    };
-    let (expected, run, _kept) = drawn("panel-on-axes", plot.clone());
-    let packet = run.packet_bytes(0);
-    let axes = OnAxes::of(&plot, "", &[], packet).expect("it is a metric over a setting");
-    // A page carries it as text.
-    let text = serde_json::to_string(&axes).expect("text");
-    let axes: OnAxes = serde_json::from_str(&text).expect("the same");
-    let figure = axes.figure(run.folder());
-    assert_eq!((&figure.x, &figure.y), (&expected.x, &expected.y));
-    assert_eq!(figure.lines, expected.lines);
-    // What only the files of a run can tell is left to the page of the paper.
-    let of_flows = Plot {
-        lines: vec![line(flows("fct_us", Some(Statistic::Mean)))],
-        ..plot.clone()
-    };
-    let over_time = Plot {
-        kind: PlotKind::Time,
-        ..plot
-    };
-    for other in [of_flows, over_time] {
-        assert_eq!(OnAxes::of(&other, "A figure", &[], packet), None);
     }
 }
 
@@ -295,7 +263,7 @@ fn the_distribution_of_a_queue_agrees_with_its_percentiles() {
         ..Plot::default()
     };
     let (figure, run, _kept) = drawn("panel-queue-cdf", plot);
-    let rows = &run.folder().summary().rows;
+    let rows = &run.run().summary().rows;
     for line in &figure.lines {
         let last = line.points.last().unwrap();
         assert!((last.y - 1.0).abs() < 1e-9, "{last:?}");
@@ -332,7 +300,7 @@ fn a_distribution_of_flows_may_be_of_absolute_times() {
     };
     let (figure, run, _kept) = drawn("panel-flow-cdf", plot);
     let mut latest = 0.0_f64;
-    let folder = run.folder();
+    let folder = run.run();
     let row = folder
         .summary()
         .rows
@@ -465,8 +433,8 @@ fn sizes_of_flows_are_an_axis_or_groups_of_bars_with_the_equation_over_them() {
     assert_eq!(places(&figure.lines[1]), [40.0]);
     assert_eq!(places(&figure.lines[2]), [10.0, 40.0]);
     // What is saved against oneself is nothing; against the other what the rows of the summary say.
-    let rows = &run.folder().summary().rows;
-    let points = &run.folder().summary().points;
+    let rows = &run.run().summary().rows;
+    let points = &run.run().summary().points;
     let means = |scheme: &str| -> Vec<f64> {
         let mut rows = rows.iter();
         let row =

@@ -1,5 +1,7 @@
 //! Named sets of settings: whose TCP the endpoints speak.
 
+use base::Sort as _;
+
 base::choices! {
     /// Whose TCP the endpoints speak.
     pub enum Profile {
@@ -17,7 +19,7 @@ impl Profile {
             Self::Paper => Vec::new(),
             Self::Linux => LINUX.iter().chain(of_schemes()).copied().collect(),
         };
-        all.sort_unstable();
+        all.order();
         all
     }
 }

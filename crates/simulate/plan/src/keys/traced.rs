@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use base::Sort as _;
 use base::{Quantity, QuantityError, Span};
 
 use crate::series;
@@ -215,7 +216,7 @@ impl Quantity for TracedFlows {
         let Some(mut numbers) = numbers.collect::<Option<Vec<u32>>>() else {
             return Err(QuantityError::expected(&Self::expected(), text));
         };
-        numbers.sort_unstable();
+        numbers.order();
         numbers.dedup();
         Ok(Self::Numbers(numbers))
     }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::HostId;
+use base::Sort as _;
 use engine::random::Stream;
 
 use super::layout::{Layout, Places};
@@ -180,7 +181,7 @@ fn racks(hosts: &[HostId], layout: &Layout) -> Vec<Rack> {
         racks.entry(layout.rack(*host)).or_default().push(*host);
     }
     let rack = |(number, mut hosts): (u32, Vec<HostId>)| {
-        hosts.sort_unstable();
+        hosts.order();
         hosts.dedup();
         Rack { number, hosts }
     };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use base::Sort as _;
 use base::{FlowId, Time};
 use schemes::clause::{Clause, Decision};
 
@@ -65,7 +66,7 @@ pub(super) fn text(scene: &Scene, (plan, header_bytes): (&Plan, u32)) -> String 
 /// scene. So most numbers are the same, which compresses well.
 fn packets(scene: &Scene, ns: &dyn Fn(Time) -> i64) -> String {
     let mut packets: Vec<&Seen> = scene.packets.iter().collect();
-    packets.sort_by_key(|seen| seen.accepted);
+    packets.order_by_key(|seen| seen.accepted);
     let times = differences(packets.iter().map(|seen| ns(seen.accepted)));
     let mut before = 0;
     let left = packets.iter().map(|seen| {

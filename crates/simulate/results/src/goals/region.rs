@@ -1,5 +1,6 @@
 //! Where in a sweep all goals are met, in few words: regions and smallest values.
 
+use base::Sort as _;
 use base::cast::real;
 use base::{Quantity, Rate, Span, WireSize};
 use serde::{Deserialize, Serialize};
@@ -89,7 +90,7 @@ pub(super) fn smallest(sweep: &Rows<'_>, met: &[bool]) -> Vec<Smallest> {
         if numbers.len() < 2 {
             continue;
         }
-        numbers.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        numbers.order_by(|(a, _), (b, _)| a.total_cmp(b));
         for scheme in sweep.schemes {
             let meets = |value: &str, enough: fn(usize, usize) -> bool| {
                 let rows = sweep.all.iter().zip(met);

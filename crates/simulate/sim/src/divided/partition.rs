@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use base::Sort as _;
 use base::cast::id;
 use base::{HostId, Span};
 use fabric::{Node, NodeId, PortId, Topology};
@@ -30,7 +31,7 @@ impl Partition {
         let parts = parts.clamp(1, loads.len().min(usize::from(u16::MAX)));
         // The largest first, each to the part with the least so far.
         let mut order: Vec<usize> = (0..loads.len()).collect();
-        order.sort_by_key(|group| std::cmp::Reverse(loads[*group]));
+        order.order_by_key(|group| std::cmp::Reverse(loads[*group]));
         let mut sums = vec![0_u128; parts];
         let mut part_of = vec![0_u16; loads.len()];
         for group in order {

@@ -1,5 +1,6 @@
 //! The records of ports, one by one and by tier.
 
+use base::Sort as _;
 use base::Time;
 use fabric::{FaultDrops, Network, PauseReport, PortId, QueueStatistics, Refusals};
 use plan::keys::Faults;
@@ -33,7 +34,7 @@ pub(super) fn tiers(ports: &[PortRecord]) -> Vec<TierMetrics> {
             (tier.worst_drops, tier.worst_queue_max_bytes) = (port.drops, port.queue_max_bytes);
         }
     }
-    tiers.sort_by_key(|tier| tier_order(&tier.tier));
+    tiers.order_by_key(|tier| tier_order(&tier.tier));
     tiers
 }
 
@@ -114,7 +115,7 @@ pub(super) fn headroom(network: &Network) -> u64 {
 /// The nodes of a deadlock in their order; empty if there is none.
 pub(super) fn deadlock(ports: &[PortRecord]) -> String {
     let mut cycle: Vec<&PortRecord> = ports.iter().filter(|port| port.deadlock > 0).collect();
-    cycle.sort_by_key(|port| port.deadlock);
+    cycle.order_by_key(|port| port.deadlock);
     let nodes = cycle
         .iter()
         .chain(cycle.first())

@@ -1,5 +1,6 @@
 //! What a world looks like at a moment.
 
+use base::Sort as _;
 use base::{HostId, Time};
 use fabric::{PortId, Topology};
 use schemes::Sender;
@@ -30,7 +31,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         };
         let mut receivers: Vec<HostId> =
             self.connections.iter().map(|one| one.receiver.0).collect();
-        receivers.sort_unstable();
+        receivers.order();
         receivers.dedup();
         let in_front = |host| self.topology.host_port(host).reverse();
         let mut ports: Vec<PortId> = receivers.into_iter().map(in_front).collect();

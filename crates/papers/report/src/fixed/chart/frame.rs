@@ -1,5 +1,7 @@
 //! Where the data of a figure are drawn: scales and margins.
 
+use base::Sort as _;
+
 use super::super::clip;
 use super::super::font;
 use super::super::ticks::{Room, Scale};
@@ -128,7 +130,7 @@ pub(super) fn aside(figure: &Figure, frame: &Frame) -> Vec<f64> {
         .flat_map(|line| &line.points)
         .map(|point| frame.x(point.x))
         .collect();
-    places.sort_by(f64::total_cmp);
+    places.order_by(f64::total_cmp);
     places.dedup();
     let gaps = places.windows(2).map(|pair| pair[1] - pair[0]);
     let step = (gaps.fold(f64::INFINITY, f64::min) * 0.5 / count.max(1.0)).min(ASIDE);

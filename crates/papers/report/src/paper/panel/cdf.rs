@@ -1,5 +1,6 @@
 //! A distribution: of flows, or of a series over the time that its values last.
 
+use base::Sort as _;
 use claims::unit::Dimension;
 use claims::{Measure, Of};
 use scenario::Problems;
@@ -67,7 +68,7 @@ fn distribution(panel: &Panel<'_>, track: &Track<'_>) -> Result<Distribution, Pr
             all += flows.values().iter().map(|(_, weight)| weight).sum::<f64>();
         }
     }
-    values.sort_by(|a: &(f64, f64), b| a.0.total_cmp(&b.0));
+    values.order_by(|a: &(f64, f64), b| a.0.total_cmp(&b.0));
     let own: f64 = values.iter().map(|(_, weight)| weight).sum();
     Ok(Distribution {
         values,

@@ -39,7 +39,7 @@ pub(super) fn point(
 }
 
 /// A point in a unit of this size.
-pub(crate) fn scale(point: &mut Point, size: f64) {
+pub(super) fn scale(point: &mut Point, size: f64) {
     let scale = |(low, high): (f64, f64)| (low / size, high / size);
     point.y /= size;
     point.interval = point.interval.map(scale);

@@ -1,5 +1,6 @@
 //! A measure over the values of a swept setting.
 
+use base::Sort as _;
 use results::Row;
 use scenario::Problems;
 
@@ -46,7 +47,7 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
 }
 
 /// Puts what stands at one place of the axis side by side.
-pub(crate) fn beside(lines: &mut [Line], axis: &mut Axis) {
+fn beside(lines: &mut [Line], axis: &mut Axis) {
     if axis.categories.is_empty() {
         dodge(lines, axis);
     } else {
@@ -55,7 +56,7 @@ pub(crate) fn beside(lines: &mut [Line], axis: &mut Axis) {
 }
 
 /// The horizontal axis for these values of a setting, and where each stands: numbers, or else one beside the other.
-pub(crate) fn places(texts: &[&str], wanted: &GivenAxis) -> (Axis, Vec<f64>) {
+fn places(texts: &[&str], wanted: &GivenAxis) -> (Axis, Vec<f64>) {
     let placed = units::quantities(texts).filter(|_| !texts.is_empty());
     if let Some((numbers, unit)) = placed {
         let (factor, unit) = units::converted(unit, wanted.unit.as_deref());
@@ -76,7 +77,7 @@ fn points(panel: &Panel<'_>, track: &Track<'_>, places: &Places) -> Result<Vec<P
             points.push(Point { x, ..point });
         }
     }
-    points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    points.order_by(|a, b| a.x.total_cmp(&b.x));
     Ok(points)
 }
 
@@ -106,7 +107,7 @@ fn dodge(lines: &mut [Line], axis: &mut Axis) {
     let count = lines.iter_mut().filter(ranges).count();
     let points = lines.iter().flat_map(|line| &line.points);
     let mut places: Vec<f64> = points.map(|point| point.x).collect();
-    places.sort_by(f64::total_cmp);
+    places.order_by(f64::total_cmp);
     let steps = places.windows(2).map(|pair| pair[1] - pair[0]);
     let steps = steps.filter(|step| *step > 0.0);
     let step = steps.fold(f64::INFINITY, f64::min);

@@ -2,6 +2,7 @@
 
 use base::HostId;
 
+use base::Sort as _;
 use base::cast::count;
 
 use super::Layout;
@@ -18,7 +19,7 @@ impl Origins {
     pub(in crate::workload) fn of(layout: &Layout, senders: &[HostId]) -> Self {
         let racks = layout.racks_of(senders);
         let mut senders = senders.to_vec();
-        senders.sort_unstable();
+        senders.order();
         Self { senders, racks }
     }
 

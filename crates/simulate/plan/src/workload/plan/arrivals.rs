@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use base::Sort as _;
 use base::{HostId, Time};
 use distributions::TimeLaw;
 
@@ -97,7 +98,7 @@ impl Maker<'_> {
             next.push(Reverse((at + gap.draw(stream), index)));
         }
         arrivals.truncate(count);
-        arrivals.sort_unstable();
+        arrivals.order();
         arrivals
     }
 
