@@ -248,6 +248,22 @@ impl Scheme {
         origin: None,
     };
 
+    /// The same; in a page, which explains no scheme and attaches none to a kernel, without the texts and laws for that.
+    pub(crate) const fn carried(self) -> Self {
+        if !cfg!(page) {
+            return self;
+        }
+        let linux = Linux {
+            settings: self.linux.settings,
+            ..Linux::NOTHING
+        };
+        Self {
+            how: "",
+            linux,
+            ..self
+        }
+    }
+
     /// The table its parameters are in: its own name, or that of the scheme whose parameters it reads.
     pub fn group(&self) -> &'static str {
         let table = self.keys.first().and_then(|key| key.name.split_once('.'));
@@ -345,7 +361,7 @@ impl fmt::Debug for Scheme {
 macro_rules! schemes {
     ($($name:ident $({ $(sender: $sender:ident)? $(,)? $(receiver: $receiver:ident)? })?),+ $(,)?) => {
         /// The schemes of this crate, in the order in which lists show them.
-        const BUILT_IN: &[&Scheme] = &[$(&$name::SCHEME),+];
+        const BUILT_IN: &[&Scheme] = &[$(&$name::SCHEME.carried()),+];
 
         players! {
             /// The sender role of any scheme, by the scheme's name.

@@ -7,6 +7,7 @@ mod ports;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use base::Sort as _;
 use base::cast::real;
 use base::{FlowId, Span, Time};
 use fabric::{FaultDrops, PauseReport, QueueStatistics};
@@ -290,7 +291,7 @@ fn median_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord> + Clone) -> f6
     let first = first.fold(f64::INFINITY, f64::min);
     let complete = flows.filter_map(|flow| Some((flow.completion_us.get()?, flow.received_bytes)));
     let mut complete: Vec<(f64, u64)> = complete.collect();
-    complete.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    complete.order_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let half = &complete[..complete.len().div_ceil(2)];
     let bits: u64 = half.iter().map(|(_, bytes)| bytes * 8).sum();
     half.last()
@@ -305,8 +306,8 @@ fn weighted_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) 
     // References, for a run may have millions of flows.
     let mut starts: Vec<&FlowRecord> = flows.filter(|flow| ends_at(flow) > flow.start_us).collect();
     let mut ends = starts.clone();
-    starts.sort_unstable_by(|a, b| (a.start_us.total_cmp(&b.start_us)).then(a.flow.cmp(&b.flow)));
-    ends.sort_unstable_by(|a, b| (ends_at(a).total_cmp(&ends_at(b))).then(a.flow.cmp(&b.flow)));
+    starts.order_by(|a, b| (a.start_us.total_cmp(&b.start_us)).then(a.flow.cmp(&b.flow)));
+    ends.order_by(|a, b| (ends_at(a).total_cmp(&ends_at(b))).then(a.flow.cmp(&b.flow)));
     let rate_of =
         |flow: &FlowRecord| real(flow.received_bytes) * 8e6 / (ends_at(flow) - flow.start_us);
     let (mut at, mut count, mut rate) = (0.0, 0.0, 0.0);
