@@ -292,6 +292,17 @@ impl Config {
         sack && reported || self.recovery == Recovery::Prr || self.frto || self.undo
     }
 
+    /// The time as a sender keeps it that counts round trips as Linux does: in whole microseconds (`tcp_mstamp_refresh`,
+    /// `tcp_skb_timestamp_us`).
+    #[must_use]
+    #[inline(always)]
+    pub(crate) fn stamp(&self, now: Time) -> Time {
+        match self.rto_estimator {
+            RtoEstimator::Linux => Time::ZERO + whole_us(now.since(Time::ZERO)),
+            RtoEstimator::Rfc6298 => now,
+        }
+    }
+
     /// Whether windows have whole segments and grow by those that ACKs tell of, however few ACKs do.
     #[must_use]
     pub fn counts_segments(&self) -> bool {
@@ -416,8 +427,15 @@ impl Default for Config {
     }
 }
 
+/// The whole microseconds of a time, in which Linux counts.
+#[inline(always)]
+pub(crate) const fn whole_us(span: Span) -> Span {
+    Span::from_ps(span.as_ps() - span.as_ps() % PS_PER_US)
+}
+
 /// RFC 7323 §2.3.
 const MAX_SCALE: u8 = 14;
+const PS_PER_US: u64 = 1_000_000;
 
 #[cfg(test)]
 mod tests {

@@ -364,7 +364,7 @@ base::settings! {
         pub sack_delay: Span = "0s",
         /// Time added to each wait under tcp.sack_delay. Linux lets that timer be late by up to 100 us, so that it ends together with others.
         pub sack_delay_slack: Span = "0s",
-        /// How the retransmission timeout follows from round trips: the larger of tcp.min_rto and mean plus deviation ("rfc6298"), or the mean plus the larger of tcp.min_rto and deviation ("linux"), where the largest deviation of a round trip counts at once. Under tcp.timer = "wheel" that one, and tcp.min_rto in it, are whole ticks of tcp.clock_granularity.
+        /// How the retransmission timeout follows from round trips: the larger of tcp.min_rto and mean plus deviation ("rfc6298"), or the mean plus the larger of tcp.min_rto and deviation ("linux"), where the largest deviation of a round trip counts at once and senders that keep a record of segments count time in whole microseconds. Under tcp.timer = "wheel" that one, and tcp.min_rto in it, are whole ticks of tcp.clock_granularity.
         pub rto_estimator: RtoEstimator = "rfc6298",
         /// When timers fire: at their time ("exact"), or as Linux has it on a wheel that turns by tcp.clock_granularity ("wheel"): later, by one place of 1, 8 or 64 ticks and more, the longer the timer.
         pub timer: TimerKind = "exact",

@@ -362,6 +362,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let start = self.next;
         self.note_start(repair, now);
         let outgoing = self.commit(start, payload, MAX_OFFSET, now);
+        let now = self.config.stamp(now);
         repair.queue.push(start, self.next, now);
         repair.cwnd_limited.on_sent();
         if let Some(reduction) = &mut repair.reduction {
@@ -387,6 +388,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// A segment once more to repair its loss.
     fn send_again(&mut self, place: usize, repair: &mut Repair, now: Time) -> Option<Outgoing> {
         let outgoing = self.send_copy(place, repair, now)?;
+        let now = self.config.stamp(now);
         repair.queue.repeat(place, now);
         if let Some(undo) = &mut repair.undo {
             undo.on_copy(timestamps::clock(now));
