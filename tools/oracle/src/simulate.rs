@@ -58,6 +58,8 @@ pub fn settings(scenario: &Scenario, start: u64, end: Option<u64>) -> Vec<(&'sta
         ("tcp.idle_restart", "false".to_owned()),
         // A netem with a rate takes what it holds from the account of the socket (`sch_generic.h, skb_orphan_partial`).
         ("tcp.small_queues", "false".to_owned()),
+        // The kernel is built without IPv6 and tunnels (`MAX_TCP_HEADER`).
+        ("tcp.header_room", "256".to_owned()),
         ("workload.start", ns(start)),
         ("workload.request_size", "1B".to_owned()),
     ];
@@ -210,6 +212,11 @@ pub fn setting_of(key: &str, value: &str) -> Option<Vec<(&'static str, String)>>
         ],
         "tcp_window_scaling" if value == "0" => vec![("tcp.window_scale", "off".to_owned())],
         "tcp_early_retrans" if value == "0" => vec![("tcp.tail_loss_probe", "off".to_owned())],
+        "tcp_wmem" => {
+            let mut sizes = value.split_whitespace().skip(1);
+            let (least, most) = (sizes.next()?, sizes.next()?);
+            vec![("tcp.send_buffer", format!("{least}B-{most}B"))]
+        }
         "tcp_rto_min_us" => vec![("tcp.min_rto", format!("{number}us"))],
         "tcp_comp_sack_delay_ns" => vec![("tcp.sack_delay", format!("{number}ns"))],
         "tcp_comp_sack_slack_ns" => vec![("tcp.sack_delay_slack", format!("{number}ns"))],

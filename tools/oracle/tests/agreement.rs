@@ -103,7 +103,7 @@ fn chapters_quote_the_numbers_of_the_page() {
 #[test]
 fn senders_send_what_those_of_the_kernel_sent() {
     let mut segments = 0;
-    for (scenario, path) in streams(|name| !name.starts_with("rx-")) {
+    for (scenario, path) in streams(|name| !name.contains('-')) {
         let stream = Stream::read(&path).unwrap();
         let replayed = stream.replay(&scenario, &[]).unwrap();
         assert_eq!(replayed.differs, None, "{}", path.display());
@@ -113,6 +113,32 @@ fn senders_send_what_those_of_the_kernel_sent() {
         assert_ne!(other.unwrap().differs, None, "{}", path.display());
     }
     assert!(segments > 2000, "{segments} segments");
+}
+
+/// An application of the kernel waits for room in its send buffer, and what it has written before ends with PSH: which
+/// segments had it tell files of what the receivers of the same connections have got.
+#[test]
+fn senders_push_what_those_of_the_kernel_pushed() {
+    let mut all = 0;
+    for (scenario, path) in streams(|name| name.starts_with("psh-")) {
+        let name = path
+            .file_name()
+            .unwrap()
+            .to_string_lossy()
+            .replace("psh-", "");
+        let sender = Stream::read(&path.with_file_name(name)).unwrap();
+        let pushed = sender.pushed(&scenario, &[]).unwrap();
+        let last = *pushed.last().expect("some are pushed");
+        let received = Stream::read(&path).unwrap().received();
+        for (end, is_pushed) in received.into_iter().filter(|(end, _)| *end <= last) {
+            assert_eq!(pushed.contains(&end), is_pushed, "{} {end}", path.display());
+            all += usize::from(is_pushed);
+        }
+        // Without an end of the buffer only writes end with PSH.
+        let other = ["tcp.send_buffer=unlimited".to_owned()];
+        assert!(sender.pushed(&scenario, &other).unwrap().len() < pushed.len());
+    }
+    assert!(all > 20, "{all} segments with PSH");
 }
 
 /// The same of receivers, and their acknowledgements: quick ones, delayed ones, duplicates, reports of SACK that wait,

@@ -131,6 +131,11 @@ pub struct Config {
     /// Whether a connection keeps little in the queue of its own host and the rest in its socket (Linux,
     /// `tcp_small_queue_check`).
     pub small_queues: bool,
+    /// Memory for what the application has written and the peer has not acknowledged; `None`: no end of it. A record is kept
+    /// then. Ignored with [`Config::low_priority`] and [`Config::go_back_n`].
+    pub send_buffer: Option<SendBufferSize>,
+    /// Bytes for headers in the memory of a segment (Linux, `MAX_TCP_HEADER`).
+    pub header_room: u32,
     /// Whether a short segment leaves at once; if not, it waits while an earlier short one is not acknowledged
     /// (RFC 9293 §3.7.4 in Linux's form; `TCP_NODELAY`).
     pub nodelay: bool,
@@ -149,6 +154,16 @@ pub(crate) struct Agreement {
     pub(crate) sack: bool,
     /// Whether both use ECN.
     pub(crate) ecn: bool,
+}
+
+/// Memory for what is written and not acknowledged, in bytes (Linux, `tcp_wmem`). It grows with the window from the least to
+/// the most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SendBufferSize {
+    /// Its size before the handshake.
+    pub least: u64,
+    /// Its size at the end.
+    pub most: u64,
 }
 
 /// How much of its buffer a receiver offers.
@@ -289,7 +304,34 @@ impl Config {
         let reported = self.loss_detection.is_by_time()
             || self.tail_loss_probe != TailLossProbe::Off
             || self.keep_scoreboard;
-        sack && reported || self.recovery == Recovery::Prr || self.frto || self.undo
+        let repairs = self.recovery == Recovery::Prr || self.frto || self.undo;
+        sack && reported || repairs || self.send_buffer.is_some()
+    }
+
+    /// The time as a sender keeps it that counts round trips as Linux does: in whole microseconds (`tcp_mstamp_refresh`,
+    /// `tcp_skb_timestamp_us`).
+    #[must_use]
+    #[inline(always)]
+    pub(crate) fn stamp(&self, now: Time) -> Time {
+        match self.rto_estimator {
+            RtoEstimator::Linux => Time::ZERO + whole_us(now.since(Time::ZERO)),
+            RtoEstimator::Rfc6298 => now,
+        }
+    }
+
+    /// Memory that a segment takes beside its payload in Linux 6.12 on a processor of 64 bits: the room for headers and 64
+    /// bytes more (`skbuff.c, SKB_SMALL_HEAD_SIZE`), `sk_buff` (256 bytes), and the description of the pages with the payload
+    /// (320; `tcp.c, tcp_stream_alloc_skb`, `skbuff.h, SKB_TRUESIZE`).
+    pub(crate) const fn memory_beside(&self) -> u64 {
+        self.header_room as u64 + 64 + SK_BUFF + PAGES
+    }
+
+    /// Memory by which a send buffer grows for each segment of the window. Linux 6.12 takes that of a linear buffer, whose
+    /// size is a power of two (`tcp_sndbuf_expand`); it counts the option for timestamps as payload.
+    pub(crate) fn memory_share(&self, mss: u64) -> u64 {
+        let stamps = if self.timestamps { STAMPS } else { 0 };
+        let linear = mss + stamps + u64::from(self.header_room) + PAGES;
+        linear.next_power_of_two() + SK_BUFF
     }
 
     /// Whether windows have whole segments and grow by those that ACKs tell of, however few ACKs do.
@@ -409,6 +451,8 @@ impl Default for Config {
             tick: Span::ZERO,
             growth: Growth::Acks,
             small_queues: false,
+            send_buffer: None,
+            header_room: 320,
             nodelay: true,
             go_back_n: false,
             go_back_again: Span::from_micros(500),
@@ -416,12 +460,46 @@ impl Default for Config {
     }
 }
 
+/// The whole microseconds of a time, in which Linux counts.
+#[inline(always)]
+pub(crate) const fn whole_us(span: Span) -> Span {
+    Span::from_ps(span.as_ps() - span.as_ps() % PS_PER_US)
+}
+
 /// RFC 7323 §2.3.
 const MAX_SCALE: u8 = 14;
+/// `skbuff.h`: aligned sizes of `sk_buff` and `skb_shared_info`.
+const SK_BUFF: u64 = 256;
+const PAGES: u64 = 320;
+/// Timestamps and their padding (RFC 7323, appendix A).
+const STAMPS: u64 = 12;
+const PS_PER_US: u64 = 1_000_000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // `ss -m` shows tb87040 for a new connection of a distribution, which is room for 20 segments in linear buffers; User-mode
+    // Linux without IPv6 has 46080 (`SO_MEMINFO`).
+    #[test]
+    fn a_send_buffer_counts_a_segment_as_a_power_of_two() {
+        let share = |header_room, timestamps, mss| {
+            let config = Config {
+                header_room,
+                timestamps,
+                ..Config::default()
+            };
+            20 * config.memory_share(mss)
+        };
+        assert_eq!(share(320, true, 1448), 87_040);
+        assert_eq!(share(320, false, 1460), 87_040);
+        assert_eq!(share(256, true, 1448), 46_080);
+    }
+
+    #[test]
+    fn memory_of_a_segment_is_that_of_its_header_and_two_descriptions() {
+        assert_eq!(Config::default().memory_beside(), 960);
+    }
 
     // Documentation/networking/ip-sysctl: tcp_retries2 of 15 is 924.6 s, and of 8 it is 102.2 s.
     #[test]

@@ -66,7 +66,7 @@ pub use cc::{
 };
 pub use config::{
     AfterSynLoss, Config, EcnMode, Growth, IdleWindow, LossDetection, ReceiveWindow, Recovery,
-    RtoEstimator, SsthreshOf, TailLossProbe,
+    RtoEstimator, SendBufferSize, SsthreshOf, TailLossProbe,
 };
 pub use endpoint::{Abort, Endpoint, Identity, Progress, SenderHelper, State};
 pub use host::{Host, Wire};

@@ -2,7 +2,7 @@
 
 use base::Span;
 
-use crate::config::{Config, RtoEstimator};
+use crate::config::{Config, RtoEstimator, whole_us};
 
 /// The estimator of RFC 6298 §2 with its back-off.
 #[derive(Clone, Debug)]
@@ -20,7 +20,8 @@ pub(crate) struct RttEstimator {
 ///
 /// The largest of a round trip counts at once, and decays by a quarter with each round trip that has a
 /// smaller one; a deviation that shrinks the estimate counts for less (an idea of the Eifel timer). The
-/// minimum RTO is the least deviation and not the least sum. Where a clock ticks, both are whole ticks, and the
+/// minimum RTO is the least deviation and not the least sum. All are whole microseconds, and the mean is kept in eighths of
+/// one; a part of a microsecond that a division leaves is dropped. Where a clock ticks, both are whole ticks, and the
 /// back-off doubles those: with 250 ticks a second a minimum of 10 ms makes timeouts of 16, 32 and 64 ms.
 #[derive(Clone, Debug)]
 struct LargestDeviation {
@@ -70,7 +71,7 @@ impl RttEstimator {
         self.rto = bounded.min(config.max_rto);
     }
 
-    /// As `tcp_rtt_estimator` does it.
+    /// As `tcp_rtt_estimator` does it, of a sample in whole microseconds.
     #[inline(never)]
     fn sample_as_linux(&mut self, rtt: Span, (una, next): (u64, u64), config: &Config) {
         let Some(linux) = &mut self.linux else { return };
@@ -80,24 +81,27 @@ impl RttEstimator {
             self.rttvar = linux.deviation.max(config.in_ticks(config.min_rto));
             (linux.largest, linux.until) = (self.rttvar, next);
         } else {
-            let error = self.srtt.abs_diff(rtt);
-            let before = linux.deviation / 4;
+            let mean = whole_us(self.srtt);
+            let error = mean.abs_diff(rtt);
+            let before = whole_us(linux.deviation / 4);
             linux.deviation = if error <= before {
                 linux.deviation - (before - error)
-            } else if rtt < self.srtt {
-                linux.deviation + (error - before) / 8
+            } else if rtt < mean {
+                linux.deviation + whole_us((error - before) / 8)
             } else {
                 linux.deviation + (error - before)
             };
-            self.srtt = self.srtt - self.srtt / 8 + rtt / 8;
+            self.srtt = self.srtt + rtt / 8 - mean / 8;
             linux.largest = linux.largest.max(linux.deviation);
             self.rttvar = self.rttvar.max(linux.largest);
             if una > linux.until {
-                self.rttvar = self.rttvar - (self.rttvar - linux.largest) / 4;
+                let beyond = self.rttvar - linux.largest;
+                self.rttvar = self.rttvar - whole_us(beyond / 4);
                 (linux.largest, linux.until) = (config.in_ticks(config.min_rto), next);
             }
         }
-        let timeout = self.srtt + self.rttvar;
+        self.srtt = self.srtt.max(LEAST_SRTT);
+        let timeout = whole_us(self.srtt) + self.rttvar;
         // Most samples leave it within the same tick.
         if timeout > linux.ticks || timeout + config.tick <= linux.ticks {
             linux.ticks = config.in_ticks(timeout);
@@ -128,8 +132,13 @@ impl RttEstimator {
     }
 }
 
+/// An eighth of a microsecond: zero would be no sample (`tcp_rtt_estimator`).
+const LEAST_SRTT: Span = Span::from_ps(125_000);
+
 #[cfg(test)]
 mod tests {
+    use base::Time;
+
     use super::*;
 
     fn config() -> Config {
@@ -182,7 +191,7 @@ mod tests {
             for step in 0..2000_u64 {
                 let sample = Span::from_micros(100 + step * 7919 % 9000);
                 rtt.sample(sample, (step, step + 10), &config);
-                let estimate = rtt.srtt + rtt.rttvar;
+                let estimate = whole_us(rtt.srtt) + rtt.rttvar;
                 assert_eq!(rtt.rto(), config.in_ticks(estimate), "{tick} {step}");
                 if step % 50 == 0 {
                     rtt.back_off(&config);
@@ -235,6 +244,27 @@ mod tests {
         assert_eq!(rtt.rto(), Span::from_millis(240));
     }
 
+    // Linux 6.12: of 100.875 us the estimator sees 100, so that the next sample of 107 us is 7 us away.
+    #[test]
+    fn linux_drops_the_part_of_a_microsecond() {
+        let config = Config {
+            rto_estimator: RtoEstimator::Linux,
+            ..config()
+        };
+        let us = Span::from_micros;
+        let mut rtt = RttEstimator::new(&config);
+        for sample in [100, 107, 107] {
+            rtt.sample(us(sample), (1, 10), &config);
+        }
+        assert_eq!(rtt.srtt(), Span::from_ps(101_750_000));
+        // A deviation of 200 us, and less by a quarter and more by 7: 157, and 157 - 39 + 7.
+        assert_eq!(rtt.linux.map(|linux| linux.deviation), Some(us(125)));
+        assert_eq!(
+            config.stamp(Time::ZERO + Span::from_ps(7_999_999)),
+            Time::ZERO + us(7)
+        );
+    }
+
     // Linux 6.18 at 250 ticks a second, in captures: with a minimum of 10 ms and round trips of less than 4 ms
     // timers fire 20, 36 and 68 ms after they were set by a timer, a place of the wheel behind these.
     #[test]
@@ -274,9 +304,7 @@ mod tests {
         assert_eq!(rtt.rttvar, ms(46));
         // Deviation 34.5 - 8.625 = 25.875 ms is the largest of the second round trip.
         rtt.sample(Span::from_micros(15_500), (31, 40), &config);
-        assert_eq!(
-            rtt.rttvar,
-            ms(46) - (ms(46) - Span::from_micros(25_875)) / 4
-        );
+        // A quarter of 20,125 us is 5,031 whole ones.
+        assert_eq!(rtt.rttvar, ms(46) - Span::from_micros(5_031));
     }
 }

@@ -61,6 +61,11 @@ impl Scoreboard {
         self.sacked = 0;
     }
 
+    /// Ranges that do not touch each other.
+    pub(crate) fn runs(&self) -> usize {
+        self.ranges.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }

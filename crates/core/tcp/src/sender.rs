@@ -250,18 +250,24 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// The application has `bytes` more to send.
     pub(crate) fn write(&mut self, bytes: u64) {
         debug_assert!(!self.closed, "nothing is written after the close");
+        if self.recorded && self.offers(bytes) {
+            return;
+        }
         self.written = self.written.saturating_add(bytes).min(MAX_OFFSET);
     }
 
     /// The application has written everything.
     pub(crate) fn close(&mut self) {
-        self.closed = true;
+        self.closed = !(self.recorded && self.closes_later());
     }
 
     /// The application takes back what was not sent and has written everything.
     pub(crate) fn close_early(&mut self) {
         self.written = self.highest().max(1);
         self.closed = true;
+        if let Some(repair) = &mut self.repair {
+            repair.take_back_unsent(self.written);
+        }
     }
 
     /// The peer's SYN has arrived.
@@ -277,6 +283,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.repair = self
             .recorded
             .then(|| Box::new(Repair::new(&self.config, agreed.sack)));
+        self.take_back_written();
         self.gated = self.may_always_be_held();
     }
 
@@ -305,6 +312,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             extension,
         };
         self.control(|cc| cc.on_established(&handshake));
+        self.open_buffer();
     }
 
     /// The connection is over: nothing more is sent.

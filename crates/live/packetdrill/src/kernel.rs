@@ -199,14 +199,20 @@ impl Changes {
                 let shift = tcp::Config::scale_for(most);
                 self.set("tcp.window_scale", &shift.to_string());
             }
+            "tcp_wmem" => {
+                let sizes: Vec<&str> = value.split_whitespace().collect();
+                let [_, least, most] = sizes.as_slice() else {
+                    return Err(());
+                };
+                self.set("tcp.send_buffer", &format!("{least}B-{most}B"));
+            }
             // Both signs that slow start has gone on for long enough, or none.
             "hystart_detect" if matches!(value, "0" | "3") => self.set("cubic.hystart", switch),
             // The default; more of it is not built.
             "tcp_reordering" if value == "3" => {}
-            // What changes nothing that an endpoint does: memory of senders, sizes of bursts, cookies and
-            // options that no segment here has.
-            "tcp_wmem"
-            | "tcp_tso_win_divisor"
+            // What changes nothing that an endpoint does: sizes of bursts, cookies and options that no segment here
+            // has.
+            "tcp_tso_win_divisor"
             | "tcp_min_tso_segs"
             | "tcp_fack"
             | "tcp_ecn_option"

@@ -21,6 +21,7 @@ mod pool;
 pub mod profile;
 mod rank_order;
 mod reading;
+mod send_buffer;
 mod shape;
 mod topology;
 mod traced;
@@ -51,6 +52,7 @@ pub use pfc::{Lossless, PauseThreshold};
 pub use pool::{Alphas, CHIPS, Chip, SharedPool};
 pub use profile::Profile;
 pub use rank_order::RankOrder;
+pub use send_buffer::SendBuffer;
 pub use topology::Topology;
 pub use traced::{SweepSize, Trace, TraceInterval, TracedFlows, TracedPorts, TracedSeries};
 pub use window_scale::WindowScale;
@@ -364,7 +366,7 @@ base::settings! {
         pub sack_delay: Span = "0s",
         /// Time added to each wait under tcp.sack_delay. Linux lets that timer be late by up to 100 us, so that it ends together with others.
         pub sack_delay_slack: Span = "0s",
-        /// How the retransmission timeout follows from round trips: the larger of tcp.min_rto and mean plus deviation ("rfc6298"), or the mean plus the larger of tcp.min_rto and deviation ("linux"), where the largest deviation of a round trip counts at once. Under tcp.timer = "wheel" that one, and tcp.min_rto in it, are whole ticks of tcp.clock_granularity.
+        /// How the retransmission timeout follows from round trips: the larger of tcp.min_rto and mean plus deviation ("rfc6298"), or the mean plus the larger of tcp.min_rto and deviation ("linux"), where the largest deviation of a round trip counts at once and senders that keep a record of segments count times in whole microseconds. Under tcp.timer = "wheel" that one, and tcp.min_rto in it, are whole ticks of tcp.clock_granularity.
         pub rto_estimator: RtoEstimator = "rfc6298",
         /// When timers fire: at their time ("exact"), or as Linux has it on a wheel that turns by tcp.clock_granularity ("wheel"): later, by one place of 1, 8 or 64 ticks and more, the longer the timer.
         pub timer: TimerKind = "exact",
@@ -372,6 +374,10 @@ base::settings! {
         pub window_growth: WindowGrowth = "acks",
         /// Whether a connection keeps no more in the queue of its own host than two segments or what it sends in about a millisecond, and the rest in its socket: TCP small queues of Linux, without segmentation offload. Otherwise its whole window may wait there. At hosts that serve by priority nothing is kept back.
         pub small_queues: bool = "false",
+        /// Memory for what an application has written and its peer has not acknowledged (tcp_wmem of Linux): "unlimited", a size, or the least and the most of one that grows to twice the congestion window; "auto" is "16KiB-4MiB", Linux's default. Each segment takes some beside its bytes: a new connection of Linux has room for about 37 segments of 1448 bytes, and an answer that fits changes nothing. An application that writes more waits until a third is free. What it has written before may end with PSH, which its receiver acknowledges at once under tcp.quick_acks, and a window is not used while its sender waits for the application. Ignored with low priorities and tcp.go_back_n.
+        pub send_buffer: SendBuffer = "unlimited",
+        /// Bytes that a segment of tcp.send_buffer and tcp.small_queues has for headers (MAX_TCP_HEADER of Linux): 320 in kernels of distributions, 256 in one without IPv6, tunnels and wireless networks.
+        pub header_room: u32 = "320",
         /// Whether applications set TCP_NODELAY: a last, short segment then leaves at once. Without it such a segment waits while an earlier short one of its connection is not acknowledged (Nagle's rule as Linux has it), unless the connection closes behind it. That delays what is written in pieces, as by workload.request_writes, and delayed acknowledgements make it 40 ms. Corks (TCP_CORK, MSG_MORE, autocorking) are not simulated.
         pub nodelay: bool = "true",
         /// Whether receivers discard what comes beyond a gap and order everything from the gap on, once for each gap: go-back-N, as network cards of RoCE have it. Senders then send all of it again, and neither duplicate ACKs nor SACK repair anything.
@@ -562,6 +568,7 @@ mod tests {
             [
                 "tcp.initial_ssthresh",
                 "tcp.receive_buffer",
+                "tcp.send_buffer",
                 "workload.size",
                 "workload.size_step",
                 "workload.request_size",

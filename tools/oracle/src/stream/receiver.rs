@@ -1,5 +1,7 @@
 //! Receivers: an endpoint acknowledges what it receives as the kernel's did.
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 use base::{Packet, TcpFlags, Time};
 use schemes::Sender;
@@ -22,6 +24,27 @@ pub struct Acknowledged {
 }
 
 impl Stream {
+    /// Ends of the segments that this end has received, each once and with PSH or without, in order.
+    pub fn received(&self) -> Vec<(u64, bool)> {
+        let mut initial = None;
+        let mut ends = BTreeMap::new();
+        for event in &self.events {
+            let Event::In(_, packet) = event else {
+                continue;
+            };
+            if packet.flags.has(TcpFlags::SYN) {
+                initial = Some(packet.seq);
+            } else if let Some(initial) = initial
+                && packet.payload > 0
+            {
+                let last = ends.last_key_value().map_or(1, |(end, _)| *end);
+                let end = initial.near(packet.seq, last) + u64::from(packet.payload);
+                ends.insert(end, packet.flags.has(TcpFlags::PSH));
+            }
+        }
+        ends.into_iter().collect()
+    }
+
     /// An endpoint receives what the kernel's receiver of `scenario` received, and asks when it asked.
     ///
     /// # Errors

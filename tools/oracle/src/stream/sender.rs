@@ -1,7 +1,7 @@
 //! Senders: an endpoint sends the segments that the kernel's sent.
 
 use anyhow::Result;
-use base::Time;
+use base::{TcpFlags, Time};
 use schemes::Sender;
 use tcp::Endpoint;
 
@@ -25,6 +25,30 @@ impl Stream {
     /// # Errors
     /// If a setting of `sets`, as `KEY=VALUE`, is wrong.
     pub fn replay(&self, scenario: &Scenario, sets: &[String]) -> Result<Replayed> {
+        let ours: Vec<Sent> = self
+            .answer(scenario, sets)?
+            .into_iter()
+            .map(|ours| ours.0)
+            .collect();
+        let lossy = matches!(&scenario.kind, Kind::Stream(stream) if stream.loss > 0.0);
+        Ok(compared(&self.sent().collect::<Vec<_>>(), &ours, lossy))
+    }
+
+    /// Ends of the segments that such an endpoint sends with PSH, in order and once each.
+    ///
+    /// # Errors
+    /// As [`Stream::replay`].
+    pub fn pushed(&self, scenario: &Scenario, sets: &[String]) -> Result<Vec<u64>> {
+        let ours = self.answer(scenario, sets)?.into_iter();
+        let pushed = ours.filter(|(_, is_pushed)| *is_pushed);
+        let mut ends: Vec<u64> = pushed.map(|(sent, _)| sent.offset + sent.payload).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        Ok(ends)
+    }
+
+    /// The segments that an endpoint sends, and whether with PSH.
+    fn answer(&self, scenario: &Scenario, sets: &[String]) -> Result<Vec<(Sent, bool)>> {
         let mut endpoint = self.endpoint(scenario, sets)?;
         let mut ours = Vec::new();
         if !self.is_server {
@@ -47,12 +71,11 @@ impl Stream {
         // What only a timer sends comes behind the last segment that was received.
         let last = self.sent().map(|sent| sent.ns).max().unwrap_or(0);
         self.pass(&mut endpoint, at(last), &mut ours);
-        let lossy = matches!(&scenario.kind, Kind::Stream(stream) if stream.loss > 0.0);
-        Ok(compared(&self.sent().collect::<Vec<_>>(), &ours, lossy))
+        Ok(ours)
     }
 
     /// Timers expire until `now`.
-    fn pass(&self, endpoint: &mut Endpoint<Sender>, now: Time, ours: &mut Vec<Sent>) {
+    fn pass(&self, endpoint: &mut Endpoint<Sender>, now: Time, ours: &mut Vec<(Sent, bool)>) {
         while endpoint.deadline() < now {
             let due = endpoint.deadline();
             endpoint.on_deadline(due);
@@ -60,15 +83,16 @@ impl Stream {
         }
     }
 
-    fn flush(&self, endpoint: &mut Endpoint<Sender>, now: Time, ours: &mut Vec<Sent>) {
+    fn flush(&self, endpoint: &mut Endpoint<Sender>, now: Time, ours: &mut Vec<(Sent, bool)>) {
         while let Some(packet) = endpoint.poll(now) {
             if packet.payload > 0 {
-                let reference = ours.last().map_or(1, |sent| sent.offset);
-                ours.push(Sent {
+                let reference = ours.last().map_or(1, |(sent, _)| sent.offset);
+                let sent = Sent {
                     ns: now.as_ps() / 1000,
                     offset: self.initial.near(packet.seq, reference),
                     payload: packet.payload.into(),
-                });
+                };
+                ours.push((sent, packet.flags.has(TcpFlags::PSH)));
             }
         }
         while endpoint.due_ack(now).is_some() {}

@@ -5,7 +5,7 @@ use base::{Packet, Span, Time};
 use super::abort::Abort;
 use super::{Endpoint, Progress, State};
 use crate::cc::SenderCc;
-use crate::config::AfterSynLoss;
+use crate::config::{AfterSynLoss, Config};
 use crate::plays::Plays;
 use crate::timestamps;
 
@@ -35,8 +35,8 @@ impl Opening {
     }
 
     /// Its round trip if it was sent once: nobody knows which copy an answer is for (Karn).
-    pub(super) fn first_try(&self, now: Time) -> Option<Span> {
-        (self.sent == 1).then(|| now.since(self.last))
+    pub(super) fn first_try(&self, config: &Config, now: Time) -> Option<Span> {
+        (self.sent == 1).then(|| config.stamp(now).since(config.stamp(self.last)))
     }
 }
 
@@ -100,7 +100,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     /// What the answer to the SYN or SYN-ACK means: the round trip that it shows, and whether the first window is that of a
     /// connection that has lost none.
     pub(super) fn judge_opening(&self, packet: &Packet, now: Time) -> (Option<Span>, bool) {
-        let first_try = self.opening.first_try(now);
+        let first_try = self.opening.first_try(&self.sender.config, now);
         if first_try.is_some() || self.sender.config.after_syn_loss == AfterSynLoss::Rfc5681 {
             // RFC 5681 §3.1: after a lost SYN or SYN-ACK the initial window is one segment.
             return (first_try, first_try.is_some());

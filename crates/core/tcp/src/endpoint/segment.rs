@@ -367,7 +367,8 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         self.receiver.begin(now);
         let (rtt, whole) = self.judge_opening(packet, now);
         let edge = 1 + self.window_of(packet);
-        let told = (self.opening.first_try(now), packet.extension);
+        let first_try = self.opening.first_try(&self.sender.config, now);
+        let told = (first_try, packet.extension);
         self.sender.establish(edge, (rtt, whole), told);
     }
 }

@@ -27,10 +27,14 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.low.is_some()
     }
 
-    /// Bytes written and not sent; of a message without end many.
+    /// Bytes written and not sent, with those that wait for room in the send buffer; of a message without end many.
     #[inline(always)]
-    pub(crate) const fn unsent(&self) -> u64 {
-        self.written.saturating_sub(self.newest())
+    pub(crate) fn unsent(&self) -> u64 {
+        let buffered = self.written.saturating_sub(self.newest());
+        match &self.repair {
+            Some(repair) => buffered + repair.unwritten(self.written),
+            None => buffered,
+        }
     }
 
     /// Whether the congestion control says when segments leave.

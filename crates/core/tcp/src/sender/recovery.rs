@@ -52,11 +52,12 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
         let before = (self.edge, self.edge_set_by);
         self.note_edge_as_linux(feedback.offset, feedback.ack, feedback.edge);
+        let feedback = self.stamped(feedback);
         if let Some(mut repair) = self.repair.take() {
             if repair.may_take_fast_path(self.una, feedback.ack) {
-                self.on_fast_path(feedback, self.edge != before.0, &mut repair);
+                self.on_fast_path(&feedback, self.edge != before.0, &mut repair);
             } else {
-                self.on_recorded(feedback, before, &mut repair);
+                self.on_recorded(&feedback, before, &mut repair);
             }
             self.repair = Some(repair);
         }
@@ -100,7 +101,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         if !feedback.sacked.is_empty()
             && let Some(mut repair) = self.repair.take()
         {
-            self.read_reports(feedback, &mut repair);
+            self.read_reports(&self.stamped(feedback), &mut repair);
             self.repair = Some(repair);
         }
     }
@@ -113,8 +114,17 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let before = (self.edge, self.edge_set_by);
         self.note_edge_as_linux(feedback.offset, feedback.ack, feedback.edge);
         if let Some(mut repair) = self.repair.take() {
-            self.on_recorded(feedback, before, &mut repair);
+            self.on_recorded(&self.stamped(feedback), before, &mut repair);
             self.repair = Some(repair);
+        }
+    }
+
+    /// What a sender with a record learns, at the time as it keeps it.
+    #[inline(always)]
+    fn stamped<'a>(&self, feedback: &Feedback<'a>) -> Feedback<'a> {
+        Feedback {
+            now: self.config.stamp(feedback.now),
+            ..*feedback
         }
     }
 

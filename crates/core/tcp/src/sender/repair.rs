@@ -20,6 +20,7 @@ mod rack;
 mod reduction;
 mod reno;
 pub(super) mod retransmission_queue;
+mod send_buffer;
 mod state;
 mod timers;
 mod undo;
@@ -40,6 +41,7 @@ use rack::{Path, Rack};
 use reduction::Reduction;
 use reno::Reno;
 use retransmission_queue::{Delivered, RetransmissionQueue};
+use send_buffer::SendBuffer;
 use state::State;
 use undo::Undo;
 
@@ -77,6 +79,8 @@ pub(super) struct Repair {
     cwnd_limited: CwndLimited,
     /// Whether the next segment completes the handshake, and so says nothing of data.
     opens: bool,
+    /// The send buffer, if it has an end.
+    buffer: Option<SendBuffer>,
 }
 
 /// An acknowledgement, and what it has changed.
@@ -127,6 +131,7 @@ impl Repair {
             new_first: false,
             cwnd_limited: CwndLimited::default(),
             opens: false,
+            buffer: config.send_buffer.map(SendBuffer::new),
         }
     }
 
@@ -250,6 +255,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         repair.reduce_in_proportion(&ack_info);
         self.set_timer(timer, &ack_info, repair);
         self.review_timer_on_ack(feedback.now);
+        self.note_room(repair);
     }
 
     /// Processes what an acknowledgement below `una` reports by SACK, and nothing else of it (Linux 6.12, `tcp_ack`).
@@ -311,6 +317,9 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             repair
                 .cwnd_limited
                 .validate((room == 0, unsent), in_flight, (self.una, self.next));
+            if self.lets_write(repair) {
+                return self.next_recorded(repair, now);
+            }
         }
         segment
     }
@@ -361,13 +370,17 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     fn send_first(&mut self, payload: u64, repair: &mut Repair, now: Time) -> Outgoing {
         let start = self.next;
         self.note_start(repair, now);
-        let outgoing = self.commit(start, payload, MAX_OFFSET, now);
+        let mut outgoing = self.commit(start, payload, MAX_OFFSET, now);
+        let now = self.config.stamp(now);
         repair.queue.push(start, self.next, now);
         repair.cwnd_limited.on_sent();
         if let Some(reduction) = &mut repair.reduction {
             reduction.on_sent();
         }
         self.on_new_data_sent(repair, now);
+        if repair.buffer.is_some() {
+            self.note_first(&mut outgoing, repair);
+        }
         outgoing
     }
 
@@ -387,6 +400,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// A segment once more to repair its loss.
     fn send_again(&mut self, place: usize, repair: &mut Repair, now: Time) -> Option<Outgoing> {
         let outgoing = self.send_copy(place, repair, now)?;
+        let now = self.config.stamp(now);
         repair.queue.repeat(place, now);
         if let Some(undo) = &mut repair.undo {
             undo.on_copy(timestamps::clock(now));
@@ -416,7 +430,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             }
         }
         self.note_start(repair, now);
-        Some(self.commit(segment.start, payload, end, now))
+        let mut outgoing = self.commit(segment.start, payload, end, now);
+        if let Some(buffer) = &repair.buffer {
+            outgoing.push = payload > 0 && buffer.is_pushed(segment.start + payload);
+        }
+        Some(outgoing)
     }
 
     /// This many bytes in whole segments; at least one.

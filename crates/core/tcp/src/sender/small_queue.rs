@@ -55,8 +55,8 @@ impl HostQueue {
 /// The inputs of the limit on waiting segments.
 #[derive(Clone, Copy, Debug)]
 struct Share {
-    /// Payload of the segment that is next.
-    payload: u64,
+    /// Memory of two segments as the next one.
+    least: u64,
     /// The window, or what is outstanding if that is more.
     window: u64,
     /// Smoothed round trip.
@@ -71,7 +71,7 @@ impl Share {
     #[inline(always)]
     fn has_room_beside(&self, bytes: u64) -> bool {
         let fits = || u128::from(bytes + 1) * u128::from(self.srtt.as_ps()) <= self.in_a_while();
-        bytes < LIMIT_OUTPUT && (bytes < least(self.payload) || fits())
+        bytes < LIMIT_OUTPUT && (bytes < self.least || fits())
     }
 
     /// 2^-10 s of the rate, times the round trip. The rate is the window for each round trip, and a fifth more, or twice
@@ -93,7 +93,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             return;
         }
         let queue = self.host_queue.get_or_insert_default();
-        let bytes = memory(payload.into());
+        let bytes = u64::from(payload) + self.config.memory_beside();
         queue.waiting.push_back((begins, bytes));
         queue.bytes += bytes;
         self.crowds_host = true;
@@ -108,7 +108,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             return false;
         };
         queue.leave(now);
-        if queue.bytes >= least(payload) {
+        if queue.bytes >= 2 * (payload + self.config.memory_beside()) {
             return self.waits_for_share(payload, again);
         }
         self.held_until = Time::NEVER;
@@ -123,7 +123,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     #[inline(never)]
     fn waits_for_share(&mut self, payload: u64, again: bool) -> bool {
         let share = Share {
-            payload,
+            least: 2 * (payload + self.config.memory_beside()),
             window: self.window.max(self.outstanding()),
             srtt: self.rtt.srtt(),
             slow_start: self.cc.as_role().is_slow_starting(),
@@ -154,19 +154,6 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     }
 }
 
-/// Memory that a segment takes in Linux 6.12 on a processor of 64 bits (`sk_buff.truesize`).
-const fn memory(payload: u64) -> u64 {
-    payload + OVERHEAD
-}
-
-/// What a connection may have in its host's queue whatever its rate, if its next segment has this payload.
-const fn least(payload: u64) -> u64 {
-    2 * memory(payload)
-}
-
-/// Memory of a segment beside its payload: `sk_buff` (256 bytes), the room for headers (384) and what describes the
-/// pages of the payload (320; `tcp.c, tcp_stream_alloc_skb`, `skbuff.h, SKB_TRUESIZE`).
-const OVERHEAD: u64 = 960;
 /// 10^12 ps in a second, divided by the 2^10 parts of it in which a share is sent, and by 100 percent.
 const WHILE_PER_PERCENT: u128 = 1_000_000_000_000 / 1024 / 100;
 /// `net.ipv4.tcp_limit_output_bytes` (`tcp_ipv4.c, tcp_sk_init`).
@@ -178,7 +165,7 @@ mod tests {
 
     /// 40 segments in 10 ms.
     const SHARE: Share = Share {
-        payload: 1448,
+        least: 2 * 2408,
         window: 40 * 1448,
         srtt: Span::from_millis(10),
         slow_start: false,
@@ -203,7 +190,10 @@ mod tests {
             ..SHARE
         };
         is_limit(few, 4_816);
-        let short = Share { payload: 0, ..few };
+        let short = Share {
+            least: 2 * 960,
+            ..few
+        };
         // The rate allows no more than these two: 1,696 bytes.
         is_limit(short, 2 * 960);
     }

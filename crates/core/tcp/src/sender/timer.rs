@@ -84,6 +84,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let Some(mut repair) = self.repair.take() else {
             return;
         };
+        let now = self.config.stamp(now);
         if let Timer::Reorder(_) = self.timer {
             self.on_reorder_timeout(now, &mut repair);
         } else {
@@ -169,10 +170,10 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     fn on_timeout(&mut self, now: Time) {
         self.counters.timeouts += 1;
         let outstanding = self.max.min(self.written).saturating_sub(self.una);
-        let tail = self.max >= self.written && outstanding <= DUP_THRESH * self.mss;
+        let tail = self.unsent() == 0 && outstanding <= DUP_THRESH * self.mss;
         self.counters.tail_timeouts += u64::from(tail);
         if let Some(mut repair) = self.repair.take() {
-            self.on_recorded_timeout(now, &mut repair);
+            self.on_recorded_timeout(self.config.stamp(now), &mut repair);
             self.repair = Some(repair);
             return self.after_timeout(now);
         }

@@ -22,6 +22,7 @@ mod record;
 mod reset;
 mod sack;
 mod script;
+mod send_buffer;
 mod small_queues;
 mod timer;
 mod timestamps;

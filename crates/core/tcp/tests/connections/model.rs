@@ -10,8 +10,8 @@ use base::{Ecn, FlowId, HostId, Packet, Seq, Span, TcpFlags, Time};
 use proptest::prelude::*;
 use tcp::{
     Ack, AfterSynLoss, Config, EcnMode, Endpoint, Established, Growth, Identity, IdleWindow, Loss,
-    LossDetection, NewReno, Recovery, Restart, RtoEstimator, SegmentCc, SenderCc, SsthreshOf,
-    State, TailLossProbe,
+    LossDetection, NewReno, Recovery, Restart, RtoEstimator, SegmentCc, SendBufferSize, SenderCc,
+    SsthreshOf, State, TailLossProbe,
 };
 
 proptest! {
@@ -251,6 +251,10 @@ fn mechanisms() -> impl Strategy<Value = Config> {
                 Growth::Acks
             },
             quick_acks,
+            send_buffer: (!none && quick_acks % 3 == 1).then_some(SendBufferSize {
+                least: 4_000,
+                most: 16_000,
+            }),
             go_back_n: quick_acks % 5 == 4,
             ..Config::default()
         }

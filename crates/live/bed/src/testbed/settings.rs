@@ -3,7 +3,7 @@
 use base::{Quantity, Span};
 use machine::{RouteOptions, Sysctl};
 use plan::PointSpec;
-use plan::keys::{Keys, Profile, QueueUnit, Tcp, WindowScale, WorkloadKind};
+use plan::keys::{Keys, Profile, QueueUnit, SendBuffer, Tcp, WindowScale, WorkloadKind};
 
 use super::HEADERS;
 
@@ -40,6 +40,11 @@ pub(super) fn translate(point: &PointSpec) -> Settings {
     settings.compare(&TIMERS, point);
     settings.compare(&ENDPOINTS, point);
     settings.compare_delay_of_acks(tcp);
+    if tcp.send_buffer != SendBuffer::Unlimited {
+        settings
+            .twin
+            .push(("tcp.send_buffer", format!("{SEND_BUFFER}B")));
+    }
     settings
 }
 

@@ -68,6 +68,7 @@ const LINUX: &[(&str, &str)] = &[
     ("tcp.rto_estimator", "linux"),
     ("tcp.sack_delay", "1ms"),
     ("tcp.sack_delay_slack", "100us"),
+    ("tcp.send_buffer", "auto"),
     ("tcp.small_queues", "true"),
     ("tcp.ssthresh_of", "window"),
     ("tcp.syn_ack_retries", "5"),

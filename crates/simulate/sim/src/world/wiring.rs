@@ -9,7 +9,7 @@ use engine::random::{self, Stream};
 use fabric::{Network, NetworkConfig, PortParts, Spread, Topology};
 use plan::keys::{
     AfterSynLoss, Ecmp, IdleWindow, Keys, LossDetection, ReceiveWindow, Recovery, RtoEstimator,
-    SsthreshOf, TailLossProbe, TimerKind, WindowGrowth, WindowScale,
+    SendBuffer, SsthreshOf, TailLossProbe, TimerKind, WindowGrowth, WindowScale,
 };
 use plan::workload::{PlannedConnection, PlannedFlow};
 use plan::{Group, PointSpec};
@@ -350,6 +350,8 @@ pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         },
         growth: growth(tcp.window_growth),
         small_queues: tcp.small_queues,
+        send_buffer: send_buffer(tcp.send_buffer, segment),
+        header_room: tcp.header_room,
         nodelay: tcp.nodelay,
         go_back_n: tcp.go_back_n,
         go_back_again: tcp.go_back_again,
@@ -388,6 +390,16 @@ const fn idle_window(window: IdleWindow) -> tcp::IdleWindow {
     match window {
         IdleWindow::Initial => tcp::IdleWindow::Initial,
         IdleWindow::Halves => tcp::IdleWindow::Halves,
+    }
+}
+
+fn send_buffer(buffer: SendBuffer, segment: u64) -> Option<tcp::SendBufferSize> {
+    match buffer {
+        SendBuffer::Unlimited => None,
+        SendBuffer::Sizes(least, most) => Some(tcp::SendBufferSize {
+            least: least.in_bytes(segment),
+            most: most.in_bytes(segment),
+        }),
     }
 }
 

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::cc::{Ack, Delivery, DeliveryCc, Established, Loss, NewReno, SenderCc};
 use crate::config::{
-    Config, EcnMode, Growth, LossDetection, ReceiveWindow, Recovery, RtoEstimator, SsthreshOf,
-    TailLossProbe,
+    Config, EcnMode, Growth, LossDetection, ReceiveWindow, Recovery, RtoEstimator, SendBufferSize,
+    SsthreshOf, TailLossProbe,
 };
 use crate::endpoint::Identity;
 use crate::restart::Restart;
@@ -210,6 +210,10 @@ fn config_with_more() -> impl Strategy<Value = Config> {
                 frto,
                 undo,
                 dsack,
+                send_buffer: (frto != undo).then_some(SendBufferSize {
+                    least: 4_000,
+                    most: 16_000,
+                }),
                 ..config
             };
             if delays {

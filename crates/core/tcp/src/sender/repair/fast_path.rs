@@ -66,5 +66,6 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             self.restart(now, repair);
         }
         self.review_timer_on_ack(now);
+        self.note_room(repair);
     }
 }

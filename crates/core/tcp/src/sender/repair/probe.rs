@@ -3,7 +3,7 @@
 
 use base::Span;
 
-use crate::config::{Config, TailLossProbe};
+use crate::config::{Config, TailLossProbe, whole_us};
 
 /// The sender's state of RFC 8985 §5.3 that is about probes.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,8 @@ impl TailProbe {
         (kind != TailLossProbe::Off).then_some(Self { kind, sent: None })
     }
 
-    /// RFC 8985 §7.2: how long after the last new data a probe is due, with this many segments in flight.
+    /// RFC 8985 §7.2: how long after the last new data a probe is due, with this many segments in flight. Linux 6.12 takes
+    /// the whole microseconds of two round trips (`tcp_schedule_loss_probe`).
     #[inline(always)]
     pub(crate) fn timeout(&self, srtt: Span, segments: usize, config: &Config) -> Span {
         if srtt == Span::ZERO {
@@ -42,7 +43,10 @@ impl TailProbe {
             (1, _) => config.delayed_ack_timeout,
             _ => config.timer_slack,
         };
-        srtt * 2 + wait
+        match self.kind {
+            TailLossProbe::Linux => whole_us(srtt * 2) + wait,
+            _ => srtt * 2 + wait,
+        }
     }
 
     /// RFC 8985 §7.3: whether a probe may leave. One is out at a time.
@@ -114,6 +118,17 @@ mod tests {
         assert_eq!(timeout(TailLossProbe::Rfc8985, 2), ms(22));
         assert_eq!(timeout(TailLossProbe::Rfc8985, 1), ms(60));
         assert_eq!(timeout(TailLossProbe::Linux, 1), ms(220));
+        // Linux drops the part of a microsecond of two round trips.
+        let odd = Span::from_ps(10_000_700_000);
+        for (kind, ps) in [
+            (TailLossProbe::Linux, 20_001_000_000),
+            (TailLossProbe::Rfc8985, 20_001_400_000),
+        ] {
+            let settings = config(kind);
+            let probe = TailProbe::of(&settings).expect("it probes");
+            let expected = Span::from_ps(ps) + settings.timer_slack;
+            assert_eq!(probe.timeout(odd, 2, &settings), expected);
+        }
         let config = config(TailLossProbe::Linux);
         let probe = TailProbe::of(&config).expect("it probes");
         assert_eq!(probe.timeout(Span::ZERO, 2, &config), config.initial_rto);

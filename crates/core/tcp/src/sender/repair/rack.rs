@@ -3,7 +3,7 @@
 use base::{Span, Time};
 
 use super::retransmission_queue::{Delivered, RetransmissionQueue};
-use crate::config::{Config, LossDetection};
+use crate::config::{Config, LossDetection, whole_us};
 
 /// The sender's state of RFC 8985 §5.3, less what the flight knows of each segment.
 #[expect(
@@ -31,7 +31,7 @@ pub(crate) struct Rack {
     advanced: bool,
     /// Added to the reordering timer.
     slack: Span,
-    /// Whether `rtt` is that of the last segment of an ACK, as in Linux.
+    /// Whether `rtt` is that of the last segment of an ACK, and the window is counted, as in Linux.
     of_last: bool,
 }
 
@@ -177,7 +177,12 @@ impl Rack {
         if !self.reordering && (path.recovering || sacked >= DUP_THRESH) {
             return Span::ZERO;
         }
-        (path.min_rtt / 4 * u64::from(self.steps)).min(path.srtt)
+        let steps = u64::from(self.steps);
+        if self.of_last {
+            // `tcp_rack_reo_wnd` counts whole microseconds.
+            return (whole_us(path.min_rtt / 4) * steps).min(whole_us(path.srtt));
+        }
+        (path.min_rtt / 4 * steps).min(path.srtt)
     }
 }
 

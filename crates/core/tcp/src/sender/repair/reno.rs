@@ -42,6 +42,11 @@ impl Reno {
         acked.saturating_sub(counted).max(1)
     }
 
+    /// Duplicates that may come without a loss.
+    pub(super) fn reordering(self) -> u64 {
+        self.threshold.into()
+    }
+
     /// A duplicate has come. Returns how many segments it stands for.
     fn on_duplicate(&mut self, queue: &mut RetransmissionQueue) -> u32 {
         let before = queue.sacked();

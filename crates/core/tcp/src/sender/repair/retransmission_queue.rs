@@ -364,6 +364,15 @@ impl RetransmissionQueue {
         self.segments.len()
     }
 
+    /// Buffers that the segments outstanding take in Linux: those that SACK has reported and that follow each other become one
+    /// (`tcp_shift_skb_data`).
+    pub(crate) fn buffers(&self) -> u64 {
+        let runs = self.reported.runs();
+        let joined = (self.sacked as usize).saturating_sub(runs);
+        let joined = if runs == 0 { 0 } else { joined };
+        (self.segments.len() - joined) as u64
+    }
+
     /// Segments thought to be in the network (RFC 6675 §4, counted in segments).
     pub(crate) fn pipe(&self) -> u64 {
         self.segments.len() as u64 + u64::from(self.retransmitted)

@@ -18,7 +18,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             // One behind the peer's window does not leave; the timer stays.
             None if segments > 0 => {
                 let outgoing = self.send_copy(segments - 1, repair, now)?;
-                repair.queue.probe(segments - 1, now);
+                repair.queue.probe(segments - 1, self.config.stamp(now));
                 outgoing
             }
             None => return None,
