@@ -87,9 +87,10 @@ impl SendBuffer {
         self.pushes.binary_search(&end).is_ok()
     }
 
-    /// Room for twice a window of this many segments, of which each counts for `share` bytes (`tcp_sndbuf_expand`).
+    /// Room for twice a window of this many segments, of which each counts for `share` bytes (`tcp_sndbuf_expand`). A window
+    /// that only the receiver bounds is as wide as its type.
     fn expand(&mut self, window: u64, share: u64) {
-        let wanted = 2 * window.max(LEAST_WINDOW) * share;
+        let wanted = window.max(LEAST_WINDOW).saturating_mul(2 * share);
         self.size = self.size.max(wanted.min(self.bounds.most));
     }
 
@@ -401,7 +402,7 @@ mod tests {
         assert_eq!(buffer.size, 460_800);
         buffer.expand(50, 2304);
         assert_eq!(buffer.size, 460_800);
-        buffer.expand(100_000, 2304);
+        buffer.expand(u64::MAX, 2304);
         assert_eq!(buffer.size, 4 << 20);
     }
 }
