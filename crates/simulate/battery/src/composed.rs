@@ -65,8 +65,10 @@ impl Probe for Hops {
 }
 
 /// One connection for each receiver: a budget that several share is used up by what the first is granted. The delay of
-/// ACKs is set, because schemes of receivers have their own.
+/// ACKs is set, because schemes of receivers have their own. Nobody waits for room in a send buffer, because PSH then tells
+/// of the window of SYNs.
 const SAME: &[&str] = &[
+    "tcp.send_buffer=unlimited",
     "switch.ecn_threshold=off",
     "tcp.delayed_ack=2",
     "workload.connection=persistent",

@@ -131,7 +131,13 @@ const TIMERS: [Fixed; 6] = [
     },
 ];
 
-const ENDPOINTS: [Fixed; 11] = [
+const ENDPOINTS: [Fixed; 12] = [
+    Fixed {
+        key: "tcp.header_room",
+        agrees: |keys| keys.tcp.header_room == 320,
+        instead: "320 bytes, as kernels of distributions are built",
+        twin: Some("320"),
+    },
     Fixed {
         key: "workload.kind",
         agrees: |keys| keys.workload.kind != WorkloadKind::Requests,
