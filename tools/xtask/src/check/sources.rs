@@ -176,7 +176,12 @@ fn code(text: &str) -> usize {
 /// The lines before the module of tests, which stands at the end of a file.
 pub(super) fn without_tests(text: &str) -> impl Iterator<Item = &str> {
     let lines: Vec<&str> = text.lines().collect();
-    let tests = lines.iter().position(|line| line.starts_with("mod tests"));
+    // Tests of several modules may share what one of them has.
+    let is_tests = |line: &str| {
+        line.trim_start_matches("pub(crate) ")
+            .starts_with("mod tests")
+    };
+    let tests = lines.iter().position(|line| is_tests(line));
     // The attributes of the module stand above it.
     let before = &lines[..tests.unwrap_or(lines.len())];
     let attribute = before.iter().rposition(|line| *line == "#[cfg(test)]");
@@ -193,6 +198,8 @@ mod tests {
         let text =
             "//! Idea.\n\nfn run() {}\n\n#[cfg(test)]\n#[expect(dead_code)]\nmod tests {\n}\n";
         assert_eq!(without_tests(text).count(), 4);
+        let shared = text.replace("mod tests", "pub(crate) mod tests");
+        assert_eq!(without_tests(&shared).count(), 4);
         assert_eq!(code(text), 1);
         assert_eq!(code("#[cfg(test)]\nuse a::A;\nfn run() {}\n"), 3);
     }
