@@ -2,7 +2,8 @@
 
 use std::mem::offset_of;
 
-use crate::{Loadable, bytes};
+use crate::Loadable;
+use crate::memory::bytes;
 
 /// What the senders to one receiver may have in the network, which stays within a budget.
 #[derive(Clone, Debug)]

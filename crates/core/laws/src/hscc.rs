@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use base::TcpFlags;
 
-use crate::{Loadable, bytes};
+use crate::Loadable;
+use crate::memory::bytes;
 
 /// HSCC's law at one port of a switch.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::mem::offset_of;
 
-use crate::bytes;
+use crate::memory::bytes;
 
 /// Which connections of a port count: those whose data were acknowledged of late.
 #[derive(Clone, Debug)]

@@ -23,6 +23,7 @@ mod hscc;
 mod idle;
 mod loadable;
 mod mark;
+mod memory;
 mod replay;
 mod rwndq;
 
@@ -33,8 +34,3 @@ pub use loadable::Loadable;
 pub use mark::Mark;
 pub use replay::{Call, Difference, Replay};
 pub use rwndq::{Case, Rwndq, RwndqSettings};
-
-/// `N` bytes of `memory` from `at` on.
-fn bytes<const N: usize>(memory: &[u8], at: usize) -> Option<[u8; N]> {
-    memory.get(at..)?.first_chunk().copied()
-}

@@ -1,6 +1,7 @@
 //! The face of `c/mark.h`.
 
-use crate::{Loadable, bytes};
+use crate::Loadable;
+use crate::memory::bytes;
 
 /// Congestion marks at one port.
 #[derive(Clone, Debug)]

@@ -6,8 +6,9 @@
 
 use std::fmt;
 
+use crate::memory::bytes;
 use crate::rwndq::{CLOSES, OPENS};
-use crate::{Hscc, Loadable, Mark, Rwndq, bytes};
+use crate::{Hscc, Loadable, Mark, Rwndq};
 
 /// A call of a law: `struct call` of `bpf/record.h` in the crate `programs`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

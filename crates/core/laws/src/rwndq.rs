@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use base::TcpFlags;
 
-use crate::{Idle, Loadable, bytes};
+use crate::memory::bytes;
+use crate::{Idle, Loadable};
 
 /// RWNDQ's law at one port of a switch.
 #[derive(Clone, Debug)]

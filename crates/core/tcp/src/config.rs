@@ -485,8 +485,8 @@ mod tests {
     fn a_send_buffer_counts_a_segment_as_a_power_of_two() {
         let share = |header_room, timestamps, mss| {
             let config = Config {
-                header_room,
                 timestamps,
+                header_room,
                 ..Config::default()
             };
             20 * config.memory_share(mss)

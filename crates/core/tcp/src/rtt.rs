@@ -71,7 +71,7 @@ impl RttEstimator {
         self.rto = bounded.min(config.max_rto);
     }
 
-    /// As `tcp_rtt_estimator` does it, of a sample in whole microseconds.
+    /// The estimate of `tcp_rtt_estimator`, of a sample in whole microseconds.
     #[inline(never)]
     fn sample_as_linux(&mut self, rtt: Span, (una, next): (u64, u64), config: &Config) {
         let Some(linux) = &mut self.linux else { return };

@@ -120,7 +120,7 @@ struct Watched {
     port: Port,
     observer: Observer,
     count: Count,
-    /// What its queue has dropped, as long as the device is there.
+    /// Packets that its queue has dropped, as long as the device is there.
     drops: Option<u32>,
     is_gone: bool,
 }

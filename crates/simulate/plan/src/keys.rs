@@ -21,6 +21,7 @@ mod pool;
 pub mod profile;
 mod rank_order;
 mod reading;
+mod run;
 mod send_buffer;
 mod shape;
 mod topology;
@@ -52,6 +53,7 @@ pub use pfc::{Lossless, PauseThreshold};
 pub use pool::{Alphas, CHIPS, Chip, SharedPool};
 pub use profile::Profile;
 pub use rank_order::RankOrder;
+pub use run::Run;
 pub use send_buffer::SendBuffer;
 pub use topology::Topology;
 pub use traced::{SweepSize, Trace, TraceInterval, TracedFlows, TracedPorts, TracedSeries};
@@ -488,18 +490,6 @@ base::settings! {
         pub window: TraceWindow = "all",
         /// Longest time without a start in the trace: a longer one is shortened to this, also the one before the first start. Use it where days of idle time tell nothing; flows that would go on for longer than this meet the next ones.
         pub max_gap: OrOff<Span> = "off",
-    }
-}
-
-base::settings! {
-    /// When a simulation ends.
-    pub struct Run in "run" {
-        /// Simulated time at which the simulation stops even if flows are unfinished; "unlimited" waits for every flow.
-        pub duration: OrUnlimited<Span> = "unlimited",
-        /// Upper bounds of size classes, joined by +: "100KB+10MB" makes three classes. Results report classes as they report groups. Flows without end belong to the last class. Changes nothing else.
-        pub classes: SizeClasses = "off",
-        /// Number from which the order of events at the same instant is drawn; "auto" is the seed where anything is random, else 1. A result that changes with it hangs on that order and on nothing else: with link.jitter above "0s" none should. `run --ties` compares several.
-        pub tie_order: OrAuto<u64> = "auto",
     }
 }
 

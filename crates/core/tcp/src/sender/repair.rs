@@ -24,6 +24,7 @@ mod send_buffer;
 mod state;
 mod timers;
 mod undo;
+mod writing;
 
 use base::{Span, Time};
 

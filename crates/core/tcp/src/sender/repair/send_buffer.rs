@@ -12,37 +12,33 @@
 
 use std::collections::VecDeque;
 
-use super::Repair;
-use crate::cc::SenderCc;
 use crate::config::SendBufferSize;
-use crate::plays::Plays;
-use crate::sender::{MAX_OFFSET, Outgoing, Sender};
 
 /// Memory for what is written and not acknowledged, and the application that writes into it. O(1) for an acknowledgement
 /// and O(log marks) for a segment.
 #[derive(Debug)]
 pub(super) struct SendBuffer {
-    bounds: SendBufferSize,
+    pub(super) bounds: SendBufferSize,
     /// Bytes of memory (`sk_sndbuf`); none before the handshake.
-    size: u64,
+    pub(super) size: u64,
     /// One past the last byte that the application has to write.
-    offered: u64,
+    pub(super) offered: u64,
     /// Whether the application closes once it has written everything.
-    closing: bool,
-    writer: Writer,
+    pub(super) closing: bool,
+    pub(super) writer: Writer,
     /// Whether an acknowledgement has come since room was looked for.
-    acked: bool,
+    pub(super) acked: bool,
     /// Ends of segments with PSH that are not acknowledged, in order.
     pushes: VecDeque<u64>,
     /// The last such end (`pushed_seq`).
     pushed: u64,
     /// The widest window of the peer so far, bytes (`max_window`).
-    widest: u64,
+    pub(super) widest: u64,
 }
 
-/// What the application does.
+/// The state of the application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Writer {
+pub(super) enum Writer {
     /// It has nothing to write.
     Free,
     /// It has filled the buffer, and segments of it leave while it does.
@@ -55,15 +51,15 @@ enum Writer {
 
 /// The stream when the application writes.
 #[derive(Clone, Copy, Debug)]
-struct Stream {
+pub(super) struct Stream {
     /// One past the last byte written.
-    written: u64,
+    pub(super) written: u64,
     /// Next offset to send.
-    next: u64,
-    mss: u64,
+    pub(super) next: u64,
+    pub(super) mss: u64,
     /// Memory that is taken, and that of a segment beside its payload.
-    taken: u64,
-    beside: u64,
+    pub(super) taken: u64,
+    pub(super) beside: u64,
 }
 
 impl SendBuffer {
@@ -87,16 +83,16 @@ impl SendBuffer {
         self.pushes.binary_search(&end).is_ok()
     }
 
-    /// Room for twice a window of this many segments, of which each counts for `share` bytes (`tcp_sndbuf_expand`). A window
+    /// Room for twice a window of this many segments, each counting for `share` bytes (`tcp_sndbuf_expand`). A window
     /// that only the receiver bounds is as wide as its type.
-    fn expand(&mut self, window: u64, share: u64) {
+    pub(super) fn expand(&mut self, window: u64, share: u64) {
         let wanted = window.max(LEAST_WINDOW).saturating_mul(2 * share);
         self.size = self.size.max(wanted.min(self.bounds.most));
     }
 
     /// The application writes until the buffer is full; returns one past the last byte written. A last segment that is
     /// short becomes a full one, and full ones follow while memory is left.
-    fn fill(&mut self, stream: &Stream) -> u64 {
+    pub(super) fn fill(&mut self, stream: &Stream) -> u64 {
         let left = self.offered - stream.written;
         let short = stream.written.saturating_sub(stream.next) % stream.mss;
         let completed = if short > 0 { stream.mss - short } else { 0 }.min(left);
@@ -111,7 +107,7 @@ impl SendBuffer {
         } else {
             Writer::Free
         };
-        let is_short = end.saturating_sub(stream.next) % stream.mss > 0;
+        let is_short = !end.saturating_sub(stream.next).is_multiple_of(stream.mss);
         if end == self.offered && end > stream.written {
             if is_short {
                 // Its mark is gone if more follows before it has left.
@@ -138,7 +134,7 @@ impl SendBuffer {
     }
 
     /// The segment that ends here has PSH.
-    fn push(&mut self, end: u64) {
+    pub(super) fn push(&mut self, end: u64) {
         if self.pushes.back().is_none_or(|last| *last < end) {
             self.pushes.push_back(end);
         }
@@ -146,188 +142,15 @@ impl SendBuffer {
     }
 
     /// Everything below `una` is acknowledged, and the peer allows `window` bytes from there on.
-    fn on_acknowledged(&mut self, una: u64, window: u64) {
+    pub(super) fn on_acknowledged(&mut self, una: u64, window: u64) {
         while self.pushes.pop_front_if(|end| *end <= una).is_some() {}
         self.widest = self.widest.max(window);
         self.acked = true;
     }
 }
 
-impl Repair {
-    /// Bytes that the application has to write and that have no room yet, beyond those `written`.
-    pub(in crate::sender) fn unwritten(&self, written: u64) -> u64 {
-        let buffer = self.buffer.as_ref();
-        buffer.map_or(0, |buffer| buffer.offered - written)
-    }
-
-    /// The application ends what it writes here.
-    pub(in crate::sender) const fn take_back_unsent(&mut self, written: u64) {
-        if let Some(buffer) = &mut self.buffer {
-            (buffer.offered, buffer.closing) = (written, false);
-            buffer.writer = Writer::Free;
-        }
-    }
-}
-
-impl<C: Plays<dyn SenderCc>> Sender<C> {
-    /// The peer's SYN has come: what was written before waits for the buffer.
-    pub(in crate::sender) fn take_back_written(&mut self) {
-        let repair = self.repair.as_deref_mut();
-        if let Some(buffer) = repair.and_then(|repair| repair.buffer.as_mut()) {
-            (buffer.offered, buffer.closing) = (self.written, self.closed);
-            (self.written, self.closed) = (1, false);
-        }
-    }
-
-    /// The handshake is over: the application may write (`tcp_init_buffer_space`).
-    pub(in crate::sender) fn open_buffer(&mut self) {
-        let Some(mut repair) = self.repair.take() else {
-            return;
-        };
-        if let Some(buffer) = &mut repair.buffer {
-            buffer.size = buffer.bounds.least;
-            let window = self.segments(self.window);
-            buffer.expand(window, self.config.memory_share(self.mss));
-            buffer.widest = self.edge - self.una;
-        }
-        self.fill(&mut repair);
-        self.repair = Some(repair);
-    }
-
-    /// The application has `bytes` more to write. Returns whether it writes into a buffer, as far as there is room.
-    pub(in crate::sender) fn offers(&mut self, bytes: u64) -> bool {
-        let Some(mut repair) = self.repair.take() else {
-            return false;
-        };
-        if let Some(buffer) = &mut repair.buffer {
-            debug_assert!(!buffer.closing, "nothing is written after the close");
-            buffer.offered = buffer.offered.saturating_add(bytes).min(MAX_OFFSET);
-            if buffer.writer == Writer::Free {
-                self.fill(&mut repair);
-            }
-        }
-        let is_bounded = repair.buffer.is_some();
-        self.repair = Some(repair);
-        is_bounded
-    }
-
-    /// The application has written everything, or will have when it has had room. Returns whether it still waits for it.
-    pub(in crate::sender) fn closes_later(&mut self) -> bool {
-        let repair = self.repair.as_deref_mut();
-        let Some(buffer) = repair.and_then(|repair| repair.buffer.as_mut()) else {
-            return false;
-        };
-        buffer.closing = buffer.offered > self.written;
-        buffer.closing
-    }
-
-    /// An acknowledgement has been processed.
-    pub(super) fn note_room(&mut self, repair: &mut Repair) {
-        let Some(buffer) = &mut repair.buffer else {
-            return;
-        };
-        buffer.on_acknowledged(self.una, self.edge.saturating_sub(self.una));
-        // Of a sender that has nothing to send or to wait for nobody asks for segments.
-        if self.next >= self.written && self.una >= self.max {
-            self.lets_write(repair);
-        }
-    }
-
-    /// A segment of new data leaves: whether with PSH, and perhaps the buffer grows with it (`tcp_event_new_data_sent`).
-    pub(super) fn note_first(&mut self, outgoing: &mut Outgoing, repair: &mut Repair) {
-        let Some(buffer) = &mut repair.buffer else {
-            return;
-        };
-        let end = outgoing.offset + u64::from(outgoing.payload);
-        if end == self.written && end == buffer.offered {
-            buffer.push(end);
-        }
-        outgoing.push = outgoing.payload > 0 && buffer.is_pushed(end);
-        if buffer.writer == Writer::Waits {
-            self.look_for_room(repair);
-        }
-    }
-
-    /// Nothing more can leave of what is written. Returns whether the application has written more.
-    pub(super) fn lets_write(&mut self, repair: &mut Repair) -> bool {
-        let Some(buffer) = &mut repair.buffer else {
-            return false;
-        };
-        let acked = std::mem::take(&mut buffer.acked);
-        if buffer.writer == Writer::Fills {
-            if self.next < self.written {
-                buffer.push(self.written);
-            }
-            buffer.writer = Writer::Waits;
-        }
-        if acked && buffer.writer == Writer::Waits {
-            self.look_for_room(repair);
-        }
-        let goes_on = repair.buffer.as_ref().map(|buffer| buffer.writer) == Some(Writer::Woken);
-        if goes_on {
-            self.fill(repair);
-        }
-        goes_on
-    }
-
-    /// The application waits: its buffer grows unless the window is full, and it goes on if a third is free
-    /// (`tcp_check_space`, `sk_stream_write_space`).
-    fn look_for_room(&mut self, repair: &mut Repair) {
-        let window = match &repair.reduction {
-            Some(reduction) => reduction.window(),
-            None => self.segments(self.window),
-        };
-        let is_full = repair.queue.pipe() >= window;
-        // How far segments are thought to be overtaken (`tp->reordering`).
-        let reordering = match &repair.reno {
-            Some(reno) => reno.reordering(),
-            None => repair
-                .queue
-                .overtaken()
-                .div_ceil(self.mss)
-                .min(MOST_REORDERING),
-        };
-        let taken = self.memory(repair);
-        let Some(buffer) = &mut repair.buffer else {
-            return;
-        };
-        if !is_full {
-            let window = window.max(reordering + 1);
-            buffer.expand(window, self.config.memory_share(self.mss));
-        }
-        if buffer.size > taken && buffer.size - taken >= taken / 2 {
-            buffer.writer = Writer::Woken;
-        }
-    }
-
-    /// The application writes as much as there is room for, and closes behind the end.
-    fn fill(&mut self, repair: &mut Repair) {
-        let taken = self.memory(repair);
-        let Some(buffer) = &mut repair.buffer else {
-            return;
-        };
-        self.written = buffer.fill(&Stream {
-            written: self.written,
-            next: self.next,
-            mss: self.mss,
-            taken,
-            beside: self.config.memory_beside(),
-        });
-        self.closed |= buffer.closing && self.written == buffer.offered;
-    }
-
-    /// Memory that is taken (`sk_wmem_queued`).
-    fn memory(&self, repair: &Repair) -> u64 {
-        let unsent = self.written.saturating_sub(self.next).div_ceil(self.mss);
-        let segments = repair.queue.buffers() + unsent;
-        self.written.saturating_sub(self.una) + segments * self.config.memory_beside()
-    }
-}
-
 /// The least window that a buffer has room for twice (`tcp_sndbuf_expand`, `TCP_INIT_CWND`).
 const LEAST_WINDOW: u64 = 10;
-/// `net.ipv4.tcp_max_reordering`.
-const MOST_REORDERING: u64 = 300;
 
 #[cfg(test)]
 mod tests {
