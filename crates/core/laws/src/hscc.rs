@@ -63,7 +63,7 @@ impl Hscc {
         self.window_of_bits(flags.bits(), advertised, scale)
     }
 
-    /// The same for the byte of a header, which may have bits that [`TcpFlags`] has not.
+    /// The window of an ACK whose header has the byte `flags`, also with bits that [`TcpFlags`] lacks.
     pub(crate) fn window_of_bits(&self, flags: u8, advertised: u16, scale: u8) -> u16 {
         laws_hscc_window(&self.params, &self.state, flags, advertised, scale)
     }

@@ -210,8 +210,8 @@ impl Changes {
             "hystart_detect" if matches!(value, "0" | "3") => self.set("cubic.hystart", switch),
             // The default; more of it is not built.
             "tcp_reordering" if value == "3" => {}
-            // What changes nothing that an endpoint does: sizes of bursts, cookies and options that no segment here
-            // has.
+            // These settings change nothing at an endpoint here. They size bursts, or concern cookies and options that no
+            // segment has.
             "tcp_tso_win_divisor"
             | "tcp_min_tso_segs"
             | "tcp_fack"

@@ -72,7 +72,7 @@ impl Port {
         Self::load_object(law, objects::named(law.object)?, setup)
     }
 
-    /// The same with another object of the law, for tests.
+    /// Loads the law from another object than its own. For tests.
     #[doc(hidden)]
     pub fn load_object(law: &Loadable, object: &[u8], setup: Setup) -> Result<Self, LoadError> {
         let mut open = opened(object)?;

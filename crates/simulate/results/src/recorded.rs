@@ -36,7 +36,7 @@ pub trait Recorded {
     /// A column that the run does not have is null.
     fn flow_cells(&self, columns: &[&str], each: Cells<'_>) -> Result<(), Problems>;
 
-    /// The same for every port, whose columns are those of [`port_fields`](super::port_fields).
+    /// Calls `each` with the cells of every port, in these columns of [`port_fields`](super::port_fields).
     fn port_cells(&self, columns: &[&str], each: Cells<'_>) -> Result<(), Problems>;
 
     /// Calls `each` with every sample and event that was recorded; there may be none.

@@ -23,7 +23,7 @@ pub struct Estimate {
 }
 
 base::names! {
-    /// What a paired difference allows to say.
+    /// The conclusion that a paired difference allows.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Significance {

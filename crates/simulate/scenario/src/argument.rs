@@ -12,7 +12,7 @@ base::names! {
     pub enum Argument {
         /// One setting, as `KEY=VALUE`.
         Set = "settings",
-        /// What results are judged by.
+        /// The goals that results have to meet.
         Goals = "goals",
         /// The list of schemes.
         Schemes = "schemes",

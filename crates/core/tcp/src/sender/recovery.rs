@@ -119,7 +119,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
     }
 
-    /// What a sender with a record learns, at the time as it keeps it.
+    /// The feedback with its times in the unit that a sender with a record counts in.
     #[inline(always)]
     fn stamped<'a>(&self, feedback: &Feedback<'a>) -> Feedback<'a> {
         Feedback {

@@ -61,7 +61,7 @@ impl Count {
         }
     }
 
-    /// The same where this process watches this many devices.
+    /// Shares the room for flows among this many devices, which one process watches.
     pub(super) fn among(self, among: usize) -> Self {
         Self { among, ..self }
     }
@@ -296,7 +296,7 @@ impl Count {
         seen
     }
 
-    /// What each connection has sent again.
+    /// The segments that each connection has sent again.
     fn sent_again(&self) -> Vec<SentAgain> {
         let of = |way: &FlowDirection, segments, needless| SentAgain {
             sender: way.from.to_string(),

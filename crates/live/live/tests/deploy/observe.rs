@@ -111,7 +111,7 @@ fn timeouts_of_data_that_wait_and_arrive_are_needless_and_no_loss() {
     let (mut receiver, _) = listener.accept().expect("a connection");
     sender.write_all(&[7; 6_000]).expect("it is sent");
     receiver.read_exact(&mut [0; 6_000]).expect("all arrives");
-    // What was sent again waits behind the data. With the rate of before it arrives at once, and is told.
+    // The retransmissions wait behind the data. With the old rate they arrive at once, and the receiver reports them.
     command(&format!("tc -n {switch} qdisc change dev {PORT} {TBF}"));
     thread::sleep(Duration::from_millis(500));
     drop((sender, receiver));
