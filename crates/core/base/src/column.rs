@@ -1,4 +1,4 @@
-//! What a number in a table of results means.
+//! The meaning of a number in a table of results.
 
 /// One number of every row: one description for tables, CSV, JSON, Parquet and `explain results`.
 #[derive(Clone, Copy, Debug)]

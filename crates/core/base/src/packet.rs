@@ -140,7 +140,7 @@ pub enum Options {
     Syn(SynOptions),
     /// Received ranges above the acknowledgement (RFC 2018).
     Sack(SackBlocks),
-    /// Timestamps (RFC 7323 §3.2) and what goes with them.
+    /// Timestamps (RFC 7323 §3.2) and the options beside them.
     Stamped(Timestamps, Beside),
 }
 

@@ -6,13 +6,13 @@ use crate::cast;
 
 /// A value that a user writes as text.
 pub trait Quantity: Sized {
-    /// What a correct text looks like, for error messages: "a rate with its unit, as in ...".
+    /// The form of a correct text, for error messages: "a rate with its unit, as in ...".
     fn expected() -> String;
 
-    /// Reads the value, or says what is wrong with the text.
+    /// Reads the value; the error names the fault of the text.
     fn parse(text: &str) -> Result<Self, QuantityError>;
 
-    /// Every word with what it means, if values are chosen from a few words.
+    /// Every word with its meaning, if values are chosen from a few words.
     fn choices() -> &'static [(&'static str, &'static str)] {
         &[]
     }

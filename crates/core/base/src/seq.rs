@@ -31,7 +31,8 @@ impl Seq {
         }
     }
 
-    /// How far this number lies beyond `other`, modulo 2^32: one that lies before it is far beyond.
+    /// The distance from `other` up to this number, modulo 2^32. A number just before `other` has a
+    /// distance near 2^32.
     #[must_use]
     pub const fn beyond(self, other: Self) -> u32 {
         self.0.wrapping_sub(other.0)

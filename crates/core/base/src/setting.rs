@@ -30,7 +30,8 @@ pub struct Key {
     pub default: &'static str,
     /// What a correct text looks like.
     pub expected: fn() -> String,
-    /// Every word that is a value with what it means, if a few words are.
+    /// Every word that is a value, with its meaning; empty unless values are chosen from a few
+    /// words.
     pub choices: fn() -> &'static [(&'static str, &'static str)],
     /// Whether a text is a correct value.
     pub check: fn(&str) -> Result<(), QuantityError>,
@@ -169,7 +170,7 @@ macro_rules! choices {
         pub enum $name { $( $(#[doc = $doc])+ $variant ),+ }
 
         impl $name {
-            /// Every word with what it means, in the order of declaration.
+            /// Every word with its meaning, in the order of declaration.
             pub const CHOICES: &'static [(&'static str, &'static str)] =
                 &[$( ($word, concat!($($doc),+).trim_ascii()) ),+];
 

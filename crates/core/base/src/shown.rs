@@ -1,4 +1,4 @@
-//! Text of others where people look at it: names, paths and lines of files.
+//! Untrusted text that people read: names, paths and lines of files.
 //!
 //! A terminal obeys escape sequences, and marks of writing direction make a line read otherwise than it is. Both can
 //! stand in any file that somebody sends. Names with such characters are refused; in all other texts they are shown as
@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-/// Whether a character is not seen and changes how others are.
+/// Whether a character is invisible and changes how its neighbours are shown.
 ///
 /// Control characters but the end of a line and the tabulator, marks of direction (Unicode Standard Annex #9), other
 /// separators of lines and characters without width. Joiners are not among them: scripts need them.

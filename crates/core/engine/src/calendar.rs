@@ -53,13 +53,13 @@ pub(crate) struct Calendar {
     occupied: Box<[u64; WORDS]>,
     /// Events beyond the horizon when they were scheduled, as drawn numbers.
     far: Heap,
-    /// Keys pushed so far, but for those removed otherwise than popped.
+    /// Keys pushed so far, less those removed other than by a pop.
     pushed: u64,
     /// Keys popped so far.
     popped: u64,
     /// How far buckets should reach, in picoseconds; at most a bucket less.
     horizon: u64,
-    /// By which the order of equal times is drawn.
+    /// The salt from which the order of equal times is drawn.
     salt: u64,
 }
 
@@ -119,7 +119,7 @@ impl Calendar {
     /// the handling of this event instead of waiting for what it schedules.
     #[inline(always)]
     pub(crate) fn pop(&mut self, limit: u64) -> Option<u128> {
-        // Also if both are empty; what has the same time is compared there.
+        // This also holds if both are empty. Keys of equal times are compared there.
         if time_of(self.near) >= time_of(self.far_min) {
             let key = self.pop_elsewhere(limit);
             return (key != EMPTY).then_some(key);

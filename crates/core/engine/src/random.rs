@@ -41,8 +41,8 @@ impl Stream {
     }
 }
 
-/// A number for member `index` of the group `name`, unrelated to those of other groups and the same
-/// whatever other groups there are. Members of the group without a name have their index.
+/// A number for member `index` of the group `name`. It is unrelated to those of other groups and
+/// does not depend on which other groups exist. Members of the unnamed group have their index.
 pub fn member(name: &str, index: u64) -> u64 {
     if name.is_empty() {
         return index;
@@ -50,7 +50,7 @@ pub fn member(name: &str, index: u64) -> u64 {
     mix(base::fnv(name.bytes())).wrapping_add(index)
 }
 
-/// The finaliser of `SplitMix64` (Steele, Lea, Flood 2014): a number that looks random, the same for the same one.
+/// The finaliser of `SplitMix64` (Steele, Lea, Flood 2014): maps a number to one that looks random.
 pub const fn mix(mut z: u64) -> u64 {
     z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

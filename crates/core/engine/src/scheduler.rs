@@ -6,7 +6,7 @@ use crate::calendar::Calendar;
 use crate::key::{self, TOKEN_BITS};
 use crate::random::Stream;
 
-/// What a world schedules: a number below [`Token::LIMIT`] whose meaning only the world knows.
+/// The unit of scheduling: a number below [`Token::LIMIT`] whose meaning only the world knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token(pub u32);
 
@@ -84,8 +84,8 @@ impl Scheduler {
         Time::from_ps(self.calendar.next_time())
     }
 
-    /// Forgets what is scheduled beyond the horizon and `keep` does not want any more: O(n log n) for n such
-    /// tokens. A world to which nothing happens at these times need not do this, but for their memory.
+    /// Removes the tokens beyond the horizon that `keep` rejects: O(n log n) for n such tokens. This only
+    /// saves memory: a world may as well ignore these tokens when they come.
     pub fn retain_later(&mut self, mut keep: impl FnMut(Time, Token) -> bool) {
         self.calendar.retain_far(|key| {
             let time = Time::from_ps(key::time_of(key));

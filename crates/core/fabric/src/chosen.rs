@@ -11,7 +11,7 @@ pub struct Chosen {
     pub segment: Segment,
     /// The only connection that loses it; `None`: every one does.
     pub only: Option<FlowId>,
-    /// How many copies of it are lost, the first ones.
+    /// How many of its copies are lost, counted from the first.
     pub copies: u32,
 }
 

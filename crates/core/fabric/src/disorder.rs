@@ -8,7 +8,7 @@ use engine::random::Stream;
 
 use crate::port_id::PortId;
 
-/// What happens to packets at the far end of a link, in both directions.
+/// The disorder of packets at the far end of a link, in both directions.
 #[derive(Debug)]
 pub struct Disorder {
     /// A port of the link; the other is its reverse.
@@ -25,7 +25,7 @@ pub struct Disorder {
 #[derive(Debug)]
 pub(crate) struct Detained {
     disorder: Disorder,
-    /// What their events have; no other event may.
+    /// The token of their events, which no other event may have.
     token: Token,
     /// By the time at which they go on, those of the same time in the order in which they came.
     packets: BTreeMap<(Time, u64), (PortId, Packet)>,
@@ -33,12 +33,12 @@ pub(crate) struct Detained {
     count: u64,
 }
 
-/// What becomes of a packet that has come out of a link: events are due at both times.
+/// The fate of a packet that has come out of a link: an event is due at each time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Fate {
-    /// When it goes on, if not at once.
+    /// When the packet goes on, if not at once.
     pub(crate) later: Option<Time>,
-    /// When a copy does, if there is one.
+    /// When its copy goes on, if there is one.
     pub(crate) copy: Option<Time>,
 }
 

@@ -19,13 +19,14 @@ use base::cast::{index, real, wide};
 pub struct LevelHistogram {
     /// Level in the upper bits, time in the lower [`TIME_BITS`]; 0 is a free place.
     places: Vec<u64>,
-    /// How many more places may be taken: of a table that is fuller than three quarters, searches take long.
+    /// How many more places may be taken. Searches take long in a table that is more than three quarters
+    /// full.
     room: usize,
     /// Time at level 0, where most ports are most of the time.
     idle: u64,
     /// Levels above 0, once there are too many to keep apart.
     bins: Option<Box<Bins>>,
-    /// Times of levels, or the part of them, that a place has no bits for.
+    /// The times of levels, or parts of times, that exceed the bits of a place.
     beyond: BTreeMap<u64, u64>,
 }
 
@@ -41,7 +42,7 @@ struct Bins {
     area: u128,
 }
 
-/// What is reported of a queue, weighted by time, in bytes.
+/// The statistics of a queue, weighted by time, in bytes.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct QueueStatistics {
     /// Mean.
@@ -116,7 +117,8 @@ impl LevelHistogram {
         }
     }
 
-    /// Books what the place `at` of `level` cannot hold, with all that it held but a picosecond.
+    /// Moves the time that the place `at` of `level` cannot hold to the overflow, together with all
+    /// that it held but one picosecond.
     #[cold]
     fn add_beyond(&mut self, level: u64, time: u64, at: usize) {
         let kept = u64::from(level < LEVELS);
@@ -185,7 +187,7 @@ impl LevelHistogram {
     }
 
     fn grow(&mut self) {
-        // Small tables are soon large enough; large ones waste little.
+        // Small tables grow fast; large ones grow little, so that they waste little.
         let places = match self.places.len() {
             0 => 16,
             small @ ..1024 => 4 * small,
@@ -356,7 +358,7 @@ mod tests {
 
     #[test]
     fn long_times_and_high_levels_are_exact_too() {
-        // 2^40 ps are 1.1 s; 2^24 bytes and 2^24 + 1 differ in the bits that a place has not.
+        // 2^40 ps are 1.1 s. 2^24 and 2^24 + 1 bytes differ only in bits beyond those of a place.
         let mut histogram = LevelHistogram::new();
         let second = Span::from_millis(1000);
         for round in 0..10 {

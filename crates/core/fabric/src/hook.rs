@@ -1,4 +1,4 @@
-//! What a switch does at a port besides queueing: the role of schemes that work in switches.
+//! The work of a switch at a port besides queueing: the role of schemes that work in switches.
 
 use base::{Packet, Time};
 
@@ -49,7 +49,7 @@ impl Calls {
     }
 }
 
-/// Lengths of a queue that tell a hook nothing new; without any, every length does.
+/// Lengths of a queue that tell a hook nothing new. If there are none, every length is news.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Quiet {
     /// The least of them, in packets where these limit the queue, else in bytes.

@@ -4,15 +4,15 @@ use base::{Packet, Time};
 
 use crate::queue::{Backlog, Discipline, QueueDisc, Verdict};
 
-/// A discipline behind a loss: packets of which `loses` says so are dropped, and `inner` decides about the others.
+/// A discipline behind a loss: packets that `loses` picks are dropped, and `inner` decides about the others.
 struct Losing<L> {
     loses: L,
     inner: Discipline,
 }
 
 impl Discipline {
-    /// This discipline, but for the packets of which `loses` says that they are lost on the way to it. It is asked once for
-    /// each packet that arrives; a lost packet counts as dropped by the port.
+    /// This discipline behind a loss: `loses` is asked once for each packet that arrives, and a lost packet counts as
+    /// dropped by the port.
     #[must_use]
     pub fn losing(self, mut loses: impl FnMut(&Packet) -> bool + Send + 'static) -> Self {
         self.losing_by_time(move |packet, _| loses(packet))

@@ -1,11 +1,12 @@
-//! Loss that is given, not caused by congestion: for loss laws and lossy links.
+//! Loss by a given law, not by congestion, for lossy links.
 
 use base::Packet;
 use engine::random::Stream;
 
 use crate::queue::Discipline;
 
-/// Which packets are lost, of those that can be: see [`LossLaw::before`] and [`LossLaw::before_all`].
+/// A law that picks the lost packets among those that can be lost: see [`LossLaw::before`] and
+/// [`LossLaw::before_all`].
 #[derive(Clone, Debug)]
 pub enum LossLaw {
     /// Each with this probability, independently of all others.

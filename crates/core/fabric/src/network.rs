@@ -31,7 +31,7 @@ use faults::Faults;
 use lossless::Lossless;
 pub use lossless::{PauseReport, Paused};
 
-/// What the ports of a network have in common, and how switch and host ports differ.
+/// The settings that all ports of a network share, and those in which switch and host ports differ.
 pub struct NetworkConfig<'a> {
     /// Bytes a packet has on the wire beside its payload.
     pub header_bytes: u32,
@@ -41,9 +41,9 @@ pub struct NetworkConfig<'a> {
     pub switch_limit: Limit,
     /// How much may wait at a host port.
     pub host_limit: Limit,
-    /// Makes what differs from port to port of the switches.
+    /// Makes the parts that are a switch port's own.
     pub switch_port: &'a dyn Fn(PortId, &LinkSpec) -> PortParts,
-    /// Makes what differs from port to port of the hosts.
+    /// Makes the parts that are a host port's own.
     pub host_port: &'a dyn Fn(PortId, &LinkSpec) -> PortParts,
     /// Bytes for whose transmission switches hold every packet before it reaches the queue of the
     /// next link. All packets of a port are held alike, so the port behaves as if its wire were longer.
@@ -79,7 +79,7 @@ pub struct Network {
     disturbed: bool,
     /// The ports below this one are fetched ahead of time: all, if they are more than the nearer caches hold.
     fetched: u32,
-    /// What is kept behind links, if any delivers late or twice.
+    /// The packets kept behind links, if any link delivers late or twice.
     detained: Option<Box<Detained>>,
     /// The buffers that queues share, if they do.
     buffers: Option<Box<Buffers>>,
@@ -205,8 +205,8 @@ impl Network {
         }
     }
 
-    /// Tells of a flow before its first packet: between which hosts it is, and a number that stands for
-    /// it in the choice of its path whatever other flows there are. Flows are numbered densely from 0.
+    /// Announces a flow before its first packet: its two hosts, and a number by which its path is
+    /// chosen, independently of other flows. Flows are numbered densely from 0.
     pub fn introduce(&mut self, flow: FlowId, key: u64, ends: [HostId; 2]) {
         self.routes.introduce(flow, key, ends);
     }
@@ -224,8 +224,8 @@ impl Network {
         self.offer(self.host_ports[from.0 as usize], None, packet, sched, watch);
     }
 
-    /// As [`Network::send`]. Returns when the transmission of the packet begins if it waits for others, and a time that has
-    /// passed if it does not, if it is dropped, and at a port with priorities, which decides that late.
+    /// As [`Network::send`]. Returns when the transmission of the packet begins, if it waits for others. The time has
+    /// passed if the packet does not wait or is dropped, and at a port with priorities, which decides late.
     #[inline(always)]
     pub fn send_timed<W: Watch>(
         &mut self,
@@ -403,7 +403,7 @@ impl Network {
         &self.ports
     }
 
-    /// Reports everything that left a queue until `now` and that no event has brought up.
+    /// Reports all packets that left a queue until `now` and that no event has reported yet.
     pub fn settle<W: Watch>(
         &mut self,
         now: Time,
@@ -422,9 +422,9 @@ impl Network {
         self.inside() == 0
     }
 
-    /// Packets at ports or kept behind links, as the books have it: O(1). Of those that hosts withdraw,
-    /// some may be gone already. A part of a network may have delivered what another one has sent: then only the
-    /// sum over all parts is this number.
+    /// Packets at ports or kept behind links, by the counters: O(1). Some that hosts withdraw may be gone
+    /// already. A part of a network may have delivered packets that another part sent: then only the sum over
+    /// all parts is this number.
     pub fn inside(&self) -> u64 {
         self.sent
             .wrapping_sub(self.delivered)
@@ -491,6 +491,6 @@ impl Network {
     }
 }
 
-/// Bytes. Of ports that take more, a first-level cache holds few, and to wait for the second-level cache costs more
-/// than the instructions that fetch one: measured with 138 KiB. With 77 KiB it did not.
+/// Bytes. If the ports take more, a first-level cache holds few of them, and waiting for the second-level cache
+/// costs more than the instructions that prefetch one: measured with 138 KiB. With 77 KiB it did not.
 const NEAR_CACHE: usize = 128 << 10;

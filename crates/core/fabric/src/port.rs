@@ -75,8 +75,8 @@ pub struct Port {
     ring: Ring,
     /// Picoseconds per byte if whole and few, and there is neither jitter nor a bucket; else 0: then [`jitter`] decides.
     ps_per_byte: u32,
-    /// Whether packets that find the transmitter idle are of interest, too: to the discipline, to a
-    /// hook, or because others may still wait for their turn by priority.
+    /// Whether packets that find the transmitter idle matter, too: to the discipline, to a hook, or
+    /// because others may still wait for their turn by priority.
     watches_idle: bool,
     /// Whether a packet that finds the transmitter idle and nobody waiting is sent at once: nothing looks at it, and there
     /// is no hook.
@@ -100,7 +100,7 @@ pub struct Port {
     pub(crate) end: End,
     /// Waiting packets, if priorities decide which is next; the ring then holds those on the wire.
     priorities: Option<Box<Priorities>>,
-    /// Packets that were accepted and not sent, and not told yet.
+    /// Packets that were accepted, not sent, and not reported yet.
     gone: u64,
     /// Whether it is a host's, who may withdraw what waits.
     pub(crate) of_host: bool,
@@ -109,7 +109,7 @@ pub struct Port {
     max_waiting_bytes: u64,
     hook: Option<Box<dyn SwitchHook>>,
     levels: LevelHistogram,
-    /// Lengths of the queue that the hook is not told.
+    /// Lengths of the queue of which the hook is not told.
     quiet: Quiet,
     drops: u64,
     marks: u64,
@@ -132,7 +132,7 @@ pub(crate) enum End {
     Switch(Row),
 }
 
-/// What became of a packet offered to a port.
+/// The fate of a packet offered to a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Offer {
     /// It is lost.

@@ -1,4 +1,4 @@
-//! What a queue decides when a packet arrives.
+//! The decision of a queue about an arriving packet.
 
 use base::{Ecn, Packet, Time};
 
@@ -13,7 +13,7 @@ pub enum Limit {
     Packets(u64),
 }
 
-/// What waits at an instant; the packet being transmitted does not wait.
+/// The packets that wait at an instant; the packet in transmission does not wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Backlog {
     /// Bytes waiting.
@@ -46,8 +46,8 @@ pub trait QueueDisc {
         let _ = at;
     }
 
-    /// The switch has restarted, and what decides about packets begins anew as `fresh`. Returns it if it takes the place of
-    /// this discipline; what is no part of the switch, as a loss on the way to it, stays in front of it.
+    /// The switch has restarted, and its discipline begins anew as `fresh`. Returns `fresh` if it replaces this discipline.
+    /// Parts outside the switch, such as a loss on the way to it, stay in front of the new one.
     fn on_restart(&mut self, fresh: Discipline) -> Option<Discipline> {
         Some(fresh)
     }

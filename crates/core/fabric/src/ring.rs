@@ -28,7 +28,7 @@ pub(crate) struct Ring {
     waiting: u32,
     /// Running index of the next free place.
     tail: u32,
-    /// What packets carry besides; none before the first one that does.
+    /// Options and extensions of packets; absent until a packet has some.
     carried: Option<Box<Carried>>,
 }
 
@@ -349,7 +349,7 @@ impl Ring {
     /// The ring has run empty.
     #[inline(always)]
     fn start_anew(&mut self) {
-        // Since it was empty last, at most `tail` places have been in use at a time.
+        // Since the ring was last empty, at most `tail` places were in use at a time.
         if self.places.len() > KEPT && self.tail as usize <= self.places.len() / 4 {
             self.shrink();
         }
@@ -382,7 +382,7 @@ impl Ring {
     #[cold]
     fn shrink(&mut self) {
         let half = self.places.len() / 2;
-        // What was there goes first, so that both are never there at once.
+        // The old memory is freed first, so that both never exist at once.
         self.places = Box::default();
         self.places = empty_places(half);
         if let Some(carried) = &mut self.carried {
@@ -436,7 +436,7 @@ fn empty_places(count: usize) -> Box<[RingEntry]> {
     vec![RingEntry::of(&packet, Time::ZERO); count].into_boxed_slice()
 }
 
-/// What the bits of a place tell of is there.
+/// The entries that the bits of a place announce are there.
 const KEPT_BESIDES: &str = "what a packet carries besides is kept";
 
 /// How many places ahead the ring is fetched: the next cache line or the one after.

@@ -91,8 +91,8 @@ pub struct Routes {
     salt: u64,
     /// Packets that chose a path for themselves, at each switch.
     sprayed: Vec<u64>,
-    /// What paths of each flow depend on: with [`Spread::Off`] the end with the lower number, else a hash.
-    /// Empty if no route depends on it.
+    /// The number on which the path of each flow depends: with [`Spread::Off`] the host with the lower
+    /// number, else a hash. Empty if no route depends on it.
     flows: Vec<u32>,
     map: Map,
     planes: Planes,
@@ -157,15 +157,15 @@ impl Routes {
         Ok((routes, rows))
     }
 
-    /// Takes over how often packets chose a path at the switches of another part of the network.
+    /// Takes over the counts of chosen paths at the switches of another part of the network.
     pub(crate) fn join(&mut self, other: &Self) {
         for (own, others) in self.sprayed.iter_mut().zip(&other.sprayed) {
             *own += others;
         }
     }
 
-    /// Tells of a flow between which hosts it is, and a number that stands for it in the choice of its
-    /// path. Flows are numbered densely from 0.
+    /// Announces a flow: its two hosts, and the number by which its path is chosen. Flows are numbered
+    /// densely from 0.
     ///
     /// # Panics
     /// If the ways to all racks that communicate are more than 2^32.

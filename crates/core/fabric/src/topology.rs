@@ -47,7 +47,7 @@ pub struct Link {
     pub down: bool,
 }
 
-/// Where a switch stands among its equals: those that packets could take in its stead.
+/// The place of a switch among its equals, the switches that packets could take instead.
 ///
 /// Flows spread evenly over equals; see [`Routes`](crate::Routes). In a leaf-spine network every
 /// spine is the equal of every other.

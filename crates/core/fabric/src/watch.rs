@@ -92,7 +92,7 @@ base::names! {
         HostGone = "host_gone",
         /// A link lost it at random.
         Lossy = "lossy",
-        /// It was damaged on the wire, and the node behind that found so.
+        /// It was damaged on the wire, and the next node discarded it.
         Corrupt = "corrupt",
     }
 }

@@ -5,14 +5,14 @@ use std::mem::offset_of;
 use crate::Loadable;
 use crate::memory::bytes;
 
-/// What the senders to one receiver may have in the network, which stays within a budget.
+/// The bytes that the senders to one receiver may have in the network, kept within a budget.
 #[derive(Clone, Debug)]
 pub struct Grants {
     params: Params,
     flight: Flight,
 }
 
-/// What a receiver remembers of a connection: `struct flight_flow`. The default is one that is not known.
+/// The receiver's state of a connection: `struct flight_flow`. The default is an unknown connection.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Granted {
@@ -102,7 +102,8 @@ impl Grants {
         laws_grant_told(&mut self.flight, flow, edge);
     }
 
-    /// What senders may send and has not come, in bytes, of connections that are not idle.
+    /// Bytes that senders were permitted to send and that have not arrived, over connections that
+    /// are not idle.
     pub const fn in_flight(&self) -> u64 {
         self.flight.bytes
     }

@@ -15,7 +15,7 @@ pub struct Hscc {
     state: State,
 }
 
-/// What a port with HSCC is set to.
+/// The settings of a port with HSCC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HsccSettings {
     /// The buffer, in the unit that limits it: bytes or packets.

@@ -4,14 +4,14 @@ use std::mem::offset_of;
 
 use crate::memory::bytes;
 
-/// Which connections of a port count: those whose data were acknowledged of late.
+/// Counts the connections of a port whose data were acknowledged recently.
 #[derive(Clone, Debug)]
 pub struct Idle {
     params: Params,
     state: State,
 }
 
-/// What a port remembers of a connection: whether it is open, and when its ACKs last moved on.
+/// The port's state of a connection: whether it is open, and when its ACKs last advanced.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Life {

@@ -1,4 +1,5 @@
-//! What a kernel loads of a law: the name of its program, and the memory that the program begins with.
+//! The parts of a law that a kernel loads: the name of its program, and the memory that the program
+//! begins with.
 
 use std::ops::Range;
 

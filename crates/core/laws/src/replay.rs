@@ -1,4 +1,4 @@
-//! Calls that a program of a kernel made of its law, made once more here.
+//! Replays the calls that a program in the kernel made of its law.
 //!
 //! A program writes down the arguments of each call and the decision. The text of the law is the same here, so that every
 //! decision has to be the same bit by bit: where one is not, the compiler, the kernel or the program around the law is at
@@ -207,7 +207,7 @@ impl Replay {
         }
     }
 
-    /// Settings and state of the law, as they lie in its map behind what is the program's own.
+    /// Settings and state of the law, as they lie in its map behind the program's own data.
     pub fn to_memory(&self) -> Vec<u8> {
         match &self.0 {
             Law::Hscc(law) => law.to_memory(),

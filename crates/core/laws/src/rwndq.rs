@@ -15,7 +15,7 @@ pub struct Rwndq {
     state: State,
 }
 
-/// What a port with RWNDQ is set to.
+/// The settings of a port with RWNDQ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RwndqSettings {
     /// The buffer B.
@@ -32,7 +32,7 @@ pub struct RwndqSettings {
     pub paths: u16,
 }
 
-/// What a packet does that comes in over the link the port feeds.
+/// The effect of a packet that comes in over the link that the port feeds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Case {
     /// It concerns no window.

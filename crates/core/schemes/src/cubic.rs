@@ -96,31 +96,32 @@ pub struct Sender {
     /// Whether slow start follows a timeout: set by the timeout, cleared when avoidance begins.
     after_timeout: bool,
     fast_convergence: bool,
-    /// What grows the window as Linux does, instead of a stage.
+    /// The growth of the window as Linux has it, in place of a stage.
     looks: Option<Box<Looks>>,
     /// Whether growth counts the segments acknowledged and not ACKs.
     counts_segments: bool,
     /// Whether ECN echoes reduce the window, and not the flight.
     reduces_window: bool,
-    /// What the last loss has changed: window, threshold and law, until it is taken back.
+    /// The window, threshold and law before the last loss, kept until that loss can no longer prove
+    /// spurious.
     before_loss: Option<(u64, u64, Law)>,
     /// The stage of congestion avoidance, while there is one.
     stage: Option<Stage>,
     /// Smoothed round trip (RFC 6298 §2); zero before the first sample.
     srtt: Span,
-    /// What ends slow start before a loss does, if anything.
+    /// The rule that ends slow start before a loss does, if there is one.
     hystart: Option<Box<HyStart>>,
     /// Least round trip since the start or the last timeout, where something asks for it.
     least_rtt: Option<Span>,
 }
 
-/// The law's constants and what outlasts a stage, in segments.
+/// The law's constants, and its state beyond a stage, in segments.
 #[derive(Clone, Copy, Debug)]
 struct Law {
     c: f64,
     beta: f64,
-    /// Where the curve is flat: the window at the last congestion event, less what fast convergence
-    /// releases. Zero before the first event and after a timeout, until a stage begins.
+    /// The plateau of the curve: the window at the last congestion event, less the part that fast
+    /// convergence releases. Zero before the first event, and after a timeout until a stage begins.
     w_max: f64,
     /// Window before the last congestion event; zero before the first.
     cwnd_prior: f64,
@@ -277,8 +278,8 @@ impl Sender {
         self.stage = Some(stage);
     }
 
-    /// RFC 9438 §4.2 and §5.8: time in which something else limits the sender does not count, and the
-    /// window does not grow.
+    /// RFC 9438 §4.2 and §5.8: time in which the sender is not limited by its window does not count,
+    /// and the window does not grow.
     fn pause(&mut self, now: Time) {
         if let Some(stage) = &mut self.stage {
             stage.last = now;
@@ -331,7 +332,7 @@ impl Sender {
         self.ssthresh = window.max(self.whole(2));
     }
 
-    /// What Linux learns from a round trip (`cubictcp_acked`).
+    /// Takes a sample of the round trip, as Linux does (`cubictcp_acked`).
     #[inline(never)]
     fn learn(&mut self, ack: &Ack, rtt: Span) {
         // Those of the first second of a stage are not believed.
@@ -356,8 +357,8 @@ impl Sender {
         }
     }
 
-    /// A timer has expired, for the first time or again: what a sender that looks at the curve has learned of the path
-    /// is gone (`bictcp_reset`).
+    /// A retransmission timer has expired, for the first time or again: the sender forgets its state of the path
+    /// (`bictcp_reset`).
     fn forget(&mut self) {
         self.least_rtt = None;
         if let Some(hystart) = &mut self.hystart {
@@ -645,7 +646,7 @@ mod tests {
         assert!((slow - (14.0 + 10.0 * 0.529)).abs() < 0.3, "{slow}");
         connection.run(21, rtt);
         let fast = connection.window();
-        // Less what the fractions of a window that have no ACK would add.
+        // Less the growth for fractions of a window, which have no ACK.
         assert!((38.0..=40.0).contains(&fast), "{fast}");
     }
 

@@ -119,7 +119,8 @@ base::settings! {
         pub interval: Interval = "window",
         /// Whether alpha stays when nothing was marked, as in the RCC simulation, instead of decaying.
         pub no_decay: bool = "false",
-        /// What marks do: standard cuts at the first echo of a window, interval at the end of a marked one as the RCC simulation does.
+        /// The response to marks: "standard" cuts at the first echo of a window, "interval" at the end of a marked window,
+        /// as the RCC simulation does.
         pub response: Response = "standard",
         /// Whether SYNs, pure ACKs and FINs are ECN-capable too, as all packets of ns-2 are, so that RED marks them instead of dropping them.
         pub ect_everywhere: bool = "false",
@@ -170,7 +171,7 @@ pub struct Sender {
     /// Whether alpha counts deliveries, as in Linux: since the first that the endpoint told of, which takes a record of
     /// segments.
     counts_deliveries: bool,
-    /// What answers ACKs instead of RFC 8257, if anything does.
+    /// The variant that answers ACKs in place of RFC 8257, if one is chosen.
     variant: Option<Box<Variant>>,
 }
 
@@ -280,7 +281,8 @@ impl SenderCc for Sender {
 
     fn on_loss(&mut self, loss: Loss, in_flight: u64, now: Time) {
         self.reno.on_loss(loss, in_flight, now);
-        // Linux: only what recovery or a timer repairs halves the window (`tcp_process_tlp_ack`).
+        // Linux: only losses that recovery or a timer repairs halve the window
+        // (`tcp_process_tlp_ack`).
         if self.as_linux && loss == Loss::Tail {
             self.reno.cwnd = in_flight;
             self.cut();
@@ -330,7 +332,7 @@ impl DeliveryCc for Sender {
         }
     }
 
-    /// Linux halves what marks have left of the window (`dctcp_react_to_loss`).
+    /// Linux halves the window that marks have left (`dctcp_react_to_loss`).
     fn on_loss_in_reduction(&mut self, window: u64, now: Time) {
         if self.as_linux {
             self.reno.cwnd = window;
@@ -449,8 +451,8 @@ mod tests {
         });
     }
 
-    // Linux 6.12, dctcp_update_alpha: what SACK reports counts when it is delivered, and an ACK that delivers nothing
-    // ends a window, too, if nothing is outstanding.
+    // Linux 6.12, dctcp_update_alpha: data that SACK reports count when they are delivered, and an ACK that delivers
+    // nothing also ends a window if nothing is outstanding.
     #[test]
     fn alpha_of_linux_counts_deliveries_in_parts_of_1024() {
         let parts = |sender: &Sender| (sender.alpha * PARTS).to_string();
@@ -481,7 +483,7 @@ mod tests {
         assert!(sender.alpha < 0.95, "{}", sender.alpha);
     }
 
-    // Linux 6.12, dctcp_state: whatever marks have left of the window, a loss halves.
+    // Linux 6.12, dctcp_state: a loss halves the window that marks have left.
     #[test]
     fn a_loss_in_a_marked_window_halves_what_marks_have_left_in_linux() {
         let mut sender = linux();
@@ -496,7 +498,7 @@ mod tests {
         assert_eq!(sender.window(), 5000);
     }
 
-    // What had been acknowledged before a cut does not count for growth after it.
+    // Data acknowledged before a cut do not count for growth after it.
     #[test]
     fn growth_of_linux_begins_anew_after_a_cut() {
         let mut sender = linux();

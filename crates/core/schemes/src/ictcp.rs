@@ -138,7 +138,7 @@ const BESIDE_KERNEL: KernelLaw = KernelLaw {
 };
 
 const MIN_SLOT: &str = "ictcp.min_slot";
-/// In which user space hears what came and decides windows anew.
+/// The interval at which user space reads the counters and decides windows.
 const LEAST_SLOT: Span = Span::from_millis(1);
 
 base::choices! {

@@ -120,7 +120,7 @@ impl Params {
 
 fn queue(threshold: WireSize) -> MakeQueue {
     Box::new(move |port, given| {
-        // The scenario's threshold yields; what is lost by law stays lost.
+        // The scenario's threshold yields; packets lost by a given law stay lost.
         let before = match given {
             Discipline::EcnThreshold(_) => Discipline::DropTail,
             other => other,

@@ -1,4 +1,4 @@
-//! RC3: the rest of a flow is sent at once, at priorities below everybody's TCP.
+//! RC3: the rest of a flow is sent at once, at priorities below those of all TCP flows.
 //!
 //! A connection runs its ordinary loop at priority 0 from the first byte on. What its window does not allow
 //! yet goes out beside it, once, from the last segment backwards, at low priorities that get lower the further
@@ -81,7 +81,8 @@ base::settings! {
         pub plain_routers: Fraction = "0",
         /// Whether the network cards of hosts at such switches have no priorities either.
         pub plain_hosts: bool = "false",
-        /// Whether switches without priorities forward what has a low one, or drop it as the border of a network would.
+        /// Whether switches without priorities forward packets of low priority, or drop them as the border of a network
+        /// would.
         pub border: Border = "forward",
     }
 }
@@ -97,7 +98,7 @@ base::choices! {
 }
 
 base::choices! {
-    /// What happens to packets of low priority where there are no priorities.
+    /// The fate of packets of low priority at switches without priorities.
     pub enum Border {
         /// They queue with the others.
         Forward = "forward",

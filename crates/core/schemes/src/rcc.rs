@@ -120,7 +120,7 @@ pub(crate) const fn helper(params: &Params) -> Helper {
     }
 }
 
-/// The receiver's role: what it holds back decides which one.
+/// The receiver's role, which depends on what it holds back.
 pub(crate) fn receiver(params: &Params, host: &HostInfo) -> Receiver {
     match params.hold {
         Hold::Ack => Scheduler::new(params, host).into(),
@@ -128,7 +128,7 @@ pub(crate) fn receiver(params: &Params, host: &HostInfo) -> Receiver {
     }
 }
 
-/// Who holds grants back looks at no marks, which would tell the budget.
+/// A receiver that holds grants back ignores marks, which would set the budget.
 pub(crate) fn misfit(params: &Params) -> Option<Misfit> {
     (params.hold == Hold::Grant && params.max_queue.0.is_none()).then(|| Misfit {
         keys: &["rcc.max_queue", "rcc.hold"],

@@ -114,7 +114,7 @@ base::settings! {
 }
 
 impl Params {
-    /// What switches have under the scheme called `name`.
+    /// The parts of switches under the scheme called `name`.
     pub(crate) fn roles(self, name: &'static str) -> Roles {
         let shares = [self.min, self.max].map(|level| matches!(level, Level::Share(_)));
         Roles {
@@ -156,7 +156,7 @@ impl Params {
 /// Makes the queues of switches.
 fn queue(params: Params) -> MakeQueue {
     Box::new(move |port, given| {
-        // RED decides alone what is marked; what is lost by law stays lost.
+        // RED alone decides which packets are marked; packets lost by a given law stay lost.
         let before = match given {
             Discipline::EcnThreshold(_) => Discipline::DropTail,
             other => other,
@@ -175,7 +175,7 @@ struct Red {
     weight: f64,
     max_probability: f64,
     gentle: bool,
-    /// Average below which what is ECN-capable is marked instead of dropped.
+    /// Average queue below which ECN-capable packets are marked instead of dropped.
     marks_below: f64,
     /// Whether the queue is counted in packets, because its limit is.
     in_packets: bool,

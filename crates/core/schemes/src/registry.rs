@@ -38,7 +38,8 @@ pub struct Scheme {
     pub needs_marking: bool,
     /// Its parameters; those of another scheme if it is that one's mechanism with other switches.
     pub keys: &'static [Key],
-    /// What its roles report to traces, those of plain roles that they pass on included.
+    /// The columns that its roles report to traces, those of plain roles that they pass on
+    /// included.
     pub gauges: &'static [Gauge],
     /// Settings of TCP that it rests on, with their texts: its hosts have them unless the scenario gives others,
     /// whatever the profile.
@@ -96,7 +97,7 @@ base::names! {
 pub struct Roles {
     /// Makes the sender of a connection.
     pub sender: Option<MakeSender>,
-    /// What is added at the sending ends of connections, whichever scheme has the sender.
+    /// Additions at the sending ends of connections, whichever scheme has the sender.
     pub helper: Option<Helper>,
     /// Makes the receiver control of a host.
     pub receiver: Option<MakeReceiver>,
@@ -116,7 +117,7 @@ pub struct Roles {
     pub plain_switches: PlainSwitches,
     /// The data that connections also send at low priorities; `None` if they send none.
     pub low_priority: Option<LowPriority>,
-    /// Makes what the switch does at a port besides queueing.
+    /// Makes the hook of a switch port.
     pub hook: Option<MakeHook>,
     /// Parameters that concern hosts alone, in which groups that share switches may differ.
     pub of_hosts: Vec<&'static str>,
@@ -130,7 +131,7 @@ pub struct Roles {
     pub misfits: Vec<Misfit>,
     /// Timers that fire again and again, by which the work of a simulation grows with its time.
     pub timers: Vec<Ticker>,
-    /// What a thread holds while it simulates with these roles, if anything.
+    /// The lock that a thread holds while it simulates with these roles, if they need one.
     pub hold: Option<&'static dyn Hold>,
 }
 
@@ -171,7 +172,7 @@ pub enum TickerOf {
 /// Switches that a scheme's priorities have not reached.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct PlainSwitches {
-    /// Which share of all switches they are; which ones they are is drawn from the run's seed.
+    /// Their share of all switches; the run's seed draws which ones they are.
     pub share: f64,
     /// Whether the hosts behind them have no priorities either.
     pub hosts: bool,
@@ -184,7 +185,7 @@ pub struct PlainSwitches {
 pub struct Misfit {
     /// Their keys, the one to change first.
     pub keys: &'static [&'static str],
-    /// What is wrong, as one sentence without a full stop.
+    /// The fault, as one sentence without a full stop.
     pub message: String,
     /// What to do about it.
     pub remedy: String,
@@ -210,7 +211,7 @@ pub struct HostInfo {
     pub packet_bytes: u64,
 }
 
-/// What a role at a switch port is told about the port.
+/// The facts about a switch port that its role is told.
 #[derive(Clone, Copy, Debug)]
 pub struct PortInfo {
     /// The port.
@@ -232,7 +233,7 @@ pub struct PortInfo {
 }
 
 impl Scheme {
-    /// A scheme of this crate that fills no role: what the others are filled up with.
+    /// A scheme that fills no role: the defaults of all others.
     pub const PLAIN: Self = Self {
         name: "",
         summary: "",
@@ -293,7 +294,8 @@ impl Roles {
         }
     }
 
-    /// An end of a connection, with this sender and what the helper adds, if there is one.
+    /// An end of a connection with this sender, and with the additions of the helper, if there is
+    /// one.
     pub fn make_endpoint(
         &self,
         identity: Identity,

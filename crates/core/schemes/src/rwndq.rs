@@ -120,7 +120,8 @@ base::choices! {
     pub enum CountBy {
         /// By a set of the flows that are open.
         Exact = "exact",
-        /// By a counting Bloom filter with counters of four bits, which now and then takes a flow for another.
+        /// By a counting Bloom filter with counters of four bits, which now and then mistakes one flow for
+        /// another.
         Bloom = "bloom",
         /// By a controller that tells the port of every flow that begins or ends after rwndq.controller_delay.
         Controller = "controller",
@@ -266,7 +267,7 @@ fn misfits(params: &Params) -> Vec<Misfit> {
     wrong.map(misfit).collect()
 }
 
-/// What hosts do so that switches know how windows are shifted.
+/// How hosts let switches know the shift of windows.
 fn host(params: &Params) -> Option<MakeHost> {
     let shift = params.network_scale.0;
     match params.scale {
@@ -308,7 +309,7 @@ fn converted(window: u16, shifts: Shifts, shift: u8) -> u16 {
 pub struct Hook {
     law: Rwndq,
     counting: Counting,
-    /// The connections that are open, each counted once whatever is sent twice.
+    /// The open connections, each counted once even if its SYN or FIN is sent again.
     open: BTreeMap<FlowId, Life>,
     /// Which of them count.
     idle: Idle,

@@ -21,7 +21,7 @@ pub(crate) struct Shifts {
     pub(crate) theirs: u8,
 }
 
-/// A table of connections, and what is done with packets on their way out and in.
+/// A table of connections, and the work on packets on their way out and in.
 ///
 /// A connection is in the table from its first SYN until it has ended in both directions or is reset.
 ///
@@ -36,7 +36,7 @@ pub(crate) struct Helper<O, I> {
     reads_theirs: bool,
 }
 
-/// What a host has seen of a connection.
+/// A host's state of a connection.
 #[derive(Clone, Copy, Debug, Default)]
 struct Connection {
     /// Number of the SYN that opened it.
@@ -44,7 +44,7 @@ struct Connection {
     /// The option in our SYN, and in theirs.
     offered: Option<u8>,
     asked: Option<u8>,
-    /// What acknowledges our FIN, and theirs, if they have been sent.
+    /// The numbers that acknowledge our FIN and theirs, if they have been sent.
     our_end: Option<Seq>,
     their_end: Option<Seq>,
     /// Whether they are acknowledged.
@@ -125,7 +125,8 @@ where
             }
             connection.our_end = end_of(packet).or(connection.our_end);
             connection.ended.1 |= acknowledges(packet, connection.their_end);
-            // Once their FIN is acknowledged our windows mean nothing, whatever becomes of our own FIN.
+            // Once their FIN is acknowledged our windows mean nothing, even if our own FIN is still
+            // open.
             connection.ended.0 |= !reads_theirs && connection.our_end.is_some();
         });
         (self.outgoing)(packet, shifts);
@@ -158,7 +159,7 @@ fn end_of(packet: &Packet) -> Option<Seq> {
     packet.flags.has(TcpFlags::FIN).then_some(end)
 }
 
-/// Nothing lies beyond a FIN, so what acknowledges it has exactly this number.
+/// Nothing lies beyond a FIN, so an ACK of it has exactly this number.
 fn acknowledges(packet: &Packet, end: Option<Seq>) -> bool {
     packet.flags.has(TcpFlags::ACK) && end == Some(packet.ack)
 }

@@ -86,7 +86,7 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 base::settings! {
-    /// Parameters of XCP's routers, and what senders tell them.
+    /// Parameters of XCP's routers, and of the requests of senders.
     pub struct Params in "xcp" {
         /// Share of the spare bandwidth given out per control interval (alpha).
         pub alpha: Fraction = "0.4",

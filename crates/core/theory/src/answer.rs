@@ -1,4 +1,4 @@
-//! What a model answers: tables, charts and remarks, as plain data.
+//! The answer of a model: tables, charts and remarks, as plain data.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use base::setting::{Key, SettingError};
 
 /// A model of a paper with its settings.
 pub struct Model {
-    /// Its name on the command line: that of the scheme.
+    /// Its name on the command line: the name of the scheme.
     pub name: &'static str,
     /// What it computes, in one line.
     pub summary: &'static str,
@@ -37,7 +37,7 @@ pub struct Answer {
 pub struct Table {
     /// Its name in formats for programs.
     pub name: &'static str,
-    /// What the first column of a row, its case, is called.
+    /// The title of the first column, the case of a row.
     pub case: &'static str,
     /// The other columns.
     pub columns: Vec<Column>,
@@ -76,7 +76,7 @@ pub struct Chart {
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// What is drawn, in the order of the legend.
+    /// The lines drawn, in the order of the legend.
     pub curves: Vec<Curve>,
 }
 
@@ -143,14 +143,14 @@ pub struct Refusal {
     pub key: &'static str,
     /// Another that it contradicts, which may be changed instead.
     pub other: Option<&'static str>,
-    /// What is wrong, as a sentence without a full stop.
+    /// The fault, as a sentence without a full stop.
     pub message: String,
     /// What to do.
     pub help: String,
 }
 
 impl Refusal {
-    /// What is wrong with a setting, and what to do.
+    /// The fault of a setting, and its remedy.
     pub fn new(key: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             key,

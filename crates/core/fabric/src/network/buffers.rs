@@ -31,11 +31,11 @@ pub(super) struct Buffers {
 /// The buffer of one switch.
 struct Buffer {
     pool: Pool,
-    /// Ports whose queues held something when they were looked at last.
+    /// Ports whose queues were not empty at the last look.
     active: Vec<PortId>,
 }
 
-/// One port, as the buffer of its switch knows it.
+/// The state of a port in the buffer of its switch.
 struct Account {
     /// The place of its switch; `None` for a host's port.
     switch: Option<usize>,
@@ -134,7 +134,7 @@ impl Buffers {
         }
     }
 
-    /// The pool learns what waits at `port`, which is settled.
+    /// Tells the pool the backlog of `port`, which is settled.
     fn account(&mut self, switch: usize, port: PortId, state: &Port) {
         let (buffer, own) = (&mut self.switches[switch], &mut self.ports[port.0 as usize]);
         for (class, length) in own.lengths.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! A number that any difference in any packet-hop changes.
+//! A digest: a number that any difference in any packet-hop changes.
 
 use base::cast::low_64;
 use base::{Beside, Extension, Options, Packet, Time, Timestamps};

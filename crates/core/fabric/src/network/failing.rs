@@ -16,8 +16,8 @@ impl Network {
         self.faults_of(port).noises.push(noise);
     }
 
-    /// The wire behind `port` is down from now on: what is on it, what waits for it and what comes to it is lost for this
-    /// reason. The port must have been settled.
+    /// Takes the wire behind `port` down: packets on it, packets that wait for it and packets that come to it are lost
+    /// for this reason. The port must have been settled.
     pub fn cut<W: Watch>(&mut self, port: PortId, reason: DropReason, now: Time, watch: &mut W) {
         let state = &mut self.ports[port.0 as usize];
         let waited = state.drop_waiting(reason, (now, port), watch);
@@ -39,13 +39,13 @@ impl Network {
         }
     }
 
-    /// The link behind `port` has this rate and this delay from now on. The port must have been settled. What is being sent
-    /// is sent to its end, what waits leaves at the new rate, and nothing overtakes what is on the wire.
+    /// Changes the rate and the delay of the link behind `port`, which must have been settled. The packet in transmission
+    /// is sent to its end, packets that wait leave at the new rate, and none overtakes those on the wire.
     pub fn change_link(&mut self, port: PortId, (rate, delay): (Rate, Span), now: Time) {
         self.ports[port.0 as usize].change_link((rate, delay), now);
     }
 
-    /// `port` belongs to a switch that has restarted: whatever decides about its packets begins anew. The port must have been
+    /// `port` belongs to a switch that has restarted: its discipline and its hook begin anew. The port must have been
     /// settled, and nothing may wait there.
     pub fn renew(
         &mut self,
@@ -113,7 +113,7 @@ impl Network {
         faulty.drops.add(reason, 1);
         self.lost += 1;
         let state = &mut self.ports[port.0 as usize];
-        // The books of priorities and hooks go on.
+        // The counters of priorities and hooks go on.
         state.settle_watched(now, port, watch, &mut |_| false);
         state.refuse(packet, reason, (now, port), watch);
         true

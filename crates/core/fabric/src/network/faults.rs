@@ -20,7 +20,7 @@ pub(super) struct Faults {
 #[derive(Default)]
 pub(super) struct Faulty {
     pub(super) noises: Vec<Noise>,
-    /// Why it is down, once for each fault; empty while it is up.
+    /// The reasons for which it is down, one for each fault; empty while it is up.
     pub(super) down: Vec<DropReason>,
     /// Packets that were on the wire when it went down last: they do not arrive.
     pub(super) doomed: usize,

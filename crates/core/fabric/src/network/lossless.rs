@@ -35,13 +35,13 @@ pub(super) struct Lossless {
     count: u64,
     /// By connection: whether it waited for a pause although nothing waited at the next port.
     victims: Vec<bool>,
-    /// Whether the packet that has come out of a wire last waited for a pause before it.
+    /// Whether the packet that last came out of a wire had waited for a pause.
     waited: bool,
     /// The least distance of what any port brought in from its threshold so far.
     margin: Option<u64>,
 }
 
-/// A planned change, in the order of its time.
+/// A planned change; changes are ordered by time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Act {
     /// The transmitter of a port is free while packets wait.
@@ -59,7 +59,7 @@ struct Switch {
     paused: Vec<(PortId, usize)>,
 }
 
-/// Both sides of a port: the queues in front of its wire, and what the switch behind the wire has of it.
+/// Both sides of a port: the queues in front of its wire, and its packets in the switch behind the wire.
 struct Side {
     /// The switch whose port it is, and the one at the end of the wire.
     of: Option<usize>,
@@ -294,7 +294,8 @@ impl Lossless {
         pools.map(Pool::most).max()
     }
 
-    /// The transmitter of `port` sends what it may by now, and all that left its switch until now is accounted for.
+    /// Lets the transmitter of `port` send what it may by now, and accounts for all packets that left its switch
+    /// until now.
     fn bring_up<W: Watch>(
         &mut self,
         ports: &mut [Port],
@@ -320,7 +321,7 @@ impl Lossless {
         }
     }
 
-    /// The transmitter of `port` sends what it may by now, and has an event for the next packet.
+    /// Lets the transmitter of `port` send what it may by now, and schedules its next packet.
     fn drive<W: Watch>(
         &mut self,
         ports: &mut [Port],

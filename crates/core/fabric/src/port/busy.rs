@@ -21,7 +21,7 @@ impl Port {
     ) -> Offer {
         self.catch_up(now, port, watch, &mut |_| false);
         let size = self.size_of(packet);
-        // Of a transmitter that is idle nothing waits, so nothing can drop or mark.
+        // Nothing waits at an idle transmitter, so nothing is dropped or marked.
         if self.free_at > now || self.watches_idle {
             if !self.admit(packet, size, now, port, watch) {
                 return Offer::Dropped;
@@ -82,7 +82,7 @@ impl Port {
         port: PortId,
         watch: &mut W,
     ) -> Offer {
-        // What is being sent is in the ring until it arrives, so the ring is not empty.
+        // The packet in transmission stays in the ring until it arrives, so the ring is not empty.
         if let Some(waiting) = &mut self.priorities {
             waiting.push(packet);
             // Others may wait because they are paused.

@@ -9,7 +9,8 @@ use crate::queue::{Backlog, Discipline, QueueDisc};
 use crate::watch::Watch;
 
 impl Port {
-    /// The port marks packets when their transmission begins, as this discipline would if they arrived at what then waits.
+    /// The port marks packets when their transmission begins, as this discipline would mark a packet that arrived at the
+    /// queue of that moment.
     ///
     /// A FIFO knows the time of a departure at the arrival, but not what will wait then. So the decision is made when
     /// departures are accounted for, which every event at the port does, and which comes before the packet arrives

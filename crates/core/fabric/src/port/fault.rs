@@ -56,7 +56,7 @@ impl Port {
         dropped
     }
 
-    /// The link has this rate and this delay from now on; the port is settled.
+    /// Changes the rate and the delay of the link; the port is settled.
     pub(crate) fn change_link(&mut self, (rate, delay): (Rate, Span), now: Time) {
         debug_assert!(self.bucket.is_none(), "{NO_BUCKET}");
         // A FIFO has decided when each packet arrives; priorities have not.
@@ -95,7 +95,7 @@ impl Port {
     ) {
         self.discipline.renew(discipline);
         let Some(mut hook) = hook else { return };
-        // It was made at the beginning of time, and has seen nothing until now.
+        // The fresh hook was made at time zero, and has seen nothing until now.
         let timed = hook.calls().has(Calls::TIMER);
         while timed && hook.deadline() <= now {
             let due = hook.deadline();

@@ -91,7 +91,7 @@ impl Port {
         }
     }
 
-    /// A packet that was accepted is not sent after all.
+    /// Removes a packet that was accepted and will not be sent.
     pub(super) fn uncount(&mut self, packet: &Packet) {
         self.packets -= 1;
         self.bytes -= self.size_of(packet);

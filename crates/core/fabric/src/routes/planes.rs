@@ -42,7 +42,7 @@ struct Step {
     profile: u32,
 }
 
-/// What has been found of the ways to a target: those of all switches that are nearer.
+/// The ways to a target found so far: those of all switches that are nearer.
 struct Found<'a> {
     map: &'a Map,
     target: Row,

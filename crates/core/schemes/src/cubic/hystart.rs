@@ -9,7 +9,7 @@
 use base::{Span, Time};
 use tcp::Ack;
 
-/// What is known of the current round trip.
+/// The state of the current round trip.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HyStart {
     /// Whether slow start has been ended, until a timeout.

@@ -19,7 +19,7 @@ pub(super) const LINUX: Linux = Linux {
     ..Linux::NOTHING
 };
 
-/// The state of `tcp_cubic.c`, less what [`Law`] has.
+/// The state of `tcp_cubic.c`, without the part that [`Law`] has.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Looks {
     /// How long an unchanged window is not looked at.
@@ -89,7 +89,7 @@ impl Looks {
     /// `acked` segments are acknowledged at a window of `cwnd`. Returns by how many it grows.
     pub(super) fn grow(&mut self, law: &Law, cwnd: u64, acked: u64, rtt: Span, now: Time) -> u64 {
         self.look(law, cwnd, acked, rtt, now);
-        // What was acknowledged while more was asked for counts for one segment.
+        // Segments acknowledged beyond those needed count for one segment.
         let gathered = u64::from(self.pending >= self.count);
         self.pending = self.pending * (1 - gathered) + acked;
         let grown = self.pending / self.count;

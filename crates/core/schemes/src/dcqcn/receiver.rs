@@ -26,7 +26,7 @@ pub struct Receiver {
 struct Flow {
     /// Until when no notice leaves, as one has left.
     quiet_until: Time,
-    /// Whether a marked packet has come for which no notice has left: in that time; in HPCC's simulator, as the last one.
+    /// Whether a marked packet has come since the last notice; in HPCC's simulator, whether the last packet was marked.
     marked: bool,
 }
 

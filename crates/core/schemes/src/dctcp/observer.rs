@@ -1,4 +1,4 @@
-//! A receiver that estimates the share of marked packets beside the sender, and controls nothing.
+//! A receiver that estimates the share of marked packets, as the sender does, and controls nothing.
 //!
 //! The RCC paper (§3, Fig. 3) compares the two estimates to show what delayed ACKs hide from a sender:
 //! the receiver sees every packet with its own mark, the sender bytes that an ACK covers.

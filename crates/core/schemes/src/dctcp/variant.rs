@@ -41,7 +41,7 @@ impl Quantity for Interval {
 }
 
 base::choices! {
-    /// What an ECN echo does to the window.
+    /// The effect of an ECN echo on the window.
     pub enum Response {
         /// The first of a window of data cuts it by alpha / 2.
         Standard = "standard",
@@ -53,7 +53,7 @@ base::choices! {
 /// The switches of a sender that does not follow RFC 8257 in all of them.
 #[derive(Debug)]
 pub(super) struct Variant {
-    /// What ends observation windows where they have a length in time.
+    /// The clock of observation windows that have a length in time.
     timed: Option<Timed>,
     no_decay: bool,
     response: Response,

@@ -1,4 +1,4 @@
-//! The sending host's part: every packet is tagged by what its flow has sent before it.
+//! The sending host's part: every packet is tagged by the bytes that its flow has sent before.
 
 use base::cast::low_8;
 use base::{Packet, Seq, TcpFlags, Time};
@@ -13,7 +13,7 @@ pub struct Tagger {
     connections: Vec<Option<Sent>>,
 }
 
-/// What a flow has sent. Offsets count its stream as TCP does: 1 is the first byte.
+/// The bytes that a flow has sent. Offsets count its stream as TCP does: 1 is the first byte.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     /// Number of the SYN.
@@ -43,7 +43,7 @@ impl Tagger {
 }
 
 impl HostHelper for Tagger {
-    // What an earlier message has not sent yet counts as the beginning of this one.
+    // Unsent data of an earlier message count as the beginning of this one.
     fn on_message(&mut self, slot: Slot) {
         if let Some(Some(sent)) = self.connections.get_mut(slot.0 as usize) {
             sent.message = sent.end;
@@ -72,7 +72,7 @@ impl HostHelper for Tagger {
         });
         let offset = sent.initial.near(packet.seq, sent.end);
         sent.end = sent.end.max(offset + u64::from(packet.payload));
-        // What is left of an earlier message goes first.
+        // The rest of an earlier message goes first.
         let before = offset.saturating_sub(sent.message);
         packet.dscp = self.priority(before);
     }

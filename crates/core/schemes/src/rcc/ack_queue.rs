@@ -157,8 +157,8 @@ impl AckQueue {
         Some(entry)
     }
 
-    /// Cuts the tree behind the last ACK that one of `priority` cannot pass: what is ahead of the new
-    /// ACK, and what it passes.
+    /// Cuts the tree behind the last ACK that one of `priority` cannot pass, into the ACKs ahead of
+    /// the new one and those that it passes.
     fn split(&mut self, priority: Option<u64>) -> (u32, u32) {
         let Some(stop) = self.last_impassable(priority) else {
             return (NONE, self.root);
@@ -266,7 +266,7 @@ impl AckQueue {
         }
     }
 
-    /// Brings what a node knows of its subtree up to date.
+    /// Updates the values that a node keeps of its subtree.
     fn refresh(&mut self, node: u32) {
         let Node {
             entry, children, ..

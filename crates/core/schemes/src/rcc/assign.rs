@@ -6,7 +6,7 @@ use base::cast::{real, whole};
 /// A connection as Algorithm 1 sees it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claim {
-    /// What decides its share, bytes: the remaining or the initial size. `None` without priority.
+    /// The bytes that decide its share: the remaining or the initial size. `None` without priority.
     pub(super) priority: Option<u64>,
     /// Segments it still needs; `u64::MAX` if its size is not known.
     pub(super) need: u64,

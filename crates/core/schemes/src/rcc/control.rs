@@ -280,8 +280,8 @@ mod tests {
         }
         let inflated = 11 * MSS / 2 + 6 * MSS;
         assert_eq!(control.rwnd(), inflated);
-        // It fills the gap and what had come up to the next one: four segments, of which one has left
-        // the network just now.
+        // It fills the gap, and the data beyond it are complete up to the next gap: four segments, of
+        // which one has just left the network.
         let partial = Arrival {
             in_order: 4 * MSS,
             held: 3 * MSS,

@@ -3,8 +3,8 @@
 use base::Extension;
 use base::cast::single;
 
-/// What a sender asks and routers answer, and the answer that an acknowledgement returns; a packet may
-/// carry both. Each is a 32-bit float.
+/// The rate that a sender asks for and routers lower, and the answer that an acknowledgement returns;
+/// a packet may carry both. Each is a 32-bit float.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Header {
     /// The rate asked for, lowered by every router to its own, bytes per second; 0: none is asked for.
@@ -15,7 +15,7 @@ pub(super) struct Header {
     pub(super) returned: f64,
 }
 
-/// What is asked for: more than any link has, bytes per second.
+/// The rate that senders ask for, in bytes per second: more than any link has.
 pub(super) const EVERYTHING: f64 = 1e15;
 
 impl Header {

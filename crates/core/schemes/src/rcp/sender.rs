@@ -19,7 +19,7 @@ pub struct Sender {
     /// Bytes of a segment, and of its headers.
     mss: u16,
     header_bytes: u32,
-    /// Bytes that may be outstanding: what the rate sends in a round trip, in whole segments.
+    /// Bytes that may be outstanding: the rate times the round trip, in whole segments.
     window: u64,
     /// When the last segment with data left, and its bytes on the wire.
     last: Option<(Time, u64)>,

@@ -71,7 +71,7 @@ impl Bundle {
         let mut roles = Roles::default();
         for scheme in &self.parts {
             let part = (scheme.build)(text)?;
-            // What a part only observes, without deciding it, yields to the part that decides.
+            // A role in which a part only observes yields to that of the part that decides.
             let decides = |role| scheme.roles.contains(&role);
             fill(&mut roles.sender, part.sender, decides(Role::Sender));
             fill(&mut roles.helper, part.helper, decides(Role::Helper));
@@ -103,7 +103,7 @@ impl Bundle {
     }
 }
 
-/// A role that is filled already is filled anew by a part that decides it.
+/// A part that decides replaces a role that is filled already.
 fn fill<T>(role: &mut Option<T>, part: Option<T>, decides: bool) {
     if part.is_some() && (decides || role.is_none()) {
         *role = part;

@@ -1,11 +1,12 @@
-//! Roles whose code is not this program's own: what a thread holds to run it, and how it fails.
+//! Roles with foreign code: the lock that a thread holds to run it, and how it fails.
 
 use std::any::Any;
 use std::error::Error;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-/// What a thread has to hold while it simulates with a role: the lock of an interpreter, say.
+/// The lock that a thread has to hold while it simulates with a role, such as that of an
+/// interpreter.
 pub trait Hold: Sync {
     /// Calls `simulate` once, on this thread, which holds it meanwhile.
     fn hold(&self, simulate: &mut dyn FnMut());
@@ -18,7 +19,7 @@ pub trait Hold: Sync {
 pub type Cause = Arc<dyn Error + Send + Sync>;
 
 /// Ends the simulation whose role calls this, and no other: for code that can fail within methods that
-/// cannot. It unwinds to whoever simulates, past what the role has half done.
+/// cannot. It unwinds to the caller of the simulation, past half-done work of the role.
 pub fn give_up(cause: Cause) -> ! {
     resume_unwind(Box::new(GivenUp(cause)))
 }

@@ -17,7 +17,7 @@ use crate::Receiver;
 /// The counterpart of a scheme in Linux.
 #[derive(Clone, Copy)]
 pub struct Linux {
-    /// What its sender is called among the kernel's congestion controls, if it is there.
+    /// The kernel's name of its congestion control, if the kernel has it.
     pub control: Option<&'static str>,
     /// Parameters to which Linux gives other values than the paper: the profile `linux` has them.
     pub settings: &'static [(&'static str, &'static str)],
@@ -25,7 +25,7 @@ pub struct Linux {
     pub law: Option<&'static KernelLaw>,
     /// The keys by which sockets and ports have priorities.
     pub bands: Option<Bands>,
-    /// Why Linux has nothing of it, if there is more to say than that: what follows "only the simulator has it".
+    /// Why Linux has no counterpart, if there is a reason to tell: the words behind "only the simulator has it".
     pub lacks: &'static str,
 }
 
@@ -50,9 +50,9 @@ pub struct KernelLaw {
     pub budget: Option<&'static str>,
     /// Whether it changes ACKs, which may come in by another device than their data leave by.
     pub changes_acks: bool,
-    /// What `observe` calls it among cures; `None` if the senders that are there would not notice it.
+    /// Its name among the cures of `observe`; `None` if the observed senders would not react to it.
     pub cure: Option<&'static str>,
-    /// What its program needs of the kernel besides what every program at a port needs.
+    /// The kernel features that its program needs beyond those of every program at a port.
     pub needs: Needs,
     /// Who runs it.
     pub runs: Runs,
@@ -73,7 +73,7 @@ pub enum Site {
     Receiver,
 }
 
-/// What a law needs of the kernel besides what every program at a port needs.
+/// A kernel feature that a law needs beyond those of every program at a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Needs {
     /// Nothing.
@@ -98,7 +98,7 @@ pub enum Runs {
     UserSpace(fn(&Texts<'_>) -> Result<Decider, SettingError>),
 }
 
-/// What a law is told about its port or receiver.
+/// The facts about its port or receiver that a law is told.
 #[derive(Clone, Copy, Debug)]
 pub struct KernelPort {
     /// Bytes that the queue has room for.
@@ -137,9 +137,9 @@ pub struct Reading {
     pub key: &'static str,
     /// The name and the help of the metric that has it, if one has.
     pub metric: Option<(&'static str, &'static str)>,
-    /// What is said of one and of zero, if it is yes or no.
+    /// The words for one and for zero, if it is a yes-or-no value.
     pub words: Option<[&'static str; 2]>,
-    /// Reads it from what the maps of the law hold.
+    /// Reads it from the maps of the law.
     pub read: fn(&[u8]) -> Option<u64>,
 }
 
@@ -226,7 +226,7 @@ impl Linux {
 }
 
 impl KernelLaw {
-    /// A law at a port that changes ACKs, without settings and readings: what the others are filled up with.
+    /// A law at a port that changes ACKs, without settings and readings: the defaults of the others.
     pub const PLAIN: Self = Self {
         name: "",
         summary: "",

@@ -86,7 +86,7 @@ pub fn register(scheme: Scheme) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A value made of all schemes, which is made anew when another scheme is registered.
+/// A value computed from all schemes, and computed again when another scheme is registered.
 ///
 /// Reading costs a lock and a comparison. The value of a shorter list is never freed: someone may still
 /// use it.

@@ -4,7 +4,7 @@ use base::FlowId;
 use base::cast::{index, low_32, whole};
 use engine::random::Stream;
 
-/// A set of flows that forgets none and takes a few for others.
+/// A set of flows without false negatives, and with a few false positives.
 ///
 /// Counters have four bits. One that is full stays full, since nobody knows how often it was counted.
 /// O(hashes) per call; four bits per counter.

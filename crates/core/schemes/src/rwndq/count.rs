@@ -9,13 +9,13 @@ use super::bloom::Bloom;
 use super::{CountBy, Params};
 use crate::registry::PortInfo;
 
-/// What decides whether, and when, a SYN-ACK or FIN counts.
+/// The rule that decides whether, and when, a SYN-ACK or FIN counts.
 pub(super) enum Counting {
     /// A set of open flows, which is always right.
     Exact,
     /// A filter that takes some flows for others.
     Bloom(Bloom),
-    /// News that are on their way from a controller, which is always right and late.
+    /// News on their way from a controller, which is always right but late.
     Controller {
         delay: Span,
         news: VecDeque<(Time, Case)>,

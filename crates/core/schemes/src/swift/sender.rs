@@ -95,13 +95,13 @@ impl Sender {
         } = self.scaling;
         let window = match self.params.variant {
             Variant::Paper => self.cwnd,
-            // swift.cpp, targetDelay: an integer division, by which less than a packet is nothing.
+            // swift.cpp, targetDelay: an integer division, which drops fractions of a packet.
             Variant::Htsim => self.cwnd.floor(),
         };
         fixed + (factor / window.sqrt() - offset).clamp(0.0, range)
     }
 
-    /// Alg. 1 l. 4: a cut answers what was sent after the last one.
+    /// Alg. 1 l. 4: a cut answers only data sent after the last cut.
     fn may_cut(&self, now: Time) -> bool {
         self.cut.is_none_or(|cut| now.since(cut) >= self.rtt)
     }
@@ -113,7 +113,7 @@ impl Sender {
         }
     }
 
-    /// Alg. 1 l. 24-29: the window stays within its bounds, and what is less than a packet is paced.
+    /// Alg. 1 l. 24-29: the window stays within its bounds, and one of less than a packet is paced.
     fn set(&mut self, packets: f64, now: Time) {
         let before = self.cwnd;
         let least = self.params.min_window.0.min(self.maximum);
@@ -239,7 +239,7 @@ impl SegmentCc for Sender {
 
 /// §3.5: the base target.
 const USUAL_BASE: Span = Span::from_micros(25);
-/// swift.cpp: the base divided by what a hop adds.
+/// swift.cpp: the base divided by the delay of a hop.
 const HOP_PART: f64 = 6.55;
 /// swift.cpp: the range divided by the base.
 const RANGE_FACTOR: f64 = 5.0;

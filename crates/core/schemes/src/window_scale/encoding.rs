@@ -19,7 +19,7 @@ base::choices! {
 }
 
 impl Encoding {
-    /// What every host does so that switches can tell by how much windows are shifted.
+    /// How every host lets switches tell by how much windows are shifted.
     pub(crate) fn helper(self) -> Box<dyn HostHelper> {
         Box::new(Helper::new(
             move |packet: &mut Packet, shifts: Shifts| self.write(packet, shifts.ours),
@@ -89,8 +89,8 @@ fn pack(window: u16, shift: u8) -> u16 {
     low_16(units << SHIFT_BITS | u64::from(wider))
 }
 
-/// The window in units of `shift` again, rounded up: what [`pack`] had to drop is gone, and what a switch
-/// wrote is no less than it meant.
+/// The window in units of `shift` again, rounded up: the bits that [`pack`] dropped are lost, and a
+/// window that a switch wrote is no less than it meant.
 fn unpack(field: u16, shift: u8) -> u16 {
     let bytes = u64::from(field >> SHIFT_BITS) << (field & SHIFT_MASK).min(u16::from(MAX_SHIFT));
     let units = bytes.div_ceil(1 << shift.min(MAX_SHIFT));

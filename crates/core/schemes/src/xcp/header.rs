@@ -76,7 +76,7 @@ mod tests {
                 let error = 1.0 / 65_536.0 + 1.0 / 16_777_216.0;
                 prop_assert!((read - written).abs() <= written.abs() * error);
             }
-            // What was read is written again without a change.
+            // A header that was read is written again without a change.
             prop_assert_eq!(Header::of(read.write()), read);
         }
     }

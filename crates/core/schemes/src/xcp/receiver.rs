@@ -1,4 +1,4 @@
-//! The receiver's part: what data packets were granted goes back with the next ACK.
+//! The receiver's part: the feedback of data packets goes back with the next ACK.
 
 use base::{Packet, Time};
 use tcp::{Arrival, ReceiverCc, Slot};

@@ -17,7 +17,7 @@ pub struct Router {
     /// Input since the last decision: bytes, and over packets that tell a round trip the sums of
     /// their spacing and of spacing times round trip.
     input: Input,
-    /// What is to be given and taken until the next decision.
+    /// The throughput to give and to take until the next decision.
     budget: Budget,
     /// Mean round trip at the last decision, seconds.
     mean_rtt: f64,
@@ -30,7 +30,7 @@ pub struct Router {
     control_at: Time,
     /// When this queue interval ends.
     queue_at: Time,
-    /// When the transmitter will have sent what it is sending.
+    /// When the transmitter will have sent the packet in transmission.
     busy_until: Time,
 }
 
@@ -121,14 +121,14 @@ impl Router {
         self.queue_at += interval;
     }
 
-    /// What this router makes of a request; the budget shrinks by what is given and taken.
+    /// This router's answer to a request; the budget shrinks by the throughput given and taken.
     fn grant(&mut self, header: &Header, size: u64) -> f64 {
         let budget = &mut self.budget;
         let mut given = budget.increase.min(budget.per_spacing * header.spacing);
         let mut taken = budget.decrease.min(budget.per_byte * real(size));
         let mut delta = given - taken;
         if header.delta < delta {
-            // An earlier router grants less: what it takes beyond ours is taken here too.
+            // An earlier router grants less: the excess that it takes counts as taken here, too.
             taken = budget.decrease.min(taken + delta - header.delta);
             given = (header.delta + taken).max(0.0);
             delta = header.delta;

@@ -20,7 +20,7 @@ struct Link {
     now: Time,
     /// From a sender to the queue of the link, and back for an ACK.
     delay: Span,
-    /// When the link has sent what waits for it.
+    /// When the link has sent all packets that wait for it.
     free: Time,
     /// Segments on their way, by arrival and order of sending: flow and offset.
     coming: BTreeMap<(Time, u64), (u32, u64)>,

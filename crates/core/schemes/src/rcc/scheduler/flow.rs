@@ -3,7 +3,7 @@
 use super::super::control::Control;
 use super::super::timing::Timing;
 
-/// What the scheduler knows of one connection. Offsets count the sender's stream.
+/// The scheduler's state of a connection. Offsets count the sender's stream.
 #[derive(Debug)]
 pub(super) struct Flow {
     /// Bytes of the flow, if the SYN told.

@@ -151,7 +151,7 @@ fn packets_without_a_round_trip_count_as_input_alone() {
     ack.extension = header.write();
     router.on_arrival(Backlog::default(), &mut ack, Time::ZERO);
     router.on_departure(Backlog::default(), &mut ack, Time::ZERO);
-    // What an ACK returns passes, and nothing is granted that was not asked for.
+    // The rate that an ACK returns passes unchanged, and nothing is granted without a request.
     assert_eq!(Header::of(ack.extension), header);
     let mut plain = packet(0.04);
     plain.extension = Extension::NONE;
