@@ -1,4 +1,4 @@
-//! Puts a law at a port, or gives the one that stands there new settings.
+//! Attaches a law to a port, or changes the settings of an attached law.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -55,7 +55,7 @@ pub fn attach(order: &Attach) -> Result<AttachLine, DeployError> {
     })
 }
 
-/// A law that is loaded, writes down its calls, and stands nowhere yet.
+/// A law that is loaded and records its calls, but is not attached.
 pub(crate) struct Beside {
     pub(crate) settled: Settled,
     pub(crate) port: Port,
@@ -85,7 +85,7 @@ impl Beside {
     }
 }
 
-/// A checked plan of an attach.
+/// A checked plan for attaching.
 struct Plan<'a> {
     order: &'a Attach,
     settled: Settled,
@@ -127,7 +127,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// A law that looks at no queue.
+    /// The plan for a law that does not read a queue.
     fn at_receiver(order: &'a Attach) -> Result<Self, DeployError> {
         let name = order.scheme.name();
         if order.shadow {
@@ -220,7 +220,7 @@ impl<'a> Plan<'a> {
         Ok(self.line(action, &programs))
     }
 
-    /// Renews the lease of what stands, and gives it new settings if they are others.
+    /// Renews the lease of the attached law, and changes its settings if they differ.
     fn renew(&mut self, before: &Record, pins: &Pinned) -> Result<AttachAction, DeployError> {
         let maps = pins.maps()?;
         self.record.programs.clone_from(&before.programs);
@@ -237,7 +237,7 @@ impl<'a> Plan<'a> {
         Ok(action)
     }
 
-    /// Attaches where nothing stands.
+    /// Attaches at a free device.
     fn begin(&mut self) -> Result<(), DeployError> {
         let port = self.load()?;
         self.record.programs = numbered(&port)?;
@@ -252,7 +252,7 @@ impl<'a> Plan<'a> {
         self.finish()
     }
 
-    /// Puts the law in the place of another one: at each hook in one step, and at both within microseconds.
+    /// Replaces another law: at each hook in one step, and at both within microseconds.
     fn replace(&mut self, before: &Record, mut pins: Pinned) -> Result<(), DeployError> {
         let port = self.load()?;
         let new = numbered(&port)?;

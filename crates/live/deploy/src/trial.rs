@@ -1,8 +1,8 @@
 //! A trial: the law is put at its port once, and acts in the periods that a plan names, by leases of two seconds.
 //!
-//! Whatever ends this process, no lease is renewed any more, and everything passes two seconds later. All privileges are
-//! given up before the first period: leases are written into a map that is open, and what was attached is taken away
-//! through links that are open.
+//! If this process ends for any reason, no lease is renewed, and two seconds later all packets pass unchanged. All
+//! privileges are given up before the first period: leases are written into an open map, and the law is removed through
+//! open links.
 
 use std::time::Duration;
 use std::{fs, thread};

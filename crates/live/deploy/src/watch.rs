@@ -1,7 +1,7 @@
-//! The watchdog of grants: a process that looks at the line of those that wait where no ACK leaves.
+//! The watchdog of grants: a process that serves connections waiting for a grant when no ACK leaves.
 //!
-//! It ends with what it watches: with the pin of its program, or with the lease. Without it the program goes on, and a
-//! sender's probe does what it would have done, 200 ms later.
+//! It ends when the pin of its program is removed, or with the lease. Without it the program goes on, and a sender's
+//! probe does the same 200 ms later.
 
 use std::env;
 use std::fs::{self, File, TryLockError};

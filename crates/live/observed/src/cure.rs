@@ -1,4 +1,4 @@
-//! What could be there instead of what is there today.
+//! Cures: what could replace today's setup.
 
 use schemes::Scheme;
 use schemes::linux::{self, KernelLaw, Site};
