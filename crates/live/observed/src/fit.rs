@@ -81,7 +81,7 @@ impl Deviation {
 
 /// A model does not fit if its median, 99th percentile or expected timeouts are further from the observation.
 const MOST_APART: f64 = 1.5;
-/// Shorter times are none.
+/// Shorter times count as this one.
 const SHORTEST_S: f64 = 1e-9;
 /// Counts that are further apart differ by chance in only one of 700 observations.
 const DEVIATIONS: f64 = 3.0;
@@ -130,7 +130,7 @@ mod tests {
         let fits = |observed, model| Deviation::of_counts(observed, model).fits;
         assert!(fits(0, 0) && fits(0, 8) && fits(8, 0) && fits(61, 114));
         assert!(!fits(0, 12) && !fits(12, 0));
-        // Twice as many of a few is chance, of thousands it is not.
+        // A factor of two is chance for few events, but not for thousands.
         assert!(fits(20, 40) && !fits(2_000, 4_000));
         let none = Deviation::of_counts(0, 0);
         assert!((none.times - 1.0).abs() < 1e-9 && none.most > 1.0);

@@ -17,14 +17,14 @@ pub struct Incident {
     pub most: u32,
     /// Timeouts of flows to its receiver.
     pub timeouts: u64,
-    /// Packets of these that the queue of the device dropped.
+    /// Packets of these flows that the queue of the device dropped.
     pub drops: u64,
-    /// All flows of this time, in the order of their starts, with times since the first one began. Addresses are those of
-    /// nobody: each host and each connection has a number.
+    /// All flows of this time, in the order of their starts, with times since the first one began. Addresses are
+    /// anonymous: each host and each connection has a number.
     pub flows: Vec<Flow>,
 }
 
-/// A time in which enough flows to one receiver were there at once.
+/// A time with enough simultaneous flows to one receiver.
 struct Crowd<'a> {
     receiver: &'a str,
     begin_s: f64,
@@ -63,7 +63,7 @@ impl Incident {
         flows.sort_by(|one, other| one.start_s.total_cmp(&other.start_s));
         for flow in &mut flows {
             flow.start_s -= from_s;
-            // A connection that opened before is open from the beginning.
+            // A connection that opened earlier is open from the beginning.
             flow.opened_s = flow.opened_s.map(|opened_s| (opened_s - from_s).max(0.0));
         }
         anonymise(&mut flows);
