@@ -1,5 +1,4 @@
-//! Compiles the programs for the kernel's virtual machine, if they are asked for, and what parses packets for tests on
-//! any machine.
+//! Compiles the programs for the kernel's virtual machine, if wanted, and the packet parser for tests on any machine.
 
 use std::env;
 use std::fs;
@@ -23,7 +22,7 @@ fn main() {
             let object = format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{program}.o\"))");
             at_ports.push(format!("    (\"{program}\", {object}),\n"));
         }
-        // Tests measure a law that changes ACKs in a program of theirs.
+        // Tests measure a law that changes ACKs in a program of their own.
         if text.contains("#include \"record.h\"") && text.contains("SEC(\"tcx/ingress\")") {
             let law = format!("-DLAW=\"{program}.bpf.c\"");
             compile(WRAPPED, &[&law], &out.join(format!("{program}_wrapped.o")));
@@ -38,7 +37,7 @@ fn main() {
     fs::write(out.join("at_ports.rs"), table).expect("the folder can be written");
 }
 
-/// The names of the programs: each file of `bpf` is one, but for the one around another.
+/// The names of the programs: each file of `bpf` is one, except for the file around another.
 fn programs() -> Vec<String> {
     let entries = fs::read_dir("bpf").expect("cargo starts it in the folder of the crate");
     let names = entries.map(|entry| entry.expect("a file").file_name());
@@ -48,7 +47,7 @@ fn programs() -> Vec<String> {
     names
 }
 
-/// A library that the test of the parser links.
+/// Compiles a library with the parser for its test.
 fn compile_parser() {
     let mut build = cc::Build::new();
     build
@@ -62,7 +61,7 @@ fn compile_parser() {
     println!("cargo::rustc-link-search=native={out}");
 }
 
-/// Compiles a program whose law has a defect, which a test of certificates finds.
+/// Compiles a program whose law has a defect, which a test of certificates must find.
 fn compile_defect(program: &str, (right, wrong): (&str, &str), out: &Path) {
     let law = fs::read_to_string(format!("../../core/laws/c/{program}.h"));
     let law = law.expect("the law of the program");
@@ -76,7 +75,7 @@ fn compile_defect(program: &str, (right, wrong): (&str, &str), out: &Path) {
     compile(program, &[&before_others], &object);
 }
 
-/// The first line that the compiler says of its version.
+/// The first line of the compiler's version output.
 fn compiler() -> String {
     let output = Command::new("clang").arg("--version").output();
     let output = output.expect("it has compiled the programs");
@@ -86,7 +85,7 @@ fn compiler() -> String {
 
 fn compile(program: &str, more: &[&str], object: &Path) {
     let folder = env::current_dir().expect("cargo starts it in the folder of the crate");
-    // Files are named from the folder of the crate, so that objects are the same wherever it lies.
+    // File names are relative to the folder of the crate, so that objects do not depend on its location.
     let prefix = format!("-ffile-prefix-map={}=.", folder.display());
     let status = Command::new("clang")
         .args(FLAGS)
@@ -104,7 +103,7 @@ fn compile(program: &str, more: &[&str], object: &Path) {
     }
 }
 
-/// Programs with one place of their law and a defect of one bit there: the shift of a window, a factor, a threshold.
+/// Programs with a place in their law and a defect of one bit there: the shift of a window, a factor, a threshold.
 const DEFECTS: [(&str, &str, &str); 3] = [
     ("hscc", "- 1) >> scale;", "- 1) >> (scale ^ 1);"),
     ("rwndq", "* 256 / target", "* 257 / target"),

@@ -1,5 +1,5 @@
-//! Makes the catalogue of papers part of the program, so that it works wherever the program is
-//! installed: a list of the files of `experiments` with their texts.
+//! Puts the catalogue of papers into the program, so that it works wherever the program is installed: a list of the
+//! files of `experiments` with their texts.
 
 use std::fmt::Write;
 use std::fs;

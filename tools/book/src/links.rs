@@ -1,9 +1,9 @@
-//! Links inside the site that lead nowhere.
+//! Broken links within the site.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Links of `pages`, by path in the site, to files that are not in the site and to places that are not
-/// on the page. Links to other sites are left alone: a check must not depend on the network.
+/// Links of `pages`, by path in the site, to missing files and to missing anchors on the page. Links to other sites are
+/// not checked, because a check must not depend on the network.
 pub(super) fn broken(
     pages: &BTreeMap<String, String>,
     exists: &dyn Fn(&str) -> bool,
@@ -15,7 +15,7 @@ pub(super) fn broken(
     let mut broken = Vec::new();
     for (page, text) in pages {
         for link in attributes(text, "href").chain(attributes(text, "src")) {
-            // A scheme, as in https: or data:, leads out of the site.
+            // A link with a scheme, such as https: or data:, leaves the site.
             if link
                 .split('/')
                 .next()
@@ -47,7 +47,7 @@ fn attributes<'a>(html: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
     })
 }
 
-/// The path in the site that `link` means on `page`; an empty one means the page.
+/// The path in the site to which `link` leads on `page`; an empty link leads to the page itself.
 fn resolve(page: &str, link: &str) -> String {
     if link.is_empty() {
         return page.to_owned();

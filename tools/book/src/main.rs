@@ -1,9 +1,9 @@
 //! Builds the documentation as a site, from `book.toml` in the current directory.
 //!
-//! `docs/SUMMARY.md` lists the pages. mdBook writes pages with holes and links to nowhere without a
-//! complaint, so what it wrote is read again here.
+//! `docs/SUMMARY.md` lists the pages. mdBook does not report missing inclusions and broken links, so its output is
+//! checked here.
 //!
-//! It is a crate of its own so that the other chores of the repository do not wait for mdBook to be
+//! It is a separate crate so that the other maintenance commands of the repository do not wait for mdBook to be
 //! compiled; `cargo xtask book` runs it.
 
 #![expect(
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Builds the site and lists what is wrong with it.
+/// Builds the site and lists its errors.
 fn build(open: bool) -> Result<Vec<String>> {
     let book = MDBook::load(".")?;
     book.build()?;
@@ -68,7 +68,7 @@ fn build(open: bool) -> Result<Vec<String>> {
 fn pages(site: &Path) -> Result<BTreeMap<String, String>> {
     let mut pages = BTreeMap::new();
     for path in files(site, "html")? {
-        // The page for wrong addresses has links from the root of a server.
+        // The page for wrong addresses has links relative to the server's root.
         if path == "404.html" {
             continue;
         }
@@ -87,7 +87,7 @@ fn holes(pages: &BTreeMap<String, String>) -> Vec<String> {
         .collect()
 }
 
-/// Sources that `SUMMARY.md` does not name.
+/// Sources that are missing in `SUMMARY.md`.
 fn unlisted(source: &Path, pages: &BTreeMap<String, String>) -> Result<Vec<String>> {
     let sources = files(source, "md")?.into_iter();
     let unlisted = sources.filter(|path| {

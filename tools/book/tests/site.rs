@@ -1,4 +1,4 @@
-//! The documentation of this repository is a whole site.
+//! The documentation of this repository builds to a complete site.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Many environments that go on together, on all cores.
+//! Many environments that advance together, on all cores.
 
 use std::iter;
 use std::num::NonZeroUsize;
@@ -12,7 +12,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::environment::{Environment, Episode, Failure, Step, Task};
 use crate::settings::{Autoreset, Term};
 
-/// Environments of one task, each with episodes of its own.
+/// Environments of one task, each with its own episodes.
 #[derive(Debug)]
 pub struct Batch {
     task: Arc<Task>,
@@ -21,24 +21,25 @@ pub struct Batch {
     threads: Threads,
 }
 
-/// What a step tells, with room for all environments, one after the other.
+/// The results of a step, with room for all environments, one after the other.
 #[derive(Debug)]
 pub struct Told<'a> {
-    /// What agents see: [`Task::observation_len`] numbers each.
+    /// The agents' observations: [`Task::observation_len`] numbers for each environment.
     pub observations: &'a mut [f32],
-    /// What the last agents of an episode saw, where [`Autoreset::SameStep`] overwrites it; may be empty else.
+    /// The agents' last observations in an episode, if [`Autoreset::SameStep`] overwrites them; otherwise it may be
+    /// empty.
     pub finals: &'a mut [f32],
     /// What the step was worth.
     pub rewards: &'a mut [f64],
     /// Whether all flows are over.
     pub terminated: &'a mut [bool],
-    /// Whether an episode was cut off.
+    /// Whether an episode was truncated.
     pub truncated: &'a mut [bool],
-    /// What the step came to: the numbers of [`Term::ALL`] each.
+    /// The terms of the step: the numbers of [`Term::ALL`] for each environment.
     pub terms: &'a mut [f64],
 }
 
-/// What a step of one environment is told, and where it tells what came of it.
+/// The decisions for a step of one environment, and the buffers for its results.
 struct StepBuffers<'a> {
     decisions: &'a [f32],
     seen: &'a mut [f32],
@@ -52,16 +53,16 @@ struct StepBuffers<'a> {
 #[derive(Debug)]
 struct Member {
     environment: Option<Environment>,
-    /// The seed that its episodes follow from, and the number of the next.
+    /// The seed from which its episodes follow, and the number of the next episode.
     seed: u64,
     episode: u64,
     /// Whether its episode is over.
     is_over: bool,
-    /// The episode that was over with the last step.
+    /// The episode that ended with the last step.
     ended: Option<Episode>,
 }
 
-/// Threads of a process: another one, which was forked, has none of them.
+/// The threads of one process: a forked process has none of them.
 #[derive(Debug)]
 struct Threads {
     jobs: usize,
@@ -69,7 +70,7 @@ struct Threads {
 }
 
 impl Batch {
-    /// This many environments, on this many threads; none has begun.
+    /// This many environments on this many threads. No episode has begun.
     pub fn new(
         task: Task,
         environments: NonZeroUsize,
@@ -99,17 +100,17 @@ impl Batch {
         &self.task
     }
 
-    /// Begins an episode of every environment for which `seeds` has something: a seed, with which its episodes
-    /// begin anew, or none, with which they go on.
+    /// Begins an episode of every environment that has an entry in `seeds`. An entry with a seed restarts its sequence
+    /// of episodes; an entry without one continues it.
     ///
-    /// The first episode after a seed has that seed, so that a run with it is the same simulation. Others
-    /// have seeds that follow from it.
+    /// The first episode after a seed has this seed, so that a run with it is the same simulation. Later episodes have
+    /// seeds derived from it.
     ///
     /// # Errors
     /// If an episode cannot begin.
     ///
     /// # Panics
-    /// If there is no place for every environment.
+    /// If `seeds` has not one entry for each environment.
     pub fn reset(
         &mut self,
         seeds: &[Option<Option<u64>>],
@@ -135,13 +136,14 @@ impl Batch {
         self.threads.run(|| members.map(reset).collect())
     }
 
-    /// A step of every environment: `decisions` has a number for every agent of the first, then of the next.
+    /// A step of every environment: `decisions` has a number for every agent of the first environment, then of the
+    /// next.
     ///
     /// # Errors
     /// If an episode cannot begin.
     ///
     /// # Panics
-    /// If an environment has not begun, or there is not a place for each.
+    /// If an environment has not begun, or a buffer has the wrong length.
     pub fn step(&mut self, decisions: &[f32], told: Told<'_>) -> Result<(), Failure> {
         let (task, autoreset) = (&self.task, self.autoreset);
         let places = told.places(task, decisions);
@@ -156,7 +158,7 @@ impl Batch {
         self.threads.run(|| members.map(step).collect())
     }
 
-    /// Episodes that were over with the last step, each with the number of its environment.
+    /// Episodes that ended with the last step, each with the number of its environment.
     pub fn ended(&self) -> impl Iterator<Item = (usize, &Episode)> {
         let members = self.members.iter().enumerate();
         members.filter_map(|(number, member)| Some((number, member.ended.as_ref()?)))
@@ -174,7 +176,7 @@ impl Member {
     fn begin(&mut self, task: &Arc<Task>, seen: &mut [f32]) -> Result<(), Failure> {
         let seed = match self.episode {
             0 => self.seed,
-            // As many bits as every format of numbers carries.
+            // As many bits as every number format can represent.
             later => Stream::new(self.seed, "episode", later).bits() >> 11,
         };
         self.episode += 1;
@@ -242,7 +244,7 @@ impl Member {
 }
 
 impl<'a> Told<'a> {
-    /// The places of every environment.
+    /// The buffers of every environment.
     fn places(self, task: &Task, decisions: &'a [f32]) -> Vec<StepBuffers<'a>> {
         let size = task.observation_len();
         let decisions = decisions.chunks_exact(task.agents());
@@ -270,7 +272,7 @@ impl<'a> Told<'a> {
 }
 
 impl Threads {
-    /// Does `work` with the threads, which are made with the first.
+    /// Does `work` with the threads, which are started at the first call.
     fn run<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> T {
         let process = process::id();
         if self
@@ -288,5 +290,5 @@ impl Threads {
     }
 }
 
-/// Environments are reset before their first step.
+/// An environment is reset before its first step.
 const BEGUN: &str = "the environment has begun";

@@ -1,4 +1,4 @@
-//! Settings that every episode draws anew.
+//! Settings that are drawn for every episode.
 
 use base::cast::integer;
 use engine::random::Stream;
@@ -14,18 +14,18 @@ pub struct Draw {
     pub from: From,
 }
 
-/// What values are drawn from.
+/// The distribution of a drawn value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum From {
     /// Numbers with the same unit between two bounds.
     Range {
-        /// The bounds, both of which may be drawn.
+        /// The bounds, both inclusive.
         bounds: (f64, f64),
-        /// The unit, as texts of settings have it; may be empty.
+        /// The unit, as in texts of settings; may be empty.
         unit: String,
         /// Whether numbers are whole.
         whole: bool,
-        /// Whether their logarithms are even, and not the numbers themselves.
+        /// Whether logarithms are uniform instead of the numbers themselves.
         log: bool,
     },
     /// One of several texts.
@@ -38,12 +38,12 @@ pub(crate) struct Template {
     source: Source,
     overrides: Overrides,
     draws: Vec<Draw>,
-    /// The simulation, if nothing is drawn.
+    /// The simulation, if no setting is drawn.
     fixed: Option<PointSpec>,
 }
 
 impl Template {
-    /// Checks the scenario at both ends of what is drawn.
+    /// Checks the scenario at both ends of the drawn ranges.
     pub(crate) fn new(
         source: Source,
         overrides: Overrides,
@@ -70,14 +70,14 @@ impl Template {
             });
         }
         let draw = |draw: &Draw| {
-            // Each setting has a stream of its own, so that another one changes none.
+            // Each setting has its own stream, so that other drawn settings do not change it.
             let mut stream = Stream::new(seed, &draw.key, 0);
             draw.at(&mut stream)
         };
         self.load(&draw, seed)
     }
 
-    /// The simulation with everything at the upper end.
+    /// The simulation with every drawn setting at its upper end.
     pub(crate) fn largest(&self) -> Result<PointSpec, Problems> {
         self.load(&|draw| draw.end(1.0), 1)
     }
@@ -122,7 +122,7 @@ impl Draw {
         }
     }
 
-    /// The value at this share of the way from the lower end to the upper end.
+    /// The value at this share of the way from the lower to the upper end.
     fn end(&self, share: f64) -> String {
         match &self.from {
             From::Choice(texts) if share < 0.5 => texts[0].clone(),
@@ -133,7 +133,7 @@ impl Draw {
                 whole: true,
                 ..
             } => {
-                // Each whole number is as likely as each other; the end itself belongs to the last.
+                // Each whole number is equally likely; the upper end itself belongs to the last one.
                 let number = (low + (share * (high - low + 1.0)).floor()).min(*high);
                 format!("{number:.0}{unit}")
             }
@@ -154,7 +154,7 @@ impl Draw {
     }
 }
 
-/// What makes several simulations of a scenario.
+/// The reason why a scenario has several simulations.
 fn several(scenario: &Scenario) -> String {
     let mut found = Vec::new();
     if scenario.schemes().len() > 1 {
@@ -172,7 +172,7 @@ fn several(scenario: &Scenario) -> String {
     found.join(", and of ")
 }
 
-/// A number with six digits: settings are read exactly, and few have more.
+/// A number with six digits. Settings are parsed exactly, and few have more digits.
 fn digits(number: f64) -> String {
     if number == 0.0 {
         return "0".to_owned();

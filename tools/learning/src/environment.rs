@@ -17,7 +17,7 @@ use crate::settings::{Act, Feature, Settings, Term};
 use crate::slot::{Counts, Slot, Slots};
 use crate::view::View;
 
-/// What environments have in common.
+/// The common parts of environments.
 #[derive(Debug)]
 pub struct Task {
     settings: Settings,
@@ -32,7 +32,7 @@ pub struct Task {
 /// Why an environment cannot go on.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Failure {
-    /// What was drawn makes no scenario.
+    /// The drawn settings are no valid scenario.
     #[error("{0}")]
     Scenario(Problems),
     /// The simulation says what went wrong.
@@ -58,9 +58,9 @@ pub struct Step {
     pub reward: f64,
     /// Whether all flows are over.
     pub terminated: bool,
-    /// Whether the episode was cut off: by the duration of the scenario, or the number of its steps.
+    /// Whether the episode was truncated: by the duration of the scenario, or by the number of its steps.
     pub truncated: bool,
-    /// What it came to, in the order of [`Term::ALL`].
+    /// The terms of the step, in the order of [`Term::ALL`].
     pub terms: [f64; Term::ALL.len()],
 }
 
@@ -75,7 +75,7 @@ pub struct Episode {
     pub completed: u64,
     /// Flows whose connection failed.
     pub failed: u64,
-    /// Completion times of the complete ones, microseconds: the mean and the largest. NaN without any.
+    /// Completion times of the complete flows, microseconds: the mean and the largest. NaN without any.
     pub fct_mean_us: f64,
     /// The largest.
     pub fct_max_us: f64,
@@ -86,11 +86,11 @@ pub struct Episode {
 }
 
 impl Task {
-    /// Agents in one simulation: `overrides` leave one scheme and one value of every setting, but for what each
-    /// episode draws.
+    /// Agents in one simulation: with `overrides`, the scenario must have one scheme and one value of every setting,
+    /// except for the settings that each episode draws.
     ///
     /// # Errors
-    /// Everything that is wrong with the scenario or with the settings.
+    /// All errors in the scenario and in the settings.
     pub fn new(
         settings: Settings,
         (source, overrides): (Source, Overrides),
@@ -119,34 +119,34 @@ impl Task {
         })
     }
 
-    /// Agents that decide in every episode.
+    /// The number of agents in every episode.
     pub fn agents(&self) -> usize {
         self.agents
     }
 
-    /// Numbers that an agent sees.
+    /// The features that an agent sees.
     pub fn features(&self) -> &[Feature] {
         &self.settings.observe
     }
 
-    /// Lowest and highest number of a decision; others count as the nearest of these.
+    /// The bounds of a decision; numbers outside count as the nearest bound.
     pub fn bounds(&self) -> (f64, f64) {
         self.bounds
     }
 
-    /// Numbers that an observation has.
+    /// The number of values in an observation.
     pub fn observation_len(&self) -> usize {
         self.agents * self.settings.observe.len()
     }
 }
 
-/// One simulation whose senders do as agents decide.
+/// One simulation in which agents control the senders.
 #[derive(Debug)]
 pub struct Environment {
     task: Arc<Task>,
     stepper: Stepper,
     slots: Slots,
-    /// Of every connection: what its sender and its agent share, and what it had counted at the last decision.
+    /// For every connection: the slot that its sender and its agent share, and the counts at the last decision.
     senders: Vec<(Arc<Slot>, Counts)>,
     facts: Facts,
     /// Of every agent.
@@ -161,10 +161,10 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The episode of this seed, before its first flow starts.
+    /// The episode with this seed, before its first flow starts.
     ///
     /// # Errors
-    /// If the seed draws a scenario that is none, or one with other agents.
+    /// If the seed draws an invalid scenario, or one with other agents.
     pub fn new(task: Arc<Task>, seed: u64) -> Result<Self, Failure> {
         let slots = Slots::new(task.settings.act == Act::Rate);
         let (stepper, facts) = begin(&task, &slots, seed)?;
@@ -184,10 +184,10 @@ impl Environment {
         Ok(made)
     }
 
-    /// Begins the episode of this seed.
+    /// Begins the episode with this seed.
     ///
     /// # Errors
-    /// As [`Environment::new`] does; the former episode is then still there.
+    /// Like [`Environment::new`]. After an error the previous episode still exists.
     pub fn reset(&mut self, seed: u64) -> Result<(), Failure> {
         if self.task.template.is_drawn() {
             let (stepper, facts) = begin(&self.task, &self.slots, seed)?;
@@ -200,10 +200,10 @@ impl Environment {
         Ok(())
     }
 
-    /// Goes on to the next decision after this one: a number for every agent.
+    /// Applies these decisions, a number for every agent, and advances to the next decision.
     ///
     /// # Panics
-    /// If there are not as many decisions as agents.
+    /// If the number of decisions is not the number of agents.
     pub fn step(&mut self, decisions: &[f32]) -> Step {
         assert_eq!(
             decisions.len(),
@@ -236,10 +236,10 @@ impl Environment {
         }
     }
 
-    /// Writes what every agent sees: agents one after the other, of each the features that were asked for.
+    /// Writes the observations: agents one after the other, each with the requested features.
     ///
     /// # Panics
-    /// If there is not the room for them.
+    /// If `into` has the wrong length.
     pub fn observe(&self, into: &mut [f32]) {
         let features = &self.task.settings.observe;
         assert_eq!(
@@ -259,7 +259,7 @@ impl Environment {
         }
     }
 
-    /// What the episode came to so far.
+    /// The results of the episode so far.
     pub fn episode(&self) -> Episode {
         let seen = self.stepper.seen();
         let (mut completed, mut sum, mut largest) = (0, 0.0, f64::NAN);
@@ -302,7 +302,7 @@ impl Environment {
         &self.stepper
     }
 
-    /// An episode has begun: time goes on to the first start.
+    /// Begins an episode: advances to the first start.
     fn settle_in(&mut self) {
         let point = self.stepper.point();
         let config = |group: u32| {
@@ -317,7 +317,7 @@ impl Environment {
         self.senders = slots.into_iter().map(|slot| (slot, Counts::NONE)).collect();
         self.views.clear();
         self.views.resize(self.facts.agents, View::FRESH);
-        // Decisions count from the first start on, and so does the first of them.
+        // The first decision is at the first start.
         self.now = self.stepper.first_start().before(Span::from_ps(1));
         self.stepper.advance(self.now);
         self.ports.clone_from(&self.stepper.seen().ports);
@@ -342,7 +342,7 @@ impl Environment {
         }
     }
 
-    /// Looks at everything, and takes what has been counted since the last look.
+    /// Observes everything, and takes the counts since the last observation.
     fn look(&mut self) {
         let seen = self.stepper.seen();
         let facts = &self.facts;
@@ -380,7 +380,7 @@ impl Environment {
         }
     }
 
-    /// What the step up to `until` came to.
+    /// The terms of the step up to `until`.
     fn account(&mut self, until: Time) -> [f64; Term::ALL.len()] {
         let seen = self.stepper.seen();
         let facts = &self.facts;
@@ -390,7 +390,7 @@ impl Environment {
         let ratios: f64 = self.views.iter().map(|view| view.ratios).sum();
         let runs = |flow: &FlowState| {
             let begin = flow.start?.max(self.now);
-            // When a connection failed is not known: its flows count up to the step in which it did.
+            // The time of a connection's failure is unknown, so its flows count up to the step of the failure.
             let end = flow
                 .completion
                 .unwrap_or(if flow.failed { begin } else { until });
@@ -421,7 +421,7 @@ impl Environment {
     }
 }
 
-/// The simulation of a seed, at time zero.
+/// The simulation with a seed, at time zero.
 fn begin(task: &Task, slots: &Slots, seed: u64) -> Result<(Stepper, Facts), Failure> {
     let point = task.template.point(seed).map_err(Failure::Scenario)?;
     let own = slots.clone();
@@ -446,10 +446,10 @@ fn facts(task: &Task, stepper: &Stepper) -> Result<Facts, Failure> {
     })
 }
 
-/// Bytes of a window that is not negative.
+/// A window in bytes, at least zero.
 fn rounded(bytes: f64) -> u64 {
     whole(bytes.round())
 }
 
-/// Least rate, as a share of the link: a packet must leave some time.
+/// The least rate, as a share of the link, so that packets leave eventually.
 const LEAST_RATE: f64 = 0.001;

@@ -1,4 +1,4 @@
-//! What an episode's network is like, before anything happens in it.
+//! Facts about an episode's network before any event.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -17,14 +17,14 @@ pub(crate) struct Facts {
     pub(crate) agents: usize,
     /// Of every connection.
     pub(crate) connections: Vec<Placement>,
-    /// Of every agent: what its receiving hosts' links can carry, bytes per second, and the place of its port
-    /// among those that are seen.
+    /// For every agent: the capacity of its receiving hosts' links in bytes per second, and the index of its port among
+    /// the observed ones.
     pub(crate) links: Vec<(f64, usize)>,
     /// All receiving hosts' links together, bytes per second.
     pub(crate) capacity: f64,
-    /// Place of the bottleneck among the ports that are seen.
+    /// Index of the bottleneck among the observed ports.
     pub(crate) bottleneck: usize,
-    /// Bytes for which a port has room, or a bandwidth-delay product if it has no bound.
+    /// The limit of a port in bytes, or a bandwidth-delay product if it has none.
     pub(crate) buffer: f64,
     /// Bytes per second of a sending host's link.
     pub(crate) link: f64,
@@ -75,7 +75,7 @@ impl Facts {
         let place = |port: PortId| seen.ports.iter().position(|state| state.port == port);
         let in_front = |host: HostId| topology.host_port(host).reverse();
         let bottleneck = place(seen.bottleneck).unwrap_or(0);
-        // Where the bottleneck lies deeper in the network, all flows are taken to pass it.
+        // If the bottleneck is deeper in the network, all flows are assumed to pass it.
         let is_last = receivers
             .iter()
             .any(|host| in_front(*host) == seen.bottleneck);
@@ -120,15 +120,15 @@ impl Facts {
         }
     }
 
-    /// A window that fills wires and buffer, in segments.
+    /// The window in segments that fills wires and buffer.
     pub(crate) fn filling_window(&self, point: &PointSpec) -> f64 {
         let bytes = self.link * self.round_trip.as_secs() + self.buffer;
         (bytes / real(point.keys.packet_bytes())).ceil().max(1.0)
     }
 }
 
-/// Round trips between every node and `host` without queues, over the fewest links and, of equal ways, the one
-/// found first. O(links).
+/// Round trips between every node and `host` without queues, over the fewest links; among equal ways, the first one
+/// found. O(links).
 fn round_trips(topology: &Topology, host: HostId, (packet, ack): (u64, u64)) -> Vec<Span> {
     let mut beside: Vec<Vec<(NodeId, Span)>> = vec![Vec::new(); topology.nodes().len()];
     for link in topology.links() {

@@ -1,11 +1,11 @@
-//! Simulations as environments of agents that learn.
+//! Simulations as environments of learning agents.
 //!
-//! An agent stands in the place of a sender's congestion control: it decides windows or rates at fixed times, and
-//! all else of a simulation stays as it is. A [`Task`] says who decides, what about, when, and what is seen;
-//! an [`Environment`] is one simulation of it, a [`Batch`] many that go on together on all cores.
+//! An agent replaces a sender's congestion control: it decides windows or rates at fixed times, and the rest of a
+//! simulation is unchanged. A [`Task`] defines the agents, their decisions, the times of decisions, and the
+//! observations. An [`Environment`] is one simulation of it, a [`Batch`] many that advance together on all cores.
 //!
-//! Nothing is called per packet: a decision is written where the sender reads its window, and the engine runs to
-//! the next one.
+//! There are no calls per packet: a decision is written where the sender reads its window, and the engine runs to the
+//! next decision.
 //!
 //! ```
 //! use std::sync::Arc;

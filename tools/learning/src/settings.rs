@@ -1,9 +1,9 @@
-//! What an environment is: who decides, what about, when, and what is seen of it.
+//! The definition of an environment: agents, decisions, times, and observations.
 
 use base::{Quantity, Span};
 use scenario::{Problem, Problems, Source};
 
-/// How agents stand to a simulation.
+/// The relation of agents to a simulation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Settings {
     /// Who decides.
@@ -12,13 +12,13 @@ pub struct Settings {
     pub act: Act,
     /// The time from one decision to the next.
     pub interval: Interval,
-    /// What an agent sees, in this order.
+    /// The features that an agent sees, in this order.
     pub observe: Vec<Feature>,
-    /// What a step is worth: the sum of terms, each times its weight.
+    /// The reward of a step: the sum of terms, each times its weight.
     pub reward: Vec<(Term, f64)>,
-    /// Steps after which an episode is cut off.
+    /// Steps after which an episode is truncated.
     pub max_steps: Option<u64>,
-    /// The largest window, in segments; `None`: what fills the wires and the buffer of the bottleneck.
+    /// The largest window, in segments; `None`: the window that fills the wires and the buffer of the bottleneck.
     pub max_window: Option<f64>,
 }
 
@@ -31,7 +31,7 @@ pub enum Interval {
     Fixed(Span),
 }
 
-/// Makes an enum of words that users write, each with what it means.
+/// Makes an enum of words that users write, each with its meaning.
 macro_rules! words {
     ($(#[$documentation:meta])* $name:ident, $what:literal: $($(#[doc = $help:literal])+ $variant:ident = $word:literal),+ $(,)?) => {
         $(#[$documentation])*
@@ -172,7 +172,7 @@ impl Interval {
 }
 
 impl Settings {
-    /// Settings that contradict each other or mean nothing.
+    /// Fails for settings that contradict each other or have no meaning.
     pub(crate) fn check(&self) -> Result<(), Problems> {
         let mut problems = Vec::new();
         if self.observe.is_empty() {
@@ -209,7 +209,7 @@ impl Settings {
     }
 }
 
-/// A word or text that is no value of an argument.
+/// An error for a text that is no value of an argument.
 fn wrong(argument: &str, text: &str) -> Problem {
     let source = Source::new(argument, text);
     Problem::new(format!("{argument} cannot be {text:?}")).at(&source, 0..text.len(), "wrong value")
@@ -219,7 +219,7 @@ fn unknown(argument: &str, word: &str, names: impl Iterator<Item = &'static str>
     wrong(argument, word).help(listed(names)).into()
 }
 
-/// Words as a sentence has them.
+/// Words as a list in a sentence.
 fn listed(names: impl Iterator<Item = &'static str>) -> String {
     let names: Vec<String> = names.map(|name| format!("{name:?}")).collect();
     match names.split_last() {
@@ -228,5 +228,5 @@ fn listed(names: impl Iterator<Item = &'static str>) -> String {
     }
 }
 
-/// Largest window that may be asked for, in segments: far beyond every buffer.
+/// The largest allowed window, in segments: far beyond every buffer.
 const LARGEST: f64 = 1e6;

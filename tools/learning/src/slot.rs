@@ -1,4 +1,4 @@
-//! The sender that an agent decides for, and what both share.
+//! The sender that an agent controls, and the slot that both share.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,15 +8,15 @@ use base::{FlowId, Packet, Span, Time};
 use schemes::{FlowInfo, Sender};
 use tcp::{Ack, Config, Echo, Established, Loss, Restart, SegmentCc, SenderCc};
 
-/// What an agent writes for the sender of a connection, and what this sender counts for it.
+/// The decisions of an agent for the sender of a connection, and the counts of this sender for the agent.
 ///
-/// A simulation and its agent take turns, so that plain loads and stores suffice: each number has one writer at
-/// a time, and whatever hands the turn over orders them.
+/// A simulation and its agent take turns, so plain loads and stores suffice: each number has one writer at a time, and
+/// the change of turns orders the accesses.
 #[derive(Debug)]
 pub(crate) struct Slot {
     /// Bytes that may be outstanding.
     window: AtomicU64,
-    /// Bytes on the wire per second, as the bits of a floating-point number; 0: as the window allows.
+    /// Bytes on the wire per second, as the bits of a floating-point number; 0: the window is the limit.
     rate: AtomicU64,
     /// Payload of a segment.
     mss: AtomicU64,
@@ -28,7 +28,7 @@ pub(crate) struct Slot {
     timeouts: AtomicU64,
 }
 
-/// What a sender has counted since its connection began.
+/// A sender's counts since its connection began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Counts {
     /// Bytes acknowledged.
@@ -78,7 +78,7 @@ impl Counts {
 }
 
 impl Slot {
-    /// Of a connection with these settings that has not begun.
+    /// The slot of a connection with these settings that has not begun.
     pub(crate) fn new(config: &Config) -> Self {
         let mss = u64::from(config.mss);
         let zero = || AtomicU64::new(0);
@@ -95,12 +95,12 @@ impl Slot {
         }
     }
 
-    /// Decides how many bytes may be outstanding.
+    /// Sets the bytes that may be outstanding.
     pub(crate) fn set_window(&self, bytes: u64) {
         self.window.store(bytes, Ordering::Relaxed);
     }
 
-    /// Decides how many bytes leave per second, headers included, whatever is outstanding.
+    /// Sets the bytes that leave per second, headers included, for any number outstanding.
     pub(crate) fn set_rate(&self, bytes_per_second: f64) {
         self.rate
             .store(bytes_per_second.to_bits(), Ordering::Relaxed);
@@ -111,7 +111,7 @@ impl Slot {
         self.window.load(Ordering::Relaxed)
     }
 
-    /// Bytes that the decision in force allows: the window, or what the rate sends in a round trip.
+    /// Bytes that the current decision allows: the window, or the bytes that the rate sends in a round trip.
     pub(crate) fn allowed(&self, round_trip: Span) -> f64 {
         let rate = self.rate();
         if rate > 0.0 {
@@ -143,7 +143,7 @@ impl Slot {
     }
 }
 
-/// Counts `more`: nobody else writes meanwhile.
+/// Adds `more` to a count. There is no other writer meanwhile.
 fn add(count: &AtomicU64, more: u64) {
     count.store(count.load(Ordering::Relaxed) + more, Ordering::Relaxed);
 }
@@ -156,7 +156,7 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// Of senders that send at a rate, or else within a window.
+    /// Slots of senders that use a rate if `paced`, otherwise a window.
     pub(crate) fn new(paced: bool) -> Self {
         Self {
             slots: Arc::default(),
@@ -164,7 +164,7 @@ impl Slots {
         }
     }
 
-    /// New slots for connections with these settings; senders that exist keep theirs.
+    /// New slots for connections with these settings; existing senders keep theirs.
     pub(crate) fn renew<'a>(&self, configs: impl Iterator<Item = &'a Config>) -> Vec<Arc<Slot>> {
         let made: Vec<Arc<Slot>> = configs.map(|config| Arc::new(Slot::new(config))).collect();
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
@@ -180,7 +180,7 @@ impl Slots {
     }
 }
 
-/// A sender whose window, or rate, is what its agent decided last. It reads the decision with every event.
+/// A sender with the window or rate that its agent decided last. It reads the decision with every event.
 #[derive(Debug)]
 struct Steered {
     slot: Arc<Slot>,
@@ -190,7 +190,7 @@ struct Steered {
     /// The decision in force.
     window: u64,
     rate: f64,
-    /// When the last segment with data left, and its bytes on the wire.
+    /// The time at which the last segment with data left, and its bytes on the wire.
     last: Option<(Time, u64)>,
 }
 

@@ -1,4 +1,4 @@
-//! What an agent sees of its connections.
+//! An agent's observation of its connections.
 
 use base::{Span, Time};
 
@@ -8,20 +8,20 @@ use crate::facts::Facts;
 use crate::settings::Feature;
 use crate::slot::Counts;
 
-/// Of one agent, after a step.
+/// The observation of one agent after a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
-    /// What its senders counted in the step.
+    /// The counts of its senders in the step.
     pub(crate) counts: Counts,
-    /// Round trips measured in the step, each over the one without queues: their sum.
+    /// The sum of the round trips measured in the step, each divided by the round trip without queues.
     pub(crate) ratios: f64,
-    /// Their mean; without any that of an earlier step, at first 1.
+    /// Their mean; without a measurement, the mean of an earlier step; at first 1.
     rtt: f64,
-    /// Flows that run, the start of the oldest, and the windows of their senders in segments together.
+    /// The running flows, the start of the oldest, and the sum of their senders' windows in segments.
     pub(crate) active: u64,
     pub(crate) oldest: Time,
     pub(crate) windows: f64,
-    /// Segments in flight, and with those that have not been sent.
+    /// Segments in flight, and the same plus unsent ones.
     pub(crate) in_flight: f64,
     pub(crate) remaining: f64,
     /// Bytes that wait at its port.
@@ -45,7 +45,7 @@ impl View {
         drops: 0,
     };
 
-    /// Another step begins: only the last round trip is known of those before.
+    /// Begins another step, which keeps only the last round trip.
     pub(crate) fn begin_step(&mut self) {
         *self = Self {
             rtt: self.rtt,
@@ -53,20 +53,20 @@ impl View {
         };
     }
 
-    /// The sender of a connection whose round trip without queues is `round_trip` has counted `new` in the step.
+    /// The sender of a connection with the round trip `round_trip` without queues has counted `new` in the step.
     pub(crate) fn add(&mut self, new: Counts, round_trip: Span) {
         self.counts = self.counts.and(new);
         self.ratios += real(new.rtt_ps) / real(round_trip.as_ps());
     }
 
-    /// All of the step has been added.
+    /// Ends the step after everything has been added.
     pub(crate) fn end_step(&mut self) {
         if self.counts.rtts > 0 {
             self.rtt = self.ratios / real(self.counts.rtts);
         }
     }
 
-    /// A number that the agent asked for, at `now`.
+    /// A feature that the agent requested, at `now`.
     pub(crate) fn feature(
         &self,
         feature: Feature,

@@ -1,4 +1,4 @@
-//! Episodes are simulations whose senders do as they are told, and what agents are told is true.
+//! Episodes are simulations whose senders obey decisions, and observations are true.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ fn begun(settings: Settings, sets: &[&str], seed: u64) -> Environment {
     Environment::new(Arc::new(task), seed).expect("an episode")
 }
 
-/// Windows that are known in advance: each from its time on.
+/// Windows that are known in advance, each with its start time.
 struct Played {
     windows: Arc<[(Time, u64)]>,
     window: u64,
@@ -99,7 +99,7 @@ impl SegmentCc for Played {
 
 #[test]
 fn an_episode_is_the_simulation_of_a_role_with_the_same_windows() {
-    // Few segments and losses of half a buffer: timeouts and recoveries among them.
+    // Few segments and losses of half a buffer, so that timeouts and recoveries occur.
     for (seed, most) in [(1, 8), (2, 40)] {
         let mut environment = begun(settings(Agents::Flow, Act::Window), &[], seed);
         let point = environment.stepper().point().clone();
@@ -138,7 +138,7 @@ fn an_episode_is_the_simulation_of_a_role_with_the_same_windows() {
     }
 }
 
-/// Payload of a segment: without losses the first SYN agrees on it.
+/// Payload of a segment: without losses, the settings at the first SYN agree with it.
 fn mss(point: &PointSpec) -> u64 {
     let group = &point.groups[0];
     u64::from(sim::endpoint_config(&group.keys, &group.roles()).mss)
@@ -227,7 +227,7 @@ fn agents_see_what_their_connections_do() {
         let of_first = |one: Feature| seen[feature(one)];
         assert!((sum(Feature::Active) - 8.0).abs() < 1e-6);
         assert!((of_first(Feature::Window) - 10.0).abs() < 1e-6);
-        // 80 segments are more than the wires hold: they fill the link and wait.
+        // 80 segments are more than the wires hold, so they fill the link and wait.
         assert!(
             (sum(Feature::Goodput) - 0.96).abs() < 0.04,
             "{}",
@@ -241,7 +241,7 @@ fn agents_see_what_their_connections_do() {
 
 #[test]
 fn rates_and_factors_do_what_they_say() {
-    // An eighth of the link each: all of it together, and no queue.
+    // An eighth of the link for each flow: all of it together, and no queue.
     let mut environment = begun(settings(Agents::Flow, Act::Rate), &[], 1);
     while !environment.step(&[0.124; SENDERS]).terminated {}
     let episode = environment.episode();
@@ -249,12 +249,12 @@ fn rates_and_factors_do_what_they_say() {
     let mut seen = vec![0.0; SENDERS * Feature::ALL.len()];
     environment.observe(&mut seen);
     assert!(seen[0] < 1e-6, "no flow runs any more");
-    // Each sends a packet in the time of eight, so that at most the others' are before it.
+    // Each sends a packet in the time of eight, so at most the other flows' packets are before it.
     let most = environment.stepper().seen().ports[0]
         .counters
         .max_waiting_bytes;
     assert!(most <= 8 * 1500, "{most}");
-    // 8 x 32 KiB take 2.2 ms on the wire, and two round trips besides.
+    // 8 x 32 KiB take 2.2 ms on the wire, plus two round trips.
     assert!(episode.fct_max_us < 3500.0, "{}", episode.fct_max_us);
     let mut environment = begun(settings(Agents::Flow, Act::Factor), &[], 1);
     for expected in [20.0, 40.0, 80.0, 93.0] {
@@ -268,7 +268,7 @@ fn rates_and_factors_do_what_they_say() {
     }
 }
 
-/// Room for what a batch tells.
+/// Buffers for the results of a batch.
 struct Room {
     observations: Vec<f32>,
     finals: Vec<f32>,

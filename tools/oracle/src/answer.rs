@@ -1,4 +1,4 @@
-//! What a boot of the kernel, or a seed of the simulator, answers to a scenario.
+//! The answer of a boot of the kernel, or of a seed of the simulator, to a scenario.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::list::number;
 pub struct Answer {
     /// Of an incast, its rounds.
     pub rounds: Vec<Round>,
-    /// Of flows without end, what arrived.
+    /// For flows without end: the arrived bytes.
     pub carried: Option<Carried>,
     /// Mean queue at the port in bytes, the packet in service included.
     pub queue_mean: f64,
@@ -67,7 +67,7 @@ pub(crate) struct Raw {
     rx: BTreeMap<String, u64>,
 }
 
-/// Counters that tell which mechanism acted, of all that the kernel has.
+/// Counters that show which mechanism acted, among all counters of the kernel.
 pub const COUNTERS: [&str; 22] = [
     "TCPTimeouts",
     "TCPLossProbes",
@@ -122,7 +122,7 @@ impl From<Raw> for Answer {
 }
 
 impl Answer {
-    /// A counter; 0 if it did not move.
+    /// A counter; 0 if it did not change.
     pub fn counter(&self, name: &str) -> u64 {
         self.counters.get(name).copied().unwrap_or(0)
     }
@@ -139,7 +139,7 @@ pub type Answers = BTreeMap<String, Answered>;
 /// The kernel's answers to a scenario.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answered {
-    /// [`Scenario::definition`](crate::list::Scenario::definition) of the scenario when it was answered.
+    /// [`Scenario::definition`](crate::list::Scenario::definition) of the scenario at the time of the answers.
     pub definition: u64,
     /// An answer of each boot, by the number of the boot.
     pub boots: BTreeMap<u32, Answer>,

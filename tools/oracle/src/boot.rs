@@ -22,10 +22,10 @@ const CAPTURE: &str = include_str!("../guest/capture.py");
 /// Longest time that a boot may take, in s: about ten times the longest seen.
 const PATIENCE: u32 = 3600;
 
-/// Answers to each scenario that have a boot of their own: links are made anew, and the kernel with them.
+/// The number of answers to each scenario that have a boot of their own, with new links and a new kernel.
 const ALONE: u32 = 20;
-/// Answers to a scenario that share a boot beyond them. New connections make them independent, as metrics of old ones are
-/// not kept; a boot takes as long as ten answers to a scenario of few segments.
+/// The number of further answers to a scenario in one boot. New connections make them independent, because metrics of
+/// old ones are not kept. A boot takes as long as ten answers to a scenario with few segments.
 const SHARED: u32 = 10;
 
 /// Answers that a boot still has to give.
@@ -34,8 +34,8 @@ pub struct Boot<'a> {
     rig: Rig,
     /// Scenarios with the numbers of the answers, in the order in which they run.
     answers: Vec<(&'a Scenario, u32)>,
-    /// Where what senders receive and send is written, if it is; such a boot's answers are not kept, as whoever captures
-    /// has a copy of every packet.
+    /// The folder for the segments that senders receive and send, if they are captured. The answers of such a boot are
+    /// not kept, because capturing copies every packet.
     streams: Option<PathBuf>,
 }
 
@@ -48,7 +48,7 @@ struct Plan<'a> {
     scenarios: Vec<&'a Scenario>,
 }
 
-/// Boots that are needed for the answers that are neither committed nor stored yet, at most `most` for each scenario.
+/// The boots for answers that are neither committed nor stored yet, at most `most` for each scenario.
 pub fn missing<'a>(
     kernel: &Kernel,
     scenarios: &[&'a Scenario],
@@ -94,14 +94,14 @@ fn answers_of(boot: u32) -> RangeInclusive<u32> {
     }
 }
 
-/// Boots that write what senders of these scenarios receive and send into folders below `folder`, one for each that is
-/// not there yet. A boot's number is the scenario's place in the whole list, whichever are chosen.
+/// The boots that capture the segments of senders in these scenarios into folders below `folder`, for folders that do
+/// not exist yet. The number of a boot is the scenario's index in the whole list, independent of the selection.
 pub fn capturing<'a>(scenarios: &'a [Scenario], folder: &Path) -> Vec<Boot<'a>> {
     let all = list::all();
     let number = |name: &str| (1..).zip(&all).find(|(_, one)| one.name == name);
     let one = |scenario: &'a Scenario| Boot {
         number: number(&scenario.name).map_or(0, |(number, _)| number),
-        // When a packet has left an end can be told from when it comes to the switch.
+        // The time at which a packet has left an end can be computed from its arrival at the switch.
         rig: Rig {
             jitter: 0,
             ..scenario.rig
@@ -113,7 +113,7 @@ pub fn capturing<'a>(scenarios: &'a [Scenario], folder: &Path) -> Vec<Boot<'a>> 
     scenarios.iter().map(one).filter(is_absent).collect()
 }
 
-/// The answers to a scenario: those of this machine's boots and, where there is none, the committed ones.
+/// The answers to a scenario: from this machine's boots and, if there are none, the committed ones.
 pub fn stored(
     kernel: &Kernel,
     scenario: &Scenario,
@@ -138,7 +138,7 @@ pub fn stored(
     Ok(answered)
 }
 
-/// Whether the committed data have the answer with this number to the scenario as it is now.
+/// Whether the committed data has the answer with this number to the current definition of the scenario.
 fn is_committed(scenario: &Scenario, committed: &Answers, answer: u32) -> bool {
     let answered = committed.get(&scenario.name);
     answered.is_some_and(|answered| {
@@ -146,7 +146,7 @@ fn is_committed(scenario: &Scenario, committed: &Answers, answer: u32) -> bool {
     })
 }
 
-/// Where an answer to a scenario lies: its name tells the scenario, its definition and the number of the answer.
+/// The path of an answer. Its name contains the scenario, its definition and the number of the answer.
 fn place(kernel: &Kernel, scenario: &Scenario, answer: u32) -> PathBuf {
     let name = format!(
         "{}-{:016x}-{answer}.json",
@@ -156,7 +156,7 @@ fn place(kernel: &Kernel, scenario: &Scenario, answer: u32) -> PathBuf {
     kernel.folder.join("answers").join(name)
 }
 
-/// An answer is there as a whole or not at all.
+/// Writes an answer completely or not at all.
 fn keep(place: &Path, answer: &str) -> Result<()> {
     let unfinished = place.with_extension("part");
     fs::write(&unfinished, answer)?;
@@ -181,7 +181,7 @@ impl Boot<'_> {
         )
     }
 
-    /// Boots and stores each answer as it comes: what a broken boot has answered stays.
+    /// Boots and stores each answer when it comes, so answers of a failed boot are kept.
     pub fn run(&self, kernel: &Kernel) -> Result<()> {
         let answers = kernel.folder.join("answers");
         let own = kernel
@@ -192,7 +192,7 @@ impl Boot<'_> {
             fs::create_dir_all(folder)
                 .with_context(|| format!("cannot make {}", folder.display()))?;
         }
-        // What a broken boot has captured is not taken for a whole capture.
+        // An incomplete capture of a failed boot must not count as complete.
         let part = self.streams.as_ref().map(|folder| {
             let mut name = folder.clone().into_os_string();
             name.push(".part");
@@ -233,8 +233,7 @@ impl Boot<'_> {
         Ok(())
     }
 
-    /// Lets the guest run, whose files are in `own` and which captures into `streams`. Returns how it ended, and what
-    /// it said.
+    /// Runs the guest with the files in `own` and captures into `streams`. Returns its exit and its output.
     fn boot(
         &self,
         kernel: &Kernel,

@@ -1,10 +1,10 @@
 //! Whether kernel and simulator agree on a scenario.
 //!
-//! Where no timer expires, their goodput and mean queue are compared as numbers. Where one does, a few rounds decide
-//! every mean, so distributions are compared: rounds of one boot share their connections and their luck, which is why
-//! whole boots are permuted, not rounds. The first round of a connection has another window than the rest and is judged
-//! by itself. Counts and the mean of rounds are compared by the interval of their ratio: what an interval leaves undecided
-//! is open. Where chance decides nothing, numbers are compared as they are.
+//! If no timer expires, goodput and mean queue are compared as numbers. If one does, a few rounds decide every mean, so
+//! distributions are compared. Rounds of one boot share their connections and so are not independent; therefore whole
+//! boots are permuted, not rounds. The first round of a connection has another window than the rest and is judged
+//! separately. Counts and the mean of rounds are compared by the interval of their ratio; a case that the interval does
+//! not decide is open. If nothing is random, numbers are compared directly.
 
 mod statistics;
 
@@ -40,7 +40,7 @@ pub enum Finding {
     Agrees,
     /// They are not.
     Differs,
-    /// Too little happened to tell.
+    /// Too few events to tell.
     Open,
 }
 
@@ -49,7 +49,7 @@ pub enum Finding {
 pub struct Check {
     /// What is compared.
     pub what: &'static str,
-    /// The numbers of both sides, or how far they are apart.
+    /// The numbers of both sides, or their distance.
     pub found: String,
     /// What follows from them.
     pub finding: Finding,
@@ -85,7 +85,7 @@ impl Verdict {
 /// Compares the kernel's answers to a scenario with ours.
 ///
 /// # Panics
-/// If a side has no answer, or none in which every flow has carried something.
+/// If a side has no answer, or none in which every flow has carried data.
 pub fn judge(scenario: &Scenario, theirs: &[Answer], ours: &[Answer]) -> Verdict {
     let silent = silent(theirs, ours);
     let (theirs, ours) = (&*begun(theirs), &*begun(ours));
@@ -105,7 +105,7 @@ pub fn judge(scenario: &Scenario, theirs: &[Answer], ours: &[Answer]) -> Verdict
     }
     checks.extend(silent);
     if !scenario.exact && !can_tell(theirs.len(), ours.len()) {
-        // Neither the error of so few boots is known nor what lies beyond it.
+        // With so few boots, their error is unknown.
         for check in &mut checks {
             check.finding = Finding::Open;
         }
@@ -118,8 +118,8 @@ pub fn judge(scenario: &Scenario, theirs: &[Answer], ours: &[Answer]) -> Verdict
     }
 }
 
-/// The answers in which every flow has carried something: one whose SYN was lost waits for a second, which is longer
-/// than most scenarios last, and tells of nothing else. Scenarios of their own ask what a lost SYN does.
+/// The answers in which every flow has carried data. A flow whose SYN was lost waits for a second, longer than most
+/// scenarios last, and shows nothing else. Other scenarios cover lost SYNs.
 fn begun(answers: &[Answer]) -> Vec<Answer> {
     let has_begun = |answer: &&Answer| {
         let carried = answer.carried.as_ref();
@@ -128,13 +128,13 @@ fn begun(answers: &[Answer]) -> Vec<Answer> {
     answers.iter().filter(has_begun).cloned().collect()
 }
 
-/// How many answers of each side are left out, if any are: few, or about as large a share.
+/// Compares the numbers of left-out answers, if there are any: they must be few, or about equal shares.
 fn silent(theirs: &[Answer], ours: &[Answer]) -> Option<Check> {
     let [(their, of_their), (our, of_our)] = [theirs, ours].map(|side| {
         let out = side.len() - begun(side).len();
         (out, number(out as u64) / number(side.len().max(1) as u64))
     });
-    // Of a few answers two are many.
+    // Among a few answers two are many.
     let is_few = their.max(our) <= 2 && theirs.len().min(ours.len()) >= 10;
     (their.max(our) > 0).then(|| Check {
         what: "flows that do not begin",
@@ -147,7 +147,7 @@ fn silent(theirs: &[Answer], ours: &[Answer]) -> Option<Check> {
     })
 }
 
-/// Comparisons of means, for scenarios in which no timer expires or chance decides nothing.
+/// Comparisons of means, for scenarios in which no timer expires or nothing is random.
 fn means(
     scenario: &Scenario,
     sides: &(Side, Side),
@@ -159,7 +159,7 @@ fn means(
         let ratio = ratio_of_means(&of(theirs), &of(ours));
         let is_same = (1.0 / bands.same..=bands.same).contains(&ratio.found);
         let finding = match ratio.finding(bands) {
-            // A boot or two tell no error.
+            // One or two boots do not show the error.
             Finding::Open if scenario.exact && is_same => Finding::Agrees,
             finding => finding,
         };
@@ -185,7 +185,7 @@ fn means(
     checks
 }
 
-/// Comparisons of distributions, for scenarios in which a timer expires by chance.
+/// Comparisons of distributions, for scenarios in which a timer expires at random.
 fn distributions(
     scenario: &Scenario,
     sides: &(Side, Side),
@@ -229,7 +229,7 @@ fn distributions(
             finding: ratio.finding(MEANS),
         },
         Check {
-            // Of rounds with and without a timeout, about as many, the median is chance.
+            // If about half of the rounds have a timeout, the median is random.
             finding: match within("median", their.median, our.median, 0.15).finding {
                 Finding::Differs if chance >= LEVEL => Finding::Open,
                 finding => finding,
@@ -247,8 +247,8 @@ fn distributions(
     checks
 }
 
-/// Rounds that are neither the first of a boot nor, if there are more than two, the last. In the last one connections close
-/// here with the answer: a FIN behind each waits at the port before the last segments of others. In the lab they close
+/// Rounds between the first and, if there are more than two, the last of a boot. In the last round, connections close
+/// with the answer here: the FIN of each waits at the port before the last segments of others. In the lab they close
 /// later.
 fn between(rounds: &[Round]) -> impl Iterator<Item = &Round> {
     let last = rounds.len().saturating_sub(1).max(2);
@@ -289,7 +289,7 @@ fn timeouts(theirs: &[Answer], ours: &[Answer]) -> Vec<Check> {
     checks.into_iter().flatten().collect()
 }
 
-/// Compares a count of events; none if neither side has any.
+/// Compares a count of events; `None` if neither side has any.
 fn counts(
     what: &'static str,
     theirs: &[Answer],
@@ -315,13 +315,13 @@ fn counts(
 struct Bands {
     /// Within this factor both sides are the same.
     same: f64,
-    /// A ratio whose interval leaves this factor is not known.
+    /// If the interval of a ratio exceeds this factor, the ratio is unknown.
     known: f64,
 }
 
 impl Ratio {
-    /// Both sides agree if the ratio lies within the band and its interval within the wider one, and differ if the interval
-    /// lies outside of the band.
+    /// Both sides agree if the ratio is within the band and its interval within the wider one. They differ if the
+    /// interval is outside of the band.
     fn finding(self, bands: Bands) -> Finding {
         let is_within = |factor: f64, low: f64, high: f64| low >= 1.0 / factor && high <= factor;
         if self.low > bands.same || self.high < 1.0 / bands.same {
@@ -336,7 +336,7 @@ impl Ratio {
     }
 }
 
-/// How two flows share the port in the end: the share of the first.
+/// How two flows finally share the port: the share of the first.
 fn shares(theirs: &[Answer], ours: &[Answer]) -> Check {
     let share = |answers: &[Answer]| {
         let late = answers.iter().filter_map(|answer| answer.carried.as_ref());
@@ -465,9 +465,9 @@ const QUEUE: Bands = Bands {
     same: 1.1,
     known: 1.3,
 };
-/// Chance below which first rounds, of which there are as few as boots, are not called the same.
+/// The probability below which first rounds are not called the same. There are only as many as boots.
 const LEVEL_OF_FIRST: f64 = 0.01;
-/// Fewer events than these on a side tell nothing.
+/// Fewer events than this on a side are not enough.
 const ENOUGH: f64 = 10.0;
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! User-mode Linux with time travel, built from Debian's sources and kept outside the tree.
 //!
-//! Four lines of User-mode Linux are changed, all about time and none of TCP. 100 ticks a second would round every
-//! timer of TCP to 10 ms, and there is no choice: they become 1000. And its clock moves by 256 ns whenever a process
-//! looks at it: 32 senders, whose processes wake up one after the other, would begin 2.4 us apart, and every queue with
-//! a rate would round its times. It becomes 1 ns. And no timer expires sooner than 500 ns after another: a port of
-//! 10 Gbit/s, which sends a packet every 1211 ns, would lose a tenth of its rate. That becomes 1 ns, too. And a call of
-//! the system that fails takes 1 us, in which no timer expires: packets of many links that are due within it leave
-//! together, which decides who finds room in a queue. It takes 1 ns.
+//! Four lines of User-mode Linux are changed. All concern time and none concerns TCP. First, 100 ticks a second would
+//! round every timer of TCP to 10 ms, without a configuration option; they become 1000. Second, the clock moves by 256
+//! ns whenever a process reads it, so 32 senders, whose processes wake up one after the other, would begin 2.4 us
+//! apart, and every queue with a rate would round its times; it becomes 1 ns. Third, no timer expires sooner than 500
+//! ns after another, so a port of 10 Gbit/s, which sends a packet every 1211 ns, would lose a tenth of its rate; this
+//! becomes 1 ns, too. Fourth, a failing system call takes 1 us, in which no timer expires, so packets of many links
+//! that are due within it leave together, which decides which of them find room in a queue; it becomes 1 ns.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -28,7 +28,7 @@ pub struct Kernel {
 const PACKAGE: &str = "linux-source-6.12";
 /// Options on top of the default configuration.
 const OPTIONS: &str = include_str!("../guest/kernel.config");
-/// What is changed of User-mode Linux: file, the line before, the text there and the text in its place.
+/// The changes of User-mode Linux: file, the line before, the old text and the new text.
 const CHANGES: [(&str, &str, &str, &str); 4] = [
     (
         "arch/um/Kconfig",
@@ -55,7 +55,7 @@ const CHANGES: [(&str, &str, &str, &str); 4] = [
         "um_ndelay(1);\n",
     ),
 ];
-/// Programs that building and booting need, and Debian's packages of these.
+/// Programs for building and booting, and their Debian packages.
 const TOOLS: [(&str, &str); 11] = [
     ("apt-get", "apt"),
     ("dpkg-deb", "dpkg"),
@@ -71,7 +71,7 @@ const TOOLS: [(&str, &str); 11] = [
 ];
 
 impl Kernel {
-    /// The kernel of this version of the project, built unless it has been.
+    /// The kernel for this version of the project; builds it if necessary.
     pub fn get() -> Result<Self> {
         let folder = cache()?.join(id());
         let kernel = folder.join("linux");
@@ -92,14 +92,14 @@ impl Kernel {
     }
 }
 
-/// What the kernel is made of, as a number.
+/// A hash of everything from which the kernel is made.
 fn id() -> String {
     let changed = CHANGES.map(|(_, _, _, after)| after).concat();
     let parts = [PACKAGE, OPTIONS, &changed].concat();
     format!("{:016x}", XxHash64::oneshot(0, parts.as_bytes()))
 }
 
-/// The folder for what can be made again.
+/// The folder for files that can be made again.
 fn cache() -> Result<PathBuf> {
     let of = |name: &str| {
         env::var_os(name)
@@ -132,7 +132,8 @@ fn tools() -> Result<()> {
     )
 }
 
-/// Fetches, configures and compiles the sources below `folder`; only the kernel and what tells its origin stay.
+/// Fetches, configures and compiles the sources below `folder`. Only the kernel and the facts about its origin are
+/// kept.
 fn build(folder: &Path) -> Result<()> {
     let work = folder.join("build");
     if work.exists() {
@@ -200,7 +201,7 @@ fn single(folder: &Path, end: &str) -> Result<PathBuf> {
         .with_context(|| format!("{} has no file *{end}", folder.display()))
 }
 
-/// Makes one change, of which the text before must be there.
+/// Makes one change; the text before it must match.
 fn apply(sources: &Path, (file, line, before, after): (&str, &str, &str, &str)) -> Result<()> {
     let path = sources.join(file);
     let text = fs::read_to_string(&path)?;

@@ -1,9 +1,10 @@
 //! The TCP of a Linux kernel in virtual time, as an oracle for the simulator's.
 //!
-//! User-mode Linux with time travel is a kernel whose processor costs no time: what a transfer takes is what links,
-//! queues and timers make it take, as in a simulation. [`list`] names the scenarios, [`kernel`] builds the kernel,
-//! [`boot`] runs scenarios on it, [`mod@simulate`] runs them here, [`mod@judge`] decides, [`mod@compare`] does both for many, [`mod@page`] tells.
-//! [`mod@question`] makes a scenario of a command line, and [`stream`] holds single endpoints against what the kernel's senders received.
+//! User-mode Linux with time travel is a kernel whose processor costs no time: a transfer takes only the time of links,
+//! queues and timers, as in a simulation. [`list`] names the scenarios, [`kernel`] builds the kernel, [`boot`] runs
+//! scenarios on it, [`mod@simulate`] runs them here, [`mod@judge`] decides, [`mod@compare`] does both for many,
+//! [`mod@page`] writes the result. [`mod@question`] makes a scenario from a command line. [`stream`] compares single
+//! endpoints with the segments that the kernel's senders received.
 
 pub mod answer;
 pub mod boot;

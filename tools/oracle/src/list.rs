@@ -24,15 +24,15 @@ pub fn all() -> Vec<Scenario> {
 /// The largest number of answers to a scenario.
 pub const MOST_ANSWERS: u32 = 120;
 
-/// Seeds for each answer of the kernel. The error of a ratio, or of a median, is that of both sides together; seeds cost less
-/// than answers, and with ten of them only the kernel's part is left. Where chance decides nothing else they meet the
-/// kernel's ticks at as many phases.
+/// Seeds for each answer of the kernel. The error of a ratio, or of a median, comes from both sides. Seeds cost less
+/// than answers, and with ten of them only the kernel's part of the error is left. If nothing else is random, the seeds
+/// cover many phases of the kernel's ticks.
 pub const SEEDS: u64 = 10;
 
-/// Scenarios in which twenty answers count too few events to tell the sides apart or to call them equal, with the number
-/// that tells. More rounds on the same connections would add few events to most of them: timers expire in the first
-/// rounds, until the windows have become small. In forty answers to `incast-48x8s-cubic` one expires in 23 of the first
-/// two rounds, and in none of the 28 behind them.
+/// Scenarios in which twenty answers have too few events to distinguish the sides or to call them equal, with the
+/// sufficient number. More rounds on the same connections would add few events to most of them: timers expire in the
+/// first rounds, until the windows have become small. In forty answers to `incast-48x8s-cubic` one expires in 23 of the
+/// first two rounds, and in none of the 28 later ones.
 const RARE: [(&str, u32); 24] = [
     ("incast-16x64k-cubic", 80),
     ("incast-32x64k-dctcp", 50),
@@ -60,7 +60,7 @@ const RARE: [(&str, u32); 24] = [
     ("loss-3%-reno", 40),
 ];
 
-/// One scenario: the switch, its links, and what happens there.
+/// One scenario: the switch, its links, and its traffic.
 #[derive(Clone, Debug, Serialize)]
 pub struct Scenario {
     /// Its name in data and on the page.
@@ -81,13 +81,13 @@ pub struct Scenario {
     /// What happens.
     #[serde(flatten)]
     pub kind: Kind,
-    /// What only some scenarios ask for.
+    /// Features of only some scenarios.
     #[serde(flatten)]
     pub extras: Extras,
     /// How often the kernel answers it, each time on new connections.
     #[serde(skip)]
     pub answers: u32,
-    /// Whether chance decides nothing: answers differ only in where they meet the kernel's ticks.
+    /// Whether nothing is random, so that answers only differ by the phase of the kernel's ticks.
     #[serde(skip)]
     pub exact: bool,
     /// The table of the page that it stands in.
@@ -114,8 +114,8 @@ pub enum Section {
     Streams,
 }
 
-/// What only some scenarios ask for. A field that is not used is not written: the definition of a scenario, by which its
-/// answers are kept, does not change when another one needs something new.
+/// Features of only some scenarios. An unused field is not written, so that the definition of a scenario, by which its
+/// answers are stored, does not change when another scenario needs a new feature.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Extras {
     /// Pause between an answer to all requests and the next requests, in ns.
@@ -124,7 +124,7 @@ pub struct Extras {
     /// Bytes of a request, if not 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<u64>,
-    /// Writes that make a request, each with as many of its bytes.
+    /// The number of writes that make a request, each with an equal part of its bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pieces: Option<u64>,
     /// Whether those who ask set `TCP_NODELAY`, if that matters.
@@ -142,7 +142,7 @@ pub struct Extras {
     /// Sysctls below `net.ipv4`, which hold for all hosts.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub sysctl: BTreeMap<String, String>,
-    /// Whether packets of hosts wait in a queue that TCP's small queues see: netem hides its queue from them.
+    /// Whether packets of hosts wait in a queue that is visible to TCP small queues; netem hides its queue from them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub own_queue: bool,
     /// A chosen segment of each round is lost.
@@ -190,7 +190,7 @@ pub struct Rig {
     pub hosts: u32,
 }
 
-/// What happens in a scenario.
+/// The traffic of a scenario.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Kind {
@@ -240,7 +240,7 @@ pub struct Stream {
 }
 
 impl Lose {
-    /// As `bottleneck.lose` has it. Segments of answers are numbered anew in each.
+    /// The loss in the notation of `bottleneck.lose`. Segments of each answer are numbered from 1.
     pub fn setting(self, kind: &Kind) -> String {
         let name = match self.what {
             Lost::Syn => "syn".to_owned(),
@@ -258,7 +258,7 @@ impl Lose {
 }
 
 impl Scenario {
-    /// The number that tells this scenario from all others, and from itself before it was changed. Answers are kept by it.
+    /// A hash of this scenario's definition. Answers are stored by it, so a changed scenario needs new ones.
     #[expect(
         clippy::missing_panics_doc,
         reason = "a scenario is plain data, which is always written"
@@ -295,8 +295,8 @@ impl Scenario {
 pub const PACKET: u64 = 1514;
 /// Payload of a full packet with timestamps.
 pub const MSS: u64 = 1448;
-/// The version of the guest's programs: raised when they measure a scenario in another way than before, so that its
-/// answers are no longer those of the committed data.
+/// The version of the guest's programs. It is raised when they measure a scenario in another way, so that the committed
+/// answers no longer apply.
 const LAB: u32 = 1;
 
 /// A count as a number.

@@ -1,4 +1,4 @@
-//! A scenario from the command line: anyone can ask the kernel something new.
+//! A scenario from the command line, for any new question to the kernel.
 
 use std::collections::BTreeMap;
 

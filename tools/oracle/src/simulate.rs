@@ -11,9 +11,9 @@ use crate::list::{Kind, MSS, PACKET, Scenario, Stream, number};
 
 /// Simulates a scenario with `seed`, which stands for a boot, and `sets` on top, as `KEY=VALUE`.
 pub fn simulate(scenario: &Scenario, seed: u64, sets: &[String]) -> Result<Answer> {
-    // Boots meet the kernel's ticks at any phase.
+    // Boots have any phase of the kernel's ticks.
     let phase = Draws::new(seed, "phase", 0).below(TEN_MS);
-    // A handshake takes a round trip and a half.
+    // A handshake takes one and a half round trips.
     let start = lead(scenario) + phase;
     match &scenario.kind {
         Kind::Incast { senders, .. } => {
@@ -43,7 +43,7 @@ pub fn settings(scenario: &Scenario, start: u64, end: Option<u64>) -> Vec<(&'sta
     let mut all = vec![
         ("link.rate", format!("{}bps", rig.access)),
         ("link.down_rate", format!("{}bps", rig.rate)),
-        // Two links make a way, and the kernel has its delay in one.
+        // A path consists of two links; the kernel adds its delay at one place.
         ("link.delay", ns(rig.delay / 2)),
         ("link.jitter", ns(rig.jitter)),
         ("switch.buffer", format!("{}B", scenario.buffer)),
@@ -56,7 +56,7 @@ pub fn settings(scenario: &Scenario, start: u64, end: Option<u64>) -> Vec<(&'sta
         ("tcp.min_rto", format!("{}us", scenario.min_rto_us)),
         // The lab's default, unlike the kernel's.
         ("tcp.idle_restart", "false".to_owned()),
-        // A netem with a rate takes what it holds from the account of the socket (`sch_generic.h, skb_orphan_partial`).
+        // A netem with a rate takes its packets off the account of the socket (`sch_generic.h, skb_orphan_partial`).
         ("tcp.small_queues", "false".to_owned()),
         // The kernel is built without IPv6 and tunnels (`MAX_TCP_HEADER`).
         ("tcp.header_room", "256".to_owned()),
@@ -142,13 +142,14 @@ fn stream_settings(stream: &Stream, start: u64, end: Option<u64>) -> Vec<(&'stat
     all
 }
 
-/// Time for connections to open before the first round, in ns: little more than they need, as the lab asks when the last one
-/// is open, and an end that has heard nothing for a timeout acknowledges the first segments one by one.
+/// Time for connections to open before the first round, in ns: a little more than they need. The lab sends requests
+/// when the last one is open, and an end that has received nothing for a timeout acknowledges the first segments one by
+/// one.
 pub(crate) const fn lead(scenario: &Scenario) -> u64 {
     LEAD + 12 * scenario.rig.delay
 }
 
-/// Settings for what only some scenarios ask for.
+/// Settings for features of only some scenarios.
 fn extras(scenario: &Scenario) -> Vec<(&'static str, String)> {
     let extras = &scenario.extras;
     let ns = |count: u64| format!("{count}ns");
@@ -172,7 +173,7 @@ fn extras(scenario: &Scenario) -> Vec<(&'static str, String)> {
             extras.nodelay.map(|nodelay| nodelay.to_string()),
         ),
         ("tcp.min_rto", extras.route_min_rto_us.map(us)),
-        // A route of the senders is none of the receiver.
+        // A route of the senders does not affect the receiver.
         (
             "tcp.receiver_min_rto",
             extras
@@ -196,7 +197,7 @@ fn extras(scenario: &Scenario) -> Vec<(&'static str, String)> {
     all
 }
 
-/// The settings that do what this sysctl below `net.ipv4` does; none if the simulator knows of nothing like it.
+/// The simulator's settings for this sysctl below `net.ipv4`; `None` if there are none.
 pub fn setting_of(key: &str, value: &str) -> Option<Vec<(&'static str, String)>> {
     let is_on = (value != "0").to_string();
     let number = value.to_owned();
@@ -225,7 +226,7 @@ pub fn setting_of(key: &str, value: &str) -> Option<Vec<(&'static str, String)>>
     })
 }
 
-/// The scheme with the name that this project has for the kernel's congestion control.
+/// The scheme that corresponds to the kernel's congestion control.
 pub fn scheme(scenario: &Scenario) -> &'static str {
     match scenario.cc {
         "reno" => "newreno",
@@ -266,7 +267,7 @@ fn incast(scenario: &Scenario, senders: usize, outcome: &Outcome) -> Answer {
     };
     let rounds: Vec<Round> = outcome.flows.chunks(senders).map(round).collect();
     let mut answer = answer(outcome);
-    // In pauses nobody looks at the kernel's queue.
+    // During pauses the kernel's queue is not sampled.
     if let (Some(think), true) = (scenario.extras.think, rounds.len() > 1) {
         let busy: f64 = rounds.iter().map(|round| round.us).sum();
         let idle = number(think) / 1e3 * number(rounds.len() as u64 - 1);

@@ -1,9 +1,9 @@
-//! What one end of a connection of the kernel's received, and what it sent: an endpoint here that receives the same has to
-//! send the same.
+//! The segments that one end of a kernel's connection received and sent. An endpoint here that receives the same
+//! segments must send the same.
 //!
-//! A scenario compares two networks, in which one difference hides others. A stream compares two ends alone: segments come
-//! to ours when they came to the kernel's. [`sender`] compares the data that senders send, segment by segment, and
-//! [`receiver`] the acknowledgements that receivers send.
+//! A scenario compares two networks, in which one difference hides others. A stream compares two ends alone: segments
+//! reach our end at the times at which they reached the kernel's. [`sender`] compares the data of senders, segment by
+//! segment, and [`receiver`] the acknowledgements of receivers.
 
 pub mod receiver;
 pub mod sender;
@@ -45,7 +45,7 @@ enum Event {
 /// A segment with data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sent {
-    /// When it left, in ns; of the kernel's at the latest.
+    /// When it left, in ns; for the kernel's, the latest possible time.
     pub ns: u64,
     /// Offset of its first byte in the stream; the first byte of all has 1.
     pub offset: u64,
@@ -56,7 +56,7 @@ pub struct Sent {
 /// A segment without data that a receiver has sent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Acked {
-    /// When it left, in ns; of the kernel's at the latest.
+    /// When it left, in ns; for the kernel's, the latest possible time.
     pub ns: u64,
     /// What it acknowledges.
     pub ack: u32,
@@ -192,7 +192,7 @@ impl Stream {
         };
         let stamps = Timestamps {
             value: u32::try_from(value).ok()?,
-            // Ours has a clock of its own, which is one ahead.
+            // Our endpoint has its own clock, which is one tick ahead.
             echo: u32::try_from(echo).ok()?.wrapping_sub(self.clock) + 1,
         };
         packet.options = Options::Stamped(stamps, beside);

@@ -1,8 +1,8 @@
-//! The walk through the kernel's TCP: every function and every setting of it stands in a row that says which rule it
-//! holds, whether the simulator has that rule, and what shows it.
+//! The walk through the kernel's TCP. Every function and every setting of it is in a row, with its rule, whether the
+//! simulator has the rule, and the evidence for it.
 //!
 //! Rows are data, `tools/oracle/walk/*.toml`, one file for each group in the order of the page. The names of the
-//! functions and settings are data, too, so that nobody needs the kernel's sources to see that none is missing;
+//! functions and settings are data, too, so that the check for completeness does not need the kernel's sources;
 //! [`sources`] reads these names from the sources.
 
 mod evidence;
@@ -46,10 +46,10 @@ pub struct Row {
     /// The settings of the simulator that change it.
     #[serde(default)]
     pub settings: Vec<String>,
-    /// What shows it: names of tests, paths of scripts, names of scenarios of the oracle, clauses.
+    /// The evidence: names of tests, paths of scripts, names of scenarios of the oracle, clauses.
     #[serde(default)]
     pub shown: Vec<String>,
-    /// Who would notice that the simulator lacks it.
+    /// The effect of lacking it, for users.
     pub notice: Option<String>,
 }
 
@@ -66,7 +66,7 @@ base::names! {
         /// Nothing.
         #[serde(rename = "not simulated")]
         NotSimulated = "not simulated",
-        /// There is no rule: these functions move data about or serve other purposes.
+        /// There is no rule: these functions move data or have other purposes.
         #[serde(rename = "no rule")]
         NoRule = "no rule",
     }
@@ -79,7 +79,7 @@ impl Ours {
     }
 }
 
-/// Names that must stand in a row.
+/// The names that must be in a row.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Names {
@@ -97,7 +97,7 @@ impl Names {
         toml_of(path)
     }
 
-    /// As [`Names::read`] reads them.
+    /// The text that [`Names::read`] parses.
     pub fn written(&self) -> String {
         let lines = |names: &BTreeSet<String>| {
             let lines: Vec<String> = names
@@ -143,7 +143,7 @@ fn toml_of<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<T> {
     toml::from_str(&text).with_context(|| format!("in {}", path.display()))
 }
 
-/// The functions and settings of `names` that stand in no row.
+/// The functions and settings of `names` that are in no row.
 pub fn missing<'n>(groups: &[Group], names: &'n Names) -> Vec<&'n str> {
     let rows = || groups.iter().flat_map(|group| &group.row);
     let functions: BTreeSet<&str> = rows().flat_map(|row| strings(&row.functions)).collect();
@@ -157,7 +157,7 @@ pub fn missing<'n>(groups: &[Group], names: &'n Names) -> Vec<&'n str> {
         .collect()
 }
 
-/// What is wrong with rows: names that nobody has, and rows that say too little or contradict themselves.
+/// Errors in rows: unknown names, and rows that are incomplete or contradictory.
 pub fn mistakes(groups: &[Group], names: &Names, evidence: &Evidence) -> Vec<String> {
     let functions: BTreeSet<&str> = names.functions.values().flat_map(strings).collect();
     let mut wrong = Vec::new();
@@ -201,7 +201,7 @@ pub fn mistakes(groups: &[Group], names: &Names, evidence: &Evidence) -> Vec<Str
     wrong
 }
 
-/// How many rows are simulated, and how many of these have something that shows them.
+/// How many rows are simulated, and how many of these have evidence.
 pub fn shown(groups: &[Group]) -> (usize, usize) {
     let rows = groups.iter().flat_map(|group| &group.row);
     let simulated = rows.filter(|row| row.ours.is_simulated());

@@ -1,4 +1,5 @@
-//! The page holds: what it says of some scenarios is what the simulator does today, beside the kernel's stored answers.
+//! The page is up to date: for some scenarios, its numbers are those of the current simulator and of the kernel's
+//! stored answers.
 
 use std::path::{Path, PathBuf};
 
@@ -98,8 +99,8 @@ fn chapters_quote_the_numbers_of_the_page() {
     }
 }
 
-/// What some of the kernel's senders received and sent, from `cargo xtask oracle linux --streams`, cut after some rounds
-/// or hundreds of segments: duplicates, lost retransmissions, timeouts, probes, marks.
+/// Segments received and sent by some of the kernel's senders, from `cargo xtask oracle linux --streams`, cut after
+/// some rounds or hundreds of segments: duplicates, lost retransmissions, timeouts, probes, marks.
 #[test]
 fn senders_send_what_those_of_the_kernel_sent() {
     let mut segments = 0;
@@ -108,15 +109,15 @@ fn senders_send_what_those_of_the_kernel_sent() {
         let replayed = stream.replay(&scenario, &[]).unwrap();
         assert_eq!(replayed.differs, None, "{}", path.display());
         segments += replayed.segments;
-        // The paper's sender is another one: the comparison can fail.
+        // Another TCP profile sends other segments, so the comparison can fail.
         let other = stream.replay(&scenario, &["tcp.profile=paper".to_owned()]);
         assert_ne!(other.unwrap().differs, None, "{}", path.display());
     }
     assert!(segments > 2000, "{segments} segments");
 }
 
-/// An application of the kernel waits for room in its send buffer, and what it has written before ends with PSH: which
-/// segments had it tell files of what the receivers of the same connections have got.
+/// An application of the kernel waits for room in its send buffer, and the data written before ends with PSH. The files
+/// of the receivers show which segments had PSH.
 #[test]
 fn senders_push_what_those_of_the_kernel_pushed() {
     let mut all = 0;
@@ -134,21 +135,21 @@ fn senders_push_what_those_of_the_kernel_pushed() {
             assert_eq!(pushed.contains(&end), is_pushed, "{} {end}", path.display());
             all += usize::from(is_pushed);
         }
-        // Without an end of the buffer only writes end with PSH.
+        // With an unlimited buffer only writes end with PSH.
         let other = ["tcp.send_buffer=unlimited".to_owned()];
         assert!(sender.pushed(&scenario, &other).unwrap().len() < pushed.len());
     }
     assert!(all > 20, "{all} segments with PSH");
 }
 
-/// The same of receivers, and their acknowledgements: quick ones, delayed ones, duplicates, reports of SACK that wait,
-/// echoes of marks. When the kernel's application reads decides over some.
+/// The same for receivers and their acknowledgements: quick ones, delayed ones, duplicates, delayed SACK reports,
+/// echoes of marks. Some depend on when the kernel's application reads.
 #[test]
 fn receivers_acknowledge_nearly_as_those_of_the_kernel() {
     let mut acks = 0;
     for (scenario, path) in streams(|name| name.starts_with("rx-")) {
         let stream = Stream::read(&path).unwrap();
-        // In thousandths of those that either side sent.
+        // In thousandths of the acknowledgements that either side sent.
         let same = |sets: &[&str]| {
             let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
             let told = stream.acknowledge(&scenario, &sets).unwrap();
@@ -157,7 +158,7 @@ fn receivers_acknowledge_nearly_as_those_of_the_kernel() {
         let (count, share) = same(&[]);
         assert!(share > 930, "{}: {share}", path.display());
         acks += count;
-        // Receivers that lack a part of it do worse.
+        // Receivers without a part of it agree less.
         let others = [
             &["tcp.profile=paper", "tcp.sack=true"][..],
             &["tcp.quick_acks=0"],

@@ -1,4 +1,4 @@
-//! The walk is complete, its rows say what is there, and the page is what they say.
+//! The walk is complete, its evidence exists, and the page matches its rows.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ fn every_function_and_every_setting_of_the_kernels_tcp_stands_in_a_row() {
     assert_eq!(names.functions.len(), 13, "files");
     assert!(names.sysctls.len() > 80, "{}", names.sysctls.len());
     assert_eq!(walk::missing(&groups, &names), [""; 0]);
-    // A row less, and a name is missing.
+    // Without one row, a name is missing.
     let most = &groups[1..];
     assert!(!walk::missing(most, &names).is_empty());
 }

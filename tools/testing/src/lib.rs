@@ -1,8 +1,8 @@
 //! Programs and Python packages that some tests need and not every machine has.
 //!
-//! A test asks for what it needs and returns if that is not there. The skip is said aloud, on the real
-//! standard error, because the harness swallows what a passing test prints. Where nothing may be
-//! skipped, as in CI, the environment variable `TAILWATER_NO_SKIP` turns a skip into a failure.
+//! A test asks for such a program and returns if it is missing. The skip is printed to the real standard error, because
+//! the harness hides the output of passing tests. In CI, where nothing may be skipped, the environment variable
+//! `TAILWATER_NO_SKIP` turns a skip into a failure.
 //!
 //! ```
 //! fn a_capture_is_read_by_tshark() {
@@ -32,10 +32,10 @@ pub fn tool(name: &str) -> Option<Command> {
     found(search(name).map(Command::new), name)
 }
 
-/// Chromium without a window, by any of the names it is installed under.
+/// Headless Chromium, by any of the names under which it is installed.
 ///
-/// It resolves no host name, so that whatever it shows comes from the machine itself, and it writes
-/// nothing into the user's profile if the caller gives it a `--user-data-dir`.
+/// It resolves no host names, so everything that it shows comes from the machine itself. It writes nothing into the
+/// user's profile if the caller passes a `--user-data-dir`.
 ///
 /// # Panics
 ///
@@ -50,7 +50,7 @@ pub fn chromium() -> Option<Command> {
     found(command, "chromium")
 }
 
-/// Firefox without a window, by any of the names it is installed under. Nothing installs it, so that a test without it is
+/// Headless Firefox, by any of the names under which it is installed. CI does not install it, so a test without it is
 /// skipped everywhere.
 pub fn firefox() -> Option<Command> {
     let mut names = ["firefox-esr", "firefox"].into_iter();
@@ -86,8 +86,7 @@ pub fn python(packages: &[&str]) -> Option<Command> {
     found(command, &format!("Python package {}", lacks.join(", ")))
 }
 
-/// Switches of a Chromium that draws on no screen and speaks to no network. Processes of root have
-/// no sandbox to use.
+/// Switches of a Chromium without a screen and without network access. Processes of root cannot use its sandbox.
 const CHROMIUM: [&str; 6] = [
     "--headless=new",
     "--no-sandbox",
@@ -105,7 +104,7 @@ fn search(name: &str) -> Option<PathBuf> {
     paths.into_iter().find(|path| path.is_file())
 }
 
-/// `command`; its absence is said aloud, or refused if nothing may be skipped.
+/// `command`; if it is missing, prints that or fails if nothing may be skipped.
 fn found(command: Option<Command>, what: &str) -> Option<Command> {
     if command.is_none() {
         let refused = env::var_os("TAILWATER_NO_SKIP").is_some();
@@ -118,19 +117,19 @@ fn found(command: Option<Command>, what: &str) -> Option<Command> {
     command
 }
 
-/// Says that the test of this thread is skipped `because` of something that nobody can install, such as a right
-/// that the kernel of this machine does not give. It is skipped everywhere, in CI too.
+/// Reports that the test of this thread is skipped `because` of something that cannot be installed, such as a right
+/// that the kernel of this machine does not give. It is skipped everywhere, also in CI.
 pub fn skipped(because: &str) {
     skip(because, false, &mut io::stderr());
 }
 
-/// Says that the test of this thread is skipped and why, or fails it.
+/// Reports that the test of this thread is skipped and why, or fails it.
 fn skip(because: &str, refused: bool, aloud: &mut dyn Write) {
     let thread = thread::current();
     let test = thread.name().unwrap_or("a test");
     let why = format!("{test}: {because}");
     assert!(!refused, "{why}, and TAILWATER_NO_SKIP is set");
-    // A standard error that is closed hears nothing, and that is its affair.
+    // If standard error is closed, the message is lost.
     drop(writeln!(aloud, "skipped: {why}"));
 }
 
@@ -140,7 +139,7 @@ mod tests {
 
     #[test]
     fn programs_are_found_by_their_name() {
-        // Cargo runs the tests, so it is there.
+        // Cargo runs the tests, so it is installed.
         assert!(search("cargo").is_some());
         assert!(search("a-program-that-nobody-has").is_none());
     }

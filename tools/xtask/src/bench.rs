@@ -14,7 +14,7 @@ pub(crate) use commands::{
     INCREMENTAL, builds_as_counted, commands, instructions as instructions_of_commands,
 };
 
-/// Measures the event list alone, then packet-hops beside their yardstick.
+/// Measures the event list alone, then packet-hops and their reference.
 pub(crate) fn bench(repository: &Repository) -> Result<(), Failure> {
     // Its start-up time is measured too.
     run(&mut repository.cargo(&["build", "--release", "-p", "tailwater"]))?;
@@ -28,8 +28,8 @@ pub(crate) fn threads(repository: &Repository) -> Result<(), Failure> {
     run(&mut repository.cargo(&["bench", "-p", "sim", "--bench", "hops", "--", "--threads"]))
 }
 
-/// Counts the instructions of a packet-hop, which a noisy machine does not change, and compares them with
-/// the committed counts, or replaces these with `bless`.
+/// Counts the instructions of a packet-hop, which do not depend on the load of the machine, and compares them with the
+/// committed counts, or replaces these with `bless`.
 pub(crate) fn instructions(repository: &Repository, bless: bool) -> Result<(), Failure> {
     if !has_valgrind() {
         return Err(Failure(
@@ -48,8 +48,8 @@ pub(crate) fn instructions(repository: &Repository, bless: bool) -> Result<(), F
     compare(repository, &counts?, (COUNTS, HEADER), bless)
 }
 
-/// Measures what an ACK costs at a port of this machine's kernel. Returns the status of the measurement: 1 if an ACK
-/// costs too much, 3 where the machine lacks what the measurement needs.
+/// Measures the cost of an ACK at a port of this machine's kernel. Returns the status of the measurement: 1 if an ACK
+/// costs too much, 3 if the machine lacks a requirement.
 pub(crate) fn live(repository: &Repository) -> Result<ExitCode, Failure> {
     if !builds_programs() {
         eprintln!(
@@ -58,7 +58,7 @@ pub(crate) fn live(repository: &Repository) -> Result<ExitCode, Failure> {
         );
         return Ok(ExitCode::from(3));
     }
-    // What is measured runs in the kernel, so that this program need not be fast.
+    // The measured code runs in the kernel, so this program need not be fast.
     let arguments = [
         "bench",
         "--profile",
@@ -82,7 +82,7 @@ pub(crate) fn live(repository: &Repository) -> Result<ExitCode, Failure> {
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
-/// Whether this machine has what the programs for the kernel are built with.
+/// Whether this machine has the tools for building the programs for the kernel.
 pub(crate) fn builds_programs() -> bool {
     let has = |program: &str, arguments: &[&str]| {
         let mut command = Command::new(program);

@@ -1,4 +1,4 @@
-//! `cargo xtask check`: what CI runs, in the order of what fails soonest.
+//! `cargo xtask check`: the steps of CI, ordered so that likely failures come early.
 
 mod advisories;
 mod beside;
@@ -26,24 +26,24 @@ pub(crate) fn check(repository: &Repository, skip_tests: bool) -> Result<(), Fai
     let mut beside = Beside::start()?;
     follow(repository, &STEPS, &mut || beside.has_failed())?;
     beside.finish()?;
-    // Tests have the machine to themselves.
+    // The tests then have the whole machine.
     if skip_tests {
         return Ok(());
     }
     follow(repository, &[TESTS, PYTHON], &mut || false)
 }
 
-/// Runs the step that needs what the tests have compiled.
+/// Runs the step that needs the artefacts of the tests.
 pub(crate) fn check_python(repository: &Repository) -> Result<(), Failure> {
     follow(repository, &[PYTHON], &mut || false)
 }
 
-/// Runs the steps that [`check`] runs beside the others.
+/// Runs the steps that [`check`] runs in parallel with the others.
 pub(crate) fn check_beside(repository: &Repository) -> Result<(), Failure> {
     follow(repository, &BESIDE, &mut || false)
 }
 
-/// Runs steps in their order until one fails, or `stops` says that another one has.
+/// Runs steps in order until one fails, or `stops` reports a failure of another one.
 fn follow(
     repository: &Repository,
     steps: &[Step],
@@ -78,8 +78,8 @@ fn follow(
     Ok(())
 }
 
-/// Steps that take no time, and then those that build and run the tests for the kernel. These wait for the network more than
-/// they compute, so that [`BESIDE`] runs meanwhile. The command is built before the tests that start it.
+/// First steps that take no time, then those that build and run the tests for the kernel. These wait for the network
+/// more than they compute, so [`BESIDE`] runs meanwhile. The command is built before the tests that start it.
 const STEPS: [Step; 13] = [
     Step::new("format", |repository| {
         run(&mut repository.cargo(&["fmt", "--all", "--check"]))
@@ -98,7 +98,7 @@ const STEPS: [Step; 13] = [
     Step::new("English", english::check),
     Step::new("citations", cites::check),
     Step::new("generated files", docs::check),
-    // It counts what the step before has built.
+    // It counts instructions of the binary built by the previous step.
     Step {
         name: "instructions of whole commands",
         lacks: |_| {
@@ -117,7 +117,7 @@ const STEPS: [Step; 13] = [
     },
 ];
 
-/// What compiles in other profiles or waits for one core. Those in front share no folder with [`STEPS`], so that
+/// Steps that compile in other profiles or use only one core. The first ones share no folder with [`STEPS`], so that
 /// neither waits for the other.
 const BESIDE: [Step; 6] = [
     Step::new("golden digests in release", golden),
@@ -169,7 +169,7 @@ fn documentation(repository: &Repository) -> Result<(), Failure> {
     run(command.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-/// The digests that the tests check in the debug profile are the same in release.
+/// Checks that the digests which tests check in the debug profile are the same in release.
 fn golden(repository: &Repository) -> Result<(), Failure> {
     let arguments = [
         "test",

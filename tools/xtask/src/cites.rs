@@ -1,4 +1,4 @@
-//! `cargo xtask cites`: which part of which document is cited where.
+//! `cargo xtask cites`: lists where each part of a document is cited.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,8 +28,7 @@ pub(crate) fn print(repository: &Repository) -> Result<(), Failure> {
     check(repository)
 }
 
-/// Fails for a citation of a document that `docs/references.md` does not have, and where clauses and tests do
-/// not have each other.
+/// Fails for a citation of a document that is missing in `docs/references.md`, and if clauses and tests do not match.
 pub(crate) fn check(repository: &Repository) -> Result<(), Failure> {
     let known = known(repository)?;
     let unknown: Vec<String> = cited(repository)?
@@ -69,7 +68,7 @@ fn cited(repository: &Repository) -> Result<Cited, Failure> {
     let mut sources = repository.sources("rs")?;
     // Laws are C.
     sources.extend(repository.sources("h")?);
-    // The examples in this crate are no citations.
+    // The examples in this crate do not count as citations.
     let sources = sources
         .into_iter()
         .filter(|path| !path.starts_with("tools/xtask/"));
@@ -115,7 +114,7 @@ impl PartialOrd for Clause {
     }
 }
 
-/// A document, and which part of it; empty for the whole.
+/// A document and the cited part; empty for the whole document.
 #[derive(PartialEq, Eq, Debug)]
 struct Citation {
     document: String,
@@ -160,7 +159,7 @@ fn citations(comment: &str) -> Vec<Citation> {
     found
 }
 
-/// The words that say which part, after the first one, which is the document.
+/// The words that name the part, after the first word, which is the document.
 fn clause(words: &[&str]) -> String {
     let mut clause: Vec<&str> = Vec::new();
     let mut end = words.first().is_none_or(|document| !ends_open(document));
@@ -175,7 +174,7 @@ fn clause(words: &[&str]) -> String {
         clause.push(if label { raw } else { word });
         end = !label && !ends_open(raw);
     }
-    // A label without its number belongs to the sentence.
+    // A label without a number is a word of the sentence.
     while clause.last().is_some_and(|last| LABELS.contains(last)) {
         clause.pop();
     }
@@ -187,7 +186,7 @@ const LABELS: [&str; 9] = [
     "Alg.", "l.", "step", "option", "rule", "eq.", "Eq.", "Fig.", "Table",
 ];
 
-/// A word without the punctuation around it, and without what opens a remark: `DEVIATION(RCC`.
+/// A word without surrounding punctuation, and without the opening of a remark: `DEVIATION(RCC`.
 fn bare(word: &str) -> &str {
     let word = word.rsplit('(').next().unwrap_or(word);
     let word = word.trim_matches(|letter: char| !letter.is_alphanumeric() && letter != '§');

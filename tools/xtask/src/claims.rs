@@ -1,9 +1,8 @@
-//! `cargo xtask claims`: what the papers claim and what comes out, as a page of the reference.
+//! `cargo xtask claims`: the papers' claims and our results, as a page of the reference.
 //!
-//! The page needs every figure to be run, which takes far longer than the other generated pages, so
-//! `cargo xtask docs` leaves it alone and CI does not write it anew to see whether it is stale. What CI
-//! does check is that the page names exactly the claims of the catalogue, in
-//! `crates/faces/cli/tests/claims.rs`: a claim that is added, renamed or taken away makes that test fail.
+//! The page needs runs of all figures, which take far longer than other generated pages. So `cargo xtask docs` does not
+//! write it, and CI does not regenerate it. CI only checks in `crates/faces/cli/tests/claims.rs` that the page lists
+//! exactly the claims of the catalogue: a claim that is added, renamed or removed makes that test fail.
 
 mod carried;
 mod contents;
@@ -28,19 +27,21 @@ use crate::repository::{Failure, Repository, stdout};
 
 /// The sources of the page.
 pub(crate) struct Wanted<'a> {
-    /// Files that `tailwater reproduce --format json` printed; the later ones count. If there is any, nothing is run.
+    /// Files with the output of `tailwater reproduce --format json`; later ones override earlier ones. If there are
+    /// any, nothing is run.
     pub(crate) from: &'a [PathBuf],
-    /// Papers and figures to run otherwise, all if there are none. Runs are kept in `target/reproduce`, so that only
-    /// what changed is run again.
+    /// Papers and figures to run otherwise; all if there are none. Runs are kept in `target/reproduce`, so that only
+    /// changed figures are run again.
     pub(crate) chosen: &'a [String],
-    /// Whether claims are judged with random lateness of links, too.
+    /// Whether claims are also judged with random lateness of links.
     pub(crate) phase: bool,
-    /// The first of other seeds: their verdicts are compared with the page, which stays as it is.
+    /// The first of other seeds. Their verdicts are compared with the page, which is not changed.
     pub(crate) other_seeds: Option<u64>,
 }
 
-/// Writes the page. Figures that were not run keep what the page says of them, and what was tried of those that were
-/// run without causes or lateness stays as long as their files do; those whose file has changed since are said to be stale.
+/// Writes the page. Figures that were not run keep their part of the page. Figures that were run without causes or
+/// lateness keep the earlier results of these, as long as their files are unchanged. A figure whose file has changed
+/// since its run is marked as stale.
 pub(crate) fn write(repository: &Repository, wanted: &Wanted<'_>) -> Result<(), Failure> {
     let mut claims = Vec::new();
     for path in wanted.from {
@@ -72,7 +73,7 @@ pub(crate) fn write(repository: &Repository, wanted: &Wanted<'_>) -> Result<(), 
     Ok(())
 }
 
-/// The claims in a text of `tailwater reproduce`, each with the version that judged it.
+/// The claims in the output of `tailwater reproduce`, each with the version that judged it.
 fn with_version(text: &str) -> Result<Vec<Value>, Failure> {
     let wrong = |why: &str| Failure(format!("`tailwater reproduce` printed no claims: {why}"));
     let mut results: Value =
@@ -86,7 +87,7 @@ fn with_version(text: &str) -> Result<Vec<Value>, Failure> {
     Ok(claims)
 }
 
-/// Of the claims with the same name the last, in the place of the first.
+/// For claims with the same name: the last one, in the place of the first.
 fn newest(claims: Vec<Value>) -> Vec<Value> {
     let mut newest: Vec<Value> = Vec::new();
     for claim in claims {
@@ -100,9 +101,9 @@ fn newest(claims: Vec<Value>) -> Vec<Value> {
 
 const PAGE: &str = "docs/reference/claims.md";
 
-/// The command's answer for papers and figures. Its standard error is for the person waiting. Reading
-/// tables of millions of flows takes most of the time in a program in which only packets are optimised, so it is built
-/// as those that are handed out.
+/// The command's output for papers and figures; its standard error is shown to the user. Reading tables of millions of
+/// flows takes most of the time if only the packet path is optimised, so it is built with the release profile of
+/// distributed programs.
 fn reproduce(repository: &Repository, wanted: &Wanted<'_>) -> Result<String, Failure> {
     let arguments = "run --profile dist --quiet --package tailwater --bin tailwater -- reproduce --format json --out";
     let arguments: Vec<&str> = arguments.split(' ').collect();
@@ -121,7 +122,7 @@ fn reproduce(repository: &Repository, wanted: &Wanted<'_>) -> Result<String, Fai
     stdout(command.stderr(std::process::Stdio::inherit()))
 }
 
-/// The digest of a figure named `PAPER/FIGURE`, as its files are now; `None` if there is no such figure.
+/// The digest of a figure named `PAPER/FIGURE` from its current files; `None` if the figure does not exist.
 fn digest_of(repository: &Repository, name: &str) -> Option<String> {
     let (paper, figure) = name.split_once('/')?;
     figures::digest(figure, &|name| {
@@ -147,7 +148,7 @@ fn contents_of(repository: &Repository) -> Vec<(String, String)> {
     lists
 }
 
-/// The state of the repository that the page needs.
+/// Data of the repository for the page.
 struct Beside<'a> {
     /// The lists of contents of papers.
     lists: &'a Lists,
@@ -155,8 +156,8 @@ struct Beside<'a> {
     digest: &'a dyn Fn(&str) -> Option<String>,
 }
 
-/// The page: how many claims of each paper have which verdict, then its contents, and the claims figure by figure.
-/// Figures that only `kept` has stay as they are there.
+/// The page: the number of claims by verdict for each paper, then its contents, and the claims by figure. Figures that
+/// are only in `kept` are copied from it.
 fn page(claims: &[Value], mut kept: Vec<Shown>, Beside { lists, digest }: &Beside<'_>) -> String {
     let claims: Vec<&Value> = claims.iter().collect();
     for paper in distinct(&claims, "paper_name") {
@@ -227,7 +228,7 @@ fn put_head(out: &mut String) -> std::fmt::Result {
     writeln!(out, "|{}", "---|".repeat(COLUMNS.len()))
 }
 
-/// The claims of a figure with how they were judged.
+/// The claims of a figure with their verdicts.
 fn figure_text(claims: &[&Value], digest: Option<String>) -> String {
     let mut out = String::new();
     put_figure(&mut out, claims, digest).expect("writing to a string succeeds");
@@ -316,7 +317,7 @@ fn row(claim: &Value) -> String {
     row
 }
 
-/// Why a claim does not hold, or cannot be tested, and what was tried to explain it; none of one that holds.
+/// Why a claim does not hold or cannot be tested, and the causes that were tried; `None` for a claim that holds.
 fn details(claim: &Value) -> Option<String> {
     let verdict = text(&claim["verdict"]);
     if verdict == "reproduced" {
@@ -351,7 +352,7 @@ fn details(claim: &Value) -> Option<String> {
     ))
 }
 
-/// The effect of a cause on claims of the paper, with the figures if there is more than one.
+/// The effect of a cause on claims of the paper, and the figures if there are several.
 fn effect(cause: &Value) -> String {
     let (explained, broken) = (&cause["explained"], &cause["broken"]);
     let effect = format!("explains {explained}, breaks {broken}");
@@ -370,7 +371,7 @@ fn of<'a>(claims: &[&'a Value], key: &str, value: &str) -> Vec<&'a Value> {
     own.copied().collect()
 }
 
-/// The values of `key`, in the order in which they first come.
+/// The values of `key`, in order of first appearance.
 fn distinct<'a>(claims: &[&'a Value], key: &str) -> Vec<&'a str> {
     let mut values = Vec::new();
     for claim in claims {
@@ -444,14 +445,14 @@ mod tests {
         ] {
             assert!(page.lines().any(|own| own == line), "{line}\n{page}");
         }
-        // What does not hold stands first, without what was tried.
+        // Claims that do not hold come first, without the causes that were tried.
         let first = "| not reproduced | [`rcc/fig5a/missed`](#rccfig5a) | lower \\| by half (§6.2) | 19.5 % off. Cause: \
                      no decay (dctcp.g = 1: 47 %; explains 3, breaks 1 in fig5a, fig8) |\n\
                      | partly | [`rcc/fig5a/order`](#rccfig5a) | lower \\| by half (§6.2) | 19.5 % off |\n\n### rcc/fig5a\n";
         assert!(page.contains(first), "{page}");
     }
 
-    /// Nobody runs every figure to see whether the page is written as it would be now.
+    /// Regenerating the page from its own figures must not change it, because not every figure is run for a test.
     #[test]
     fn the_page_is_written_as_it_would_be_from_its_own_figures() {
         let repository = Repository::find().unwrap();
@@ -567,7 +568,7 @@ mod tests {
         let counts = "| [rcc](#rcc) | 0 | 0 / 0 / 0 | 0 / 0 / 0 | 0 | 0 / 0 / 0 | not tried | 0 | 0 | 0 | 1 |  |";
         assert!(stale.contains(counts), "{stale}");
         assert!(!stale.contains("What does not hold"), "{stale}");
-        // Of files as they were, or run again, it is current.
+        // With the old files, or after another run, it is current.
         assert_eq!(page(&[], figures(&stale), &then), written);
         let again = page(&claims, figures(&stale), &now);
         assert_eq!(again, written.replace("file then", "file now"));
@@ -601,7 +602,7 @@ mod tests {
         ] {
             assert!(after.lines().any(|own| own == line), "{line}\n{after}");
         }
-        // Once more it is still the first version that tried them.
+        // After another run it is still the first version that tried them.
         let third = page(&[claim("3")], figures(&after), &with(&same));
         assert_eq!(
             third,
@@ -609,7 +610,7 @@ mod tests {
                 .replace("Version: 2", "Version: 3")
                 .replace("| 2 |", "| 3 |")
         );
-        // With another verdict, of other files, or where they were tried anew, nothing is left of it.
+        // With another verdict, with other files, or after trying them again, nothing of it is left.
         let mut held = claim("2");
         held["verdict"] = json!("reproduced");
         let held = page(&[held], figures(&before), &with(&same));

@@ -1,8 +1,8 @@
 //! Clauses of documents as data, and the tests that prove them.
 //!
-//! A clause is a sentence of an RFC, or a line or equation of a paper, that code can violate. The lists are
-//! in the folders [`LISTS`]; a test names what it proves in a comment above it, a script anywhere:
-//! `// Clauses: RFC5681-3.2-dupack, RFC5681-3.2-inflate`.
+//! A clause is a sentence of an RFC, or a line or equation of a paper, that code can violate. The lists are in the
+//! folders [`LISTS`]. A test names the clauses that it proves in a comment above it, a script anywhere: `// Clauses:
+//! RFC5681-3.2-dupack, RFC5681-3.2-inflate`.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ const LISTS: [&str; 2] = [
 #[serde(deny_unknown_fields)]
 struct List {
     document: String,
-    /// What it is about, and which documents it has clauses of besides.
+    /// Its subject, and further documents whose clauses it contains.
     title: String,
     clause: Vec<Clause>,
 }
@@ -31,9 +31,9 @@ struct List {
 #[serde(deny_unknown_fields)]
 struct Clause {
     id: String,
-    /// Where it stands in the document; with its own document if that is another one.
+    /// Its place in the document; with the document's name if it is another one.
     section: String,
-    /// What it asks for, in our words.
+    /// Its requirement, in our words.
     text: String,
     status: Status,
     /// Why it is an exception.
@@ -47,7 +47,7 @@ enum Status {
     Exception,
 }
 
-/// A test, by the file it is in and its name there, or a script.
+/// A test, given by its file and its name there, or a script.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Proof {
     path: String,
@@ -57,8 +57,7 @@ struct Proof {
 /// Tests by the clause that they prove.
 type Proofs = BTreeMap<String, Vec<Proof>>;
 
-/// Fails for a clause that is tested by nothing, an exception without a reason or with a test, and a test of
-/// an unknown clause.
+/// Fails for a clause without a test, an exception without a reason or with a test, and a test of an unknown clause.
 pub(crate) fn check(repository: &Repository) -> Result<(), Failure> {
     let (proofs, mut wrong) = proofs(repository)?;
     wrong.extend(mistakes(&lists(repository)?, &proofs));
@@ -68,7 +67,7 @@ pub(crate) fn check(repository: &Repository) -> Result<(), Failure> {
     Err(Failure(format!("\n  {}", wrong.join("\n  "))))
 }
 
-/// How many clauses there are, in a line.
+/// The number of clauses, in one line.
 pub(crate) fn summary(repository: &Repository) -> Result<String, Failure> {
     let lists = lists(repository)?;
     let (clauses, tested) = counts(lists.iter().flat_map(|list| &list.clause));
@@ -97,12 +96,12 @@ fn lists(repository: &Repository) -> Result<Vec<List>, Failure> {
     Ok(lists)
 }
 
-/// What tests and scripts say they prove, and what is wrong with how they say it.
+/// The clauses that tests and scripts say they prove, and errors in these comments.
 fn proofs(repository: &Repository) -> Result<(Proofs, Vec<String>), Failure> {
     let mut paths = repository.sources("rs")?;
     paths.extend(repository.sources("pkt")?);
     let (mut proofs, mut wrong) = (Proofs::new(), Vec::new());
-    // The examples in this crate prove nothing.
+    // The examples in this crate do not count.
     for path in paths
         .iter()
         .filter(|path| !path.starts_with("tools/xtask/"))
@@ -133,10 +132,10 @@ fn proofs(repository: &Repository) -> Result<(Proofs, Vec<String>), Failure> {
     Ok((proofs, wrong))
 }
 
-/// How a test names the clauses that it proves.
+/// The mark before the clauses that a test proves.
 const MARK: &str = "// Clauses: ";
 
-/// The name of the test that follows, behind comments and attributes alone.
+/// The name of the test that follows after comments and attributes only.
 fn test_below<'l>(lines: &[&'l str]) -> Option<&'l str> {
     let mut is_test = false;
     for line in lines.iter().map(|line| line.trim()) {
@@ -191,7 +190,7 @@ fn mistakes(lists: &[List], proofs: &Proofs) -> Vec<String> {
     wrong
 }
 
-/// How many clauses, and how many of them are tested.
+/// The number of clauses, and how many of them are tested.
 fn counts<'c>(clauses: impl Iterator<Item = &'c Clause>) -> (usize, usize) {
     clauses.fold((0, 0), |(all, tested), clause| {
         (
@@ -234,7 +233,7 @@ fn written(lists: &[List], proofs: &Proofs) -> String {
     text
 }
 
-/// Tests in a cell of the table.
+/// Tests in the notation of a table cell.
 fn told(proofs: &[Proof]) -> String {
     let one = |proof: &Proof| {
         let file = proof.path.strip_prefix("crates/").unwrap_or(&proof.path);

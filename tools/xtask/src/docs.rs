@@ -1,4 +1,4 @@
-//! `cargo xtask docs`: pages and samples that programs write.
+//! `cargo xtask docs`: generated pages and samples.
 
 use std::path::Path;
 use std::process::Command;
@@ -21,7 +21,7 @@ pub(crate) fn write(repository: &Repository) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Fails if a generated text is not what would be written now.
+/// Fails if a generated text is out of date.
 pub(crate) fn check(repository: &Repository) -> Result<(), Failure> {
     let stale = |page: &Page| {
         !repository
@@ -42,7 +42,7 @@ pub(crate) fn check(repository: &Repository) -> Result<(), Failure> {
     )))
 }
 
-/// A file and what should be in it.
+/// A file and its expected content.
 struct Page {
     /// Path from the root.
     path: String,
@@ -80,7 +80,7 @@ fn pages(repository: &Repository) -> Result<Vec<Page>, Failure> {
     Ok(pages)
 }
 
-/// The file at `path` with `text` as its generated part called `part`.
+/// The file at `path` with `text` as its generated part `part`.
 fn within(repository: &Repository, path: &str, part: &str, text: &str) -> Result<Page, Failure> {
     let text = with_part(&repository.read(path)?, part, text);
     Ok(Page {
@@ -115,7 +115,7 @@ fn subcommands(help: &str) -> Vec<&str> {
         .collect()
 }
 
-/// What the command prints on a terminal of 100 columns, whatever the terminal of this process.
+/// The output of the command on a terminal of 100 columns, independent of this process's terminal.
 fn print(tailwater: &Path, arguments: &[&str]) -> Result<String, Failure> {
     stdout(
         Command::new(tailwater)
@@ -130,7 +130,7 @@ fn fenced(text: &str) -> String {
     format!("```text\n{}\n```\n", lines.join("\n"))
 }
 
-/// `page` with `text` between the two markers of `part`, or the marker that is not there.
+/// `page` with `text` between the two markers of `part`, or the missing marker.
 fn with_part(page: &str, part: &str, text: &str) -> Result<String, String> {
     let begin = format!("<!-- begin of the {part}, written by `cargo xtask docs` -->\n");
     let end = format!("<!-- end of the {part} -->\n");
@@ -139,7 +139,7 @@ fn with_part(page: &str, part: &str, text: &str) -> Result<String, String> {
     Ok([head, &begin, text, &end, tail].concat())
 }
 
-/// The answer without its paragraph about cost, which no two runs share.
+/// The answer without its paragraph about cost, which differs between runs.
 fn without_cost(answer: &str) -> &str {
     answer.split("\nCost:").next().unwrap_or(answer)
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask imports`: whether files that other simulators publish load unchanged and run, and whether one with a mistake
-//! is refused with its place and a remedy.
+//! `cargo xtask imports`: checks that published files of other simulators load unchanged and run, and that a file with
+//! a mistake is refused with its place and a remedy.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use crate::repository::{Failure, Repository};
 struct Published {
     /// Owner and name.
     repository: &'static str,
-    /// How their paths in it begin and end.
+    /// The beginning and the end of their paths in it.
     begin: &'static str,
     end: &'static str,
     /// Arguments of the import.
     import: &'static [&'static str],
-    /// Settings of the run: enough to see that it starts.
+    /// Settings of the run: enough to show that it starts.
     run: &'static [&'static str],
 }
 
@@ -132,7 +132,7 @@ const PUBLISHED: [Published; 16] = [
     Published {
         repository: "astra-sim/astra-sim",
         begin: "examples/workload/microbenchmarks/all_",
-        // The others of a folder are read with it.
+        // The other files of the folder are read together with it.
         end: ".0.et",
         import: &[],
         run: BRIEF,
@@ -141,15 +141,15 @@ const PUBLISHED: [Published; 16] = [
 
 /// Flows start at 10 ms.
 const BRIEF: &[&str] = &["run.duration=11ms"];
-/// Flows for a network that comes without any.
+/// Flows for a network that has none.
 const FEW: &[&str] = &[
     "workload.kind=pairs",
     "workload.senders=2",
     "workload.size=30KB",
 ];
 
-/// Imports and runs every published file below `folder`, which has a folder OWNER/NAME for each repository; then each with
-/// a mistake in it.
+/// Imports and runs every published file below `folder`, which has a folder OWNER/NAME for each repository; then
+/// imports each with a mistake in it.
 pub(crate) fn run(repository: &Repository, folder: &Path) -> Result<(), Failure> {
     let built = repository.built(&["build", "--release", "--package", "tailwater"])?;
     let program = built
@@ -176,10 +176,10 @@ pub(crate) fn run(repository: &Repository, folder: &Path) -> Result<(), Failure>
             path.starts_with(published.begin) && path.ends_with(published.end)
         });
         files.sort();
-        // The first entry that fits a file is its own.
+        // A file belongs to the first entry that fits it.
         files.retain(|file| !done.contains(file));
         let (begin, end) = (published.begin, published.end);
-        // A whole name ends as it has to.
+        // A full name needs no wildcard.
         let rest = if begin.ends_with(end) { "" } else { "*" };
         let end = if rest.is_empty() { "" } else { end };
         let name = format!("{}/{begin}{rest}{end}", published.repository);
@@ -204,10 +204,10 @@ pub(crate) fn run(repository: &Repository, folder: &Path) -> Result<(), Failure>
     Err(Failure(wrong.join("\n")))
 }
 
-/// The program under trial and its folders.
+/// The tested program and its folders.
 struct Trial {
     program: PathBuf,
-    /// The program runs here and writes here; emptied before each import.
+    /// The program's working folder, emptied before each import.
     scratch: PathBuf,
     /// Files with mistakes.
     copies: PathBuf,
@@ -223,7 +223,7 @@ impl Trial {
         let Some(next) = next.strip_prefix("tailwater run ") else {
             return Ok(Some(format!("{name} does not load: {}", said(&imported))));
         };
-        // A command for a network names a trace that the user has.
+        // A command for a network contains a trace of the user.
         let words = next.split(" --set workload.kind=trace").next();
         let script = format!("exec \"$0\" run {} \"$@\"", words.unwrap_or(next));
         let mut command = Command::new("sh");
@@ -257,7 +257,7 @@ impl Trial {
     }
 
     fn import(&self, file: &Path, arguments: &[&str]) -> Result<Output, Failure> {
-        // Without a name for it the command writes a new file here, and replaces none.
+        // Without an output name the command writes a new file here, and does not replace one.
         fs::remove_dir_all(&self.scratch)
             .and_then(|()| fs::create_dir_all(&self.scratch))
             .map_err(|error| Failure::file("empty", &self.scratch, &error))?;
@@ -268,8 +268,8 @@ impl Trial {
     }
 }
 
-/// A file with a mistake, and the place that its refusal has to name. The third line of text has another last word; a file
-/// that is no text ends early.
+/// A file with a mistake, and the place that its refusal must name. In a text the last word of the third line is
+/// changed; another file is cut.
 fn mutilated(bytes: &[u8]) -> (Vec<u8>, Vec<String>) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return (bytes[..bytes.len() / 2].to_vec(), vec!["byte ".to_owned()]);
@@ -289,7 +289,7 @@ fn mutilated(bytes: &[u8]) -> (Vec<u8>, Vec<String>) {
     (lines.join("\n").into_bytes(), place)
 }
 
-/// Everything that a program said, on one line.
+/// The whole output of a program, on one line.
 fn said(output: &Output) -> String {
     let text = [&output.stdout[..], &output.stderr[..]].concat();
     let text = String::from_utf8_lossy(&text);
@@ -304,7 +304,7 @@ fn output(command: &mut Command) -> Result<Output, Failure> {
         .map_err(|error| Failure::file("start", &program, &error))
 }
 
-/// Every file below `folder`; none if it is not there.
+/// Every file below `folder`; none if it does not exist.
 fn find(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
     if !folder.is_dir() {
         return Ok(());

@@ -1,8 +1,8 @@
 //! The chores of this repository: `cargo xtask <command>`.
 //!
-//! It depends on no other crate of the workspace but `figures`, which stands alone and reads the files of figures, so that the
-//! chores run while the others do not compile; what it needs to know of them it asks Cargo, their sources or the programs
-//! built from them.
+//! It depends on no other crate of the workspace except `figures`, which has no dependencies in it and reads the files
+//! of figures. So these commands run even if the other crates do not compile. They get facts about the other crates
+//! from Cargo, from sources or from built programs.
 
 #![expect(
     clippy::print_stdout,
@@ -245,13 +245,14 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
     done.map(|()| ExitCode::SUCCESS)
 }
 
-/// Runs the program that builds the site: it is apart because the other chores need not wait for it.
+/// Runs the program that builds the site. It is separate, so that the other commands do not wait for it to be compiled.
 fn book(repository: &Repository, open: bool) -> Result<(), Failure> {
     let mut command = repository.cargo(&["run", "--quiet", "--package", "book", "--"]);
     run(command.args(open.then_some("--open")))
 }
 
-/// Runs the program that compares: it simulates, and the other chores need not wait for it. Its status is the chore's.
+/// Runs the program that compares. It is separate because it simulates, and the other commands need not wait for it to
+/// be compiled. Its exit status is returned.
 fn compare(repository: &Repository, oracle: Oracle) -> Result<ExitCode, Failure> {
     let Oracle::Linux { options } = oracle;
     let mut command = repository.cargo(&["run", "--quiet", "--package", "oracle", "--"]);

@@ -26,7 +26,7 @@ pub(crate) fn new_scheme(repository: &Repository, name: &str) -> Result<(), Fail
 
 const REGISTRY: &str = "crates/core/schemes/src/lib.rs";
 
-/// Why `name` is no name: it is a module, a group of settings and a word of the command line.
+/// Why `name` is not possible. It becomes a module, a group of settings and a word of the command line.
 fn objection(name: &str) -> Option<&'static str> {
     let letter = |byte: u8| byte.is_ascii_lowercase();
     let mut bytes = name.bytes();
@@ -52,7 +52,7 @@ const RESERVED: &[&str] = &[
     "yield",
 ];
 
-/// The registry with `pub mod NAME;` in its sorted place and a sender at the end of the list.
+/// The registry with `pub mod NAME;` at its sorted place and a sender at the end of the list.
 fn register(text: &str, name: &str) -> Result<String, Failure> {
     let strange = || {
         Failure(format!(

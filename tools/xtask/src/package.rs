@@ -1,7 +1,7 @@
-//! `cargo xtask package`: everything that is handed out to people who have no toolchain, with checksums.
+//! `cargo xtask package`: everything for users without a toolchain, with checksums.
 //!
-//! Cargo, Zig and the packaging programs of the distributions do the work. Whatever this machine lacks leaves out what
-//! needs it, aloud; a kind of package that is asked for by name is made, or ends in an error.
+//! Cargo, Zig and the packaging programs of the distributions do the work. A package whose tools this machine lacks is
+//! left out with a message; a kind of package that is requested by name is made, or ends in an error.
 
 mod debian;
 mod fedora;
@@ -45,7 +45,7 @@ pub(crate) enum Kind {
     Site,
 }
 
-/// Makes these kinds, or all if none is named, for these processors, or for that of this machine.
+/// Makes these kinds, or all if none is named, for these processors, or for this machine's processor.
 pub(crate) fn package(
     repository: &Repository,
     kinds: &[Kind],
@@ -95,7 +95,7 @@ pub(crate) fn package(
 #[derive(Clone, Copy)]
 struct Order {
     kind: Kind,
-    /// For which processor, if that makes a difference.
+    /// The processor, if the package depends on it.
     processor: Option<Processor>,
 }
 
@@ -176,7 +176,7 @@ impl Shelf<'_> {
         Ok(())
     }
 
-    /// Makes a package that has the programs.
+    /// Makes a package that contains the programs.
     fn with_programs(&mut self, kind: Kind, processor: Processor) -> Result<Vec<PathBuf>, Failure> {
         let workshop = self.workshop;
         let here = Processor::here().expect("it was asked for before");
@@ -202,7 +202,7 @@ impl Shelf<'_> {
         Ok(vec![package])
     }
 
-    /// The programs for a processor, built once, and the bill of their parts beside the packages.
+    /// The programs for a processor, built once, and their bill of materials beside the packages.
     fn programs(&mut self, processor: Processor) -> Result<Programs, Failure> {
         if let Some(programs) = self.programs.get(processor.name()) {
             return Ok(programs.clone());
@@ -264,7 +264,7 @@ fn dashboard(workshop: &Workshop<'_>) -> Result<PathBuf, Failure> {
     Ok(file)
 }
 
-/// The documentation, whose links the program that builds it has checked.
+/// The documentation. The program that builds it has checked its links.
 fn site(workshop: &Workshop<'_>) -> Result<PathBuf, Failure> {
     let mut book = workshop
         .repository

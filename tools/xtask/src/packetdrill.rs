@@ -1,4 +1,4 @@
-//! `cargo xtask packetdrill`: what becomes of public scripts, as a page.
+//! `cargo xtask packetdrill`: the results of public scripts, as a page.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,10 +7,10 @@ use std::process::Command;
 use crate::repository::{Failure, Repository, stdout};
 
 const PAGE: &str = "docs/reference/packetdrill.md";
-/// What is known of scripts that differ: group and name, and the mechanism that is missing.
+/// Known reasons of scripts that differ: group and name, and the missing mechanism.
 const REASONS: &str = "crates/live/packetdrill/reasons.toml";
 
-/// Runs the scripts below `folder`, prints what became of them and writes the page.
+/// Runs the scripts below `folder`, prints the results and writes the page.
 pub(crate) fn write(repository: &Repository, folder: &Path) -> Result<(), Failure> {
     if !folder.is_dir() {
         return Err(Failure(format!(
@@ -55,7 +55,8 @@ struct ScriptResult<'l> {
     stop: &'l str,
 }
 
-/// A line of the program: group, name, what the script lacks and where it stopped, with tabs between.
+/// A line of the program: group, name, the missing feature of the script and the place where it stopped, separated by
+/// tabs.
 fn outcome<'l>(line: &'l str, reasons: &'l BTreeMap<String, String>) -> Option<ScriptResult<'l>> {
     let mut cells = line.splitn(4, '\t');
     let (group, name) = (cells.next()?, cells.next()?);
@@ -70,7 +71,7 @@ fn outcome<'l>(line: &'l str, reasons: &'l BTreeMap<String, String>) -> Option<S
     })
 }
 
-/// Groups whose mechanisms are those of the simulator; the others are of calls and options of sockets.
+/// Groups about mechanisms of the simulator; the others are about calls and options of sockets.
 const GROUPS: [&str; 11] = [
     "slow_start",
     "cubic",

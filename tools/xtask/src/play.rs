@@ -1,5 +1,5 @@
-//! The program inside the pages of `tailwater explore`: built from the sources, and committed, so that nobody else
-//! needs Clang and the target.
+//! The program inside the pages of `tailwater explore`. It is built from the sources and committed, so that other
+//! developers do not need Clang and the target.
 
 mod measure;
 
@@ -11,8 +11,8 @@ use zopfli::{Format, Options};
 
 use crate::repository::{Failure, Repository, run};
 
-/// Builds the program, writes it beside the crate `play`, and compares what it answers with what this machine's own
-/// program does.
+/// Builds the program, writes it beside the crate `play`, and compares its answers with those of this machine's native
+/// program.
 pub(crate) fn write(repository: &Repository) -> Result<(), Failure> {
     let program = packed(repository)?;
     let file = repository.path(PROGRAM);
@@ -24,8 +24,8 @@ pub(crate) fn write(repository: &Repository) -> Result<(), Failure> {
     run(&mut repository.cargo(&["test", "--package", "play", "--lib", "program"]))
 }
 
-/// Builds the program and compares it with the committed one by the digests and numbers of their answers: both have to
-/// give those of this machine's own program, in every scenario of a page and in 10,000 random states of it.
+/// Builds the program and compares it with the committed one by the digests and numbers of their answers. Both must
+/// match this machine's native program, in every scenario of a page and in 10,000 random states of it.
 pub(crate) fn check(repository: &Repository) -> Result<(), Failure> {
     let built = repository.path("target/play.wasm.gz");
     put(&built, &packed(repository)?)?;
@@ -40,7 +40,7 @@ pub(crate) fn check(repository: &Repository) -> Result<(), Failure> {
         test.env("TAILWATER_PLAY_PROGRAM", program);
         run(test.env("TAILWATER_PLAY_STATES", "10000"))?;
     }
-    // The guide says how many panels of papers a page draws.
+    // The guide states how many panels of papers a page draws.
     let mut test = repository.cargo(&["test", "--package", "play", "--lib", "panel"]);
     run(test.env("TAILWATER_PLAY_PANELS", "1"))
 }
@@ -50,7 +50,7 @@ pub(crate) fn measure(repository: &Repository) -> Result<(), Failure> {
     measure::measure(repository)
 }
 
-/// The program of these sources, as small as it gets and compressed.
+/// The program of these sources, as small as possible and compressed.
 fn packed(repository: &Repository) -> Result<Vec<u8>, Failure> {
     let flags = format!("target.{TARGET}.rustflags = [\"--cfg\", \"page\"]");
     let arguments = [
@@ -80,8 +80,8 @@ fn packed(repository: &Repository) -> Result<Vec<u8>, Failure> {
     Ok(packed)
 }
 
-/// Writes a program to `ordered`, its functions in the order of their names: those of one generic function are alike, and
-/// compress well only beside each other.
+/// Writes a program to `ordered` with its functions sorted by name. The instances of a generic function are similar,
+/// and only compress well side by side.
 fn order(program: &Path, ordered: &Path) -> Result<(), Failure> {
     let mut command = Command::new("wasm-opt");
     command.arg("--debuginfo").arg(program);
@@ -98,7 +98,7 @@ fn put(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
         .map_err(|error| Failure(format!("cannot write {}: {error}", file.display())))
 }
 
-/// The version of the simulator that the program says it is of.
+/// The simulator version that the program reports.
 fn version(repository: &Repository, program: &Path) -> Result<String, Failure> {
     let folder = "crates/faces/play";
     let mut node = Command::new("node");
@@ -121,7 +121,7 @@ fn version(repository: &Repository, program: &Path) -> Result<String, Failure> {
         .ok_or_else(|| Failure(format!("the program says no version: {answer}")))
 }
 
-/// A program without the sections that are for people, such as names of functions; none if it is no program.
+/// A program without custom sections, such as names of functions; `None` if it is no program.
 fn without_names(program: &[u8]) -> Option<Vec<u8>> {
     let mut small = program.get(..HEADER)?.to_vec();
     let mut rest = &program[HEADER..];

@@ -1,8 +1,7 @@
-//! The Python package: put together, tested and checked for types, where there is Python.
+//! The Python package: assembled, tested and type-checked, if there is Python.
 //!
-//! Cargo builds the extension module, in the profile of the tests and with everything that these have compiled
-//! already; what maturin adds is packaging. The package lies in a folder of the target directory, ready to be
-//! imported.
+//! Cargo builds the extension module in the profile of the tests, so that everything compiled for them is used; maturin
+//! only adds packaging. The package is assembled in a folder of the target directory, ready to be imported.
 
 use std::env;
 use std::ffi::OsString;
@@ -13,7 +12,7 @@ use std::thread;
 
 use crate::repository::{Failure, PROGRAMS, Repository, run};
 
-/// What the tests of the package import, and what checks its types.
+/// The modules that the tests import, and the type checkers.
 const MODULES: [&str; 11] = [
     "pytest",
     "mypy",
@@ -28,7 +27,7 @@ const MODULES: [&str; 11] = [
     "ipykernel",
 ];
 
-/// What this machine lacks, if it lacks something.
+/// A missing requirement of this machine, if there is one.
 pub(crate) fn lacks() -> Option<&'static str> {
     let mut command = Command::new(python());
     command.args(["-c", &format!("import {}", MODULES.join(", "))]);
@@ -39,7 +38,7 @@ pub(crate) fn lacks() -> Option<&'static str> {
     )
 }
 
-/// Builds the package, runs its tests, and checks its types and its stubs meanwhile: each takes one core.
+/// Builds the package, runs its tests, and meanwhile checks its types and its stubs. Each takes one core.
 pub(crate) fn check(repository: &Repository) -> Result<(), Failure> {
     let package = Package::build(repository)?;
     let (tested, typed) = thread::scope(|scope| {
@@ -63,7 +62,7 @@ fn check_types(repository: &Repository, package: &Package) -> Result<(), Failure
         .arg(package.folder.join("tailwater")))
 }
 
-/// Runs what takes its time: the tests of the package with all their repetitions, those alone that have some.
+/// Runs the slow tests: those tests of the package that have repetitions, with all of them.
 pub(crate) fn trust(repository: &Repository) -> Result<(), Failure> {
     if let Some(lack) = lacks() {
         return Err(Failure(lack.to_owned()));
@@ -74,7 +73,7 @@ pub(crate) fn trust(repository: &Repository) -> Result<(), Failure> {
     run(pytest.args(["--durations=10", "-m", "trust", "python/tests"]))
 }
 
-/// The interpreter itself, not what finds it.
+/// The path of the interpreter itself, not of a launcher.
 fn interpreter() -> Result<OsString, Failure> {
     let mut command = Command::new(python());
     let printed = command
@@ -85,7 +84,7 @@ fn interpreter() -> Result<OsString, Failure> {
     Ok(OsString::from(path.trim()))
 }
 
-/// The package as it would be installed, and the command from the same sources.
+/// The package as installed, and the command from the same sources.
 struct Package {
     folder: PathBuf,
     command: PathBuf,
@@ -93,7 +92,7 @@ struct Package {
 
 impl Package {
     fn build(repository: &Repository) -> Result<Self, Failure> {
-        // The extension module is a library. With the programs beside it features are those of the tests, so that
+        // The extension module is a library. If the programs are built with it, the features are those of the tests, so
         // nothing is compiled twice.
         run(&mut repository.cargo(&[&PROGRAMS[..], &["--lib"]].concat()))?;
         let metadata = repository.metadata(&["--no-deps"])?;
@@ -107,7 +106,7 @@ impl Package {
         );
         let folder = target.join("python-package");
         let package = folder.join("tailwater");
-        // What is no longer among the sources must not stay.
+        // Files that are no longer among the sources must be removed.
         drop(fs::remove_dir_all(&package));
         copy(&repository.path("python/tailwater"), &package)?;
         let ending = if cfg!(windows) { "pyd" } else { "abi3.so" };
@@ -120,7 +119,7 @@ impl Package {
         })
     }
 
-    /// A module of Python with the package beside it.
+    /// A module of Python with the package on its path.
     fn python(&self, repository: &Repository, module: &str) -> Command {
         let mut command = Command::new(python());
         command

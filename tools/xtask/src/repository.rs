@@ -7,7 +7,7 @@ use std::{env, fs, io};
 
 use serde_json::Value;
 
-/// Why a chore failed, for the person who started it.
+/// Why a command failed, for the user who started it.
 #[derive(Debug)]
 pub(crate) struct Failure(pub(crate) String);
 
@@ -66,7 +66,7 @@ impl Repository {
         self.below(&["crates", "tools"], extension)
     }
 
-    /// The pages that people write: the guide, the concepts, and those at the root.
+    /// The handwritten pages: the guide, the concepts, and those at the root.
     pub(crate) fn pages(&self) -> Result<Vec<String>, Failure> {
         let mut pages = self.below(&["docs"], "md")?;
         pages.retain(|page| !page.starts_with("docs/reference/"));
@@ -106,8 +106,8 @@ impl Repository {
         command
     }
 
-    /// What Cargo knows of the packages: those of the workspace, and with `arguments` that say nothing else
-    /// also every one from outside that the lock file names.
+    /// Cargo's metadata about packages: those of the workspace and, unless `arguments` exclude them, all third-party
+    /// ones in the lock file.
     pub(crate) fn metadata(&self, arguments: &[&str]) -> Result<Value, Failure> {
         let mut command = self.cargo(&["metadata", "--format-version", "1"]);
         let text = stdout(command.args(arguments))?;
@@ -115,8 +115,9 @@ impl Repository {
             .map_err(|error| Failure(format!("cargo metadata is not JSON: {error}")))
     }
 
-    /// A program or an example of the workspace, built as the tests build it. All programs are: where only some are, Cargo
-    /// compiles most crates from outside once more, as none of those uses what macros use.
+    /// A program or an example of the workspace, built as the tests build it. All programs are built together: if only
+    /// some were, Cargo would compile most third-party crates again, because the crates that macros use would get other
+    /// features.
     pub(crate) fn program(&self, name: &str) -> Result<PathBuf, Failure> {
         let built = self.built(&PROGRAMS)?;
         let found = built
@@ -187,7 +188,7 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     Err(Failure(format!("`{}` failed ({status})", line(command))))
 }
 
-/// Runs `command`, whose status is passed on: it says itself what went wrong.
+/// Runs `command` and returns its status; it reports errors itself.
 pub(crate) fn status(command: &mut Command) -> Result<ExitCode, Failure> {
     let status = command
         .status()
@@ -196,7 +197,7 @@ pub(crate) fn status(command: &mut Command) -> Result<ExitCode, Failure> {
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
-/// What `command` prints on standard output.
+/// The standard output of `command`.
 pub(crate) fn stdout(command: &mut Command) -> Result<String, Failure> {
     let output = command
         .output()
@@ -216,7 +217,7 @@ fn not_started(command: &Command, error: &io::Error) -> Failure {
     Failure(format!("`{}` did not start: {error}", line(command)))
 }
 
-/// The command as one would type it.
+/// The command as a user would type it.
 fn line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words

@@ -1,7 +1,7 @@
-//! `cargo xtask screenshots`: the pictures of reports that the guide shows.
+//! `cargo xtask screenshots`: the pictures of reports in the guide.
 //!
-//! Chromium opens the reports without a window and draws them. It makes no window narrower than 500
-//! pixels, so each report is framed by a page of the wanted size, as a phone would frame it.
+//! Headless Chromium opens the reports and draws them. It makes no window narrower than 500 pixels, so each report is
+//! in a frame of the wanted size on a page, which looks as on a phone.
 
 pub(crate) mod browser;
 mod exploring;
@@ -60,7 +60,7 @@ pub(crate) fn draw(repository: &Repository) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs by the name of their folder; the guide shows these commands.
+/// Runs by the name of their folder, with their commands from the guide.
 const RUNS: [(&str, &str); 4] = [
     ("incast", "run incast"),
     ("collateral", "run collateral"),
@@ -75,7 +75,7 @@ const RUNS: [(&str, &str); 4] = [
     ),
 ];
 
-/// The figures that the guide draws: the name of the picture, the folder of the run, and the figure with its options.
+/// The figures of the guide: the name of the picture, the folder of the run, and the figure with its options.
 const FIGURES: [(&str, &str, &[&str]); 2] = [
     ("cdf", "incast", &["fct-cdf-100-senders", "--log-x"]),
     ("collateral", "collateral", &["fct-a-to-bcd-slowest-flow"]),
@@ -145,11 +145,11 @@ const SHOTS: [Shot; 6] = [
     },
 ];
 
-/// Where the guide has its pictures.
+/// The folder of the guide's pictures.
 const IMAGES: &str = "docs/guide/images";
-/// A page of several pictures should still open at once.
+/// A page with several pictures should still open at once.
 const MAX_BYTES: u64 = 300_000;
-/// The same for an animated one.
+/// The same for an animated picture.
 const MAX_RECORDING: u64 = 1_500_000;
 
 fn take(shot: &Shot, chromium: &str, folder: &Path, picture: &Path) -> Result<(), Failure> {
@@ -170,6 +170,6 @@ fn take(shot: &Shot, chromium: &str, folder: &Path, picture: &Path) -> Result<()
     command.arg(option("--user-data-dir", &folder.join("profile")));
     command.arg(option("--screenshot", picture));
     command.arg(option("file", &frame).replacen('=', "://", 1));
-    // Chromium writes about the machine it runs on; the text matters only if it fails.
+    // Chromium prints warnings about its machine; the output only matters if it fails.
     stdout(&mut command).map(drop)
 }

@@ -7,8 +7,8 @@ use std::process::Command;
 
 use crate::repository::{Failure, Repository};
 
-/// Runs two flows over every graph file below `folder` and prints what became of them: as they are, and of those that are
-/// refused the largest connected part.
+/// Runs two flows over every graph file below `folder` and prints the results: of the whole graph and, if it is
+/// refused, of its largest connected part.
 pub(crate) fn run(repository: &Repository, folder: &Path) -> Result<(), Failure> {
     let files = files(folder)?;
     if files.is_empty() {
@@ -47,7 +47,7 @@ pub(crate) fn run(repository: &Repository, folder: &Path) -> Result<(), Failure>
 /// What became of a file.
 enum GraphResult {
     Simulates,
-    /// Its largest part does; why the whole does not.
+    /// Only its largest part simulates; with the reason for the whole.
     LargestPart(String),
     Refused(String),
 }
@@ -82,7 +82,7 @@ impl Counts {
     }
 }
 
-/// A reason without the numbers and names of its file, so that equal ones are counted together.
+/// A reason without the numbers and names of its file, so that equal reasons are counted together.
 fn kind(reason: &str) -> String {
     // Names are in quotes; a path ends at the first comma or colon.
     let quoted = reason.split('"').enumerate();
@@ -125,7 +125,7 @@ fn refusal(program: &Path, file: &Path, part: &str) -> Result<Option<String>, Fa
         return Ok(None);
     }
     let text = String::from_utf8_lossy(&output.stderr);
-    // The first paragraph of a diagnostic, whose lines continue behind a bar.
+    // The first paragraph of a diagnostic; its continuation lines begin with a bar.
     let lines = text.lines().map(str::trim);
     let first = lines.skip_while(|line| !line.starts_with("x "));
     let message = first.take_while(|line| line.starts_with("x ") || line.starts_with('|'));

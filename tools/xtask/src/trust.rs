@@ -1,4 +1,4 @@
-//! `cargo xtask trust`: checks that are too long for every day, most of them tests that are ignored otherwise.
+//! `cargo xtask trust`: checks that take too long for every day. Most of them are ignored tests.
 
 use clap::Subcommand;
 
@@ -56,7 +56,7 @@ impl Trust {
                     "over_200_seeds_no_scheme_depends_on_the_origin_or_the_unit_of_time",
                 ],
             ),
-            // One after the other, as one of them takes all cores away from the others.
+            // One after the other, because one of them uses all cores.
             Self::Threads => ignored(
                 &["--release", "-p", "sim", "--lib"],
                 &["divided::", "--test-threads=1"],

@@ -1,5 +1,5 @@
-//! What CONTRIBUTING.md tells the reader to do works: its blocks are applied to a copy of the
-//! repository, which is then linted, built and run, without the network.
+//! The instructions in CONTRIBUTING.md work: its blocks are applied to a copy of the repository, which is then linted,
+//! built and run, without the network.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ fn the_examples_of_the_contributing_page_are_a_scheme_a_key_a_metric_and_a_law_t
         "warnings",
     ]);
     copy.cargo(&["test", "--offline", "--quiet", "-p", "schemes", "--lib"]);
-    // What a key and a metric change in the test bed is compiled, too.
+    // The changes of a key and a metric in the test bed are compiled, too.
     copy.build(&["tailwater", "tailwater-live"]);
     let run = "run incast --scheme fixed,skeleton,cap --set workload.senders=10 --seeds 1 --format json --quiet";
     let tailwater = copy.program("tailwater");
@@ -97,7 +97,7 @@ fn a_law_can_be_attached(copy: &Copy) {
         text.contains("ACKs leave with at most a constant window"),
         "{text}"
     );
-    // Loading it wants a kernel and its loader; those of other laws are tested there.
+    // Loading it needs a kernel and its loader; other laws are tested there.
     if Command::new("clang").arg("--version").output().is_err() {
         testing::skipped("there is no clang");
         return;
@@ -130,7 +130,7 @@ fn a_crate_of_ones_own_is_built_as_the_clone_is(copy: &Copy) -> Copy {
         root: empty.join("mine"),
         target: copy.target.clone(),
     };
-    // Without these the crate would be built with whatever was published last.
+    // Without these files the crate would be built with the latest published versions.
     for file in ["Cargo.lock", "rust-toolchain.toml"] {
         assert_eq!(mine.read(file), copy.read(file), "{file}");
     }
@@ -202,7 +202,7 @@ fn a_crate_of_ones_own_adds_a_scheme_to_everything(copy: &Copy, mine: &Copy) {
     );
     assert_eq!(run(sweep).0, 0, "nothing is left to do");
 
-    // Other code is another program, whose results are not mixed with these.
+    // Changed code is another version, whose results must not be mixed with these.
     let source = member.read("src/lib.rs");
     member.write(
         "src/lib.rs",
@@ -217,7 +217,7 @@ fn a_crate_of_ones_own_adds_a_scheme_to_everything(copy: &Copy, mine: &Copy) {
     assert_eq!(status, 0, "a run without the scheme is everybody's: {text}");
 }
 
-/// Each crate of one's own compiles alone, too, with nothing but what it names.
+/// Each user crate also compiles alone, with only its own dependencies.
 #[test]
 #[ignore = "it compiles every crate from outside once more: cargo xtask trust crates"]
 fn crates_of_ones_own_compile_alone() {
@@ -281,8 +281,8 @@ fn no_lint_stops_the_build_of_a_crate_from_outside() {
 }
 
 const REGISTRY: &str = "crates/core/schemes/src/lib.rs";
-/// The folders that are copied: all that something is compiled from, since Cargo compiles a crate again each time that
-/// one of its files is missing.
+/// The folders to copy: everything that is compiled. Cargo compiles a crate again each time if one of its files is
+/// missing.
 const FOLDERS: [&str; 4] = ["crates", "tools", "examples", "experiments"];
 /// The files beside them.
 const FILES: [&str; 5] = [
@@ -293,11 +293,11 @@ const FILES: [&str; 5] = [
     "CONTRIBUTING.md",
 ];
 
-/// Arguments with which crates from outside have the features that the tests of the workspace compile them with.
+/// Arguments with which third-party crates get the features that the tests of the workspace use.
 const SHARED: [&str; 3] = ["--workspace", "--example", "reference"];
 
-/// A copy of the workspace, and the folder with its programs. Everything else that compilers write lies beside what
-/// they wrote for the workspace itself, so that crates from outside compile once for both.
+/// A copy of the workspace, and the folder with its programs. Other compiler output is shared with the workspace
+/// itself, so that third-party crates compile once for both.
 struct Copy {
     root: PathBuf,
     target: PathBuf,
@@ -334,7 +334,8 @@ impl Copy {
         Ok(())
     }
 
-    /// Does what a part of the page says, and returns which files it touches with how many lines it adds to each.
+    /// Applies the instructions of a part of the page. Returns the changed files with the number of lines added to
+    /// each.
     fn follow(&self, part: &str) -> Vec<(String, usize)> {
         let page = self.read("CONTRIBUTING.md");
         let begin = format!("<!-- ANCHOR: {part} -->\n");
@@ -367,7 +368,7 @@ impl Copy {
         fs::write(self.root.join(file), text).expect("the copy can be changed");
     }
 
-    /// The exit status of `program` in `folder`, and what it wrote to both of its outputs.
+    /// The exit status of `program` in `folder`, and both of its outputs.
     fn run(program: &Path, arguments: &[&str], folder: &Path) -> (i32, String) {
         let mut command = Command::new(program);
         let output = command.args(arguments).current_dir(folder).output();
@@ -377,8 +378,8 @@ impl Copy {
         (output.status.code().expect("an exit status"), text)
     }
 
-    /// Makes the crate `other` a member of the workspace, and returns it as such. Alone it would have most crates from
-    /// outside compiled once more, with fewer features.
+    /// Makes the crate `other` a member of the workspace, and returns it. Alone, it would compile most third-party
+    /// crates again, with fewer features.
     fn join(&self, other: &Self) -> Self {
         let name = other.root.file_name().expect("a crate has a name");
         let member = Self {
@@ -394,7 +395,7 @@ impl Copy {
             .expect("the profile is last");
         let manifest = manifest.replace("\"../../crates", "\"../../../crates");
         let name = name.to_string_lossy();
-        // Its tests by a name that no other crate has.
+        // Its tests get a name that no other crate has.
         let tests = format!(
             "[lib]\ntest = false\n\n[[test]]\nname = \"of_{name}\"\npath = \"src/lib.rs\"\n"
         );
@@ -426,8 +427,8 @@ impl Copy {
         command.env("CARGO_TARGET_DIR", &self.target);
         let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).parent();
         command.env("CARGO_BUILD_BUILD_DIR", shared.expect("a folder above"));
-        // Nothing here runs long enough for optimised code to pay for its compilation. The level of debug information is
-        // one that nobody else has: with equal profiles crates of the copy would overwrite those of the workspace.
+        // Nothing here runs long enough for optimised code to pay for its compilation. The level of debug information
+        // is unique: with equal profiles, crates of the copy would overwrite those of the workspace.
         command
             .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
             .env("CARGO_PROFILE_DEV_DEBUG", "line-directives-only");
@@ -443,8 +444,8 @@ impl Copy {
     }
 }
 
-/// The manifest of the workspace where none of its own crates is optimised: its profile says so crate by crate, which
-/// outweighs a variable. Crates from outside stay as they are, and compile once for both.
+/// The manifest of the workspace with all its own crates unoptimised. The profile sets this for each crate, which
+/// overrides a variable. Third-party crates are unchanged, so they compile once for both.
 fn without_optimisation(manifest: &str) -> String {
     let name = |line: &'_ str, table: &str| line.split_once(table).map(|(name, _)| name.to_owned());
     let lines = manifest.lines();
@@ -479,7 +480,7 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
 /// A fenced block of a Markdown page.
 struct Block {
     language: String,
-    /// The last file that the text before it names.
+    /// The last file named in the text before it.
     file: String,
     text: String,
 }
@@ -511,8 +512,8 @@ fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// The `text` of a file with the lines of `diff` that begin with `-` replaced by those that begin with `+`; the others are
-/// around them.
+/// The `text` of a file with the lines of `diff` that begin with `-` replaced by those that begin with `+`. The other
+/// lines of `diff` locate the place.
 fn apply(file: &str, text: &str, diff: &str) -> String {
     let side = |other: char| {
         let lines = diff.lines().filter(|line| !line.starts_with(other));

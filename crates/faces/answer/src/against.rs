@@ -1,4 +1,5 @@
-//! Two runs in the terminal: a sentence for each headline, the settings that differ, then every row of both.
+//! The comparison of two runs in the terminal: a sentence for each headline, the settings that differ, then every row
+//! of both.
 
 mod headline;
 
@@ -13,7 +14,7 @@ pub use headline::of_change;
 use crate::layout;
 use crate::run::amount;
 
-/// Settings, rows and the bounds that were crossed.
+/// Settings, rows and the exceeded bounds.
 ///
 /// # Panics
 /// Never: writing to memory succeeds.
@@ -78,7 +79,7 @@ fn write(
             lines.push(line(what, change));
         }
     }
-    // Without chance there are no intervals.
+    // Without randomness there are no intervals.
     if lines.iter().skip(1).all(|line| line[INTERVAL] == "-") {
         for line in &mut lines {
             line.remove(INTERVAL);
@@ -122,7 +123,7 @@ fn settings(out: &mut String, against: &Against, names: [&str; 2]) -> std::fmt::
     Ok(())
 }
 
-/// Whether a bound holds, and where not.
+/// Whether a bound holds, and the rows in which it does not.
 fn crossed(out: &mut String, against: &Against, bound: &Bound) -> std::fmt::Result {
     let beyond = against.beyond(bound);
     if beyond.is_empty() {
@@ -166,7 +167,7 @@ fn percent(change: &Change) -> String {
     )
 }
 
-/// What is told of a row: the headlines, completion times of groups, and what bounds are about.
+/// The metrics shown for a row: the headlines, completion times of groups, and the metrics of bounds.
 fn selectors(against: &Against, row: &RowPair, bounds: &[Bound]) -> Vec<Selector> {
     let usual = against.shown(row).map(|change| change.selector.clone());
     usual
@@ -197,11 +198,11 @@ fn aligned(out: &mut String, lines: &[Vec<String>]) -> std::fmt::Result {
 
 /// The place of the interval in a line.
 const INTERVAL: usize = 5;
-/// The metric that rows are sorted by.
+/// The metric by which rows are sorted.
 const TAIL: &str = "fct_p99_us";
 /// Columns of sentences.
 const WIDTH: usize = 80;
-/// Rows from which on only those that change most are shown.
+/// The number of rows from which only those with the largest changes are shown.
 const LONG: usize = 24;
-/// Rows of a long comparison that are shown.
+/// The number of rows shown in a long comparison.
 const BEST: usize = 10;

@@ -1,4 +1,4 @@
-//! What a law in the shadow decided, and whether the simulator decides so, for people.
+//! The decisions of a law in the shadow, and whether the simulator makes the same ones, for people.
 
 use protocol::{Certificate, LEAST_DECISIONS, LoggedLine};
 

@@ -78,7 +78,7 @@ pub fn verdicts(figure: &str, claims: &[Judged], more: bool) -> String {
     out
 }
 
-/// A line for each paper with how many claims it has, and how many of these have which verdict.
+/// A line for each paper with its number of claims and the number for each verdict.
 fn papers(books: &Books<'_>) -> Table {
     let mut table = layout::ruled(false);
     let verdicts = Verdict::ALL.map(|verdict| verdict.name().to_owned());
@@ -109,7 +109,7 @@ fn papers(books: &Books<'_>) -> Table {
     table
 }
 
-/// How many claims are reproduced, partly and not: `96/18/17`.
+/// The numbers of reproduced, partly reproduced and not reproduced claims: `96/18/17`.
 fn split([reproduced, partly, not, _]: [usize; Verdict::ALL.len()]) -> String {
     format!("{reproduced}/{partly}/{not}")
 }
@@ -131,7 +131,7 @@ fn claims(claims: &[Judged], styled: bool) -> Table {
     table
 }
 
-/// The claim's name, what it says, why it got its verdict, and the causes that were tried.
+/// The claim's name, its statement, the reason for its verdict, and the causes that were tried.
 fn description(judged: &Judged) -> String {
     let claim = &judged.claim;
     let mut text = format!("{}\n", claim.id);
@@ -178,7 +178,7 @@ fn reading(read: &Reading) -> String {
     format!("by {name}: {verdict}, {} ({set})", ours(&read.finding))
 }
 
-/// The verdicts of a claim that hangs on the order of events.
+/// The verdicts of a claim that depends on the order of events.
 fn order(judged: &Judged) -> String {
     let late = judged.phases.iter();
     let late = late.map(|late| {
@@ -192,7 +192,7 @@ fn order(judged: &Judged) -> String {
     format!("hangs on the order of events: {}", late.join("; "))
 }
 
-/// What came out, a number with half its 95 % interval.
+/// Our result; a number with half its 95 % interval.
 fn ours(finding: &Finding) -> String {
     let (Some(value), Some((low, high))) = (finding.value, finding.interval) else {
         return finding.ours.clone();
@@ -290,7 +290,7 @@ fn read_object(read: &Reading) -> Value {
     })
 }
 
-/// The paper's number, a range as two, or what it says in a few words.
+/// The paper's number, a range as two numbers, or its statement in a few words.
 fn paper(judged: &Judged) -> Value {
     match &judged.claim.kind {
         ClaimKind::Number(number) if number.paper.0 < number.paper.1 => json!(number.paper),

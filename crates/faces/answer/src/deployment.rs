@@ -1,4 +1,4 @@
-//! What was attached, what stands, and what works, for people.
+//! Attached laws, and the features of a machine, for people.
 
 use protocol::{AttachLine, CheckState, DetachLine, DoctorLine, SchemeSupport, StatusLine};
 use schemes::linux::{KernelLaw, Reading, attachable};
@@ -62,7 +62,7 @@ pub fn detach(all: &[DetachLine]) -> String {
     all.iter().map(one).collect()
 }
 
-/// What works; `command` asked for it, as a shell reads it.
+/// The features that work; `command` is the user's command, as a shell reads it.
 pub fn doctor(found: &DoctorLine, command: &str) -> String {
     let mut out = format!("Linux {}\n", found.kernel);
     let width = found.checks.iter().map(|check| check.name.len()).max();

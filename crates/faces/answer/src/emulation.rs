@@ -1,6 +1,6 @@
-//! Linux beside its simulation: a table, a page, and the same for programs.
+//! Linux and its simulation side by side: a table, a page, and the same for programs.
 //!
-//! The privileged program writes a line for each run as it ends ([`protocol`]). An [`Emulation`] holds all of them.
+//! The privileged program writes a line for each run when it ends ([`protocol`]). An [`Emulation`] holds all lines.
 //!
 //! ```
 //! use protocol::Line;

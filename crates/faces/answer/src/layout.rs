@@ -33,7 +33,7 @@ pub fn wrap(out: &mut String, indent: usize, width: usize, text: &str) {
     out.push('\n');
 }
 
-/// Lines of a name and what it is, aligned.
+/// Lines of a name and its description, aligned.
 pub fn pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let pairs: Vec<_> = pairs.into_iter().collect();
     let width = pairs
@@ -48,7 +48,7 @@ pub fn pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String 
     out
 }
 
-/// Lines of cells in columns behind an indent, words to the left and numbers to the right.
+/// Lines of cells in columns after an indent; words are left-aligned, numbers right-aligned.
 pub(crate) fn aligned(
     lines: &[Vec<String>],
     indent: &str,
@@ -75,7 +75,7 @@ pub(crate) fn aligned(
     out
 }
 
-/// A table whose header stands above a line.
+/// A table with a line below its header.
 pub(crate) fn ruled(styled: bool) -> Table {
     let mut table = Table::new();
     let rule = LineStyle::none().fill('-');
@@ -84,7 +84,7 @@ pub(crate) fn ruled(styled: bool) -> Table {
     table
 }
 
-/// The words of a cell that stands out.
+/// The tone of a cell that stands out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
     Good,
@@ -131,7 +131,7 @@ pub(crate) fn fix<const N: usize>(table: &mut Table, widths: [usize; N]) {
     table.set_content_arrangement(ContentArrangement::Dynamic);
     table.set_width(u16::try_from(WIDTH).unwrap_or(u16::MAX));
     table.set_constraints(widths.map(|width| {
-        // A column of padding stands behind each.
+        // Each column is followed by a column of padding.
         let width = u16::try_from(width + 1).unwrap_or(u16::MAX);
         ColumnConstraint::Absolute(Width::Fixed(width))
     }));

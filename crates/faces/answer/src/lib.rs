@@ -1,8 +1,8 @@
 //! Sentences and tables for people, and the same numbers for programs.
 //!
-//! Other crates find out: [`results`] ranks rows and judges goals, `claims` judges figures, `observed` judges a network.
-//! This one says it. So texts that name flags of the command stand here and above, and one number looks alike in every
-//! text ([`words`]).
+//! Other crates compute: [`results`] ranks rows and judges goals, `claims` judges figures, `observed` judges a network.
+//! This crate writes the texts. So texts with flags of the command are only here and in the command, and a number looks
+//! the same in every text ([`words`]).
 //!
 //! ```
 //! assert_eq!(answer::words::counted(3, "claim"), "3 claims");

@@ -1,4 +1,4 @@
-//! What was seen of a device, for people.
+//! The results of watching a device, for people.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ pub fn verdicts(seen: &[&Observation]) -> String {
     format!("{devices}: {}\n", each.join("; "))
 }
 
-/// The verdict, its evidence, and what was counted.
+/// The verdict, its evidence, and the counts.
 pub fn observed(seen: &Observation, notes: &[&str], flows: Option<&Vec<Flow>>) -> String {
     let mut out = format!(
         "{}, {} s: {}\n",
@@ -209,7 +209,7 @@ fn one(flow: &Flow) -> String {
     )
 }
 
-/// Three digits that count, with their unit.
+/// Three significant digits, with their unit.
 pub(super) fn time(seconds: f64) -> String {
     let (value, unit) = match seconds {
         seconds if seconds >= 1.0 => (seconds, "s"),

@@ -1,4 +1,4 @@
-//! What a model says of what was observed, for people.
+//! The prediction of a model for an observed network, for people.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -8,8 +8,8 @@ use observed::{Command, Deviation, Observation, Predicted, Prediction, RankedBy,
 use crate::observation::time;
 use crate::words::{counted, grouped, three_digits};
 
-/// Whether to believe the model, then every cure by what it gains, which of them to try and how, and where the
-/// scenario, its run and its report are.
+/// Whether to believe the model; every cure with its gain; which cures to try and how; and the paths of the scenario,
+/// its run and its report.
 pub fn predicted(
     seen: &Observation,
     prediction: &Prediction,
@@ -25,7 +25,7 @@ pub fn predicted(
     )
 }
 
-/// What the model says of today, beside what was seen.
+/// The model of today's network, beside the observation.
 fn model(seen: &Observation, said: &Prediction, scenario: &Path) -> String {
     let part = if said.flows == seen.flows {
         String::new()
@@ -90,7 +90,7 @@ fn of(said: &Prediction, times: &Times) -> String {
     )
 }
 
-/// Each measure that does not fit, with how far it is off.
+/// Each measure that does not fit, with its deviation.
 fn misfits(said: &Prediction) -> Vec<String> {
     let measure = |name: &str, apart: &Deviation, (fewer, more): (&str, &str)| {
         let way = if apart.model < apart.observed {
@@ -190,8 +190,8 @@ fn cures(said: &Prediction) -> String {
     rows.iter().map(line).collect()
 }
 
-/// The best cures that gain more than the model errs, each with its commands and what it would gain, and where nothing
-/// that can be attached here does.
+/// The best cures that gain more than the model's error, each with its commands and its gain; or, if no cure can be
+/// attached here, where it can.
 fn advice(seen: &Observation, said: &Prediction) -> String {
     let mut out = String::new();
     if !said.fits {
@@ -216,7 +216,7 @@ fn advice(seen: &Observation, said: &Prediction) -> String {
         )
         .expect("a text takes everything");
     }
-    // What can be attached here is told in any case.
+    // Cures that can be attached here are always listed.
     let first: Vec<_> = said.advised().take(MOST_SAID).collect();
     let is_told = first.iter().any(|cure| cure.is_attached_here());
     let here = said
@@ -231,7 +231,7 @@ fn advice(seen: &Observation, said: &Prediction) -> String {
     out
 }
 
-/// What would help where no command does.
+/// The cure that would help if there is no command for it.
 fn elsewhere(said: &Prediction) -> String {
     match said.elsewhere() {
         Some(cure) => format!(
@@ -243,7 +243,7 @@ fn elsewhere(said: &Prediction) -> String {
     }
 }
 
-/// How to try one cure, and what the model expects of it.
+/// How to try one cure, and its effect in the model.
 fn tried(said: &Prediction, cure: &Predicted) -> String {
     let mut out = format!("try it: {}\n", cure.name);
     let mut line = |text: String| writeln!(out, "  {text}").expect("a text takes everything");
@@ -282,7 +282,7 @@ fn tried(said: &Prediction, cure: &Predicted) -> String {
     out
 }
 
-/// What is waited for, with its name.
+/// The waiting time by which cures are ranked, with its name.
 fn waited(said: &Prediction, seconds: f64) -> String {
     format!("{} {}", name(said.waited), time(seconds))
 }
@@ -300,9 +300,9 @@ fn factor(times: f64) -> String {
     format!("{} times", three_digits(times))
 }
 
-/// With fewer flows the 99th percentile is that of a few.
+/// With fewer flows the 99th percentile depends on a few.
 const MANY: u64 = 1_000;
-/// Cures of which commands are said; all are in JSON.
+/// The most cures whose commands are shown; JSON has all.
 const MOST_SAID: usize = 3;
 
 #[cfg(test)]
@@ -320,7 +320,7 @@ mod tests {
         }
     }
 
-    /// A port of 200 Mbit/s with 96 KB of room, before which 24 containers of other machines send.
+    /// A port of 200 Mbit/s with a limit of 96 KB, to which 24 containers of other machines send.
     fn seen() -> Observation {
         Observation {
             device: "p1".to_owned(),
@@ -362,7 +362,7 @@ mod tests {
         (0..1_200).map(answer).collect()
     }
 
-    /// What a model with this median says, which has these 99th percentiles with cures, in ms, and fails with others.
+    /// The prediction of a model with this median and these 99th percentiles with cures, in ms; other cures fail.
     fn said(seen: &Observation, p50_ms: f64, cures: &[(&str, f64)]) -> Prediction {
         let with = |cure: Cure| {
             let found = cures.iter().find(|(name, _)| *name == cure.name);
@@ -428,7 +428,7 @@ mod tests {
         rwndq         3.85 ms   227 ms         3  1.04
         Files: results/seen, to look at: results/seen/report.html
         "#);
-        // Of a few flows nobody knows the slowest of a hundred.
+        // With few flows, the 99th percentile is not known.
         let few = Prediction {
             flows: 300,
             judged: 300,
@@ -471,7 +471,7 @@ mod tests {
                 "elsewhere: no other cure that was simulated does either"
             ]
         );
-        // The room of a queue that nobody knows how to change.
+        // A queue for which no command changes the limit.
         let mut unknown = seen();
         unknown.queue.as_mut().expect("a queue").kind = "fq_codel".to_owned();
         let room = lines(&unknown, &[("rwndq", 227.0), ("buffer x4", 80.0)]);

@@ -24,10 +24,10 @@ use results::{Measure, Ranking, Row, RunInfo, Shared, Summary};
 
 use crate::words::{SHOWN, amount, averaged, place, rounded, time};
 
-/// What a sweep says, in sentences: what is unfinished, who leads where and by how much, and why.
+/// The answer to a sweep in sentences: unfinished flows, the leaders with their margins, and the reasons.
 ///
-/// The best scheme is compared with the next best, never with the worst, and over all points; where
-/// the runs do not tell schemes apart, it says so.
+/// The best scheme is compared with the next best, never with the worst, and over all points. If the runs do not
+/// distinguish the schemes, the answer says so.
 pub fn of_run(summary: &Summary) -> Vec<String> {
     let measure = Measure::of(summary);
     let groups = summary.groups();
@@ -49,7 +49,7 @@ pub fn of_run(summary: &Summary) -> Vec<String> {
     }
     sentences.extend(rounds::sentences(summary, &rankings));
     sentences.extend(collectives::sentence(summary));
-    // Why rows miss the goals says more than why a scheme is behind.
+    // The reason why rows miss the goals says more than the reason why a scheme is behind.
     let goals = summary.goals.as_ref();
     if compared && goals.is_none_or(|goals| goals::cause(summary, goals).is_none()) {
         let timers = cause::sentence(&rankings);
@@ -92,8 +92,8 @@ fn until(summary: &Summary) -> Option<String> {
     })
 }
 
-/// Rows in which flows with an end did not reach it, whose other numbers are about the rest: those that
-/// the simulation stopped too soon for, or those whose connection gave up.
+/// Rows in which flows with an end did not complete, so that other numbers only cover the rest: because the simulation
+/// stopped too early, or because connections gave up.
 fn incomplete(summary: &Summary, metric: &str, what: &str) -> Option<String> {
     let started = |row: &Row| -> f64 {
         let metrics = ["flows_completed", "flows_unfinished", "flows_failed"];
@@ -109,7 +109,7 @@ fn incomplete(summary: &Summary, metric: &str, what: &str) -> Option<String> {
             let place = place(row);
             let at = if place.is_empty() { "" } else { " at " };
             let flows = started(row);
-            // Flows that wait for others, as those of the next round, do not start before these end.
+            // Flows that wait for others, such as those of the next round, do not start before the others end.
             let fewer = if flows < most {
                 let fewer = averaged(most - flows, "flow");
                 format!(" ({fewer} fewer than of others had started)")
@@ -137,7 +137,7 @@ fn incomplete(summary: &Summary, metric: &str, what: &str) -> Option<String> {
     (!rows.is_empty()).then(|| format!("{what}: {shown}{more}."))
 }
 
-/// Groups, or classes of sizes, without a single flow: what is said of the others is not about them.
+/// Groups or size classes without a single flow: sentences on the others do not cover them.
 fn absent(summary: &Summary) -> Option<String> {
     let is_absent = |row: &&Row, group: &str| {
         let packets = row.estimate(Some(group), "packets");

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::layout::aligned;
 use crate::words::{counted, time};
 
-/// A table of all shards, and what they take together.
+/// A table of all shards, and their total cost.
 pub fn table(shards: &[ShardEstimate]) -> String {
     let head = [
         "shard",

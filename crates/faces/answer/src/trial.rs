@@ -103,7 +103,7 @@ pub fn settled(plan: &TrialPlan, found: &TrialResult, end: &TrialEnd) -> String 
     out
 }
 
-/// The flows left out, the packets that the law changed, and the state of the device.
+/// Left-out flows, packets changed by the law, and the state of the device.
 fn aside(plan: &TrialPlan, found: &TrialResult, end: &TrialEnd) -> Vec<String> {
     let sum = |of: fn(&TrialArm) -> u64| of(&found.on) + of(&found.off);
     let (near, old) = (sum(|arm| arm.near_switch), sum(|arm| arm.old));

@@ -3,7 +3,7 @@
 use results::{Goals, Row};
 use sim::columns::METRICS;
 
-/// What the goals are called once they have been named.
+/// The word for the goals after they have been named.
 pub(crate) fn pronoun(goals: &Goals) -> &'static str {
     if goals.goals.len() > 1 { "them" } else { "it" }
 }
@@ -19,7 +19,7 @@ pub(crate) fn place_of(set: &[(String, String)]) -> String {
     words.collect::<Vec<_>>().join(" and ")
 }
 
-/// A scheme and where its row is.
+/// A scheme and the settings of its row.
 pub(crate) fn named(row: &Row) -> String {
     match place(row) {
         at if at.is_empty() => row.scheme.clone(),
@@ -63,7 +63,7 @@ pub(crate) fn time(us: f64) -> String {
     }
 }
 
-/// A time that somebody set: without decimals that are zero.
+/// A time from a setting, without trailing zeros.
 pub(crate) fn set_time(us: f64) -> String {
     time(us).replace(".00 ", " ").replace(".0 ", " ")
 }
@@ -75,7 +75,7 @@ pub(crate) fn bytes(bytes: f64) -> String {
     }
 }
 
-/// A rate in the unit in which it has digits before its point.
+/// A rate in a unit that gives it digits before the point.
 pub(crate) fn rate(bps: f64) -> String {
     match bps {
         bps if bps >= 9.995e8 => format!("{} Gbit/s", three_digits(bps / 1e9)),
@@ -85,7 +85,7 @@ pub(crate) fn rate(bps: f64) -> String {
     }
 }
 
-/// Three digits that count of a number from 1 to 1,000.
+/// Three significant digits of a number from 1 to 1,000.
 pub(crate) fn three_digits(value: f64) -> String {
     match value {
         value if value >= 99.95 => format!("{value:.0}"),
@@ -94,7 +94,7 @@ pub(crate) fn three_digits(value: f64) -> String {
     }
 }
 
-/// Two digits of a number that may be far below 1: it is never shown as zero unless it is.
+/// Two digits of a number that may be far below 1. It is never shown as zero unless it is zero.
 fn small(value: f64) -> String {
     let (mut size, mut decimals) = (value.abs(), 0);
     while size > 0.0 && size < 9.5 && decimals < 9 {
@@ -107,8 +107,8 @@ fn small(value: f64) -> String {
     }
 }
 
-/// A value of the metric called `metric` with its unit, with enough digits to tell it from `threshold` unless both are
-/// the same.
+/// A value of the metric `metric` with its unit, with enough digits to distinguish it from `threshold`, unless both are
+/// equal.
 pub(crate) fn shown(metric: &str, value: f64, threshold: f64) -> String {
     let unit = METRICS.iter().find(|column| column.name == metric);
     let unit = unit.map_or("", |column| column.unit);
@@ -159,7 +159,7 @@ pub(crate) fn averaged(count: f64, noun: &str) -> String {
     format!("{} {noun}{plural}", rounded(count))
 }
 
-/// Whole numbers as they are, means over seeds with a decimal.
+/// Whole numbers unchanged, means over seeds with a decimal.
 pub(crate) fn rounded(count: f64) -> String {
     match count {
         count if count.fract().abs() < f64::EPSILON => format!("{count:.0}"),
@@ -205,7 +205,7 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
-/// Rows of unfinished flows that are named; more would bury the answer.
+/// The most rows with unfinished flows that are named; more would bury the answer.
 pub(crate) const SHOWN: usize = 4;
 
 #[cfg(test)]

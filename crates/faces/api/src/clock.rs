@@ -1,4 +1,4 @@
-//! The clock of the machine, which no simulation reads.
+//! The clock of the machine. No simulation reads it.
 
 use std::time::{Duration, Instant, SystemTime};
 

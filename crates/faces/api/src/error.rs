@@ -18,7 +18,7 @@ pub enum Error {
     /// The input was wrong, or a file could not be written.
     #[error(transparent)]
     Problems(#[from] Problems),
-    /// The run was stopped before its end. One that has a folder can be continued.
+    /// The run was stopped before its end. A run with a folder can be continued.
     #[error("the run was stopped before its end")]
     Stopped,
 }
@@ -29,7 +29,7 @@ impl From<Problem> for Error {
     }
 }
 
-/// A result that cannot be kept, because a disk is full or an executor failed.
+/// The error of a result that cannot be kept, because a disk is full or an executor failed.
 pub(crate) fn not_kept(cause: impl Into<String>) -> Error {
     Problem::new(cause).for_lack_of_room().into()
 }

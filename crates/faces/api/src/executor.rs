@@ -4,15 +4,14 @@ use std::sync::atomic::AtomicBool;
 
 /// Simulates points in other processes.
 pub trait Executor: Sync {
-    /// Has every job of an order done, in any order, and gives the answers of each to `keep` before it lets go
-    /// of them.
+    /// Has every job of an order done, in any order. Passes the answers of each job to `keep` before it forgets them.
     ///
     /// # Errors
-    /// Why the others cannot be done. What was kept stays kept.
+    /// Why the remaining jobs cannot be done. Kept answers stay kept.
     fn execute(&self, order: &Order<'_>, keep: KeepAnswers<'_>) -> Result<(), String>;
 }
 
-/// Keeps the answers of the job with a number, one for each of its points, or says why it cannot.
+/// Keeps the answers of the job with this number, one for each of its points; or returns why it cannot.
 pub type KeepAnswers<'a> = &'a mut (dyn FnMut(usize, &[Vec<u8>]) -> Result<(), String> + Send);
 
 /// Points that an executor is to simulate.
@@ -23,7 +22,7 @@ pub struct Order<'a> {
     pub jobs: Vec<Job>,
     /// Steps that one simulation may take.
     pub steps: u64,
-    /// Becomes true when the answers are not wanted any more.
+    /// Becomes true when the answers are no longer wanted.
     pub stop: &'a AtomicBool,
 }
 

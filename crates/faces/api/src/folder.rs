@@ -40,7 +40,7 @@ impl<'a> Destination<'a> {
         }
     }
 
-    /// Sets whether the folder may have points of the same request, and whether it has to outlast the process. A shard is
+    /// Sets whether the folder may have points of the same request, and whether it must survive the process. A shard is
     /// always [`Access::Shard`].
     #[must_use]
     pub const fn access(self, access: Access) -> Self {
@@ -54,8 +54,8 @@ impl<'a> Destination<'a> {
     }
 }
 
-/// Runs what is missing of a scenario in a folder, and makes its files: the tables, the summary, and the report if it is
-/// wanted.
+/// Runs the missing points of a scenario in a folder, and makes its files: the tables, the summary, and the report if
+/// it is wanted.
 ///
 /// ```
 /// use api::{Access, Destination, RunOptions, Scenario, run_folder};
@@ -71,8 +71,8 @@ impl<'a> Destination<'a> {
 /// ```
 ///
 /// # Errors
-/// Nothing has run if the folder holds something else. Whatever ended the run, finished points are kept. Points that fail
-/// are no error: they are in the summary of the folder.
+/// Nothing has run if the folder holds another run. Finished points are kept, however the run ended. Failed points are
+/// no error: they are listed in the summary of the folder.
 pub fn run_folder(
     scenario: &Scenario,
     to: Destination<'_>,
@@ -115,7 +115,7 @@ pub struct ShardProgress {
     pub points: usize,
 }
 
-/// Runs the points of a request's shard that are missing in a folder. [`merge`] makes a run of all shards.
+/// Runs the missing points of a request's shard in a folder. [`merge`] makes a run of all shards.
 ///
 /// # Errors
 /// See [`run_request`].
@@ -135,7 +135,7 @@ pub fn run_shard(
     })
 }
 
-/// Makes a run of shards in the folder `out`, which may be the first of theirs. Its `run.json` names `command`.
+/// Makes a run of shards in the folder `out`, which may be the first shard's folder. Its `run.json` names `command`.
 ///
 /// # Errors
 /// If points are in none of the folders, or these are of different scenarios or versions.

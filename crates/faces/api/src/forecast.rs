@@ -1,8 +1,8 @@
-//! How long simulations, and what is made from their results, are expected to take, and how much of it is left.
+//! Expected times of simulations and of the files made from their results, and the remaining time.
 //!
-//! A simulation of two packets and one of two millions are both one simulation, so that their number foretells
-//! nothing. Everything that takes time has an expected time here, from what the settings say of its work; what is
-//! done so far, beside the time that passed, corrects the rest.
+//! The number of simulations predicts nothing, because one may have two packets and another two million. So every kind
+//! of work has an expected time here, computed from the settings. The ratio of actual to expected time so far corrects
+//! the rest.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use plan::PointSpec;
 use plan::work::Work;
 use results::shard::{STEPS_PER_SECOND, expected_flows};
 
-/// Seconds that a simulation is expected to take on one core, with what is written of it.
+/// Seconds that a simulation is expected to take on one core, with its files.
 pub(crate) fn simulation(point: &PointSpec) -> f64 {
     let steps = Work::of(point, true).steps();
     PER_SIMULATION + steps / STEPS_PER_SECOND
@@ -36,9 +36,9 @@ fn flows(points: &[PointSpec]) -> f64 {
     points.iter().map(expected_flows).sum()
 }
 
-/// Work that is foretold, and how far it has come.
+/// Work with a predicted time, and its progress.
 pub struct Forecast {
-    /// Seconds that all of it is expected to take, with as many simulations at a time as there are.
+    /// Seconds that the whole is expected to take, with the actual number of simulations at a time.
     all: f64,
     done: Mutex<Done>,
 }
@@ -46,14 +46,14 @@ pub struct Forecast {
 /// The finished parts of the work.
 #[derive(Clone, Copy, Default)]
 struct Done {
-    /// Seconds that they were expected to take.
+    /// Seconds that these parts were expected to take.
     expected: f64,
     /// When the last of them ended.
     at: Duration,
 }
 
 impl Forecast {
-    /// Of work that is expected to take this many seconds.
+    /// For work that is expected to take this many seconds.
     pub const fn of(all: f64) -> Self {
         let nothing = Done {
             expected: 0.0,
@@ -72,8 +72,9 @@ impl Forecast {
         done.at = done.at.max(elapsed);
     }
 
-    /// The time from the start to the end, as it looks after `elapsed`: what is left is as much slower than expected
-    /// as what is done was. Little says little, so that the expectation counts for as much as a tenth of the work.
+    /// The predicted time from start to end, after `elapsed`. The rest is assumed to deviate from its expected time by
+    /// the same factor as the finished work. Little finished work says little, so the expected time is weighted like a
+    /// tenth of the work.
     pub fn end(&self, elapsed: Duration) -> Option<Duration> {
         if !self.all.is_finite() || self.all == 0.0 {
             return None;
@@ -89,20 +90,20 @@ impl Forecast {
     }
 }
 
-/// The share of the work by whose expected time the first measurements are outweighed, and the most of it in seconds.
+/// The share of the work that the expected time weighs, and its limit in seconds.
 const BELIEVED: f64 = 0.1;
 const MOST_BELIEVED: f64 = 10.0;
 
-/// What a simulation takes beside its packets, most of it until its file is on the disk itself.
+/// Seconds of a simulation beside its packets, mostly for syncing its file to the disk.
 const PER_SIMULATION: f64 = 0.01;
-/// Seconds of a release build for each flow, from Fig. 7 of HSCC with its 4.5 million flows and 20 claims
-/// (`tailwater reproduce hscc/fig7 --seeds 1 --causes none`): until it is a row of the tables,
+/// Seconds of a release build for each flow, from Fig. 7 of HSCC with its 4.5 million flows and 20 claims (`tailwater
+/// reproduce hscc/fig7 --seeds 1 --causes none`): to make its row in the tables,
 const PER_FLOW_IN_TABLES: f64 = 6e-6;
-/// until it is part of a report,
+/// to draw it in a report,
 const PER_FLOW_DRAWN: f64 = 2e-6;
-/// and until all 32 claims of the figure are judged, which is one pass over the flows.
+/// and to judge all 32 claims of the figure, which is one pass over the flows.
 const PER_FLOW_JUDGED: f64 = 0.5e-6;
-/// Until the tables of a folder without flows are on the disk.
+/// Seconds to write the tables of a folder without flows to the disk.
 const PER_FOLDER: f64 = 0.1;
 /// A page without flows.
 const PER_REPORT: f64 = 0.3;
@@ -120,12 +121,12 @@ mod tests {
     fn what_is_left_is_foretold_by_work_and_not_by_number() {
         let forecast = Forecast::of(100.0);
         assert!((seconds(&forecast, 0) - 100.0).abs() < 1e-9);
-        // Many small simulations end first, all as slow as expected: the large one is still to come.
+        // Many small simulations end first, all as slow as expected; the large one is still running.
         for number in 1..=9 {
             forecast.done(1.0, Duration::from_secs(number));
         }
         assert!((seconds(&forecast, 9) - 100.0).abs() < 1e-9);
-        // While it runs, the end stays where it was until that is past.
+        // While it runs, the predicted end stays the same until it has passed.
         assert!((seconds(&forecast, 60) - 100.0).abs() < 1e-9);
         assert!((seconds(&forecast, 130) - 130.0).abs() < 1e-9);
     }
@@ -133,7 +134,7 @@ mod tests {
     #[test]
     fn what_turned_out_slower_makes_the_rest_slower() {
         let forecast = Forecast::of(90.0);
-        // A third of the work took twice its time. The expectation still counts for 9 s of it.
+        // A third of the work took twice its time. The expected time still weighs 9 s of it.
         forecast.done(30.0, Duration::from_mins(1));
         let expected = 60.0 + 60.0 * 69.0 / 39.0;
         assert!((seconds(&forecast, 60) - expected).abs() < 1e-9);

@@ -1,7 +1,7 @@
-//! Simulations for programs: points, sweeps, run folders and reproductions. Nothing is printed, nothing reads arguments.
+//! Simulations for programs: points, sweeps, run folders and reproductions. Nothing here prints or reads arguments.
 //!
-//! Programs of users find the supported part under the name `tailwater`. The command and the Python package use the rest,
-//! too.
+//! User programs get the supported part under the name `tailwater`. The command and the Python package also use the
+//! rest.
 //!
 //! ```
 //! use api::{Point, run};

@@ -34,7 +34,7 @@ pub fn merge_points(
         store.fits(folder, &scenario)?;
     }
     if store.is_assembled() {
-        // Only its end may be missing, if a merge was interrupted there.
+        // Only the final cleanup may be missing, if a merge was interrupted there.
         let folder = store.read()?;
         if folder.summary().failures.is_empty() {
             folder.check_all()?;

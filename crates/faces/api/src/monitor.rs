@@ -1,4 +1,4 @@
-//! Who follows a run, and how: one trait for programs, for the terminal and for Python.
+//! Follows a run: one trait for programs, for the terminal and for Python.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -14,7 +14,7 @@ use sim::sweep::Failure;
 use crate::error::Error;
 use crate::point::Point;
 
-/// Follows a run. Every method has a default that does nothing, and may be called from any thread.
+/// Follows a run. Every method does nothing by default, and may be called from any thread.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering};
@@ -38,16 +38,16 @@ use crate::point::Point;
 /// # Ok::<(), api::Error>(())
 /// ```
 pub trait Monitor: Sync {
-    /// Calls `work` once, which does what `stage` says. A monitor that shows progress or listens for signals
-    /// does so around this call.
+    /// Calls `work` once; it performs the `stage`. A monitor that shows progress or handles signals does so around this
+    /// call.
     fn during(&self, _stage: &Stage<'_>, work: StageWork<'_>) -> Result<(), Error> {
         work()
     }
 
-    /// This many simulations run at a time, where this many were wanted.
+    /// The number of simulations at a time, and the number that was wanted.
     fn on_start(&self, _jobs: NonZeroUsize, _wanted: Option<NonZeroUsize>) {}
 
-    /// One simulation more is done or has failed; it was expected to take `expected_s` seconds.
+    /// A simulation is done or has failed; it was expected to take `expected_s` seconds.
     fn on_simulation(&self, _expected_s: f64) {}
 
     /// Another piece of work is done, such as a table; it was expected to take `expected_s` seconds.
@@ -59,7 +59,7 @@ pub trait Monitor: Sync {
     /// The claims of a figure have been judged.
     fn on_verdicts(&self, _verdicts: &Verdicts<'_>) {}
 
-    /// Why more is simulated, or something is run anew.
+    /// A reason why more is simulated, or is run again.
     fn on_hint(&self, _line: &str) {}
 }
 
@@ -72,7 +72,7 @@ pub struct Silent;
 
 impl Monitor for Silent {}
 
-/// The verdicts on a figure as soon as its simulations are done.
+/// The verdicts on a figure, as soon as its simulations are done.
 pub struct Verdicts<'a> {
     /// The figure.
     pub figure: &'a Experiment,
@@ -91,14 +91,14 @@ pub struct Stage<'a> {
     pub(crate) content: &'a dyn Content,
 }
 
-/// Runs of a stage, which can be looked at while they go on.
+/// Runs of a stage, which can be inspected while they go on.
 pub(crate) trait Content: Sync {
     /// How far each has come.
     fn progress(&self) -> Vec<Progress> {
         Vec::new()
     }
 
-    /// The process ends now, and the points that it simulates are not the reason.
+    /// Called when the process ends now, for a reason other than the points that it simulates.
     fn abandon(&self) {}
 
     /// Flows of every point of a sweep.
@@ -121,7 +121,7 @@ pub struct Progress {
     pub done: usize,
     /// All points.
     pub points: usize,
-    /// Results of the points that are done; none of a figure.
+    /// Results of the finished points; `None` for a figure.
     pub results: Option<Finished>,
 }
 
@@ -146,12 +146,12 @@ impl Stage<'_> {
         self.jobs
     }
 
-    /// How far every run of the stage has come: reads what is kept, so that it takes time in proportion to the points.
+    /// The progress of every run of the stage. It reads the kept points, so it takes time in proportion to the points.
     pub fn progress(&self) -> Vec<Progress> {
         self.content.progress()
     }
 
-    /// To be called before the process ends for a reason of its own, such as a signal: otherwise the points that a shard
+    /// Must be called before the process ends for another reason, such as a signal. Otherwise the points that a shard
     /// simulates at the moment count as the cause.
     pub fn abandon(&self) {
         self.content.abandon();

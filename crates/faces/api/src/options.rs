@@ -1,4 +1,4 @@
-//! How simulations are run: what they may take, who follows them, and what ends them.
+//! How simulations are run: their limits, their monitor, and their stop flag.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
@@ -7,7 +7,7 @@ use crate::executor::Executor;
 use crate::monitor::{Monitor, Silent};
 use crate::request::Allowance;
 
-/// How simulations are run. The default follows nothing, is never stopped and takes what the machine has.
+/// How simulations are run. By default nothing follows them, they are never stopped, and they use the whole machine.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -47,8 +47,8 @@ impl<'a> RunOptions<'a> {
         Self { monitor, ..self }
     }
 
-    /// The same, ended within some milliseconds of simulation once `stop` is true. A run whose results cannot be kept
-    /// sets it.
+    /// The same, with a stop flag: once `stop` is true, it ends within some milliseconds of simulation. A run whose
+    /// results cannot be kept sets the flag itself.
     #[must_use]
     pub fn stop(self, stop: &'a AtomicBool) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl<'a> RunOptions<'a> {
         }
     }
 
-    /// The same, simulated by `executor` instead of this process. Only runs with a folder can be.
+    /// The same, simulated by `executor` instead of this process. Only for runs with a folder.
     #[must_use]
     pub fn executor(self, executor: &'a dyn Executor) -> Self {
         Self {

@@ -25,7 +25,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// One that is made by hand: `scheme` is a scheme or a composition, as in `"rcc+cubic"`.
+    /// A builder for a single point: `scheme` is a scheme or a composition, as in `"rcc+cubic"`.
     pub fn builder(scheme: &str) -> PointBuilder {
         PointBuilder {
             scheme: scheme.to_owned(),
@@ -54,12 +54,12 @@ impl Point {
         self.spec.seed
     }
 
-    /// The text of a setting; none if there is no such setting.
+    /// The text of a setting; `None` if the setting does not exist.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.spec.texts.get(key)
     }
 
-    /// Settings that are swept or were set, with their texts.
+    /// The swept and changed settings, with their texts.
     pub fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
         let set = self.spec.set.iter();
         set.map(|(key, text)| (key.as_str(), text.as_str()))
@@ -76,7 +76,7 @@ impl Point {
     }
 }
 
-/// A [`Point`] that is being made: settings over the defaults.
+/// A [`Point`] under construction: settings over the defaults.
 ///
 /// ```
 /// use api::Point;
@@ -120,7 +120,7 @@ impl PointBuilder {
     }
 }
 
-/// Simulates a point: a pure function of it, but for the cost.
+/// Simulates a point. The outcome is a pure function of the point, except for the cost.
 ///
 /// ```
 /// use api::{Point, run};

@@ -4,8 +4,8 @@ use miette::{GraphicalReportHandler, GraphicalTheme};
 use scenario::{Argument, Problem};
 use sim::error::{MORE_MEMORY, MORE_STEPS};
 
-/// Problems as text, each with its place, cause and remedy in the words of a caller, who calls each argument
-/// what `name` says.
+/// Problems as text, each with its place, cause and remedy in the words of a caller; `name` returns the caller's name
+/// for each argument.
 pub fn rendered(
     problems: &[Problem],
     theme: GraphicalTheme,
@@ -31,7 +31,7 @@ pub fn rendered(
     lines
 }
 
-/// Why a simulation failed, with the argument that allows what it had too little of, in the words of a caller.
+/// Why a simulation failed, in the words of a caller, with the argument that raises the exceeded limit.
 pub fn failure(error: &str, name: &dyn Fn(Argument) -> String) -> String {
     let limits = [
         (MORE_STEPS, Argument::Steps),
@@ -46,5 +46,5 @@ pub fn failure(error: &str, name: &dyn Fn(Argument) -> String) -> String {
 
 /// Columns of text for people.
 const WIDTH: usize = 100;
-/// Problems of one text that are shown; nobody mends more at a time.
+/// The most problems of one text that are shown; nobody corrects more at a time.
 const SHOWN: usize = 50;

@@ -1,4 +1,4 @@
-//! The figures of papers: run, judged by every reading, and their causes tried.
+//! Figures of papers: runs them, judges their claims by every reading, and tries causes.
 
 use std::collections::BTreeSet;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -30,7 +30,7 @@ use book::Book;
 use run::{Run, Runs};
 use trial::{Trial, changes_at_most, phases};
 
-/// Figures of papers that are run and judged: what was asked for, and how it is run.
+/// Figures of papers to run and judge: the request, and how to run it.
 #[derive(Clone, Copy)]
 struct Commission<'a> {
     asked: &'a Figures,
@@ -47,14 +47,14 @@ pub type Judgement<'a> = [(&'a Paper, Vec<Figure<'a>>)];
 pub struct Reproduced<T> {
     /// The caller's result from the judged figures.
     pub made: T,
-    /// The pages of their papers that were written.
+    /// The written pages of their papers.
     pub pages: Vec<PathBuf>,
     /// Whether a simulation failed.
     pub failed: bool,
 }
 
-/// Runs what is missing of figures of papers, judges their claims, tries causes, writes the pages of papers, and hands
-/// the judged figures to `make`.
+/// Runs the missing points of figures of papers, judges their claims, tries causes, writes the pages of papers, and
+/// passes the judged figures to `make`.
 ///
 /// # Errors
 /// See [`run_folder`](crate::run_folder).
@@ -160,7 +160,7 @@ fn asked_jobs(options: RunOptions<'_>) -> NonZeroUsize {
     options.allowance.jobs.unwrap_or_else(cores)
 }
 
-/// Whether a claim that counts is not reproduced, even in part.
+/// Whether a claim that counts is not reproduced, not even in part.
 pub fn misses_any(judged: &Judgement<'_>) -> bool {
     let missed = |judged: &Judged| {
         judged.finding.verdict == Verdict::NotReproduced
@@ -170,7 +170,7 @@ pub fn misses_any(judged: &Judgement<'_>) -> bool {
     all.any(|figure| figure.claims.iter().any(missed))
 }
 
-/// A scenario of a figure and the folder that it is run into.
+/// A scenario of a figure and the folder in which it is run.
 #[derive(Clone)]
 struct Job {
     paper: String,
@@ -183,7 +183,7 @@ struct Job {
 }
 
 impl Job {
-    /// One for each scenario that the chosen figures of a paper show or refer to.
+    /// A job for each scenario that the chosen figures of a paper show or refer to.
     fn of_paper(selection: &Selection, asked: &Figures) -> Result<Vec<Self>, Problems> {
         let paper = &selection.paper;
         let mut needed = BTreeSet::new();
@@ -222,8 +222,8 @@ impl Job {
         }
     }
 
-    /// The same as a change has it, with these schemes alone, in a folder below `folder`; none if it needs no other runs.
-    /// Where nothing measures what completion times consist of, that is not recorded.
+    /// The same job with a change, for these schemes only, in a folder below `folder`; `None` if the change needs no
+    /// other runs. Completion times are only broken down if something measures the parts.
     fn with(
         &self,
         change: &Change,
@@ -245,7 +245,7 @@ impl Job {
             overrides.sets.push(format!("{same}{}", values.join(",")));
         }
         if !records {
-            // Nobody looks at single flows of these runs, whose tables would be the largest of all.
+            // Nobody reads single flows of these runs, and their tables would be the largest of all.
             overrides.sets.push("trace.breakdown=false".to_owned());
             if !self.source.text().contains("trace") {
                 overrides.trace = Some("off".to_owned());
@@ -263,7 +263,7 @@ impl Job {
         })
     }
 
-    /// The scenario; seeds of one in which nothing is random would all give the same.
+    /// The scenario, with a single seed if nothing in it is random.
     fn scenario(&self) -> Result<Scenario, Problems> {
         let scenario = Scenario::load(self.source.clone(), &self.overrides)?;
         if scenario.is_random() || scenario.seeds() == 1 {
@@ -276,7 +276,7 @@ impl Job {
         Scenario::load(self.source.clone(), &overrides)
     }
 
-    /// The folder as it is to be continued; none if there is nothing to do.
+    /// The folder to continue; `None` if there is nothing to do.
     fn open(&self, scenario: &Scenario, all: Commission<'_>) -> Result<Option<Store>, Problems> {
         let replaced = match Store::open(&self.folder, scenario, None, Access::Resume) {
             Ok(store) if !store.is_assembled() => return Ok(Some(store)),
@@ -284,7 +284,7 @@ impl Job {
                 let folder = store.read()?;
                 let summary = folder.summary();
                 if summary.seeds == scenario.seeds() && summary.failures.is_empty() {
-                    // An interruption may have left the points that everything was made from.
+                    // An interruption may have left points in a folder that is complete without them.
                     store.complete()?;
                     return Ok(None);
                 }
@@ -293,7 +293,7 @@ impl Job {
                 }
                 format!("{} seeds", summary.seeds)
             }
-            // What is no run folder is not ours to clear.
+            // A folder that is no run folder must not be cleared.
             Err(problems) if !self.folder.join("scenario.toml").is_file() => return Err(problems),
             Err(_) => "another scenario or version".to_owned(),
         };
@@ -305,7 +305,7 @@ impl Job {
     }
 }
 
-/// Runs what is missing of all jobs one after the other, calls `then` for each that is complete, and says whether a
+/// Runs the missing points of all jobs one after the other, calls `then` for each complete job, and returns whether a
 /// simulation failed.
 fn run_all<'j>(
     (jobs, causes): (&'j [Job], f64),
@@ -409,7 +409,7 @@ fn run_one(
     Ok(!summary.failures.is_empty())
 }
 
-/// Whether causes are tried for a claim that is `missed` or not.
+/// Whether to try causes for a claim, depending on whether it is `missed`.
 fn tries(asked: &Figures, missed: bool) -> bool {
     match asked.causes {
         Causes::Missed => missed,
@@ -418,7 +418,7 @@ fn tries(asked: &Figures, missed: bool) -> bool {
     }
 }
 
-/// The scale of a run, with what the command line changed.
+/// The scale of a run, with the changes of the command line.
 fn scale(stated: &str, asked: &Figures) -> String {
     let seed = asked.seed.map(|seed| format!("--seed {seed}"));
     let seeds = asked.seeds.map(|seeds| format!("--seeds {seeds}"));

@@ -1,4 +1,4 @@
-//! What is to be run, whoever asks for it.
+//! Requests for runs, for all callers.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
@@ -14,19 +14,19 @@ use scenario::{Argument, Help, Overrides, Problem, Problems, Scenario, Source};
 pub struct Request {
     /// The scenario.
     pub source: Source,
-    /// What is said over its head.
+    /// Overrides of the scenario.
     pub overrides: Overrides,
-    /// The setting whose smallest value that meets the goals is searched.
+    /// The setting whose smallest value that meets the goals is searched for.
     pub search: Option<Search>,
-    /// Until when more seeds are run.
+    /// The precision until which more seeds are run.
     pub until: Option<Precision>,
-    /// Under how many orders of simultaneous events every row is simulated again, without jitter.
+    /// The number of orders of simultaneous events under which every row is simulated again, without jitter.
     pub ties: Option<NonZeroU32>,
     /// Where packets are captured.
     pub captures: Option<CapturePoints>,
     /// Which points to run, if not all.
     pub shard: Option<Shard>,
-    /// What `run.json` is to say about its origin: a command, with the program first.
+    /// The origin in `run.json`: a command, with the program first.
     pub command: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ pub struct Precision {
     pub max_seeds: NonZeroU32,
 }
 
-/// What a run may take; what is left out is decided by the machine.
+/// The limits of a run; the machine determines those left out.
 ///
 /// ```
 /// use api::{Allowance, Error, RunOptions, Scenario, sweep};
@@ -64,8 +64,8 @@ pub struct Allowance {
     pub disk: Option<u64>,
     /// Threads.
     pub jobs: Option<NonZeroUsize>,
-    /// How many of them share each simulation that can be divided. Left out: those that other simulations leave idle,
-    /// where one ends sooner with them.
+    /// The number of threads that share each simulation that can be divided. If left out: idle threads, for simulations
+    /// that end sooner with them.
     pub threads: Option<NonZeroUsize>,
 }
 
@@ -76,19 +76,19 @@ pub struct Figures {
     pub what: Vec<String>,
     /// Whether they run at the papers' own scale.
     pub full: bool,
-    /// The first seed, if not what each figure says.
+    /// The first seed, if not the one of each figure.
     pub seed: Option<u64>,
-    /// How many seeds to run, if not what each figure says.
+    /// The number of seeds, if not the one of each figure.
     pub seeds: Option<NonZeroU32>,
     /// Which causes of differences to try.
     pub causes: Causes,
-    /// Whether claims are judged with random lateness of links, too, to find those that hang on the order of events.
+    /// Whether claims are also judged with random lateness of links, to find those that depend on the order of events.
     pub phase: bool,
     /// The folder of all results.
     pub out: PathBuf,
     /// Whether reports are written.
     pub report: bool,
-    /// What each `run.json` is to say about its origin: a command, with the program first.
+    /// The origin in each `run.json`: a command, with the program first.
     pub command: Vec<String>,
 }
 
@@ -118,10 +118,10 @@ impl Request {
         }
     }
 
-    /// The scenario with which the run begins. More seeds, and more values of a search, may be added to it later.
+    /// The scenario at the start of the run. More seeds, and more values of a search, may be added to it later.
     ///
     /// # Errors
-    /// Everything that is wrong with it, and captures of ports or points that it does not have.
+    /// All errors in it, and captures at ports or points that it does not have.
     pub fn scenario(&self) -> Result<Scenario, Problems> {
         let search = self.search.clone().map(Searched::begin);
         let first = self.until.map(|until| {
@@ -143,8 +143,8 @@ impl Request {
         Ok(scenario)
     }
 
-    /// The sweep under several orders of simultaneous events, if it is asked for: without jitter, with the first seed
-    /// of what is random besides.
+    /// The sweep under several orders of simultaneous events, if wanted: without jitter, with the first seed for
+    /// everything else that is random.
     pub(crate) fn under_orders(&self) -> Result<Option<Scenario>, Problems> {
         let Some(orders) = self.ties else {
             return Ok(None);
@@ -171,7 +171,7 @@ impl Request {
         seeds: Option<u32>,
         search: Option<Searched>,
     ) -> Result<Scenario, Problems> {
-        // Whoever records packets or quantities wants to look at one simulation.
+        // A user who records packets or quantities wants to look at one simulation.
         let records = self.captures.is_some() || self.overrides.trace.is_some();
         let mut overrides = Overrides {
             search,
@@ -208,7 +208,8 @@ pub fn cores() -> NonZeroUsize {
     thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
-/// Seeds where something is random and nobody says how many: a difference between two draws is no result.
+/// The number of seeds if something is random and the user gives no number: a difference between two random draws is no
+/// result.
 const USUAL_SEEDS: u32 = 10;
-/// Seeds that a wanted precision begins with: fewer give intervals too wide to be worth a look.
+/// The number of seeds with which a wanted precision begins; with fewer, intervals are too wide to be useful.
 const FIRST_SEEDS: u32 = 5;

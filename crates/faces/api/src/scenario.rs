@@ -1,4 +1,4 @@
-//! Many simulations: a scenario, and what its points come to.
+//! Many simulations: a scenario, and the outcomes of its points.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -23,7 +23,7 @@ use crate::simulate::{self, Room, expected};
 /// A scenario in which every setting is known to be correct: schemes, settings with one value or several, and seeds.
 /// Its points are their product.
 ///
-/// It stands before [`scenario::Scenario`], with nothing that a caller could get wrong.
+/// A wrapper of [`scenario::Scenario`] without anything that a caller could misuse.
 ///
 /// ```
 /// use api::Scenario;
@@ -42,8 +42,8 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// The scenario that `name` means, with nothing changed yet: a built-in scenario, a figure of a paper as in
-    /// `rcc/fig5a`, or the path of a file.
+    /// The scenario called `name`, unchanged: a built-in scenario, a figure of a paper as in `rcc/fig5a`, or the path
+    /// of a file.
     pub fn builder(name: &str) -> ScenarioBuilder {
         ScenarioBuilder {
             source: catalogue::scenario(name),
@@ -51,7 +51,7 @@ impl Scenario {
         }
     }
 
-    /// The scenario in a text of TOML, with nothing changed yet.
+    /// The scenario in a TOML text, unchanged.
     ///
     /// ```
     /// use api::Scenario;
@@ -78,7 +78,7 @@ impl Scenario {
         self.inner.points().iter().map(Point::of)
     }
 
-    /// Hints about what is allowed and probably not meant.
+    /// Hints about settings that are allowed but probably not intended.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         self.inner.warnings().iter().map(ToString::to_string)
     }
@@ -94,7 +94,7 @@ impl Scenario {
     }
 }
 
-/// A [`Scenario`] that is being made: what is said here counts more than the text.
+/// A [`Scenario`] under construction. Its methods override the text.
 ///
 /// ```
 /// use api::Scenario;
@@ -123,7 +123,7 @@ impl ScenarioBuilder {
         self
     }
 
-    /// Schemes, compositions and variants in place of its own.
+    /// Sets schemes, compositions and variants in place of the scenario's own.
     #[must_use]
     pub fn schemes<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> Self {
         let names: Vec<&str> = names.into_iter().collect();
@@ -138,7 +138,7 @@ impl ScenarioBuilder {
         self
     }
 
-    /// How many seeds every combination runs with; 0 leaves it as it is.
+    /// The number of seeds for every combination; 0 leaves it unchanged.
     #[must_use]
     pub const fn seeds(mut self, seeds: u32) -> Self {
         self.overrides.seeds = NonZeroU32::new(seeds);
@@ -162,11 +162,11 @@ impl ScenarioBuilder {
 /// Points with their outcomes, or with the reason why there is none.
 pub type Outcomes = Vec<(Point, Result<Outcome, Failure>)>;
 
-/// Simulates every point of a scenario on all cores, and keeps every outcome in memory. [`run_folder`](crate::run_folder)
-/// keeps tables on disk.
+/// Simulates every point of a scenario on all cores, and keeps every outcome in memory.
+/// [`run_folder`](crate::run_folder) keeps tables on disk.
 ///
-/// The results are in the order of the points and do not depend on the number of threads. A point that fails leaves
-/// the others alone.
+/// The results are in the order of the points and do not depend on the number of threads. A point that fails does not
+/// affect the others.
 ///
 /// ```
 /// use api::{RunOptions, Scenario, sweep};

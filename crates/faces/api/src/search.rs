@@ -1,11 +1,11 @@
-//! The next values of a search for the smallest value of a setting that meets the goals.
+//! Chooses the next values of a search for the smallest value of a setting that meets the goals.
 
 use std::collections::BTreeMap;
 
 use results::Summary;
 use scenario::search::Searched;
 
-/// Numbers of the values to try next: at most one for each scheme.
+/// Indices of the values to try next: at most one for each scheme.
 pub(crate) fn next(summary: &Summary, searched: &Searched) -> Vec<u64> {
     let mut next: Vec<u64> = Vec::new();
     let Some(goals) = &summary.goals else {

@@ -1,4 +1,4 @@
-//! Running the points of a scenario: what runs and reproductions have in common.
+//! Runs the points of a scenario, for runs and reproductions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -24,17 +24,17 @@ use crate::monitor::Monitor;
 use crate::point::Point;
 use crate::request::{Allowance, cores};
 
-/// Points of a scenario that are to be simulated.
+/// The points of a scenario to simulate.
 pub(crate) struct Simulations<'a> {
     pub(crate) kept: &'a dyn Keep,
     pub(crate) scenario: &'a Scenario,
     pub(crate) points: &'a [&'a PointSpec],
     pub(crate) room: Room,
-    /// Ends them, and is set once nothing can be kept.
+    /// Ends them; set once nothing can be kept.
     pub(crate) stop: &'a AtomicBool,
-    /// Who simulates them, if not this process.
+    /// Simulates them, if this process does not.
     pub(crate) executor: Option<&'a dyn Executor>,
-    /// Where they note how many threads each took.
+    /// Records how many threads each took.
     pub(crate) ledger: &'a Ledger,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Room {
     pub(crate) jobs: NonZeroUsize,
     /// Threads.
     all: NonZeroUsize,
-    /// How many of these share each simulation, if not as many as are idle.
+    /// The number of threads that share each simulation, if it is not the number of idle ones.
     threads: Option<NonZeroUsize>,
     /// Bytes of memory that packets of one simulation may take.
     memory: u64,
@@ -54,7 +54,8 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// Room for `points`, or why there is none. What is recorded goes into `folder`, if there is one.
+    /// The resources for `points`, or an error if they do not suffice. Recorded data goes into `folder`, if there is
+    /// one.
     pub(crate) fn for_points(
         points: &[&PointSpec],
         folder: Option<&Path>,
@@ -81,12 +82,12 @@ impl Room {
         })
     }
 
-    /// Seconds that a simulation is expected to add to the whole, of which several run at a time.
+    /// Seconds that a simulation is expected to add to the whole, given that several run at a time.
     pub(crate) fn share(self, point: &PointSpec) -> f64 {
         forecast::simulation(point) / count(self.jobs.get())
     }
 
-    /// Threads that simulations run on together.
+    /// The total number of threads of the simulations.
     pub(crate) fn used(self) -> NonZeroUsize {
         let each = self.threads.unwrap_or(NonZeroUsize::MIN);
         self.jobs.saturating_mul(each).min(self.all)
@@ -97,7 +98,7 @@ impl Room {
         self.steps
     }
 
-    /// How many threads may share each simulation, if there are this many.
+    /// The number of threads that may share each simulation, if there are this many simulations.
     fn threads(self, simulations: usize, taken: &Ledger) -> Threads<'_> {
         let points = NonZeroUsize::new(simulations);
         Threads {
@@ -107,7 +108,7 @@ impl Room {
         }
     }
 
-    /// What one simulation may take, until `stop` becomes true.
+    /// The limits of one simulation, until `stop` becomes true.
     pub(crate) const fn limits(self, stop: &AtomicBool) -> Limits<'_> {
         Limits {
             steps: self.steps,
@@ -119,8 +120,8 @@ impl Room {
 }
 
 impl Simulations<'_> {
-    /// Simulates them and keeps what becomes of each, or says why that cannot be kept, in which case no
-    /// other begins.
+    /// Simulates them and keeps the result of each; an error if a result cannot be kept, after which no other
+    /// simulation begins.
     pub(crate) fn run(&self, monitor: &dyn Monitor) -> Result<(), String> {
         let lost = Mutex::new(None);
         let twins = twins(self.points, self.kept.store().is_some_and(Store::captures));
@@ -134,7 +135,7 @@ impl Simulations<'_> {
             let Err(error) = settled else { return };
             self.stop.store(true, Ordering::Relaxed);
             if let Ok(mut lost) = lost.lock() {
-                // What follows is most likely the same.
+                // Later errors most likely have the same cause.
                 lost.get_or_insert(error);
             }
         };
@@ -155,7 +156,7 @@ impl Simulations<'_> {
             let attempt = store.map(|store| store.attempt(point, self.scenario));
             let attempt = attempt.transpose()?;
             if matches!(attempt, Some(None)) {
-                // Another process is at it, and keeps what becomes of it.
+                // Another process simulates it and will keep its result.
                 return Err(RunError::Stopped);
             }
             results::simulate_with(self.kept, point, of(point), self.scenario, limits)
@@ -167,7 +168,7 @@ impl Simulations<'_> {
         }
     }
 
-    /// Has an executor simulate them and keeps what becomes of each.
+    /// Has an executor simulate them and keeps the result of each.
     fn execute(
         &self,
         executor: &dyn Executor,
@@ -213,7 +214,7 @@ impl Simulations<'_> {
         })
     }
 
-    /// Keeps a failure and says so, unless it is that nothing can be kept.
+    /// Keeps a failure and reports it, unless nothing can be kept.
     fn settle(
         &self,
         (point, expected): (&PointSpec, f64),
@@ -243,8 +244,8 @@ fn share_of(all: NonZeroUsize, among: Option<NonZeroUsize>) -> NonZeroUsize {
     NonZeroUsize::new(share).unwrap_or(NonZeroUsize::MIN)
 }
 
-/// Points whose outcome is that of an earlier one, by the index of that one. Captures have the names of their points,
-/// so that each needs its own.
+/// Points with the same outcome as an earlier point, by the index of the earlier one. With captures every point needs
+/// its own simulation, because captures carry the names of their points.
 pub(crate) fn twins<'a>(
     points: &[&'a PointSpec],
     captures: bool,
@@ -282,7 +283,7 @@ pub fn finish(store: &Store) -> Result<Folder, Problems> {
 
 /// Removes what the folder no longer needs.
 pub(crate) fn tidy(store: &Store, folder: &Folder) -> Result<(), Problems> {
-    // Where a point failed, --resume runs it again and needs the others.
+    // If a point failed, --resume runs it again and needs the others.
     if folder.summary().failures.is_empty() {
         store.complete()?;
     }
@@ -302,7 +303,7 @@ fn free_space(folder: &Path) -> u64 {
     found.map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// Unknown; a full disk is noticed by the first write that fails.
+/// Unknown; the first failing write detects a full disk.
 #[cfg(not(unix))]
 fn free_space(_folder: &Path) -> u64 {
     u64::MAX

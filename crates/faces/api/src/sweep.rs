@@ -1,4 +1,4 @@
-//! From a request to results: simulates what is missing, then more seeds or more values, then the files.
+//! From a request to results: simulates missing points, then more seeds or more values, then makes the files.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -22,7 +22,7 @@ use crate::request::{Allowance, Request};
 use crate::search;
 use crate::simulate::{Room, Simulations, expected};
 
-/// A sweep that is being run, in phases: a caller may print or write files between them.
+/// A sweep in phases, between which a caller may print or write files.
 pub struct Sweep<'a> {
     request: &'a Request,
     kept: &'a dyn Keep,
@@ -36,7 +36,7 @@ pub struct Sweep<'a> {
 }
 
 impl<'a> Sweep<'a> {
-    /// Of `request`, kept in `kept`. Its cost counts from now on.
+    /// A sweep of `request` with its points in `kept`. Its cost counts from now on.
     pub fn new(
         request: &'a Request,
         kept: &'a dyn Keep,
@@ -54,16 +54,16 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// The same, begun at `start`.
+    /// The same with `start` as its beginning.
     #[must_use]
     pub fn since(self, start: Instant) -> Self {
         Self { start, ..self }
     }
 
-    /// Simulates what is missing, and if asked for more seeds and other orders of simultaneous events.
+    /// Simulates missing points and, if wanted, more seeds and other orders of simultaneous events.
     ///
     /// # Errors
-    /// If it was stopped, or something cannot be kept. Finished points are kept.
+    /// If it was stopped, or a result cannot be kept. Finished points are kept.
     pub fn complete(&self, scenario: &mut Scenario) -> Result<Finished, Error> {
         let before = scenario.points().len() - self.missing(scenario)?.len();
         let jobs = self.simulate(scenario)?;
@@ -76,7 +76,7 @@ impl<'a> Sweep<'a> {
         Ok(self.finished(summary, results, (before, jobs)))
     }
 
-    /// Simulates every row under several orders of simultaneous events, without jitter, and keeps no files of that.
+    /// Simulates every row under several orders of simultaneous events, without jitter and without files.
     fn ties(&self, summary: &Summary) -> Result<Option<Ties>, Error> {
         let Some(scenario) = self.request.under_orders()? else {
             return Ok(None);
@@ -93,7 +93,7 @@ impl<'a> Sweep<'a> {
         Ok(Some(Ties::new(&summary.rows, &under_orders.rows)))
     }
 
-    /// Numbers of the points, of which this many were there before, on this many threads.
+    /// The finished sweep with its points, of which this many existed before, simulated on this many threads.
     fn finished(
         &self,
         summary: Summary,
@@ -119,7 +119,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Simulates every point that is missing, and says on how many threads.
+    /// Simulates every missing point, and returns the number of threads.
     ///
     /// # Errors
     /// See [`complete`](Self::complete).
@@ -137,7 +137,8 @@ impl<'a> Sweep<'a> {
         Ok(jobs)
     }
 
-    /// Simulates a point that has ended a process before, with nothing beside it, so that a second end has one cause.
+    /// Simulates a point at which a process has died before, with nothing beside it, so that a second death has one
+    /// cause.
     fn try_again(&self, scenario: &Scenario, suspect: &PointSpec) -> Result<(), Error> {
         self.options.monitor.on_hint(&format!(
             "a worker ended at point {} ({}, seed {}): it is tried once more, alone",
@@ -150,7 +151,7 @@ impl<'a> Sweep<'a> {
         self.simulate_these(scenario, &[suspect], &alone).map(drop)
     }
 
-    /// Simulates these points, and says on how many threads.
+    /// Simulates these points, and returns the number of threads.
     fn simulate_these(
         &self,
         scenario: &Scenario,
@@ -247,8 +248,7 @@ impl<'a> Sweep<'a> {
             if until.reached || seeds >= until.bound || !scenario.is_random() {
                 return Ok(Some(until));
             }
-            // The width falls with the root of the number of seeds: half as many again is a step of
-            // a fifth.
+            // The width falls with the square root of the number of seeds; 1.5 times as many reduce it by a fifth.
             let more = (seeds + seeds.div_ceil(2)).min(until.bound);
             let widest = until.widest.map_or(f64::NAN, |widest| widest * 100.0);
             self.options.monitor.on_hint(&format!(
@@ -313,7 +313,7 @@ pub fn write(store: &Store, scenario: &Scenario, finished: &Finished) -> Result<
     store.write_info(&finished.info)
 }
 
-/// A folder for the run of a request, whose points may be there already.
+/// A folder for the run of a request, which may have points already.
 ///
 /// # Errors
 /// If it holds something else.
@@ -327,8 +327,7 @@ pub fn open(
     Store::open(folder, scenario, request.captures.as_ref(), access)
 }
 
-/// The results of an earlier run if there is nothing to add: only the last of its points and its report
-/// may be left to do.
+/// The results of an earlier run if nothing needs to be added; only its final cleanup and its report may be missing.
 ///
 /// # Errors
 /// If the folder cannot be read, or is of another number of seeds.
@@ -364,7 +363,7 @@ pub fn finished_before(
             .ties
             .is_some_and(|asked| orders != Some(asked.get()))
     {
-        // A finished run keeps no points, so that all of it is simulated again.
+        // A finished run has no points, so everything is simulated again.
         return Ok(None);
     }
     if same {

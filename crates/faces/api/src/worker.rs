@@ -22,8 +22,8 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// For the points of a scenario that somebody with this version orders, with the same captures as there;
-    /// `folder`, which is its own, keeps answers until they are sent.
+    /// A worker for the points of a scenario from a process with this version and with the same captures; `folder`,
+    /// which must be its own, keeps answers until they are sent.
     ///
     /// # Errors
     /// If this program is another version, or does not know a scheme.
@@ -48,8 +48,8 @@ impl Worker {
         Ok(Self { scenario, store })
     }
 
-    /// The results of the points of a job, each as it is to be kept, within the memory and steps that `options` allow. The
-    /// failure of a simulation is an answer, and the monitor sees it.
+    /// The stored results of the points of a job, within the memory and steps of `options`. The failure of a simulation
+    /// is an answer, and the monitor sees it.
     ///
     /// # Errors
     /// If it was stopped, or an answer cannot be written.

@@ -15,7 +15,7 @@ use scenario::{Argument, Overrides, Source};
 use schemes::{Origin, Role, Roles, Scheme};
 use tcp::{Ack, Loss, SenderCc};
 
-/// A sweep in which every point is short but the last two, which take seconds.
+/// A sweep in which every point is short except the last two, which take seconds.
 const TEXT: &str = "schemes = [\"newreno\", \"dctcp\"]\nworkload.senders = 8\nworkload.jitter = \"1ms\"\n\
                     workload.size = [\"64KB\", \"100MB\"]\n";
 
@@ -204,7 +204,7 @@ impl Monitor for After<'_> {
     }
 }
 
-/// Every file of a run but `run.json`, those of its folders, too.
+/// Every file of a run except `run.json`, including those of its folders.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(folder).expect("a run folder") {

@@ -11,7 +11,7 @@ use scenario::{Problem, Problems};
 
 use crate::args::plan::BatchSystem;
 
-/// The size of a sweep, as a batch system asks for it.
+/// The size of a sweep in the terms of a batch system.
 pub(crate) struct BatchJob {
     name: String,
     shards: usize,
@@ -112,7 +112,7 @@ impl BatchJob {
         )
     }
 
-    /// Runs a shard, and again while a point ends the program.
+    /// Runs a shard, and runs it again if a point ends the program.
     fn body(&self) -> String {
         format!(
             "\n# A point that ends the program is tried once more, alone, and then quarantined: start it again until it exits\n\
@@ -179,16 +179,16 @@ impl BatchJob {
 
 /// The scenario of a job.
 pub(crate) const SWEEP: &str = "sweep.toml";
-/// An Indexed Job whose values stand between two @.
+/// An Indexed Job with placeholders between two @.
 const JOB: &str = include_str!("batch_job/job.yaml");
-/// Memory beyond the estimate, which counts the simulation alone: a quarter more, and the program.
+/// The memory for the program and a quarter beyond the estimate, which covers only the simulation.
 const SPARE_MEMORY: u64 = 5;
 const SPARE_MEMORY_OF: u64 = 4;
 const PROGRAM_MB: u64 = 64;
-/// Time beyond the estimate: another machine may take a few times as long, and loading a few minutes.
+/// The factor for time beyond the estimate: another machine may be a few times slower, and loading may take minutes.
 const SPARE_TIME: f64 = 4.0;
 const LEAST_SECONDS: u64 = 600;
-/// Starts of one task: two for each of four points that end it, and one for the rest.
+/// The most starts of one task: two for each of four points that end it, and one for the rest.
 const MOST_STARTS: u32 = 9;
-/// Bytes of files in a `ConfigMap`: 1 MiB less room for its head and the escapes of its texts.
+/// The most bytes of files in a `ConfigMap`: 1 MiB minus room for its head and for escapes.
 const MOST_CONFIG: usize = 800 << 10;

@@ -1,4 +1,4 @@
-//! `tailwater certify`: makes every decision of a log once more, and writes a certificate if all are equal.
+//! `tailwater certify`: repeats every decision of a log, and writes a certificate if all are equal.
 
 use std::fs::{self, File};
 use std::io::BufReader;
@@ -34,12 +34,12 @@ fn tell(certificate: &Certificate, text: &str, format: TextOrJson) -> Result<(),
     })
 }
 
-/// Where a certificate is written unless the user says it.
+/// The default path of a certificate.
 fn usual(log: &Path) -> PathBuf {
     log.with_extension("certificate.json")
 }
 
-/// No certificate: what is found is an answer, and a file that is none is the user's mistake.
+/// Ends without a certificate. A difference is an answer; a file that is no log is the user's mistake.
 fn refused(log: &Path, why: &Uncertified) -> Stop {
     match why {
         Uncertified::Unreadable(_) => unreadable(log, &why.to_string()),

@@ -1,11 +1,11 @@
-//! Words that a shell completes: what the command line names that is no flag.
+//! Words that a shell completes: the arguments of the command line that are not flags.
 
 use claims::catalogue;
 use clap::builder::PossibleValuesParser;
 use plan::keys::{all_keys, group};
 use scenario::BUILTINS;
 
-/// `command` with every name that an argument may have, for completions alone: other values are correct as well.
+/// `command` with all possible names for its arguments, for completions only; other values are valid as well.
 pub(crate) fn with_names(command: clap::Command) -> clap::Command {
     let schemes = names(schemes::all().iter().map(|scheme| scheme.name));
     let keys: Vec<String> = all_keys()
@@ -25,7 +25,7 @@ pub(crate) fn with_names(command: clap::Command) -> clap::Command {
         })
 }
 
-/// Lines that fish needs besides: the generator completes flags alone for it.
+/// Additional lines for fish, whose generator only completes flags.
 pub(crate) fn for_fish() -> String {
     let lines = positionals().into_iter().map(|(command, _, values)| {
         let seen = format!("__fish_seen_subcommand_from {command}");
@@ -37,7 +37,7 @@ pub(crate) fn for_fish() -> String {
     lines.collect()
 }
 
-/// Commands whose first argument has a name, that argument, and the names.
+/// Commands whose first argument is a name, that argument, and the possible names.
 fn positionals() -> [(&'static str, &'static str, Vec<String>); 5] {
     [
         ("run", "scenario", scenarios()),

@@ -1,4 +1,5 @@
-//! `tailwater observe`, `attach`, `certify`, `status`, `detach` and `doctor`: the privileged program does it, and this one draws it.
+//! `tailwater observe`, `attach`, `certify`, `status`, `detach` and `doctor`: the privileged program does the work, and
+//! this one prints the results.
 
 use std::ffi::OsString;
 
@@ -16,7 +17,7 @@ use crate::privileged;
 use crate::progress::command as shell;
 use crate::trial::trial;
 
-/// Does what the command says, which was `given` as these words.
+/// Runs the command, which the user `given` as these words.
 pub(crate) fn deploy(command: &DeployCommand, given: &[String]) -> Result<(), Stop> {
     match command {
         DeployCommand::Observe(args) => observe(args, given),
@@ -105,7 +106,7 @@ fn detach(args: &DetachArgs, given: &[String]) -> Result<(), Stop> {
     output::answer(&deployment::detach(&detached))
 }
 
-/// Tries what works on this machine.
+/// Tries which features work on this machine.
 fn doctor(args: &DoctorArgs, given: &[String]) -> Result<(), Stop> {
     let mut found = None;
     let done = privileged::call(given, words(&["doctor"], None), &mut |line| {
@@ -118,7 +119,7 @@ fn doctor(args: &DoctorArgs, given: &[String]) -> Result<(), Stop> {
             TextOrJson::Table => deployment::doctor(&checks, &shell(given, &[])),
             TextOrJson::Json => json,
         })?;
-        // The input cannot be wrong: something lacks.
+        // The input cannot be wrong, so the machine lacks something.
         return done.map(drop).map_err(|_| Stop::Lacking);
     }
     done.map(drop)

@@ -1,4 +1,4 @@
-//! `tailwater emulate`: the privileged program runs the scenario, and this one draws it.
+//! `tailwater emulate`: the privileged program runs the scenario, and this one prints the results.
 
 use std::ffi::OsString;
 use std::num::NonZeroU32;
@@ -13,7 +13,7 @@ use crate::args::emulate::{EmulateArgs, EmulateCommand, NetworkArgs};
 use crate::output::{self, Stop};
 use crate::privileged;
 
-/// Runs a scenario on real stacks, or does what the subcommand says.
+/// Runs a scenario on real stacks, or runs the subcommand.
 pub(crate) fn emulate(args: &EmulateArgs) -> Result<(), Stop> {
     match (&args.command, &args.network) {
         (Some(EmulateCommand::Up(network)), _) => up(args, network),
@@ -75,7 +75,7 @@ fn compare(args: &EmulateArgs, network: &NetworkArgs) -> Result<(), Stop> {
     output::answer(&answer)
 }
 
-/// Tells that a run has ended.
+/// Reports that a run has ended.
 pub(crate) fn tell_run(number: usize, point: &PointLine) {
     let (world, scheme) = (point.runs_on().name(), &point.scheme);
     output::complain(&format!("run {number}: {world} {scheme}"));
@@ -101,7 +101,7 @@ fn up(args: &EmulateArgs, network: &NetworkArgs) -> Result<(), Stop> {
     output::answer(&answer)
 }
 
-/// What is wrong with the scenario is told here, with its place; the other program reads it again.
+/// Loads the scenario to report errors with their places; the other program reads it again.
 fn load(network: &NetworkArgs, runs: NonZeroU32) -> Result<Scenario, Problems> {
     let overrides = Overrides {
         schemes: (!network.scheme.is_empty()).then(|| network.scheme.join(",")),

@@ -11,7 +11,7 @@ use scenario::{Overrides, Problem, Problems, Source};
 use crate::args::ExploreArgs;
 use crate::output::{self, Stop};
 
-/// Writes a page that simulates a scenario while its reader changes it, and prints where it is.
+/// Writes a page that simulates a scenario while its reader changes it, and prints its path.
 pub(crate) fn explore(args: &ExploreArgs) -> Result<(), Stop> {
     let request = Request {
         overrides: Overrides {
@@ -35,7 +35,7 @@ pub(crate) fn page(request: &Request, name: &str) -> Result<String, Problems> {
     } = request;
     // Errors of the request name the arguments of the command.
     request.scenario()?;
-    // Claims and plots of a figure are no settings.
+    // The claims and plots of a figure are not settings.
     let text = catalogue::scenario_text(source)?;
     let sets = overrides.sets.iter().map(|set| {
         let (key, text) = set.split_once('=').ok_or_else(|| {

@@ -70,7 +70,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<(), Stop> {
 /// Where rows go.
 type Writer<'a> = csv::Writer<&'a mut dyn io::Write>;
 
-/// Writes a table, or its rows about one simulation; the inner result is about that, the outer one about reading it.
+/// Writes a table, or its rows for one simulation. The inner result is about writing, the outer one about reading.
 fn table_to(
     folder: &Folder,
     table: &str,
@@ -90,7 +90,7 @@ fn table_to(
     let point = point.map(|point| point.to_string());
     let mut rows = 0_u64;
     folder.table(table, &mut |record| {
-        // Every table begins with the number of the simulation; its first record has the names of its columns.
+        // Every table begins with the number of the simulation; its first record is the header.
         let is_head = rows == 0;
         rows += 1;
         let wanted = |point: &String| record.first() == Some(point);
@@ -105,7 +105,7 @@ fn table_to(
     })
 }
 
-/// Fails unless the run has results of a simulation with this number.
+/// Fails unless the run has results of the simulation with this number.
 fn has_point(folder: &Folder, point: u32) -> Result<(), Problems> {
     let summary = folder.summary();
     if summary.points.iter().any(|found| found.point == point) {
@@ -123,7 +123,7 @@ fn has_point(folder: &Folder, point: u32) -> Result<(), Problems> {
         .into())
 }
 
-/// The trace that gives a simulation again, or what to do where there is none.
+/// The trace that reproduces a simulation, or an error with a remedy.
 fn exact_of(folder: &Folder, point: u32) -> Result<Exact, Problems> {
     trace::exact(folder, point).map_err(|error| match error {
         NoTrace::Problems(problems) => problems,
@@ -138,7 +138,7 @@ fn exact_of(folder: &Folder, point: u32) -> Result<Exact, Problems> {
     })
 }
 
-/// The command that gives the simulation again.
+/// The command that reproduces the simulation.
 fn command(exact: &Exact, args: &ExportArgs) -> String {
     let output = args.output.as_ref();
     let output = output.filter(|path| !results::is_stream(path));

@@ -11,8 +11,7 @@ use scenario::{Problem, Problems};
 use crate::args::ImportArgs;
 use crate::output::{self, Stop};
 
-/// Reads the file, writes the trace, and prints what became of it: beside a trace that goes to a stream, to the standard
-/// error.
+/// Reads the file, writes the trace, and prints a summary; on standard error if the trace goes to a stream.
 pub(crate) fn import(args: &ImportArgs) -> Result<(), Stop> {
     let told = made(args)?;
     if args.output.as_deref().is_some_and(results::is_stream) {
@@ -22,7 +21,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<(), Stop> {
     output::answer(&told)
 }
 
-/// Reads the file, writes the trace, and says what became of it.
+/// Reads the file, writes the trace, and returns a summary.
 pub(crate) fn made(args: &ImportArgs) -> Result<String, Problems> {
     let name = args.file.display();
     let bytes = import::read(&args.file).map_err(|error| {
@@ -65,7 +64,7 @@ fn trace(args: &ImportArgs, imported: &Imported) -> Result<String, Problems> {
     Ok(told(imported, args, &path))
 }
 
-/// Writes a scenario in a network, and the map of the network beside it unless it is one of the named shapes.
+/// Writes a scenario with a network, and the network's map beside it unless it is a named shape.
 fn map(args: &ImportArgs, network: &Network) -> Result<String, Problems> {
     let path = path(args, ".toml")?;
     let beside = path.with_extension("json");
@@ -111,7 +110,7 @@ fn law(args: &ImportArgs, sizes: &Sizes) -> Result<String, Problems> {
     Ok(paragraphs(args, Kind::Sizes.help(), &[line]) + &run)
 }
 
-/// A scenario of these settings, table by table.
+/// A scenario with these settings, by table.
 fn scenario(
     file: &Path,
     settings: &[(&'static str, String)],
@@ -139,7 +138,7 @@ fn scenario(
     Ok(())
 }
 
-/// Writes a file whole, or says why not.
+/// Writes a file completely, or returns an error.
 fn deliver(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
@@ -152,7 +151,7 @@ fn deliver(
     })
 }
 
-/// The file to write: as asked for, or the name of the one that is read with another ending.
+/// The path to write: as requested, or the input's name with another ending.
 fn path(args: &ImportArgs, ending: &str) -> Result<PathBuf, Problems> {
     if let Some(path) = &args.output {
         return Ok(path.clone());
@@ -164,7 +163,7 @@ fn path(args: &ImportArgs, ending: &str) -> Result<PathBuf, Problems> {
     Ok(path)
 }
 
-/// Fails if there is a file that nobody said to replace.
+/// Fails if a file exists and may not be replaced.
 fn absent(path: &Path) -> Result<(), Problems> {
     if !path.exists() {
         return Ok(());
@@ -175,7 +174,7 @@ fn absent(path: &Path) -> Result<(), Problems> {
     Err(problem.help(help).into())
 }
 
-/// The trace to write, and how.
+/// The path and the format of the trace.
 fn target(args: &ImportArgs) -> Result<(PathBuf, Out), Problems> {
     let path = path(args, ".flows.csv")?;
     let name = path.display();
@@ -187,7 +186,7 @@ fn target(args: &ImportArgs) -> Result<(PathBuf, Out), Problems> {
     Ok((path, out))
 }
 
-/// The flows that were read and skipped, with reasons, and the next command.
+/// The flows that were read and skipped with reasons, and the next command.
 fn told(imported: &Imported, args: &ImportArgs, target: &Path) -> String {
     let mut lines = imported.told();
     if imported.largest() > HUGE {
@@ -207,7 +206,7 @@ fn told(imported: &Imported, args: &ImportArgs, target: &Path) -> String {
     )
 }
 
-/// The kind of the file, and the things that were read.
+/// The kind of the file, and its contents.
 fn paragraphs(args: &ImportArgs, what: &str, lines: &[String]) -> String {
     let mut out = String::new();
     answer::paragraph(&mut out, 0, &format!("{}: {what}.", args.file.display()));
@@ -221,7 +220,7 @@ fn creator() -> String {
     format!("tailwater {}", env!("CARGO_PKG_VERSION"))
 }
 
-/// Where the first flow starts, in picoseconds: `workload.start` unless a scenario sets it.
+/// The start of the first flow, in picoseconds: the default of `workload.start`.
 const BEGIN: u64 = 10_000_000_000;
-/// Bytes of flows that stand for endless ones in many files.
+/// The size in bytes that stands for endless flows in many files.
 const HUGE: u64 = 10_000_000_000;

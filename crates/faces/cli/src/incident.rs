@@ -1,4 +1,5 @@
-//! `tailwater observe --incident`: the worst incast as a scenario, and the fewest of its flows that show it.
+//! `tailwater observe --incident`: turns the worst incast into a scenario, and finds the fewest of its flows that show
+//! it.
 
 use std::fs;
 use std::io::Write;
@@ -36,11 +37,12 @@ struct Plain {
 struct Least {
     flows: usize,
     file: PathBuf,
-    /// Whether each of them was left out in turn.
+    /// Whether each of them was tried without.
     is_tried: bool,
 }
 
-/// Keeps the worst incast of what was seen in the file `out`, and the least of it beside it. None if there was none.
+/// Writes the worst incast of an observation to the file `out`, and its minimal form beside it. `None` without an
+/// incast.
 pub(crate) fn keep(out: &Path, seen: &Observation, flows: &[Flow]) -> Result<Option<Kept>, Stop> {
     let Some(incident) = Incident::worst(flows) else {
         return Ok(None);
@@ -158,7 +160,7 @@ impl Kept {
     }
 }
 
-/// Simulations of some of the flows, with what was there.
+/// Simulations of some of the flows, in the observed network.
 struct Looks<'a> {
     out: &'a Path,
     seen: &'a Observation,
@@ -167,7 +169,7 @@ struct Looks<'a> {
 }
 
 impl Looks<'_> {
-    /// Whether some flow waits for a timer behind a drop, if these are all.
+    /// Whether some flow waits for a timer after a drop, with only these flows.
     fn show(&mut self, flows: &[Flow]) -> Result<bool, Problems> {
         let Some(left) = self.left.checked_sub(1) else {
             return Ok(false);
@@ -182,8 +184,8 @@ impl Looks<'_> {
         self.is_shown_by(text, NonZeroU32::MIN)
     }
 
-    /// The fewest senders, from as many as suffice up to as many as there were, that show it under all seeds, with flows
-    /// of one size that begin within the time in which these did.
+    /// A plain incast with the fewest senders that show it with all seeds. It tries numbers from the smallest
+    /// sufficient one up to the observed one, with flows of one size that begin within the observed time.
     fn plain(&self, incident: &Incident, least: &[Flow]) -> Result<Option<Plain>, Stop> {
         let mut sizes: Vec<f64> = least.iter().map(|flow| real(flow.bytes)).collect();
         let bytes = whole(observed::percentile(&mut sizes, 0.5));
@@ -210,7 +212,7 @@ impl Looks<'_> {
         Ok(None)
     }
 
-    /// Whether packets are dropped and a flow waits for a timer in a scenario as it is today, under each seed.
+    /// Whether, in a scenario of today's network, packets are dropped and a flow waits for a timer, with each seed.
     fn is_shown_by(&self, text: String, seeds: NonZeroU32) -> Result<bool, Problems> {
         let source = Source::new(self.out.to_string_lossy(), text);
         let overrides = Overrides {
@@ -230,16 +232,16 @@ impl Looks<'_> {
     }
 }
 
-/// A plain incast has to show it under all of these seeds.
+/// A plain incast must show it with all of these seeds.
 const SEEDS: NonZeroU32 = NonZeroU32::new(10).expect("ten is above zero");
-/// Simulations of some milliseconds each.
+/// The most simulations, each of some milliseconds.
 const MOST_LOOKS: u32 = 3_000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// An answer of one of many servers to one client.
+    /// An answer of one of many servers to a client.
     fn answer(number: u32, bytes: u64, timeouts: u32) -> Flow {
         let sender = format!("192.168.7.{number}:80");
         let receiver = format!("192.168.9.1:{}", 4_000 + number);
@@ -289,7 +291,7 @@ mod tests {
         assert!((least.flows..=40).contains(&plain.senders) && plain.bytes == 20_000);
         let source = Source::find(&plain.file.to_string_lossy()).expect("the file");
         assert!(Scenario::load(source, &Overrides::default()).is_ok());
-        // A network in which nothing is lost has none.
+        // A network without losses has no incident.
         let quiet: Vec<_> = (1..=40).map(|number| answer(number, 20_000, 0)).collect();
         assert!(matches!(keep(&out, &seen, &quiet), Ok(None)));
         fs::remove_dir_all(folder).expect("the folder goes");

@@ -1,5 +1,5 @@
-//! Simulates, explains and compares the cures for TCP incast, for programs: points, sweeps, run folders, schemes of one's
-//! own, and the whole command with them.
+//! Simulates, explains and compares the cures for TCP incast, for programs: points, sweeps, run folders, user schemes,
+//! and the whole command with them.
 //!
 //! ```
 //! use tailwater::{Point, run};
@@ -12,8 +12,8 @@
 //!
 //! A [`Scenario`] is many points; [`sweep`] keeps their outcomes in memory, [`run_folder`] in files.
 //!
-//! A program of one's own adds schemes to the command, and has everything else of it: comparisons with
-//! the other schemes, sweeps, resumed runs, reports. `tailwater new-scheme NAME` writes such a crate.
+//! A user's program can add schemes to the command and has all of its other functions: comparisons with the other
+//! schemes, sweeps, resumed runs, reports. `tailwater new-scheme NAME` writes such a crate.
 //!
 //! ```no_run
 //! use tailwater::prelude::*;
@@ -37,8 +37,8 @@
 //! }
 //! ```
 //!
-//! Only what stands on this page and in [`prelude`] is supported. The command reads arguments, calls the libraries and
-//! prints the answer. Standard output carries the answer and nothing else, standard error the progress and what is wrong.
+//! Only the items on this page and in [`prelude`] are supported. The command reads arguments, calls the libraries and
+//! prints the answer. Standard output carries only the answer, standard error carries progress and errors.
 
 mod args;
 mod batch_job;
@@ -118,7 +118,7 @@ macro_rules! origin {
     };
 }
 
-/// Tests that every scheme has to survive.
+/// Tests that every scheme must pass.
 ///
 /// ```no_run
 /// // As a test of a crate with a scheme: it panics, with the reason, where the scheme fails.
@@ -128,8 +128,8 @@ pub mod battery {
     pub use ::battery::check;
 }
 
-/// The whole program: the command with `schemes` beside the built-in ones, for the arguments that the
-/// process was started with.
+/// The whole program: the command with `schemes` in addition to the built-in ones, run with the arguments of the
+/// process.
 ///
 /// ```no_run
 /// // With the built-in schemes alone.
@@ -148,10 +148,10 @@ pub fn main_with(schemes: &[Scheme]) -> ExitCode {
     run_args(std::env::args_os())
 }
 
-/// A broken invariant is a defect of this program: one line says where, without a backtrace.
+/// Panics are defects of this program: one line reports the place, without a backtrace.
 fn tell_panics() {
     std::panic::set_hook(Box::new(|panic| {
-        // Some readers of files panic where these are damaged, which is told otherwise.
+        // Some file readers panic on damaged files; this is reported in another way.
         if tables::guard::is_reading() {
             return;
         }
@@ -160,11 +160,10 @@ fn tell_panics() {
     }));
 }
 
-/// Adds a scheme for scenarios that are read from now on, in this process.
+/// Adds a scheme for scenarios that this process reads from now on.
 ///
 /// # Errors
-/// Those of [`schemes::register`], and where the name means something else in a scenario or to
-/// `explain`.
+/// The errors of [`schemes::register`], and an error if the name has another meaning in a scenario or for `explain`.
 ///
 /// ```
 /// use tailwater::prelude::*;
@@ -194,7 +193,7 @@ pub fn register(scheme: Scheme) -> Result<(), Refusal> {
     schemes::register(scheme)
 }
 
-/// Runs the command with `args`, of which the first is the name of the program.
+/// Runs the command with `args`; the first is the name of the program.
 ///
 /// ```
 /// use std::process::ExitCode;
@@ -203,9 +202,8 @@ pub fn register(scheme: Scheme) -> Result<(), Refusal> {
 /// assert_eq!(status, ExitCode::SUCCESS);
 /// ```
 ///
-/// Exit status 0: done, 1: a run failed or, where asked for, a claim, 2: the input was wrong, 3: the
-/// machine lacks something. A signal
-/// that asks the process to end ends it, with 128 + signal.
+/// Exit status 0: done, 1: a run failed or, if wanted, a claim, 2: the input was wrong, 3: the machine lacks something.
+/// A signal that asks the process to end ends it with 128 + signal.
 pub fn run_args<I, T>(args: I) -> ExitCode
 where
     I: IntoIterator<Item = T>,
@@ -226,7 +224,7 @@ where
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(stop) => {
-            // Help and versions come this way, too; a reader that has seen enough is no failure.
+            // Help and version output come this way, too. A reader that closes early is no failure.
             drop(stop.print());
             return u8::try_from(stop.exit_code()).unwrap_or(2);
         }

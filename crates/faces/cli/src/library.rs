@@ -1,4 +1,4 @@
-//! Simulations for programs: what `api` supports, each item with an example.
+//! Simulations for programs: the supported items of `api`, each with an example.
 
 pub use api::{
     Allowance, Destination, Error, Monitor, Point, PointBuilder, RunOptions, Scenario,
@@ -221,7 +221,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
-    /// Where the items are declared whose own documentation has the example.
+    /// The sources whose items have examples in their own documentation.
     const SOURCES: [&str; 8] = [
         "error.rs",
         "folder.rs",
@@ -254,7 +254,7 @@ mod tests {
         assert!(lacking.is_empty(), "no example of {lacking:?}");
     }
 
-    /// The names of public items right below documentation with an example.
+    /// The names of public items that directly follow documentation with an example.
     fn with_examples(text: &str) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
         let mut has_example = false;

@@ -163,8 +163,8 @@ fn keys() -> String {
     answer::pairs(assignments.iter().map(String::as_str).zip(first_sentences))
 }
 
-/// The first sentence of a description, up to a semicolon, or to a colon that ends more than the name of what
-/// the setting is about: "Requests: how many flows ...".
+/// The first sentence of a description, up to a semicolon or a colon. A colon after a short label, as in "Requests: how
+/// many flows ...", does not end it.
 fn first_sentence(text: &str) -> &str {
     let end = text.find(". ").unwrap_or(text.trim_end_matches('.').len());
     let sentence = &text[..end];
@@ -174,7 +174,7 @@ fn first_sentence(text: &str) -> &str {
     colon.map_or(sentence, |(colon, _)| &sentence[..colon])
 }
 
-/// Words of the longest name before a colon: "Poisson arrivals".
+/// The most words of a label before a colon: "Poisson arrivals".
 const LABEL: usize = 3;
 
 #[cfg(test)]

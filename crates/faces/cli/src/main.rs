@@ -1,4 +1,4 @@
-//! The command `tailwater`: the library's, with no schemes besides the built-in ones.
+//! The command `tailwater`: the library's command, without additional schemes.
 
 use std::process::ExitCode;
 

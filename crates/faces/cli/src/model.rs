@@ -49,7 +49,7 @@ pub(crate) fn model(args: &ModelArgs) -> Result<(), Stop> {
     save(args, (model, &settings, &answer), &figures, path)
 }
 
-/// Writes a figure, or in HTML all of them.
+/// Writes one figure, or all figures as HTML.
 fn save(
     args: &ModelArgs,
     (model, settings, answer): (&Model, &Settings<'_>, &Answer),
@@ -86,7 +86,7 @@ fn save(
     output::wrote(path)
 }
 
-/// Models are drawn into pages too.
+/// Models are also drawn into pages.
 fn explained(error: ::report::Error, path: &Path) -> Problems {
     if ::report::Format::of(path).is_ok() {
         return error.into();
@@ -114,7 +114,7 @@ fn chosen<'a>(model: &Model, figures: &'a [Figure], name: &str) -> Result<&'a Fi
     })
 }
 
-/// A problem with `text` of the command line, of which `range` is wrong.
+/// A problem with the argument `text` of the command line, at `range`.
 fn at_set(message: String, text: &str, range: std::ops::Range<usize>, label: &str) -> Problem {
     let source = Source::new("--set", text);
     Problem::new(message).at(&source, range, label)

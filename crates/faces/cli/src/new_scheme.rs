@@ -51,14 +51,14 @@ pub(crate) fn new_scheme(args: &NewSchemeArgs) -> Result<(), Stop> {
     ))
 }
 
-/// Whether a scheme of this name could not be told from something else in a scenario or after `explain`.
+/// Whether a scheme with this name could be mistaken for something else in a scenario or after `explain`.
 pub(crate) fn is_reserved(name: &str) -> bool {
     let is_scheme = || schemes::all().iter().any(|scheme| scheme.name == name);
     let mut tables = keys::all_keys().iter().map(|key| keys::group(key.name));
     WORDS.contains(&name) || tables.any(|table| table == name) && !is_scheme()
 }
 
-/// The files of the crate, which is an example of this repository, too.
+/// The files of the crate, which is also an example of this repository.
 const FILES: [(&str, &str); 3] = [
     (
         "Cargo.toml",
@@ -73,14 +73,14 @@ const FILES: [(&str, &str); 3] = [
         include_str!("../../../../examples/outside/src/main.rs"),
     ),
 ];
-/// What the clone is built with, which the crate takes over: the versions of all crates from outside, and the compiler.
-/// With others, which appear every day, the clone need not compile.
+/// The versions with which the clone is built, which the crate takes over: all third-party crates, and the compiler.
+/// New versions appear every day, and the clone might not compile with them.
 const PINS: [&str; 2] = ["Cargo.lock", "rust-toolchain.toml"];
-/// The name of the scheme in these, and the library they are built with.
+/// The name of the scheme in these files.
 const TEMPLATE: &str = "fixed";
 const LIBRARY: &str = "../../crates/faces/cli";
 
-/// Words that `explain` and a scenario's tables give another meaning.
+/// Words with another meaning for `explain` or in a scenario's tables.
 const WORDS: &[&str] = &["results", "variant", "flows", "papers"];
 
 /// Keywords, which cannot name a crate.
@@ -92,7 +92,7 @@ const KEYWORDS: &[&str] = &[
     "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 
-/// Why `name` is none: it is a crate, a table of settings and a word of the command line.
+/// Why `name` is not possible. It becomes a crate, a table of settings and a word of the command line.
 fn objection(name: &str) -> Option<&'static str> {
     let rest = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     let begins = name.starts_with(|first: char| first.is_ascii_lowercase());
@@ -106,7 +106,7 @@ fn objection(name: &str) -> Option<&'static str> {
     is_taken.then_some("it means something else to Rust, to scenarios or to `tailwater explain`")
 }
 
-/// A name like this one that is possible.
+/// A similar name that is possible.
 fn corrected(name: &str) -> Option<String> {
     let name = name.to_lowercase();
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
@@ -115,8 +115,8 @@ fn corrected(name: &str) -> Option<String> {
     objection(name).is_none().then(|| name.to_owned())
 }
 
-/// The clone of Tailwater to build with: the one that was named, or the one this program was built in, which also
-/// contains the program if it was moved since.
+/// The clone of Tailwater to build with: the given one, or the one in which this program was built, even if the program
+/// has been moved.
 fn clone(named: Option<&Path>) -> Result<PathBuf, Stop> {
     let is_clone = |folder: &&Path| folder.join("crates/faces/cli/src/prelude.rs").is_file();
     let absolute = |folder: &Path| fs::canonicalize(folder).ok();

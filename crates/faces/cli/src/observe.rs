@@ -1,5 +1,5 @@
-//! `tailwater observe`: the privileged program watches, and this one draws what it saw, writes its scenario, and simulates
-//! it if that is asked for.
+//! `tailwater observe`: the privileged program watches. This one prints the results, writes the scenario and, if
+//! wanted, simulates it.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,7 +18,7 @@ use crate::predict::{Modelled, page, predict};
 use crate::privileged;
 use crate::seen_file::write;
 
-/// Watches devices, prints what was seen, and writes the scenario of one if that is asked for.
+/// Watches devices, prints the results, and writes the scenario of one device if wanted.
 pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> {
     let devs = match &args.dev[..] {
         [] => vec![default_device()?],
@@ -36,7 +36,7 @@ pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> 
     }
 }
 
-/// Watches several devices at once, each with a verdict of its own.
+/// Watches several devices at once, each with its own verdict.
 fn observe_several(
     watched: &Watched<'_>,
     args: &ObserveArgs,
@@ -66,7 +66,7 @@ fn observe_several(
     Ok(())
 }
 
-/// Refuses what is of one device.
+/// Refuses options that only apply to one device.
 fn are_several(args: &ObserveArgs) -> Result<(), Problems> {
     let options = [
         ("--out", args.out.is_some()),
@@ -100,7 +100,7 @@ fn observe_one(
     }
     let one = watched.watch_one(given)?;
     let (seen, flows) = (&one.observation, &one.flows);
-    // What was seen is told before it is simulated, which takes a while.
+    // The observation is printed before the simulation, which takes a while.
     if args.format == TextOrJson::Table {
         output::answer(&one.text(args.flows))?;
     }
@@ -158,11 +158,11 @@ fn incident(file: &Path, seen: &Observation, flows: &[Flow]) -> Result<Option<Ke
 /// Devices to watch.
 pub(crate) struct Watched<'a> {
     pub(crate) devs: &'a [String],
-    /// Their network namespace, if that is another one.
+    /// The devices' network namespace, if it is another one.
     pub(crate) netns: Option<&'a str>,
     /// For so long.
     pub(crate) seconds: u64,
-    /// Where Prometheus may ask meanwhile.
+    /// The address at which Prometheus may ask meanwhile.
     pub(crate) metrics: Option<&'a str>,
 }
 
@@ -242,7 +242,7 @@ impl Seen {
     }
 }
 
-/// What cannot be written is told before anything is watched.
+/// Checks that the files can be written before anything is watched.
 fn check(option: &str, out: &Path) -> Result<(), Problems> {
     let shown = out.display();
     if out.extension().is_none_or(|end| end != "toml") {
@@ -260,7 +260,7 @@ fn check(option: &str, out: &Path) -> Result<(), Problems> {
     Ok(())
 }
 
-/// Where a prediction keeps its scenario if nothing is said: none that is there is written over.
+/// The default path of a prediction's scenario; no existing file is replaced.
 fn free(dev: &str) -> PathBuf {
     let name = |number: u32| match number {
         1 => format!("observed-{dev}"),
@@ -275,7 +275,7 @@ fn free(dev: &str) -> PathBuf {
     with(&results.join(name(number)), ".toml")
 }
 
-/// A path with this behind it. The names of devices may have dots.
+/// A path with this suffix. Names of devices may contain dots.
 fn with(path: &Path, end: &str) -> PathBuf {
     let mut path = path.as_os_str().to_owned();
     path.push(end);
@@ -293,7 +293,7 @@ fn default_device() -> Result<String, Problems> {
     })
 }
 
-/// Of the table of routes of IPv4 the device whose destination is everything.
+/// The device of the default route in the IPv4 routing table.
 fn device_of(routes: &str) -> Option<String> {
     let fields = routes.lines().skip(1).map(|line| line.split_whitespace());
     let mut rows = fields.filter_map(|mut fields| Some((fields.next()?, fields.next()?)));

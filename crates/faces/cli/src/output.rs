@@ -18,9 +18,9 @@ pub(crate) enum Stop {
     Failed,
     /// The machine lacks something, which has been reported.
     Lacking,
-    /// It ended early, which has been reported if it needs to be.
+    /// It ended early; this has been reported if necessary.
     Ended,
-    /// A signal ended the other program, whose exit status this is: 128 + signal.
+    /// A signal ended the other program with this exit status: 128 + signal.
     Interrupted(u8),
 }
 
@@ -57,12 +57,12 @@ pub(crate) fn answer(text: &str) -> Result<(), Stop> {
     })
 }
 
-/// JSON for programs, which people may read.
+/// JSON for programs, formatted for people.
 pub(crate) fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
-/// Says which file was written, unless it is a device or a stream, which would show this, too.
+/// Reports the written file, unless it is a device or a stream, which would show this line, too.
 pub(crate) fn wrote(path: &Path) -> Result<(), Stop> {
     if results::is_stream(path) {
         return Ok(());
@@ -70,7 +70,7 @@ pub(crate) fn wrote(path: &Path) -> Result<(), Stop> {
     answer(&format!("{}\n", path.display()))
 }
 
-/// A reader that has seen enough is no failure: `tailwater list keys | head -3`.
+/// A reader that closes early is no failure: `tailwater list keys | head -3`.
 pub(crate) fn ended(written: io::Result<()>) -> io::Result<()> {
     match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -78,12 +78,12 @@ pub(crate) fn ended(written: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// One line on standard error, which nobody may be reading.
+/// One line on standard error; nobody may be reading it.
 pub(crate) fn complain(line: &str) {
     say(&seen(line));
 }
 
-/// The same for a line with styles of its own, of which nothing else has an effect.
+/// The same for a line with styles. Other control characters have no effect.
 fn say(line: &str) {
     drop(writeln!(io::stderr(), "{line}"));
 }
@@ -122,18 +122,18 @@ const fn flag(argument: Argument) -> &'static str {
     }
 }
 
-/// Why a simulation failed, with the flag that allows what it had too little of.
+/// Why a simulation failed, with the flag that raises the exceeded limit.
 pub(crate) fn failure(error: &str) -> String {
     api::problems::failure(error, &|argument| flag(argument).to_owned())
 }
 
-/// Whether a stream takes colours: a terminal, and nobody said no (<https://no-color.org>).
+/// Whether a stream gets colours: if it is a terminal and the user has not disabled them (<https://no-color.org>).
 pub(crate) fn styled(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// Columns that a table may take: those of the terminal behind standard output, or 80 where there is none, or as many as the
-/// variable COLUMNS says if they are fewer. So what goes into a pipe is the same from a wide terminal.
+/// The width of a table in columns: that of the terminal on standard output, or 80 without a terminal, but at most the
+/// variable COLUMNS. So output into a pipe does not depend on the terminal's width.
 pub(crate) fn width() -> usize {
     let size = terminal_size::terminal_size_of(io::stdout());
     let terminal = size.map(|(width, _)| usize::from(width.0));
@@ -147,9 +147,9 @@ fn columns(terminal: Option<usize>, asked: Option<&str>) -> usize {
     most.min(asked).max(LEAST)
 }
 
-/// Columns where there is no terminal.
+/// Columns if there is no terminal.
 const USUAL: usize = 80;
-/// In fewer a table has no room for a scheme and one number.
+/// The fewest columns in which a table has room for a scheme and one number.
 const LEAST: usize = 40;
 
 #[cfg(test)]
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(columns(None, None), 80);
         assert_eq!(columns(None, Some("60")), 60);
         assert_eq!(columns(Some(132), Some("60")), 60);
-        // A pipe takes the same from a wide terminal as from any other.
+        // Output into a pipe does not depend on the terminal's width.
         assert_eq!(columns(None, Some("200")), 80);
         assert_eq!(columns(None, Some("wide")), 80);
         assert_eq!(columns(None, Some("1")), 40);

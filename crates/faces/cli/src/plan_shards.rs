@@ -1,4 +1,4 @@
-//! `tailwater plan`: what each shard of a sweep takes, and a job for a batch system.
+//! `tailwater plan`: the cost of each shard of a sweep, and a job for a batch system.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::args::text_or_json::TextOrJson;
 use crate::batch_job::{BatchJob, SWEEP};
 use crate::output::{self, Stop};
 
-/// Prints what shards take, and writes the job that runs them.
+/// Prints the cost of shards, and writes the job that runs them.
 pub(crate) fn plan(args: &PlanArgs) -> Result<(), Stop> {
     let request = Request {
         overrides: args.scenario.overrides(),
@@ -66,7 +66,7 @@ fn write_job(
     Ok(path)
 }
 
-/// Files that a scenario names, by path, with the names that they get beside it.
+/// Files named in a scenario, by path, with their new names beside it.
 fn named_files(scenario: &Scenario) -> Result<BTreeMap<String, String>, Problems> {
     let mut files = BTreeMap::new();
     let mut taken = vec![SWEEP.to_owned()];

@@ -13,7 +13,7 @@ use scenario::{Problem, Problems};
 use crate::args::{Length, PlotArgs};
 use crate::output::{self, Stop};
 
-/// Draws one figure of a run into a file, or lists what there is to draw.
+/// Draws one figure of a run into a file, or lists the figures.
 pub(crate) fn plot(args: &PlotArgs) -> Result<(), Stop> {
     let word = args.folder.to_string_lossy();
     let is_figure = !args.folder.exists() && catalogue::scenario(&word).is_ok();
@@ -49,7 +49,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<(), Stop> {
     save(&figure, size, args.font.as_deref(), path)
 }
 
-/// The figures of a run folder, with the setting on their axis that is asked for.
+/// The figures of a run folder, with the requested setting on their axis.
 fn figures(args: &PlotArgs) -> Result<Vec<Figure>, Stop> {
     let folder = Folder::open(&args.folder)?;
     let axes = &folder.summary().axes;
@@ -64,7 +64,7 @@ fn figures(args: &PlotArgs) -> Result<Vec<Figure>, Stop> {
     Ok(::report::figures_over(&folder, args.x.as_deref()).map_err(Problems::from)?)
 }
 
-/// Leaves out schemes, sets the ends of the axes, and draws lines across.
+/// Leaves out schemes, sets the ends of the axes, and draws horizontal lines.
 fn adjust(figure: &mut Figure, args: &PlotArgs) -> Result<(), Stop> {
     for scheme in &args.schemes {
         if !figure.lines.iter().any(|line| line.label == *scheme) {
@@ -109,7 +109,7 @@ fn ends(text: &str, flag: &str, axis: &Axis) -> Result<(f64, f64), Stop> {
     })
 }
 
-/// A dashed line across the figure, named or not.
+/// A dashed horizontal line across the figure, with or without a name.
 fn across(figure: &mut Figure, text: &str) -> Result<(), Stop> {
     let (name, value) = text.split_once('=').unwrap_or((text, text));
     let Some(y) = figure.y.value(value) else {
@@ -145,7 +145,7 @@ fn across(figure: &mut Figure, text: &str) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The panels of a figure of a paper, from what `tailwater reproduce` wrote below `out`.
+/// The panels of a paper's figure, from the results of `tailwater reproduce` below `out`.
 fn reproduced(word: &str, out: &Path) -> Result<Vec<Figure>, Stop> {
     let mut panels = Vec::new();
     for Selection { paper, figures } in catalogue::find(&[word.to_owned()])? {

@@ -1,4 +1,4 @@
-//! What was observed, simulated: as it is today, and with every cure.
+//! Simulates an observed network, as it is today and with every cure.
 
 use std::io::Write;
 use std::num::NonZeroU32;
@@ -13,15 +13,15 @@ use scenario::{Overrides, Problems, Scenario, Source};
 use crate::output::{self, Stop};
 use crate::watch::watched;
 
-/// A prediction, and where its scenario and its run are.
+/// A prediction, with the paths of its scenario and its run.
 pub(crate) struct Modelled {
     pub(crate) prediction: Prediction,
     pub(crate) scenario: PathBuf,
     pub(crate) folder: PathBuf,
 }
 
-/// Simulates the scenario in the file `out` with these schemes, or with every scheme that it names, into a run folder beside
-/// it. More than can be simulated in some minutes is simulated in part: the flows that began first.
+/// Simulates the scenario in the file `out` with these schemes, or with all its schemes, into a run folder beside it.
+/// If the simulation would take more than some minutes, only the flows that began first are simulated.
 pub(crate) fn predict(
     out: &Path,
     seen: &Observation,
@@ -32,7 +32,7 @@ pub(crate) fn predict(
     let (source, part) = affordable(out, seen, flows)?;
     let request = Request {
         command: given.to_vec(),
-        // Flows are as they were seen, once.
+        // The flows were observed once, so there is one seed.
         overrides: Overrides {
             seeds: Some(NonZeroU32::MIN),
             schemes,
@@ -69,7 +69,7 @@ pub(crate) fn predict(
     })
 }
 
-/// The scenario, and the flows of it that take no more than some minutes.
+/// The scenario, and as many of its flows as can be simulated in some minutes.
 fn affordable<'a>(
     out: &Path,
     seen: &Observation,
@@ -98,7 +98,7 @@ fn affordable<'a>(
     }
 }
 
-/// What the flows of the run say that pass the port the way most of its traffic does.
+/// The prediction from those flows of the run that pass the port in the direction of most of its traffic.
 fn prediction(
     run: &Folder,
     seen: &Observation,
@@ -137,14 +137,14 @@ fn prediction(
     }))
 }
 
-/// What became of the flows that pass, in their order, in each row of the run.
+/// The results of the passing flows, in order, for each row of the run.
 fn outcomes(
     run: &Folder,
     flows: &[Flow],
     passes: &dyn Fn(&&Flow) -> bool,
 ) -> Result<Vec<Vec<FlowTiming>>, Problems> {
     let mut outcomes = vec![Vec::new(); run.summary().rows.len()];
-    // Of one seed: a point is a row.
+    // There is one seed, so a point is a row.
     run.flows(&mut |point, record| {
         let is_judged = flows
             .get(record.flow as usize)
@@ -160,7 +160,7 @@ fn outcomes(
     Ok(outcomes)
 }
 
-/// The folder, or with a number behind it the first that is not there.
+/// The folder, or with a number appended the first one that does not exist.
 pub(crate) fn free(folder: &Path) -> PathBuf {
     let numbered = |number: u32| match number {
         1 => folder.to_owned(),
@@ -174,7 +174,7 @@ pub(crate) fn free(folder: &Path) -> PathBuf {
     found.unwrap_or_else(|| folder.to_owned())
 }
 
-/// Says how much is simulated.
+/// Reports how much is simulated.
 struct Announcer;
 
 impl Monitor for Announcer {
@@ -192,7 +192,7 @@ pub(crate) fn page(folder: &Path) -> PathBuf {
     folder.join(api::REPORT)
 }
 
-/// Of all simulations together: ten million take about a second.
+/// The most steps of all simulations together: ten million take about a second.
 const MOST_STEPS: f64 = 2e9;
 
 #[cfg(test)]
@@ -248,7 +248,7 @@ mod tests {
     fn rounds_are_simulated_as_those_that_were_seen() {
         let folder = std::env::temp_dir().join(format!("tw-rounds-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
-        // Twelve answers at once, every 100 ms, each behind a request that comes in.
+        // Twelve answers at once, every 100 ms; each follows a request that comes in.
         let answer = |number: u32| Flow {
             start_s: 0.1 * f64::from(number / 12) + 1e-5 * f64::from(number % 12),
             ..flow(number + 1)
@@ -279,14 +279,14 @@ mod tests {
             panic!("a scenario without mistakes");
         };
         let said = modelled.prediction;
-        // What goes the other way does not meet the queue, and makes no median.
+        // Requests in the other direction do not meet the queue, and do not count for the median.
         assert_eq!((said.flows, said.judged, said.rounds), (120, 60, 5));
         assert!(
             said.model.fct_p50_s > 1e-3 && said.observed.fct_p50_s > 1e-3,
             "{said:?}"
         );
         let model = said.model.round_p50_s.expect("rounds");
-        // All are alike: each lasts as long as its slowest flow, and the 110 us between the starts at most.
+        // All rounds are alike: each lasts as long as its slowest flow, plus at most the 110 us between the starts.
         let slowest = said.model.fct_p99_s;
         assert!(
             (slowest - 1e-6..slowest + 111e-6).contains(&model),

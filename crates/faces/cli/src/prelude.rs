@@ -1,4 +1,4 @@
-//! What a scheme is written with.
+//! The types for writing a scheme.
 
 pub use base::setting::Settings;
 pub use base::{
@@ -22,7 +22,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
     use std::path::Path;
 
-    /// Where the types that a scheme fills in and gets are declared. Of settings of TCP it only reads values.
+    /// The sources that declare the types which a scheme fills in or gets. It only reads values of TCP's settings.
     const SOURCES: [&str; 13] = [
         "fabric/src/hook.rs",
         "fabric/src/priority.rs",
@@ -38,7 +38,7 @@ mod tests {
         "tcp/src/receiver_cc.rs",
         "tcp/src/restart.rs",
     ];
-    /// What a scheme implements and what it is made of.
+    /// The traits that a scheme implements, and its parts.
     const ROOTS: [&str; 9] = [
         "DeliveryCc",
         "HostHelper",
@@ -89,7 +89,7 @@ mod tests {
         assert!(lacking.is_empty(), "no scheme can name {lacking:?}");
     }
 
-    /// The public types and traits of a source, each with the words of its declaration that may be types.
+    /// The public types and traits of a source, each with the words in its declaration that may be types.
     fn items(text: &str) -> BTreeMap<String, BTreeSet<String>> {
         let mut items = BTreeMap::new();
         let mut lines = text.lines();
@@ -99,14 +99,14 @@ mod tests {
                 continue;
             };
             if first.starts_with("pub struct ") && first.ends_with(';') {
-                // Nothing is in it, so that nobody is given it.
+                // It has no variants, so there are no values of it.
                 continue;
             }
             let name = rest.split(|c: char| !c.is_alphanumeric()).next();
             let mut body = rest.to_owned();
             if first.ends_with('{') {
                 let inner = lines.by_ref().take_while(|line| *line != "}");
-                // Fields that nobody else sees need no name.
+                // Private fields need no name.
                 let is_seen =
                     |line: &&str| !first.starts_with("pub struct ") || line.contains("pub ");
                 let seen = inner.filter(is_seen);

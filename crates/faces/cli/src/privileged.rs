@@ -1,7 +1,6 @@
-//! The program beside this one, which does what needs privileges and prints JSON lines.
+//! The privileged program, which prints JSON lines.
 //!
-//! `tailwater-live` is looked for beside this program, then on the search path, as Git finds its
-//! subcommands.
+//! `tailwater-live` is searched beside this program, then on the search path, as Git finds its subcommands.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -16,7 +15,7 @@ use crate::output::{self, Stop};
 use crate::progress;
 use crate::watch::{listen, watched};
 
-/// Runs it and returns what it told; `see` is told of each line at once. `given` is the command of the user.
+/// Runs it and returns its lines; `see` gets each line at once. `given` is the user's command.
 pub(crate) fn call(
     given: &[String],
     words: Vec<OsString>,
@@ -34,7 +33,7 @@ pub(crate) fn call(
         || {
             let lines = read(&mut child, see);
             if lines.is_err() {
-                // The rest of its work has no reader.
+                // Nobody reads the rest of its output.
                 terminate(id);
             }
             (lines, child.wait())
@@ -62,7 +61,7 @@ fn read(child: &mut Child, see: &mut dyn FnMut(&Line)) -> io::Result<Vec<Line>> 
     Ok(lines)
 }
 
-/// A line that cannot be read was written by a program of another version.
+/// An unreadable line was written by another version of the program.
 fn another_version(number: u32, error: &protocol::Unreadable) -> io::Error {
     io::Error::other(format!(
         "line {number} of its output cannot be read: {error}; it is of another version than this program: build both \
@@ -70,7 +69,7 @@ fn another_version(number: u32, error: &protocol::Unreadable) -> io::Error {
     ))
 }
 
-/// Lets the other program remove its network, which takes a moment.
+/// Gives the other program a moment to remove its network.
 fn interrupt(id: u32) {
     terminate(id);
     #[cfg(unix)]
@@ -132,7 +131,7 @@ fn ended(given: &[String], status: ExitStatus, lines: &[Line]) -> Result<(), Sto
             }
             Err(Stop::Lacking)
         }
-        // Whoever presses Ctrl-C tells both programs, and the other one may be gone before this one hears of it.
+        // Ctrl-C reaches both programs, and the other one may end before this one handles it.
         Some(code @ 129..=255) => {
             output::complain(&format!("{PROGRAM} was interrupted"));
             Err(Stop::Interrupted(u8::try_from(code).unwrap_or(u8::MAX)))
@@ -145,7 +144,7 @@ fn ended(given: &[String], status: ExitStatus, lines: &[Line]) -> Result<(), Sto
             }
             Err(Stop::Failed)
         }
-        // Killed, and not asked to end.
+        // It was killed, not asked to end.
         None => {
             output::complain(&format!("{PROGRAM}: {status}"));
             Err(Stop::Failed)
@@ -153,7 +152,7 @@ fn ended(given: &[String], status: ExitStatus, lines: &[Line]) -> Result<(), Sto
     }
 }
 
-/// The other program: beside this one, else on the search path.
+/// The path of the other program: beside this one, else on the search path.
 fn program() -> Result<PathBuf, Stop> {
     let name = format!("{PROGRAM}{}", env::consts::EXE_SUFFIX);
     let own = env::current_exe().ok();
@@ -181,7 +180,7 @@ const PROGRAM: &str = "tailwater-live";
 mod tests {
     use super::*;
 
-    /// What is read of a program that prints these lines.
+    /// The lines read from a program that prints these lines.
     fn read_of(lines: &str) -> io::Result<Vec<Line>> {
         let mut command = Command::new("printf");
         let mut child = command

@@ -1,4 +1,4 @@
-//! How far a sweep has come: a bar on a terminal, elsewhere a line now and then.
+//! The progress of a sweep: a bar on a terminal, otherwise a line now and then.
 
 use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
@@ -21,11 +21,11 @@ pub(crate) struct Bar {
     start: Instant,
     /// How long everything is expected to take.
     forecast: Forecast,
-    /// Whether points that fail are named at once.
+    /// Whether failed points are named at once.
     pub(crate) says_failures: bool,
-    /// Whether nothing but failures is said.
+    /// Whether only failures are printed.
     quiet: bool,
-    /// Time between two lines; none where there is a bar or nothing is to be said.
+    /// The time between two lines; `None` with a bar or without output.
     pub(crate) every: Option<Duration>,
 }
 
@@ -45,7 +45,7 @@ impl Bar {
         self.inner.set_message(left);
     }
 
-    /// This many simulations run at a time, where this many were wanted.
+    /// Reports the number of simulations at a time, and the number that was wanted.
     pub(crate) fn begins(&self, jobs: NonZeroUsize, wanted: Option<NonZeroUsize>) {
         if !self.quiet {
             self.say(|| say_memory(jobs, wanted));
@@ -60,7 +60,7 @@ impl Bar {
         }
     }
 
-    /// For `points` simulations, which are expected to take `expected` seconds, their tables and pictures included.
+    /// A bar for `points` simulations, which are expected to take `expected` seconds with their tables and pictures.
     pub(crate) fn new(points: usize, expected: f64, quiet: bool) -> Self {
         let target = if quiet {
             ProgressDrawTarget::hidden()
@@ -81,12 +81,12 @@ impl Bar {
         }
     }
 
-    /// Says something else without disturbing the bar.
+    /// Prints something else without disturbing the bar.
     pub(crate) fn say(&self, say: impl FnOnce()) {
         self.inner.suspend(say);
     }
 
-    /// A line, where there is no bar.
+    /// Prints a line if there is no bar.
     pub(crate) fn tick(&self) {
         output::complain(&self.line(self.start.elapsed()));
     }
@@ -114,7 +114,7 @@ impl Bar {
         left.map_or_else(|| line.clone(), |left| format!("{line}, {left}"))
     }
 
-    /// What is left in words; nothing where nobody knows.
+    /// The remaining time in words; `None` if it is unknown.
     fn left(&self, elapsed: Duration) -> Option<String> {
         let left = self.forecast.end(elapsed)?.saturating_sub(elapsed);
         Some(match left.as_secs() {
@@ -124,12 +124,12 @@ impl Bar {
     }
 }
 
-/// The bar of the stage that is being worked on, if one is.
+/// The bar of the current stage, if there is one.
 #[derive(Default)]
 pub(crate) struct Current(RwLock<Option<Bar>>);
 
 impl Current {
-    /// Does the work of a stage under this bar. If a signal asks the process to end, the bar goes and `tell` is called.
+    /// Does the work of a stage with this bar. If a signal asks the process to end, removes the bar and calls `tell`.
     pub(crate) fn during(
         &self,
         bar: Bar,
@@ -157,7 +157,7 @@ impl Current {
     }
 }
 
-/// Says that not all cores are used.
+/// Reports that not all cores are used.
 pub(crate) fn say_memory(jobs: NonZeroUsize, wanted: Option<NonZeroUsize>) {
     let wanted = wanted.unwrap_or_else(cores);
     if jobs < wanted {
@@ -166,8 +166,8 @@ pub(crate) fn say_memory(jobs: NonZeroUsize, wanted: Option<NonZeroUsize>) {
     }
 }
 
-/// Says how many seconds the work takes with `jobs` simulations at a time, unless it is short.
-/// `causes` are seconds of work that may follow, at most.
+/// Reports the seconds that the work takes with `jobs` simulations at a time, unless it is short. `causes` are seconds
+/// of possible further work, at most.
 pub(crate) fn say_duration(seconds: f64, causes: f64, jobs: NonZeroUsize) {
     if let Some(line) = expected(seconds, causes, jobs) {
         output::complain(&line);
@@ -189,7 +189,7 @@ fn expected(seconds: f64, causes: f64, jobs: NonZeroUsize) -> Option<String> {
     })
 }
 
-/// A time as long as this is told before the work begins.
+/// The time from which a duration is reported before the work begins.
 const LONG: Duration = Duration::from_secs(30);
 
 /// A point in words.
@@ -200,7 +200,7 @@ fn describe(point: &Point) -> String {
     format!("{}, {set}seed {}", point.scheme(), point.seed())
 }
 
-/// The command `given`, with `more` arguments behind it, as a shell reads it.
+/// The command `given` with `more` arguments appended, as a shell reads it.
 pub(crate) fn command(given: &[String], more: &[&str]) -> String {
     let all = given.iter().map(String::as_str).chain(more.iter().copied());
     all.map(quoted).collect::<Vec<_>>().join(" ")
@@ -215,7 +215,7 @@ pub(crate) fn duration(time: Duration) -> String {
     }
 }
 
-/// Often enough for whoever waits, and few lines in a log.
+/// Often enough for a waiting user, with few lines in a log.
 const EVERY: Duration = Duration::from_secs(15);
 
 #[cfg(test)]

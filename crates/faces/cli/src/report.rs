@@ -12,8 +12,8 @@ use crate::explore;
 use crate::output::{self, Stop};
 use answer::against;
 
-/// Writes the report of a run anew, or one of several runs side by side, and prints where it is; of two runs
-/// first how the second differs from the first.
+/// Writes the report of a run again, or one of several runs side by side, and prints its path. For two runs, it first
+/// prints how the second differs from the first.
 pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
     if let [folder] = args.folders.as_slice()
         && let Some(emulated) = Emulation::read(folder)
@@ -28,7 +28,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
     }
     let folders = args.folders.iter().map(|path| Folder::open(path));
     let folders = folders.collect::<Result<Vec<_>, _>>()?;
-    // The page leads to captures, which nobody else reads.
+    // The page links to captures, which nothing else has checked.
     folders.iter().try_for_each(Folder::check_all)?;
     let out = match (&args.output, args.folders.as_slice()) {
         (Some(path), _) => path.clone(),
@@ -96,7 +96,7 @@ fn not_explored(what: &str) -> Stop {
     Problems::from(problem.help(help)).into()
 }
 
-/// The last parts of two paths, or the whole paths where these are the same.
+/// The last parts of two paths, or the whole paths if those are equal.
 fn names(paths: [&PathBuf; 2]) -> [String; 2] {
     let short = paths.map(|path| path.file_name().unwrap_or_default());
     if short[0] == short[1] {

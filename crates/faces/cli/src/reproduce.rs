@@ -1,4 +1,4 @@
-//! `tailwater reproduce`: the figures of papers are run and their claims judged.
+//! `tailwater reproduce`: runs the figures of papers and judges their claims.
 
 mod live;
 
@@ -15,7 +15,7 @@ use crate::output::{self, Stop};
 use crate::progress::{self, Bar, Current};
 use crate::watch::listen;
 
-/// Runs what is missing, judges every claim, tries causes, prints the verdicts.
+/// Runs missing points, judges every claim, tries causes, prints the verdicts.
 pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     if args.live {
         return live::reproduce(args);
@@ -69,7 +69,7 @@ fn answer(args: &ReproduceArgs, judged: &Judgement<'_>) -> Result<(), Stop> {
     output::answer(&text)
 }
 
-/// Somebody who reads what is printed, and presses Ctrl-C.
+/// A user who reads the output and presses Ctrl-C.
 struct Terminal<'a> {
     args: &'a ReproduceArgs,
     bar: Current,
@@ -126,7 +126,7 @@ impl Monitor for Terminal<'_> {
 }
 
 impl Terminal<'_> {
-    /// Says why the runs end before their end, how to go on, and prints how far each has come.
+    /// Reports why the runs end early and how to continue, and prints the progress of each.
     fn tell_ended(&self, why: &str, stage: &Stage<'_>) {
         let runs = stage.progress();
         let lines = runs.iter().map(|run| {
@@ -155,7 +155,7 @@ impl Terminal<'_> {
         output::complain(&format!("{why}: {done}; go on with: {command}"));
         let lines = lines.iter();
         let table = answer::pairs(lines.map(|(folder, done)| (folder.as_str(), done.as_str())));
-        // Whoever reads may have gone.
+        // The reader may have closed the output.
         drop(output::answer(&table));
     }
 }

@@ -1,4 +1,4 @@
-//! `tailwater run`: a scenario becomes a run folder and an answer.
+//! `tailwater run`: runs a scenario into a run folder and prints the answer.
 
 use std::io;
 use std::path::Path;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
     let options = RunOptions::default()
         .monitor(&terminal)
         .allowance(args.limits.allowance(args.jobs, args.threads));
-    // Signals end the process, so this stays false unless nothing can be kept.
+    // Signals end the process, so this stays false unless a result cannot be kept.
     let stop = AtomicBool::new(false);
     if args.keep.no_save {
         let kept = Transient::new(args.flows);
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
         return report_shard(args, &sweep, &store, &scenario);
     }
     let finished = sweep.complete(&mut scenario)?;
-    // The answer first: should there be no room for the files, it has been given all the same.
+    // The answer is printed first, in case there is no room for the files.
     let printed = print(args, &finished, || sweep.flows(&scenario));
     write(args, &store, &scenario, &finished)?;
     printed?;
@@ -96,14 +96,14 @@ fn request(args: &RunArgs) -> Result<Request, Problems> {
     })
 }
 
-/// Somebody who reads what is printed, and presses Ctrl-C.
+/// A user who reads the output and presses Ctrl-C.
 struct Terminal<'a> {
     args: &'a RunArgs,
     bar: Current,
 }
 
 impl Terminal<'_> {
-    /// Says why the sweep ends before its end, how far it came and how to go on, and prints what is done.
+    /// Reports why the sweep ends early, its progress and how to continue, and prints the finished part.
     fn tell_ended(&self, why: &str, stage: &Stage<'_>) {
         for progress in stage.progress() {
             let done = answer::words::grouped(progress.done as u64);
@@ -123,7 +123,7 @@ impl Terminal<'_> {
             });
             let is_shard = self.args.keep.shard.is_some();
             if let Some(finished) = progress.results.filter(|_| !is_shard) {
-                // Whoever reads may have gone.
+                // The reader may have closed the output.
                 drop(print(self.args, &finished, || stage.flows()));
             }
         }
@@ -138,7 +138,7 @@ impl Monitor for Terminal<'_> {
             say_duration(stage.expected_s(), 0.0, stage.jobs());
         }
         let mut bar = Bar::new(stage.simulations(), stage.expected_s(), args.quiet);
-        // Otherwise the whole run says so at its end.
+        // Otherwise the whole run reports them at its end.
         bar.says_failures = args.keep.shard.is_some();
         let interrupted = || {
             self.tell_ended("interrupted", stage);
@@ -166,7 +166,7 @@ impl Monitor for Terminal<'_> {
     }
 }
 
-/// The command that continues the one of `args`.
+/// The command that continues the run of `args`.
 fn go_on(args: &RunArgs, folder: &Path) -> String {
     let folder = folder.to_string_lossy();
     let mut more = Vec::new();
@@ -244,7 +244,7 @@ fn write(
     }
 }
 
-/// The answer of a run that was complete before.
+/// Prints the answer of a run that was complete before.
 fn answer_again(args: &RunArgs, finished: &Finished, folder: &Folder) -> Result<(), Stop> {
     let mut flows = Flows::new();
     if args.flows {
@@ -267,7 +267,7 @@ fn print(
     print_in(finished, args.format, &args.view, flows)
 }
 
-/// Whether the command succeeds: not if a point failed, nor with `--strict` if a goal is missed.
+/// Whether the command succeeds. It fails if a point failed or, with `--strict`, if a goal is missed.
 fn succeed(args: &RunArgs, finished: &Finished) -> Result<(), Stop> {
     verdict(finished)?;
     if args.goal.strict && !search::succeeds(&finished.summary) {
@@ -276,7 +276,7 @@ fn succeed(args: &RunArgs, finished: &Finished) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Prints a sweep in the format asked for, JSON with these flows by the number of their point.
+/// Prints a sweep in the requested format. JSON includes these flows, by the number of their point.
 pub(crate) fn print_in(
     finished: &Finished,
     format: Format,
@@ -294,13 +294,13 @@ pub(crate) fn print_in(
     output::answer(&text)
 }
 
-/// Where the results are, on standard error.
+/// Prints the path of the results on standard error.
 pub(crate) fn say_where(folder: &Folder) {
     let path = folder.path().display();
     output::complain(&format!("Results: {path}, to look at: {path}/report.html"));
 }
 
-/// Whether the command succeeds: not if a point failed, which it says with the command to see it again.
+/// Whether the command succeeds. If a point failed, prints the command to repeat it.
 pub(crate) fn verdict(finished: &Finished) -> Result<(), Stop> {
     let summary = &finished.summary;
     for failed in &summary.failures {

@@ -1,4 +1,4 @@
-//! The folder of a run, as the command line says.
+//! The run folder according to the command line.
 
 use std::path::{Path, PathBuf};
 
@@ -8,9 +8,8 @@ use scenario::Scenario;
 
 use crate::args::RunArgs;
 
-/// The folder that `--out` names; else `results/NAME`, or with a number behind it the first that
-/// does not exist. `--resume` without `--out` takes the newest that has the same scenario and is not
-/// complete.
+/// The folder of `--out`; else `results/NAME`, or with a number appended the first one that does not exist. `--resume`
+/// without `--out` takes the newest incomplete folder with the same scenario.
 pub(crate) fn choose_folder(
     args: &RunArgs,
     scenario: &Scenario,

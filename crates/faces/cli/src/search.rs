@@ -38,7 +38,7 @@ pub(crate) fn check(args: &RunArgs, scenario: &Scenario) -> Result<(), Problems>
     Err(problem.help(help).into())
 }
 
-/// Whether every row meets every goal, or, of a search, some value does under every scheme.
+/// Whether every row meets every goal; for a search, whether some value does with every scheme.
 pub(crate) fn succeeds(summary: &Summary) -> bool {
     let Some(goals) = &summary.goals else {
         return true;

@@ -9,14 +9,14 @@ use results::deliver;
 
 use crate::output::{self, Stop};
 
-/// The scenario, and its flows as a trace beside it. Returns whether there was something to write.
+/// Writes the scenario, and its flows as a trace beside it. Returns whether there was anything to write.
 pub(crate) fn write(out: &Path, seen: &Observation, flows: &[Flow]) -> Result<bool, Stop> {
     if flows.is_empty() {
         output::complain("no flow was seen, so there is no scenario to write or simulate");
         return Ok(false);
     }
     if let Some(folder) = out.parent() {
-        // If the folder cannot be made, writing the files below tells why.
+        // If the folder cannot be made, writing the files below reports why.
         drop(fs::create_dir_all(folder));
     }
     let name = out.file_stem().unwrap_or_default().to_string_lossy();

@@ -1,4 +1,4 @@
-//! `tailwater emulate serve` and `fetch`: the simulator's TCP and the kernel's.
+//! `tailwater emulate serve` and `fetch`: transfers between the simulator's TCP and the kernel's.
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use crate::args::text_or_json::TextOrJson;
 use crate::output::{self, Stop};
 use crate::privileged;
 
-/// Serves until a signal or `emulate down`, and tells of each connection when it is over.
+/// Serves until a signal or `emulate down`, and reports each connection when it is over.
 pub(crate) fn serve(given: &[String], args: &ServeArgs) -> Result<(), Stop> {
     let mut words: Vec<OsString> = vec!["serve".into(), "--dir".into(), args.dir.clone().into()];
     let mut add = |name: &str, value: &str| words.extend([name.into(), value.into()]);

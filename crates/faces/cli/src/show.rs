@@ -6,7 +6,8 @@ use scenario::Scenario;
 use crate::args::ShowArgs;
 use crate::output::{self, Stop};
 
-/// Prints a scenario as it is written, also that of a figure of a paper, or with every setting when asked for or changed.
+/// Prints a scenario or a paper's figure as written; or with every setting, if this is requested or a setting is
+/// changed.
 pub(crate) fn show(args: &ShowArgs) -> Result<(), Stop> {
     let source = catalogue::scenario(&args.scenario.scenario)?;
     let written = catalogue::scenario_text(&source)?;

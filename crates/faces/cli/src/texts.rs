@@ -1,4 +1,4 @@
-//! Texts that the command prints, for the Python package: it shows the same, and runs the command for a user who installed
+//! Texts of the command for the Python package. It prints the same texts, and runs the command for users who installed
 //! it with the package.
 
 use std::ffi::OsString;
@@ -23,8 +23,8 @@ pub fn table(folder: &Folder, width: usize) -> String {
     answer::run::table(&finished(folder), &view)
 }
 
-/// Every number of a run but those of single flows and ports, as JSON. The cost of single points is not known of a run
-/// that ended earlier.
+/// Every number of a run but those of single flows and ports, as JSON. The cost of single points is unknown for an
+/// earlier run.
 pub fn json(folder: &Folder) -> String {
     answer::run::json(&finished(folder), None)
 }
@@ -46,7 +46,7 @@ pub fn claims_json(judged: &Judgement<'_>) -> String {
 /// The meaning of a word.
 ///
 /// # Errors
-/// The nearest names, if nothing is called so.
+/// The nearest names, if the word is unknown.
 pub fn explain(word: &str) -> Result<String, Error> {
     Ok(explain::explain(word, &commands())?)
 }
@@ -54,7 +54,7 @@ pub fn explain(word: &str) -> Result<String, Error> {
 /// The page of `tailwater explore` for a request, whose scenario the command calls `name`.
 ///
 /// # Errors
-/// Everything that is wrong with the request, and what a page does not have.
+/// All errors in the request, and features that a page does not have.
 pub fn explore(request: &Request, name: &str) -> Result<String, Error> {
     Ok(crate::explore::page(request, name)?)
 }
@@ -70,7 +70,7 @@ pub fn explore_run(folder: &Folder) -> Result<String, Problems> {
 /// The list called `what`, as in `"schemes"`, or the list of lists.
 ///
 /// # Errors
-/// The names of the lists, if none is called so.
+/// The names of the lists, if the name is unknown.
 pub fn list(what: Option<&str>) -> Result<String, Error> {
     let what = what.map(|name| {
         let named = Listed::from_str(name, false);
@@ -89,17 +89,17 @@ pub fn list(what: Option<&str>) -> Result<String, Error> {
 pub struct Import<'a> {
     /// The file.
     pub file: &'a Path,
-    /// The trace, if not named after the file.
+    /// The path of the trace, if not named after the file.
     pub output: Option<&'a Path>,
-    /// Its kind, as in `"hpcc"`, if its content does not tell.
+    /// Its kind, as in `"hpcc"`, if it should not be detected from the content.
     pub kind: Option<&'a str>,
     /// Bytes of flows without an end.
     pub size: Option<u64>,
-    /// Whether entries that a trace cannot have are left out, and not refused.
+    /// Whether entries that a trace cannot express are left out instead of refused.
     pub lenient: bool,
 }
 
-/// Writes a trace of the flows in a file of another program, and says what was read, what was skipped and why.
+/// Writes a trace of the flows in a file of another program. Returns what was read, and what was skipped with reasons.
 ///
 /// # Errors
 /// If there is no such kind, the file has no flow, or the trace cannot be written.
@@ -120,8 +120,8 @@ pub fn import_flows(import: &Import<'_>) -> Result<String, Error> {
     Ok(crate::import_flows::made(&args)?)
 }
 
-/// The command in a process that is not its own program: prints, and ends the process where a signal asks
-/// for it. The exit status of [`run_args`](crate::run_args).
+/// Runs the command in a process that belongs to another program: prints, and ends the process if a signal asks for it.
+/// Returns the exit status of [`run_args`](crate::run_args).
 pub fn command<I, T>(args: I) -> u8
 where
     I: IntoIterator<Item = T>,

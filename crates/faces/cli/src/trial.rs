@@ -1,4 +1,4 @@
-//! `tailwater trial`: watches, predicts, writes the plan down, lets the privileged program carry it out, and settles it.
+//! `tailwater trial`: watches, predicts, writes the plan, has the privileged program carry it out, and evaluates it.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -24,7 +24,7 @@ use crate::predict::{self, predict};
 use crate::privileged;
 use crate::seen_file::write;
 
-/// Does what the command says, which was `given` as these words.
+/// Runs the command, which the user `given` as these words.
 pub(crate) fn trial(args: &TrialArgs, given: &[String]) -> Result<(), Stop> {
     match (&args.then, &args.order) {
         (Some(TrialCommand::Settle(args)), _) => settle(args),
@@ -37,7 +37,7 @@ pub(crate) fn trial(args: &TrialArgs, given: &[String]) -> Result<(), Stop> {
 fn carry_out(order: &TrialOrder, given: &[String]) -> Result<(), Stop> {
     let measure = measure(order)?;
     law_settings::check(&order.scheme, &order.law.sets)?;
-    // Whether the periods are long enough is known when timers were seen.
+    // Whether the periods are long enough is only known after timers were seen.
     TrialShape::new(order.periods, order.period.as_secs_f64(), Some(0.0)).map_err(refused)?;
     let folder = order.out.clone().unwrap_or_else(|| {
         let usual = Path::new("results").join(format!("trial-{}", order.dev));
@@ -103,7 +103,7 @@ fn measure(order: &TrialOrder) -> Result<TrialMeasure, Problems> {
     }
 }
 
-/// Watches the device before anything acts.
+/// Watches the device before the law acts.
 fn before(order: &TrialOrder, given: &[String]) -> Result<(Observation, Vec<Flow>), Stop> {
     let seconds = order.before.unwrap_or(order.period).as_secs();
     output::complain(&format!(
@@ -139,13 +139,13 @@ fn before(order: &TrialOrder, given: &[String]) -> Result<(Observation, Vec<Flow
     Ok((seen, flows))
 }
 
-/// The flows that pass the port the way most of its traffic does.
+/// The flows that pass the port in the direction of most of its traffic.
 fn judged(seen: &Observation, flows: &[Flow]) -> Vec<Flow> {
     let passes = |flow: &&Flow| flow.leaves == seen.leaves();
     flows.iter().filter(passes).cloned().collect()
 }
 
-/// The plan, with what the model says of the law.
+/// The plan, with the model's prediction for the law.
 fn planned(
     order: &TrialOrder,
     measure: TrialMeasure,
@@ -179,7 +179,7 @@ fn planned(
     })
 }
 
-/// The effect of the law in the model, with its usual settings; nothing if the model has no such law.
+/// The effect of the law in the model, with its usual settings; `None` if the model does not have the law.
 fn expected(
     order: &TrialOrder,
     measure: TrialMeasure,
@@ -215,7 +215,7 @@ fn progress(plan: &TrialPlan, period: &TrialPeriod) -> String {
     }
 }
 
-/// Tells what the trial of a folder found.
+/// Prints the result of the trial in a folder.
 fn settle(args: &SettleArgs) -> Result<(), Stop> {
     tell(&args.folder, args.format)
 }
@@ -247,7 +247,7 @@ fn read(folder: &Path) -> Result<(TrialPlan, String, TrialResult, TrialEnd), Pro
     })?;
     let text = opened(protocol::FILE)?;
     let text = String::from_utf8_lossy(&text);
-    // A trial that was killed may have left half a line.
+    // A killed trial may have left half a line.
     let whole = text.rfind('\n').map_or(0, |last| last + 1);
     let lines = protocol::read_all(&text[..whole]).map_err(|error| {
         let problem = Problem::new(format!(
@@ -287,7 +287,7 @@ fn read(folder: &Path) -> Result<(TrialPlan, String, TrialResult, TrialEnd), Pro
     Ok((plan, hash, found, end))
 }
 
-/// The files of a trial that goes on.
+/// The files of a running trial.
 struct Files {
     plan: PathBuf,
     lines: PathBuf,
@@ -316,7 +316,7 @@ impl Files {
         })
     }
 
-    /// Writes the plan down, and returns its hash.
+    /// Writes the plan, and returns its hash.
     fn freeze(&self, plan: &TrialPlan) -> Result<String, Stop> {
         let text = output::pretty(&json!(plan));
         deliver(&self.plan, |file| file.write_all(text.as_bytes())).map_err(|error| {
@@ -342,9 +342,9 @@ fn refused(why: String) -> Problems {
 
 /// The file of a trial's plan.
 const PLAN: &str = "plan.json";
-/// Fewer flows of a period have no measure.
+/// A period with fewer flows has no measure.
 const LEAST_FLOWS: u64 = 5;
-/// How every trial is settled.
+/// The method by which every trial is evaluated.
 const ANALYSIS: &str = "Of each pair of neighbouring periods, the logarithm of the measure with the law over that without it. The effect is \
      the mean of these. Its probability under chance is that of a mean as large if coins give each pair its sign; its \
      interval of 97 % is that of the means of subsets of pairs. Flows do not count that begin within the settling time \

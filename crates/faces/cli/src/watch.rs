@@ -13,9 +13,9 @@ use crate::output;
 /// The number of a signal.
 type Signal = i32;
 
-/// Does `work`. Meanwhile calls `tick` each time that `every` has passed, and if the process is asked to
-/// end, `tell`, behind which it ends with exit status 128 + signal: nothing finished is lost, and a single
-/// long simulation is not waited for. Of works that are watched at once the newest tells.
+/// Does `work` and calls `tick` at each interval `every` meanwhile. If a signal asks the process to end, calls `tell`
+/// and then ends the process with exit status 128 + signal. Finished points are not lost, and a long simulation is not
+/// waited for. If several works are watched at once, the newest one's `tell` is called.
 pub(crate) fn watched<T>(
     every: Option<Duration>,
     tick: impl FnMut() + Send,
@@ -49,8 +49,8 @@ fn wait(
     }
 }
 
-/// Hears Ctrl-C, SIGTERM and SIGHUP from now on, but for those that the process was started to ignore,
-/// as `nohup` and shells without job control do. A second signal ends it at once.
+/// Handles Ctrl-C, SIGTERM and SIGHUP from now on. Signals that were ignored when the process was started, as with
+/// `nohup` and shells without job control, stay ignored. A second signal ends the process at once.
 #[cfg(unix)]
 pub(crate) fn listen() {
     use std::sync::Arc;
@@ -64,14 +64,14 @@ pub(crate) fn listen() {
         .into_iter()
         .filter(|signal| !is_ignored(*signal))
         .collect();
-    // The listener comes first. A signal in between would otherwise arm the exit at the second signal, and nobody would
-    // have heard the first.
+    // The listener is installed first. Otherwise a signal in between would arm the exit for the second signal, without
+    // anyone handling the first.
     let Ok(mut signals) = Signals::new(&heard) else {
         return;
     };
     let second = Arc::new(AtomicBool::new(false));
     for signal in heard {
-        // In this order: the first signal arms what ends the process at the second.
+        // In this order: the first signal arms the exit for the second.
         drop(flag::register_conditional_shutdown(
             signal,
             128 + signal,
@@ -82,12 +82,12 @@ pub(crate) fn listen() {
     thread::spawn(move || signals.forever().for_each(forward));
 }
 
-/// The system ends the process, which loses nothing that is finished.
+/// The system ends the process; finished points are not lost.
 #[cfg(not(unix))]
 pub(crate) fn listen() {}
 
-/// Whether the process was started to ignore a signal. Only Linux says so without unsafe code; elsewhere
-/// SIGHUP keeps its usual effect, which `nohup` has changed or not.
+/// Whether a signal was ignored when the process was started. Only Linux shows this without unsafe code. On other
+/// systems SIGHUP keeps its usual effect, even under `nohup`.
 #[cfg(unix)]
 fn is_ignored(signal: Signal) -> bool {
     match std::fs::read_to_string("/proc/self/status") {
@@ -115,8 +115,7 @@ fn end(signal: Signal) -> ! {
     process::exit(128 + signal)
 }
 
-/// One work's place among those that are told of signals. Its end ends the thread that listens for it, also
-/// where the work panics.
+/// The registration of one work for signals. Dropping it ends its listening thread, even after a panic.
 struct Heard(u64);
 
 impl Heard {
@@ -134,7 +133,7 @@ impl Drop for Heard {
     }
 }
 
-/// Who is told of signals, the newest last, by number.
+/// The registered listeners by number, the newest last.
 fn listeners() -> MutexGuard<'static, Vec<(u64, Sender<Signal>)>> {
     static LISTENERS: Mutex<Vec<(u64, Sender<Signal>)>> = Mutex::new(Vec::new());
     LISTENERS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -146,7 +145,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs `meanwhile` and waits for three ticks behind it; returns its result.
+    /// Runs `meanwhile`, waits for three more ticks, and returns its result.
     fn ticking<T>(meanwhile: impl FnOnce() -> T) -> T {
         let ticks = AtomicU32::new(0);
         let tick = || {

@@ -13,7 +13,7 @@ fn tailwater(arguments: &[&str]) -> Command {
     command
 }
 
-/// Standard output of a command that succeeds and has nothing to complain about.
+/// Standard output of a command that succeeds without warnings.
 fn answer(arguments: &[&str]) -> String {
     let output: Output = tailwater(arguments).output().expect("the command runs");
     let complaints = String::from_utf8_lossy(&output.stderr);
@@ -79,7 +79,7 @@ fn hints_go_to_standard_error_and_quiet_silences_them() {
         hint.contains("nothing in this scenario is random"),
         "{hint}"
     );
-    // The remedy is the one that helps: starts at random times leave senders in step.
+    // The remedy must help: with starts at random times senders stay in step.
     assert!(hint.contains("link.jitter=auto"), "{hint}");
     answer(&[&SMALL[..], &seeds, &["--quiet"]].concat());
 }
@@ -106,7 +106,7 @@ fn everything_that_is_listed_can_be_explained() {
             );
         }
     }
-    // Every key goes through the same function: the first and the last stand for all.
+    // Every key goes through the same function, so the first and the last represent all.
     let keys = words("keys");
     for key in [&keys[0], &keys[keys.len() - 1]] {
         assert!(answer(&["explain", key]).contains("Value: "), "{key}");
@@ -243,7 +243,7 @@ fn notions_are_explained_with_an_example() {
         text.contains("Part of fct_us") && text.contains("syn_timeouts"),
         "{text}"
     );
-    // Every part of a completion time is named, and what it is.
+    // Every part of a completion time is listed with its meaning.
     let text = answer(&["explain", "breakdown"]);
     for part in sim::breakdown::Part::ALL {
         assert!(text.contains(&format!("  {}: ", part.name())), "{text}");
@@ -265,7 +265,7 @@ fn completions_know_what_can_be_named() {
             assert!(text.contains(name), "{shell}: {name}");
         }
     }
-    // What is not among the names is accepted all the same.
+    // A name that is not listed is accepted all the same.
     let output = tailwater(&["explain", "dctpc"])
         .output()
         .expect("the command runs");
@@ -371,7 +371,7 @@ fn a_scheme_says_how_it_works_before_its_settings() {
     }
 }
 
-/// Who leads at each number of senders of the README's table, with these arguments.
+/// The leaders at each number of senders of the README's table, with these arguments.
 fn leaders(more: &[&str]) -> String {
     let text = answer(&[&["run", "incast", "--no-save", "--quiet"], more].concat());
     let from = text
@@ -419,7 +419,7 @@ fn ties_show_what_hangs_on_the_order_of_simultaneous_events() {
         assert_eq!(row["fct_p99_us"].as_array().expect("values").len(), 8);
         assert_eq!(row["drops"].as_array().expect("values").len(), 8);
     }
-    // NewReno's drops at 100 senders hang on the order: that is what --ties is for.
+    // NewReno's drops at 100 senders depend on the order of simultaneous events: that is what --ties is for.
     let drops = rows[6]["drops"].as_array().expect("values");
     assert!(drops.iter().any(|value| value != &drops[0]), "{drops:?}");
 }

@@ -1,10 +1,10 @@
-//! What the answer says about runs of many kinds, as snapshots that were read.
+//! The answer's text about runs of many kinds, as snapshots that were read.
 
 use results::{Keep, Summary, Transient};
 use scenario::{Overrides, Scenario, Source};
 use sim::run::Limits;
 
-/// The answer to a scenario, without what it cost.
+/// The answer to a scenario, without its cost.
 fn block(text: &str) -> String {
     let source = Source::new("test.toml", text);
     let scenario = Scenario::load(source, &Overrides::default()).expect("a correct scenario");

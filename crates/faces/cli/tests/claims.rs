@@ -1,7 +1,7 @@
 //! The page of claims names exactly the claims of the catalogue.
 //!
-//! Whether what it says came out is what comes out today would take a run of every figure to know,
-//! which CI has no time for; `cargo xtask claims` is that run.
+//! It would take a run of every figure to know whether the page's results are still those of today. CI has no time for
+//! that; `cargo xtask claims` is that run.
 
 use std::collections::BTreeSet;
 use std::fs;

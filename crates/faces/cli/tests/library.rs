@@ -1,4 +1,4 @@
-//! The library as a program of a user sees it: `examples/library` does what its page in the guide says, and the supported
+//! The library as a user's program sees it: `examples/library` does what its page in the guide says, and the supported
 //! part of the crate stays small enough to be learned.
 
 use std::collections::BTreeSet;
@@ -30,7 +30,7 @@ fn the_page_about_programs_shows_what_its_example_prints() {
     drop(fs::remove_dir_all(&folder));
     let printed = library::folder(&folder).expect("a run without mistakes");
     assert!(page.contains(&printed), "the page does not show\n{printed}");
-    // A run that is there already is read again.
+    // An existing run is read again.
     assert_eq!(library::folder(&folder).expect("the same run"), printed);
     fs::remove_dir_all(folder).expect("a folder that exists");
 }

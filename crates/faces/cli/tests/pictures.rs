@@ -216,7 +216,7 @@ fn axes_are_linear_unless_asked_and_what_is_shown_is_not_missing() {
     assert!(page.contains("are marked if the run recorded them"));
     assert!(!page.contains("advertised windows over time (trace.series"));
     assert!(!page.contains("--trace"));
-    // Asking for more loses nothing of what is recorded anyway.
+    // Tracing one series more loses none of the default ones.
     let many = ["--set", "workload.senders=60", "--trace", "throughput"];
     let page = run(&many, "more");
     for mark in ["packet dropped", ">timeout<"] {

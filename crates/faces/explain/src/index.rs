@@ -1,5 +1,5 @@
-//! Words that users try: a setting without its group, another word for something that has a name, a term of the
-//! definitions, a command, and what pages of the guide are about.
+//! Words that users try: a setting without its group, a synonym, a term of the definitions, a command, and subjects of
+//! the guide's pages.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use super::Command;
 /// Pages of the documentation with their headings, and terms with their definitions. A test writes it from them.
 const PAGES: &str = include_str!("pages.txt");
 
-/// Other words, and the names under which `explain` knows what they mean.
+/// Synonyms, and the names under which `explain` knows them.
 const WORDS: &[(&[&str], &[&str])] = &[
     (
         &["fan-out", "fan-in", "fanout", "fanin", "stripes"],
@@ -47,10 +47,10 @@ const WORDS: &[(&[&str], &[&str])] = &[
     (&["decision", "first loss"], &["theatre"]),
 ];
 
-/// What is not modelled, by the words for it.
+/// Mechanisms that are not modelled, by their names.
 const ABSENT: &[&str] = &["bbr", "hpcc", "timely", "quic", "mptcp", "homa", "ndp"];
 
-/// What `word` means, and which pages tell more.
+/// The meaning of `word`, and the pages about it.
 pub(super) fn explain(word: &str, commands: &[Command]) -> Option<String> {
     let mut out = String::new();
     let plain = plain(word);
@@ -112,7 +112,7 @@ fn command(plain: &str, commands: &[Command]) -> String {
     })
 }
 
-/// Arguments of commands that are called so.
+/// Arguments of commands with this name.
 fn flags(plain: &str, commands: &[Command]) -> String {
     let mut out = String::new();
     for command in commands {
@@ -125,7 +125,7 @@ fn flags(plain: &str, commands: &[Command]) -> String {
     out
 }
 
-/// Pages and their headings that have all of these words, the page that is named so first.
+/// Pages and headings that contain all of these words; a page with this name comes first.
 fn pages(plain: &str) -> String {
     let mut found: Vec<(bool, &str, &str)> = Vec::new();
     for (page, heading) in headings() {
@@ -161,10 +161,10 @@ fn terms() -> impl Iterator<Item = (&'static str, &'static str)> {
     lines.filter_map(|line| line.split_once('\t'))
 }
 
-/// What a line about a term begins with.
+/// The prefix of a line about a term.
 const TERM: &str = "= ";
 
-/// Whether a term is called so: it may have its short form in brackets.
+/// Whether this is the name of a term, which may have its short form in brackets.
 fn is_term(term: &str, plain: &str) -> bool {
     let (long, short) = term.split_once('(').unwrap_or((term, ""));
     [long, short].iter().any(|name| {
@@ -179,7 +179,7 @@ fn alike(one: &str, other: &str) -> bool {
     one == other || singular(one) == singular(other)
 }
 
-/// Words in lowercase with one space between them, without what is neither a letter nor a digit.
+/// Lowercases the words, drops everything but letters and digits, and separates words by one space.
 fn plain(text: &str) -> String {
     let text = text.to_lowercase();
     let words = text.split(|c: char| !c.is_alphanumeric());
@@ -200,7 +200,7 @@ mod tests {
 
     use super::*;
 
-    /// What a program with one command says.
+    /// The answer of a program with one command.
     fn explained(word: &str) -> Result<String, scenario::Problems> {
         let run = Command {
             name: "reproduce".to_owned(),
@@ -260,7 +260,7 @@ mod tests {
         }
     }
 
-    /// Whether a name has a meaning of its own, which comes before pages.
+    /// Whether a name has its own meaning, which takes precedence over pages.
     fn notion_or_key(name: &str) -> bool {
         super::super::named(name).is_some() || super::super::named(&name.to_lowercase()).is_some()
     }
@@ -284,13 +284,13 @@ mod tests {
         }
     }
 
-    /// The index is that of the documentation; `INSTA_UPDATE=always` writes it anew.
+    /// The index must match the documentation; `INSTA_UPDATE=always` writes it again.
     #[test]
     fn the_index_is_that_of_the_documentation() {
         let own = Path::new(env!("CARGO_MANIFEST_DIR"));
         let docs = own.join("../../../docs");
         if !docs.is_dir() {
-            // A copy of the crates alone has no documentation to compare with.
+            // A copy of the crates alone has no documentation for comparison.
             return;
         }
         let mut expected = String::new();

@@ -1,8 +1,8 @@
-//! What words mean: schemes, settings, numbers of the results, notions, figures of papers, and what pages of the guide
-//! are about.
+//! Meanings of words: schemes, settings, numbers of the results, notions, figures of papers, and subjects of the
+//! guide's pages.
 //!
-//! Everything that has a name is asked for its own description: registries, declarations of settings, columns, the
-//! catalogue of papers. What has none is looked up in an index of other words.
+//! Everything with a name has its own description: in registries, declarations of settings, columns, and the catalogue
+//! of papers. Other words are looked up in an index.
 
 mod index;
 mod notion;
@@ -22,17 +22,17 @@ use sim::columns;
 
 pub use notion::names as notions;
 
-/// A command of a program that explains words, which knows its own.
+/// A command of a program that explains words, for explaining the command itself.
 pub struct Command {
     /// Its name.
     pub name: String,
     /// What it does.
     pub about: String,
-    /// Its arguments by name, without dashes, and what each is.
+    /// Its arguments by name, without dashes, each with its description.
     pub flags: Vec<(String, String)>,
 }
 
-/// What `word` means in a program with these commands.
+/// The meaning of `word` in a program with these commands.
 pub fn explain(word: &str, commands: &[Command]) -> Result<String, Problems> {
     if let Some(text) = named(word) {
         return Ok(text);
@@ -58,7 +58,7 @@ pub fn explain(word: &str, commands: &[Command]) -> Result<String, Problems> {
     Err(unknown(word, what, names.chain(["results"]), remedy))
 }
 
-/// What has exactly this name.
+/// The description of the item with exactly this name.
 fn named(word: &str) -> Option<String> {
     known(word)
         .or_else(|| notion::explain(word))
@@ -89,7 +89,7 @@ fn known(word: &str) -> Option<String> {
     let scenario = Scenario::builtin(word);
     let title = scenario.title().unwrap_or_default();
     let text = format!("{word}: {title}\n`tailwater show {word}` prints the scenario.\n");
-    // Some scenarios are called like the workload that they show.
+    // Some scenarios have the name of their workload.
     let kind = notion::explain(word).map_or_else(String::new, |kind| format!("\n{kind}"));
     Some(text + &kind)
 }
@@ -106,13 +106,13 @@ fn file(word: &str) -> Option<String> {
     Some(out.trim_start().to_owned())
 }
 
-/// Settings by the symbol that a paper has for them.
+/// Settings by their symbol in a paper.
 fn symbol(word: &str) -> Option<String> {
     let keys: Vec<_> = of_symbol(word).into_iter().map(key).collect();
     (!keys.is_empty()).then(|| keys.join("\n"))
 }
 
-/// A number of the results by its name in JSON, CSV or a table, wherever it is; or by a short form, as in p99.
+/// A number of the results by its name in JSON, CSV or a table, or by a short form, as in p99.
 fn number(word: &str) -> Option<String> {
     let mut out = String::new();
     let metrics = columns::METRICS.iter().chain(columns::COST);
@@ -145,7 +145,7 @@ fn of_symbol(symbol: &str) -> Vec<&'static Key> {
     all_keys().iter().filter(names).copied().collect()
 }
 
-/// A paper, or figures of it: what is run and what is claimed.
+/// A paper, or some of its figures: the runs and the claims.
 fn figures(word: &str) -> Result<String, Problems> {
     let mut out = String::new();
     for selection in catalogue::find(&[word.to_owned()])? {
@@ -199,7 +199,7 @@ fn figures(word: &str) -> Result<String, Problems> {
     Ok(out)
 }
 
-/// Wrong input: no `what` is called `word`.
+/// Wrong input: there is no `what` called `word`.
 pub fn unknown<'a>(
     word: &str,
     what: &str,
@@ -259,7 +259,7 @@ fn key(key: &Key) -> String {
     out
 }
 
-/// What profiles set, side by side.
+/// The settings of profiles, side by side.
 fn profiles() -> String {
     let differs = |key: &&'static Key| Some((key.name, key.default, profile::of_linux(key.name)?));
     let rows = all_keys().iter().filter_map(differs);
@@ -293,7 +293,7 @@ fn results() -> String {
     out
 }
 
-/// The columns of a table, those that say which point a row belongs to first.
+/// The columns of a table; those that identify the point come first.
 fn table(out: &mut String, intro: &str, fields: Vec<Field>) {
     out.push('\n');
     answer::paragraph(out, 0, intro);
@@ -323,7 +323,7 @@ fn series(out: &mut String) {
     for field in results::leading_fields() {
         column(out, &field.name, field.unit, field.help);
     }
-    // The number of the simulation is among those.
+    // The number of the simulation is one of these.
     let fixed = series::FIXED.iter().skip(1);
     let fixed = fixed.map(|column| (column.name, column.unit, column.help));
     let traced = series::all().iter();

@@ -1,5 +1,4 @@
-//! Notions that are neither a scheme nor a setting nor a number: what a user asks for, how results are
-//! grouped, and what their parts are called.
+//! Notions that are neither a scheme nor a setting nor a number: concepts, groupings of results, and their parts.
 
 use claims::model::MODELS;
 use plan::flow_trace;
@@ -8,13 +7,13 @@ use plan::keys::{TopologyKind, WorkloadKind};
 use sim::breakdown::Part;
 use sim::columns::{METRICS, PART_HELP};
 
-/// Something that texts and messages name.
+/// A notion in texts and messages.
 struct Notion {
     /// Its name, then other words for it.
     names: &'static [&'static str],
-    /// What it is, where it is written, what it does.
+    /// Its meaning, where it is written, and its effect.
     text: &'static str,
-    /// An example, or a command that tells more; one a line.
+    /// An example, or a command for more information; one per line.
     more: &'static [&'static str],
 }
 
@@ -253,7 +252,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
         .chain(choices().map(|choice| choice.0))
 }
 
-/// What `word` means, if it is a notion.
+/// The meaning of `word`, if it is a notion.
 pub(super) fn explain(word: &str) -> Option<String> {
     let mut out = String::new();
     for notion in NOTIONS.iter().filter(|notion| notion.names.contains(&word)) {
@@ -301,7 +300,7 @@ fn parts(out: &mut String) {
     }
 }
 
-/// Values of settings, and models, that lists name: the name, what it is, and where it is named.
+/// Values of settings, and models, that lists name: the name, the description, and the list.
 fn choices() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let kinds = TopologyKind::CHOICES.iter();
     let topologies = kinds.map(|(name, help)| (*name, *help, "A value of topology.kind."));

@@ -1,20 +1,20 @@
-//! A hash of the sources of the crate that asks for it.
+//! A hash of the sources of the calling crate.
 //!
-//! It is a macro because only the compiler knows which crate that is, and reads its files again when
-//! they change. `tailwater::origin!()` calls it.
+//! It is a macro because only the compiler knows the calling crate, and reads its files again when they change.
+//! `tailwater::origin!()` calls it.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use proc_macro::TokenStream;
 
-/// The hash as a `u64`: of the calling crate's `Cargo.toml` and of every file below `src`, with their
-/// names. Comments count too: telling them from code is not worth a parser in every user's build.
+/// The hash as a `u64`, over the calling crate's `Cargo.toml` and every file below `src`, with their names. Comments
+/// count, too, because separating them from code would require a parser in every user's build.
 #[proc_macro]
 pub fn source_hash(_: TokenStream) -> TokenStream {
     let text = match of_crate() {
         Ok((hash, files)) => {
-            // The compiler expands the macro anew when a file changes that it has read.
+            // The compiler expands the macro again when a file changes that it has read.
             let read = files
                 .iter()
                 .map(|file| format!("include_bytes!({file:?}),"));
@@ -54,7 +54,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// FNV-1a, which is the same on every machine; the length keeps two parts from running together.
+/// FNV-1a, which is the same on every machine. The length separates consecutive parts.
 fn add(hash: u64, bytes: &[u8]) -> u64 {
     let length = (bytes.len() as u64).to_le_bytes();
     let all = length.iter().chain(bytes);

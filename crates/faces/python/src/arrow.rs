@@ -1,6 +1,6 @@
-//! Tables as Arrow streams (the `PyCapsule` interface), which polars, pandas, pyarrow and `DuckDB` take as they are.
+//! Tables as Arrow streams (the `PyCapsule` interface), which polars, pandas, pyarrow and `DuckDB` accept directly.
 //!
-//! A file is decoded once, when its values are asked for first; every stream hands on the same buffers.
+//! A file is decoded once, when its values are first needed. All streams share the same buffers.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// The table in a file, which is read when somebody wants a value.
+    /// The table in a file, which is read when a value is needed.
     pub(crate) fn of_file(path: PathBuf) -> Result<Self, Problems> {
         let (columns, rows) =
             decoded::describe(&path).map_err(|error| unreadable(&path, &error))?;
@@ -64,7 +64,7 @@ impl Table {
         if let (None, Some(path)) = (self.batches.get(), &self.path) {
             let groups = decoded::decode(path).map_err(|error| unreadable(path, &error))?;
             let groups = groups.into_iter().map(|group| batch(&self.schema, group));
-            // Of two threads that read at the same time one is in vain.
+            // If two threads read at the same time, one result is discarded.
             drop(self.batches.set(groups.collect()));
         }
         Ok(self.batches.get().map_or(&[], Vec::as_slice))
@@ -139,7 +139,7 @@ fn schema(columns: &[Description]) -> SchemaRef {
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-/// Arrays that take the memory of what was decoded.
+/// Arrays that take over the decoded memory.
 fn batch(schema: &SchemaRef, arrays: Vec<Array>) -> RecordBatch {
     let arrays = arrays.into_iter().map(array).collect();
     RecordBatch::try_new(Arc::clone(schema), arrays).expect("columns of one length, as described")

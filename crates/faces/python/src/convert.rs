@@ -1,4 +1,4 @@
-//! From plain values of Python to requests.
+//! Converts plain values of Python to requests.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use crate::errors::{exception, guarded, parts};
 use crate::role::{Class, Use};
 use crate::waiting;
 
-/// What the package says about a run, each value of the type and within the bounds that it has checked.
+/// The package's arguments for a run. The package has checked types and bounds.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Given {
@@ -60,7 +60,7 @@ impl From<Limits> for Allowance {
     }
 }
 
-/// What the package says about figures of papers.
+/// The package's arguments for figures of papers.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Figures {
@@ -109,7 +109,7 @@ impl Figures {
 pub(crate) struct Request {
     inner: api::Request,
     scenario: Scenario,
-    /// The scenario as it is written.
+    /// The original text of the scenario.
     written: String,
     /// Its schemes in Python.
     classes: Vec<Arc<Class>>,
@@ -128,7 +128,7 @@ impl Request {
                 .map(CapturePoints::parse)
                 .transpose()?;
             let written = catalogue::scenario_text(&source)?;
-            // Mistakes of the text itself come before those of arguments.
+            // Mistakes in the text itself are reported before those in arguments.
             Scenario::load(source.clone(), &Overrides::default())?;
             let request = api::Request {
                 overrides: Overrides {
@@ -167,7 +167,7 @@ impl Request {
         guarded(py, || texts::explore(&self.inner, name))
     }
 
-    /// Runs what is missing in a folder: what roles in Python have raised.
+    /// Runs missing points in a folder. Returns the exceptions of roles in Python.
     #[expect(
         clippy::too_many_arguments,
         reason = "Python calls it, with the names of the arguments"
@@ -207,7 +207,7 @@ impl Request {
         Ok(raised)
     }
 
-    /// Runs what is missing of a shard in a folder: points that are there, and all.
+    /// Runs missing points of a shard in a folder. Returns the numbers of existing points and of all points.
     #[expect(
         clippy::too_many_arguments,
         reason = "Python calls it, with the names of the arguments"
@@ -247,7 +247,7 @@ impl Request {
         self.scenario.name()
     }
 
-    /// What it shows, in one line.
+    /// The subject, in one line.
     #[getter]
     fn title(&self) -> Option<&str> {
         self.scenario.title()
@@ -277,7 +277,7 @@ impl Request {
         self.scenario.resolved()
     }
 
-    /// Every simulation: its number, scheme, seed, and the settings that results name.
+    /// Every simulation: its number, scheme, seed, and the settings shown in results.
     #[getter]
     fn points<'py>(&self, py: Python<'py>) -> PyResult<Vec<Listed<'_, 'py>>> {
         let points = self.scenario.points().iter();
@@ -293,13 +293,13 @@ impl Request {
             .collect()
     }
 
-    /// What was done to traces before they are simulated.
+    /// Changes made to traces before they are simulated.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.scenario.notes()
     }
 
-    /// Hints about what is allowed and probably not meant: each as the command tells it.
+    /// Hints about settings that are allowed but probably not intended, each as the command prints it.
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyDict>)>> {
         let warnings = self.scenario.warnings().iter();
@@ -311,5 +311,5 @@ impl Request {
     }
 }
 
-/// A simulation: its number, scheme, seed, and the settings that results name.
+/// A simulation: its number, scheme, seed, and the settings shown in results.
 type Listed<'a, 'py> = (usize, &'a str, u64, Bound<'py, PyDict>);

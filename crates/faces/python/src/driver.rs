@@ -1,4 +1,4 @@
-//! Simulations in other processes: a driver in Python hands out the jobs, and this stores the answers.
+//! Simulations in other processes: a driver in Python distributes the jobs, and this module stores the answers.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
@@ -8,19 +8,18 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// What a role of a simulation has raised, by the simulation's number, scheme and seed, and how far it came in
-/// picoseconds.
+/// An exception of a role: the simulation's number, scheme and seed, and its simulated time in picoseconds.
 pub(crate) type RaisedBy = (usize, String, u64, u64, PyErr);
 
-/// A driver: an object whose `answers(toml, jobs, steps)` gives, job by job, its number and the bytes of its points,
-/// or `None` where there is nothing yet. It lets go of an answer when it is asked for the next one.
+/// A driver: an object whose `answers(toml, jobs, steps)` yields, job by job, its number and the bytes of its points,
+/// or `None` if there is nothing yet. It may drop an answer when the next one is requested.
 pub(crate) struct Driver {
     object: Py<PyAny>,
     raised: Mutex<Vec<RaisedBy>>,
     error: Mutex<Option<PyErr>>,
 }
 
-/// The number of a job, the bytes of its points, and what a role of it has raised: scheme, seed, time, exception.
+/// The number of a job, the bytes of its points, and the exception of a role: scheme, seed, time, exception.
 type Answer<'py> = (
     usize,
     Vec<Bound<'py, PyBytes>>,
@@ -84,7 +83,7 @@ impl Driver {
                 all.push(raised);
             }
         }
-        // What is not wanted any more is taken back.
+        // Cancels jobs that are no longer wanted.
         answers.call_method0(intern!(py, "close"))?;
         Ok(kept)
     }

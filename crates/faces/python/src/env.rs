@@ -1,4 +1,4 @@
-//! Environments of agents that learn.
+//! Environments for learning agents.
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,7 @@ use scenario::{Overrides, Problem, Problems, Source};
 
 use crate::errors::{exception, guarded};
 
-/// What the package says about environments, each value of the type and within the bounds that it has checked.
+/// The package's arguments for environments. The package has checked types and bounds.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Asked {
@@ -115,7 +115,7 @@ impl Drawn {
     }
 }
 
-/// Simulations that go on from one decision to the next, all at once.
+/// Simulations that advance from one decision to the next, all together.
 #[pyclass(frozen, module = "tailwater._tailwater")]
 pub(crate) struct Environments(Mutex<Batch>);
 
@@ -158,7 +158,7 @@ impl Environments {
         )
     }
 
-    /// Begins the episodes of chosen environments.
+    /// Begins the episodes of the chosen environments.
     fn reset(
         &self,
         py: Python<'_>,
@@ -172,7 +172,7 @@ impl Environments {
         guarded(py, || self.get().reset(&seeds, seen).map_err(told))
     }
 
-    /// Goes on to the next decision; every array has a place for every environment.
+    /// Advances to the next decision; every array has a place for every environment.
     #[expect(
         clippy::too_many_arguments,
         reason = "Python calls it, with the arrays of a step"
@@ -205,7 +205,7 @@ impl Environments {
         guarded(py, || self.get().step(decisions, room).map_err(told))
     }
 
-    /// Episodes that were over with the last step, each with the number of its environment.
+    /// Episodes that ended with the last step, each with the number of its environment.
     fn ended<'py>(&self, py: Python<'py>) -> PyResult<Vec<(usize, Bound<'py, PyDict>)>> {
         let one = |(number, episode): (usize, &learning::Episode)| {
             let parts = PyDict::new(py);
@@ -247,7 +247,7 @@ impl Environments {
 /// Names with what they mean.
 type Words = Vec<(&'static str, &'static str)>;
 
-/// Why an environment cannot go on, for whoever called.
+/// Why an environment cannot go on, as problems.
 fn told(failure: Failure) -> Problems {
     match failure {
         Failure::Scenario(problems) => problems,

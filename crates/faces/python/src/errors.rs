@@ -1,4 +1,4 @@
-//! From problems to the exceptions of the package.
+//! Converts problems to the exceptions of the package.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use scenario::{Argument, Problem, Problems};
 
-/// Calls what has no Python in it, with the interpreter free for other threads, and makes an exception of
-/// whatever goes wrong.
+/// Calls code without Python in it while the interpreter is free for other threads, and turns all failures into
+/// exceptions.
 pub(crate) fn guarded<T: Send, E: Into<Error>>(
     py: Python<'_>,
     call: impl FnOnce() -> Result<T, E> + Send,
@@ -27,16 +27,16 @@ pub(crate) fn guarded<T: Send, E: Into<Error>>(
     }
 }
 
-/// The exception for what ended a call.
+/// The exception for the end of a call.
 pub(crate) fn exception(py: Python<'_>, ended: Error) -> PyErr {
     match ended {
         Error::Problems(problems) => wrong(py, &problems).unwrap_or_else(|error| error),
-        // Signals are asked for where work is waited for, which then raises by itself.
+        // Signals are checked while work is waited for, and that raises by itself.
         _ => PyKeyboardInterrupt::new_err(()),
     }
 }
 
-/// The exception for an invariant that does not hold.
+/// The exception for a violated invariant.
 pub(crate) fn internal(py: Python<'_>, message: &str) -> PyErr {
     let made = class(py, "InternalError").and_then(|class| class.call1((message,)));
     made.map_or_else(|error| error, PyErr::from_value)
@@ -49,7 +49,7 @@ pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
         .unwrap_or_else(|| "a panic without a message".to_owned())
 }
 
-/// Problems as the command tells them, and each in its parts.
+/// Problems in the command's words, and each in its parts.
 pub(crate) fn parts<'py>(
     py: Python<'py>,
     problems: &[Problem],
@@ -72,7 +72,7 @@ pub(crate) fn parts<'py>(
     Ok((text.join("\n"), parts))
 }
 
-/// What Python calls an argument. A setting is a place in a dictionary.
+/// The Python name of an argument. A setting is an entry of a dictionary.
 pub(crate) fn name(argument: Argument, text: Option<&str>) -> String {
     match (argument, text) {
         (Argument::Set, Some(text)) => {
@@ -112,7 +112,7 @@ fn wrong(py: Python<'_>, problems: &Problems) -> PyResult<PyErr> {
     Ok(PyErr::from_value(class.call1((text, parts))?))
 }
 
-/// The package defines its exceptions in Python, so that they survive pickling.
+/// The package defines its exceptions in Python, so that they can be pickled.
 fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     py.import("tailwater._errors")?.getattr(name)
 }

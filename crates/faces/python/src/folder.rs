@@ -11,7 +11,7 @@ use tailwater::texts;
 use crate::arrow::Table;
 use crate::errors::{guarded, name};
 
-/// A run folder that is complete, held against whoever would write.
+/// A complete run folder, locked against writers.
 #[pyclass(frozen, module = "tailwater._tailwater")]
 pub(crate) struct Folder(Mutex<results::Folder>);
 
@@ -35,12 +35,12 @@ impl Folder {
         self.get().summary().version.clone()
     }
 
-    /// As `--format json` prints it.
+    /// The JSON of `--format json`.
     fn json(&self, py: Python<'_>) -> PyResult<String> {
         guarded(py, || Ok::<_, Problems>(texts::json(&self.get())))
     }
 
-    /// As `tailwater run` prints it, in this many columns of text.
+    /// The text that `tailwater run` prints, in this many columns.
     fn text(&self, py: Python<'_>, width: usize) -> PyResult<String> {
         guarded(py, || Ok::<_, Problems>(texts::table(&self.get(), width)))
     }

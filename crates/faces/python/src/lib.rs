@@ -1,8 +1,8 @@
 //! The extension module of the Python package: converts and delegates.
 //!
-//! What users see (names, defaults, descriptions) stands in the package `tailwater` around it, which alone calls
-//! this. Arguments arrive as plain values and texts, as the command has them, so that every mistake is found,
-//! and told, by the libraries.
+//! The user's view (names, defaults, descriptions) is in the package `tailwater` around this module; only that package
+//! calls it. Arguments arrive as plain values and texts, as for the command, so that the libraries find and report
+//! every mistake.
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -30,13 +30,13 @@ use convert::{Figures, Given, Request};
 use errors::guarded;
 use folder::Folder;
 
-/// What a word means; see `tailwater.explain`.
+/// The meaning of a word; see `tailwater.explain`.
 #[pyfunction]
 fn explain(py: Python<'_>, word: &str) -> PyResult<String> {
     guarded(py, || texts::explain(word))
 }
 
-/// What there is to choose from; see `tailwater.list`.
+/// The items of a list; see `tailwater.list`.
 #[pyfunction]
 fn list(py: Python<'_>, what: Option<&str>) -> PyResult<String> {
     guarded(py, || texts::list(what))
@@ -82,7 +82,7 @@ fn reproduce(
     Ok((table, json, done.pages, done.failed))
 }
 
-/// The command with its arguments, the program's name first: its exit status.
+/// Runs the command with its arguments, the program's name first. Returns its exit status.
 #[pyfunction]
 fn command(py: Python<'_>, args: Vec<OsString>) -> u8 {
     py.detach(|| texts::command(args))
@@ -96,7 +96,7 @@ fn prepare(py: Python<'_>, given: Given) -> PyResult<Request> {
 
 #[pymodule]
 fn _tailwater(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    // A panic becomes an exception, and nothing is written beside it. The hook is that of this library alone.
+    // A panic becomes an exception, and nothing else is printed. The hook applies to this library alone.
     std::panic::set_hook(Box::new(|_| {}));
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(explain, module)?)?;

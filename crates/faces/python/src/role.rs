@@ -1,8 +1,8 @@
 //! Roles written in Python.
 //!
-//! A class plays a role of a scheme: the registry gets a scheme whose roles make objects of the class. The thread
-//! that simulates them holds the interpreter's lock meanwhile ([`Interpreter`]), so that a call costs no more than
-//! a call does. An exception ends the simulation of its point, and no other.
+//! A class plays a role of a scheme: the registry gets a scheme whose roles make objects of the class. The simulating
+//! thread holds the interpreter's lock meanwhile ([`Interpreter`]), so that a call into Python has no extra cost. An
+//! exception ends only the simulation of its point.
 
 mod attributes;
 mod class;
@@ -42,7 +42,7 @@ pub(crate) struct Raised {
 }
 
 impl Raised {
-    /// What `error` says, and where it was raised.
+    /// The text of `error`, and the place where it was raised.
     fn new(py: Python<'_>, class: &Class, error: PyErr) -> Self {
         let kind = error.get_type(py).qualname();
         let kind = kind.map_or_else(|_| "an exception".to_owned(), |kind| kind.to_string());
@@ -62,8 +62,8 @@ impl Raised {
     }
 }
 
-/// The function and the line where an exception was raised. Not the file: its path differs between machines, and
-/// the text is part of results.
+/// The function and the line where an exception was raised. The file is left out, because its path differs between
+/// machines and the text is part of results.
 fn place(py: Python<'_>, error: &PyErr) -> Option<String> {
     let mut last = error.traceback(py)?.into_any();
     loop {
@@ -98,7 +98,7 @@ impl fmt::Display for Raised {
 
 impl Error for Raised {}
 
-/// Calls Python for a role; what it raises ends the simulation.
+/// Calls Python for a role. An exception ends the simulation.
 fn played<T>(class: &Class, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> T {
     let done = Python::attach(|py| {
         call(py).map_err(|error| -> Cause { Arc::new(Raised::new(py, class, error)) })
@@ -106,14 +106,14 @@ fn played<T>(class: &Class, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> T {
     done.unwrap_or_else(|cause| schemes::give_up(cause))
 }
 
-/// An object that plays a role, with the methods that its class has of its own.
+/// An object that plays a role, with the methods that its class defines itself.
 struct Player {
     class: Arc<Class>,
     object: Py<PyAny>,
 }
 
 impl Player {
-    /// An object of `class` whose base `B` was given to `prepare` before its `__init__` is called.
+    /// An object of `class`; its base `B` was passed to `prepare` before its `__init__` is called.
     fn new<B: PyTypeInfo>(
         py: Python<'_>,
         class: &Arc<Class>,
@@ -138,7 +138,7 @@ impl Player {
         Ok((player, base))
     }
 
-    /// A method, unless it is the one of the base class, which does nothing.
+    /// A method, unless it is the base class's, which does nothing.
     fn method(&self, py: Python<'_>, name: &str) -> PyResult<Option<Py<PyAny>>> {
         if !self.class.has(name) {
             return Ok(None);
@@ -147,7 +147,7 @@ impl Player {
         Ok(Some(method.unbind()))
     }
 
-    /// The numbers that traces show, by the names that the class declares.
+    /// The numbers for traces, by the names that the class declares.
     fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
         for name in self.class.gauges() {
             let value = played(&self.class, |py| {

@@ -1,4 +1,4 @@
-//! Work on a thread of its own, while Python's thread waits for it, asks for signals and tells progress.
+//! Work on its own thread, while Python's thread waits for it, checks for signals and reports progress.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,12 +14,11 @@ use crate::driver::{Driver, RaisedBy};
 use crate::errors::{exception, internal, message};
 use crate::role::{Raised, interrupt};
 
-/// Does `work`, whose simulations a `driver` in Python may hand out and which hears that it is to end from what it is given.
+/// Does `work`. A `driver` in Python may distribute its simulations. The work gets a flag that tells it to end.
 ///
-/// The interpreter is free for other threads meanwhile. Every [`LOOK`] signals are asked for and `progress`,
-/// if there is any, is called with what is done and what there is to do. Where either raises, the work ends
-/// within some milliseconds and the exception is raised here, once nothing of the work is left. What roles in
-/// Python have raised comes with what is done.
+/// The interpreter is free for other threads meanwhile. Every [`LOOK`], signals are checked and `progress`, if given,
+/// is called with the finished and the total work. If either raises, the work ends within some milliseconds, and the
+/// exception is raised here after the work has ended. Exceptions of roles in Python are returned with the result.
 pub(crate) fn waited<T: Send>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
@@ -55,7 +54,7 @@ pub(crate) fn waited<T: Send>(
             let look = if raised.is_ok() { LOOK } else { SOON };
             py.detach(|| thread::park_timeout(look));
             if raised.is_err() {
-                // Of two runs nobody knows which one a thread belongs to.
+                // With two runs it is unknown which one a thread belongs to.
                 if Here::is_alone() {
                     interrupt(py)?;
                 }
@@ -90,7 +89,7 @@ pub(crate) fn waited<T: Send>(
     })
 }
 
-/// Calls `progress` unless it has been told the same before.
+/// Calls `progress` unless the numbers are unchanged.
 fn tell(
     progress: &Bound<'_, PyAny>,
     counts: &Counts,
@@ -107,7 +106,7 @@ fn tell(
     Ok(())
 }
 
-/// Simulations that are done, and all of which it is known that they are to be done.
+/// Finished simulations, and all known simulations.
 #[derive(Default)]
 pub(crate) struct Counts {
     done: AtomicUsize,
@@ -116,11 +115,11 @@ pub(crate) struct Counts {
     driver: Option<Driver>,
 }
 
-/// A simulation by its number, scheme and seed, and how far it came in picoseconds.
+/// A simulation by its number, scheme and seed, and its simulated time in picoseconds.
 type Failed = (usize, String, u64, u64);
 
 impl Counts {
-    /// What roles have raised, in the order of points.
+    /// The exceptions of roles, in the order of points.
     pub(crate) fn raised(&self, py: Python<'_>) -> Vec<RaisedBy> {
         let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         let raised = failed.iter().filter_map(|(failed, cause)| {
@@ -181,9 +180,9 @@ impl Monitor for Counts {
     }
 }
 
-/// Time between two looks for signals: nobody notices it, and it costs nothing.
+/// The time between two checks for signals: too short to notice, and cheap.
 const LOOK: Duration = Duration::from_millis(50);
-/// The same once a run is to end: each look is one more for a thread that is in an endless loop of a role.
+/// The same once a run must end: each check gives a thread in an endless loop of a role another interrupt.
 const SOON: Duration = Duration::from_millis(5);
-/// Looks between two calls of progress: ten calls a second at most.
+/// The number of checks between two calls of progress: at most ten calls a second.
 const LOOKS: u32 = 2;

@@ -1,4 +1,4 @@
-//! Simulations for another process, and shards that become one run.
+//! Simulations for another process, and the merging of shards into one run.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ impl Worker {
         Ok(Self(worker))
     }
 
-    /// The bytes of points that are one simulation, and what a role of it has raised.
+    /// The bytes of points that are one simulation, and the exception of one of its roles.
     fn simulate<'py>(
         &self,
         py: Python<'py>,
@@ -54,7 +54,7 @@ impl Worker {
     }
 }
 
-/// Puts shards together; see `tailwater.merge`.
+/// Merges shards; see `tailwater.merge`.
 #[pyfunction]
 pub(crate) fn merge(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! What this machine holds: the fastest rate, the smallest bucket, and the time of a round trip.
+//! Finds the limits of this machine: the fastest rate, the smallest bucket, and the time of a round trip.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -24,9 +24,9 @@ use crate::validity::MOST_LATE;
 /// How fast the links of the bed are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RateChoice {
-    /// As fast as the scenario says, or as the machine holds if that is less.
+    /// The scenario's rate, or the fastest that the machine sustains if that is less.
     Auto,
-    /// As the scenario says, or not at all.
+    /// The scenario's rate, or an error.
     AsIs,
     /// The fastest link has this rate.
     Fixed(Rate),
@@ -48,7 +48,7 @@ impl FromStr for RateChoice {
     }
 }
 
-/// Makes the network of `bed` with links of the speed that `choice` asks for, and measures its round trip.
+/// Makes the network of `bed` with links of the speed in `choice`, and measures its round trip.
 pub(crate) fn network(
     bed: &Testbed,
     plan: &Plan,
@@ -65,7 +65,7 @@ pub(crate) fn network(
     Ok((lan, found))
 }
 
-/// Makes the network of `bed` with links of the speed that `choice` asks for.
+/// Makes the network of `bed` with links of the speed in `choice`.
 pub(crate) fn at_speed(
     bed: &Testbed,
     plan: &Plan,
@@ -76,7 +76,7 @@ pub(crate) fn at_speed(
     Ok((lan, speed))
 }
 
-/// The speed of a bed before anything is known.
+/// The speed of a bed before measurements.
 fn planned(bed: &Testbed) -> Speed {
     let planned = bed.fastest().as_bps();
     Speed {
@@ -122,7 +122,7 @@ fn speed(bed: &Testbed, lan: &Lan, plan: &Plan, choice: RateChoice) -> Result<Sp
     Err(too_fast(rate, last))
 }
 
-/// The machine does not hold `rate`, but this share of it, if that is known.
+/// The error that the machine does not sustain `rate`, with the share that it does sustain, if known.
 fn too_fast(rate: Rate, share: Option<f64>) -> EmulateError {
     let held = match share {
         Some(share) => format!("this machine holds {:.1} % of {rate}", share * 100.0),
@@ -131,7 +131,7 @@ fn too_fast(rate: Rate, share: Option<f64>) -> EmulateError {
     EmulateError::Machine(format!("{held}; leave out --rate, or give a lower one"))
 }
 
-/// Whether the flows of the plan start on time. Each takes a core a while, which counts for less the slower the links are.
+/// Whether the flows of the plan start on time. Each keeps a core busy for a while; on slower links this matters less.
 fn starts_on_time(bed: &Testbed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<bool> {
     let work = Work {
         barriers: &plan.barriers,
@@ -143,14 +143,14 @@ fn starts_on_time(bed: &Testbed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Re
     Ok(late.is_none_or(|share| share <= LATE))
 }
 
-/// The share of the watched port's rate that a few long flows get through it.
+/// The share of the watched port's rate that a few long flows get through this port.
 fn held(bed: &Testbed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<Option<f64>> {
     let pairs = (plan.connections.iter()).map(|one| (one.sender, one.receiver));
     let pairs: BTreeSet<(HostId, HostId)> = pairs.collect();
     let passes = |pair: &(HostId, HostId)| {
         on_the_way(&bed.topology, &BTreeSet::from([*pair])).contains(&bed.watched)
     };
-    // Neighbours share more than this port.
+    // Takes pairs that are far apart, because neighbouring pairs share more than this port.
     let step = pairs.len().div_ceil(FLOWS);
     let pairs: Vec<_> = pairs
         .into_iter()
@@ -184,7 +184,7 @@ fn held(bed: &Testbed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<Optio
     Ok(measure::run(Running { bed, lan, speed }, &work)?.rate_share())
 }
 
-/// These flows under Reno, in a network without laws.
+/// These flows with Reno, in a network without laws.
 const fn trial<'a>(
     connections: &'a [PlannedConnection],
     flows: &'a [PlannedFlow],
@@ -205,8 +205,8 @@ const fn trial<'a>(
     }
 }
 
-/// The least of the kernel's smoothed round-trip times while single bytes go one way, and how many links
-/// lie on that way. Receivers whose ACKs wait answer only the first of these bytes at once.
+/// The least of the kernel's smoothed round-trip times while single bytes are sent one way, and the number of links on
+/// that way. Receivers that delay ACKs only answer the first of these bytes at once.
 fn round_trip(bed: &Testbed, lan: &Lan, plan: &Plan) -> io::Result<(f64, u32)> {
     let first = plan.connections.first();
     let first = first.ok_or_else(|| io::Error::other("the plan has no flows"))?;
@@ -239,28 +239,29 @@ fn round_trip(bed: &Testbed, lan: &Lan, plan: &Plan) -> io::Result<(f64, u32)> {
     Ok((f64::from(least), links))
 }
 
-/// Rates in Mbit/s that are tried where the scenario's is too fast.
+/// Rates in Mbit/s to try if the scenario's rate is too fast.
 const LADDER: [u64; 5] = [200, 100, 50, 20, 10];
 
-/// Of faster links a core that opens a connection in some 30 us would be no match.
+/// A faster link is too fast for a core that opens a connection in some 30 us.
 const FASTEST: u64 = 200_000_000;
 
-/// Buckets in packets. One is a link; a larger one sends what timers came too late for.
+/// Buckets in packets. A bucket of one packet acts as a link; a larger one makes up for late timers.
 const BURSTS: [u32; 3] = [1, 2, 4];
 
-/// The share of a rate at which it counts as held, a little above what disowns a run.
+/// The share of a rate from which it counts as sustained: a little above the share below which a run is invalid.
 const HOLDS: f64 = 0.975;
 
-/// Lateness over the median completion time at which flows count as on time: half of what disowns a run.
+/// The lateness over the median completion time up to which flows are on time: half of the lateness that makes a run
+/// invalid.
 const LATE: f64 = MOST_LATE / 2.0;
 
-/// How long a test takes at most.
+/// The longest duration of a test.
 const TRIAL: Duration = Duration::from_secs(3);
 
 /// Long flows of a test.
 const FLOWS: usize = 4;
 
-/// Bytes of which round trips are measured.
+/// Number of bytes for measuring round trips.
 const PROBES: usize = 100;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Everything that passes a switch, in a file that Wireshark reads.
+//! Captures everything that passes a switch, in a file that Wireshark reads.
 //!
-//! A packet shows where it comes in and where it leaves, so that each side of a queue and of a program is seen:
-//! data in front of the queue at the port of their sender and behind it at the bottleneck, ACKs before they are
-//! rewritten at the bottleneck and afterwards at the port of the sender.
+//! A packet is captured where it comes in and where it leaves, so that both sides of a queue and of a program are
+//! visible. Data is seen before the queue at the sender's port and after it at the bottleneck. ACKs are seen before
+//! they are rewritten at the bottleneck and afterwards at the sender's port.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -32,7 +32,7 @@ use pcap_file::{DataLink, Endianness, PcapError};
 use crate::lan::Lan;
 use crate::testbed::Testbed;
 
-/// A capture that is under way.
+/// A running capture.
 pub(crate) struct Tap {
     socket: OwnedFd,
     writer: PcapNgWriter<BufWriter<File>>,
@@ -46,14 +46,14 @@ pub(crate) struct Tap {
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Captured {
     pub(crate) packets: u64,
-    /// Packets that the kernel could not keep until they were read.
+    /// Packets that the kernel dropped before they were read.
     pub(crate) lost: u32,
-    /// Packets behind the end of a full file.
+    /// Packets after the file was full.
     pub(crate) left_out: u64,
 }
 
 impl Tap {
-    /// Begins to capture in front of the bottleneck and behind it.
+    /// Begins to capture before and after the bottleneck.
     pub(crate) fn open(bed: &Testbed, lan: &Lan, file: &Path) -> io::Result<Self> {
         let socket = lan.owner(bed.bottleneck).within(listen)?;
         let section = SectionHeaderBlock {
@@ -79,9 +79,9 @@ impl Tap {
         })
     }
 
-    /// Writes packets until `stop`, and those that wait then.
+    /// Writes packets until `stop`, and then the waiting ones.
     pub(crate) fn run(mut self, stop: &AtomicBool) -> io::Result<Captured> {
-        // Its buffer waits, the network does not.
+        // The capture has a buffer, so the network goes first.
         let _last = Priority::lowered();
         loop {
             let last = stop.load(Ordering::Relaxed);
@@ -99,7 +99,7 @@ impl Tap {
         let mut control = cmsg_space!(TimeSpec, u32);
         let mut parts = [IoSliceMut::new(&mut frame)];
         let descriptor = self.socket.as_raw_fd();
-        // The length that is returned is that of the packet, however much of it is kept.
+        // The returned length is the packet's length, even if only a part is kept.
         let received = recvmsg::<LinkAddr>(
             descriptor,
             &mut parts,
@@ -206,22 +206,22 @@ fn error(error: PcapError) -> io::Error {
 /// Bytes of a packet that are kept: all headers.
 const SNAP: usize = 128;
 
-/// Bytes of a file, some 400,000 packets.
+/// The most bytes of a file, some 400,000 packets.
 const MOST: usize = 64 << 20;
 
-/// Bytes that may wait to be read: a quarter of a second of full packets at 200 Mbit/s, which the kernel counts
-/// with their bookkeeping and on each side of the switch.
+/// Bytes that may wait to be read: a quarter of a second of full packets at 200 Mbit/s. The kernel counts each with its
+/// bookkeeping, on each side of the switch.
 const ROOM: usize = 64 << 20;
 
-/// How long the end of a run waits for the end of its capture.
+/// The longest wait for the end of the capture at the end of a run.
 const PATIENCE: TimeVal = TimeVal::new(0, 20_000);
 
 /// `PACKET_OUTGOING` of `linux/if_packet.h`.
 const OUTGOING: u8 = 4;
 
-// Of the option `epb_flags` of pcapng.
+// Flags of the option `epb_flags` of pcapng.
 const IN: u32 = 1;
 const OUT: u32 = 2;
 
-/// Negative power of ten: the option `if_tsresol` of pcapng.
+/// As a negative power of ten, for the option `if_tsresol` of pcapng.
 const NANOSECONDS: u8 = 9;

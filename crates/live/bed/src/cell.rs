@@ -8,11 +8,11 @@ use crate::ports::loaded;
 use crate::stack::{Law, Stack};
 use crate::testbed::Testbed;
 
-/// Points that differ in scheme and seed alone.
+/// Points that only differ in scheme and seed.
 pub(crate) struct Cell<'a> {
     /// Schemes that this build and this kernel have.
     pub(crate) arms: Vec<Arm<'a>>,
-    /// Points of the others, each with the reason.
+    /// Points of the other schemes, each with the reason.
     pub(crate) left_out: Vec<(&'a PointSpec, String)>,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Arm<'a> {
     pub(crate) stack: Stack,
 }
 
-/// The cells of `scenario`, or why Linux cannot have it.
+/// The cells of `scenario`, or why Linux cannot run it.
 pub(crate) fn all(scenario: &Scenario) -> Result<Vec<Cell<'_>>, Problems> {
     let controls = kernel::congestion_controls();
     let mut number = 0;
@@ -51,12 +51,12 @@ pub(crate) fn all(scenario: &Scenario) -> Result<Vec<Cell<'_>>, Problems> {
     Ok(cells)
 }
 
-/// Why laws cannot be loaded, if there are any.
+/// An error with the reason if the laws cannot be loaded.
 fn loadable(laws: &[Law]) -> Result<(), String> {
     laws.iter().try_for_each(loaded::loadable)
 }
 
-/// By settings, then by scheme, then by seed.
+/// Points by settings, then by scheme, then by seed.
 fn by_settings(scenario: &Scenario) -> Vec<Vec<Vec<&PointSpec>>> {
     let mut cells: Vec<Vec<Vec<&PointSpec>>> = Vec::new();
     for point in scenario.points() {

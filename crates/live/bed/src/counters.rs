@@ -1,4 +1,4 @@
-//! What the kernel counts: segments, timers, queues and the work of its cores.
+//! Counters of the kernel: segments, timers, queues and the load of its cores.
 
 use std::fs;
 use std::io;
@@ -16,17 +16,17 @@ use crate::lan::Lan;
 /// Counters of TCP, summed over all namespaces.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct TcpCounters {
-    /// Segments sent, those sent again included.
+    /// Segments sent, including retransmissions.
     pub(crate) segments: u64,
     pub(crate) retransmissions: u64,
     /// Segments with data, each once.
     pub(crate) data_segments: u64,
-    /// Timers that expired, those of SYNs included.
+    /// Timers that expired, including those of SYNs.
     pub(crate) timeouts: u64,
     pub(crate) syn_retransmissions: u64,
     pub(crate) loss_probes: u64,
-    /// Segments that overtook others, as senders saw by SACK, by timestamps or by duplicate ACKs. Duplicates that
-    /// receivers told of are none: a timer that expires too early brings them, too.
+    /// Segments that overtook others, as senders saw by SACK, timestamps or duplicate ACKs. Duplicates that receivers
+    /// reported do not count, because a timer that expires too early causes them, too.
     pub(crate) reordered: u64,
 }
 
@@ -41,7 +41,7 @@ impl TcpCounters {
             })?;
             let tcp = |name| value(&snmp, "Tcp:", name);
             let extended = |name| value(&netstat, "TcpExt:", name);
-            // OutSegs leaves out what is sent again.
+            // OutSegs does not count retransmissions.
             sum.segments += tcp("OutSegs") + tcp("RetransSegs");
             sum.retransmissions += tcp("RetransSegs");
             sum.data_segments += extended("TCPOrigDataSent");
@@ -67,7 +67,7 @@ impl TcpCounters {
     }
 }
 
-/// A number of a table of the kernel: a line of names below a line of numbers with the same beginning.
+/// A number in a table of the kernel: a line of names, and a line of numbers with the same beginning.
 fn value(table: &str, line: &str, name: &str) -> u64 {
     let mut lines = table.lines().filter(|text| text.starts_with(line));
     let (Some(names), Some(values)) = (lines.next(), lines.next()) else {
@@ -122,7 +122,7 @@ impl Cores {
         }
     }
 
-    /// The share of time spent since `before`. The kernel's counts of time without work may step back by a tick.
+    /// The share of busy time since `before`. The kernel's counters of idle time may step back by a tick.
     pub(crate) fn busy_since(&self, before: &Self) -> f64 {
         let all = self.all.saturating_sub(before.all).max(1);
         real(self.busy.saturating_sub(before.busy)) / real(all)
@@ -136,7 +136,7 @@ pub(crate) struct Sample {
     pub(crate) queue: Counters,
 }
 
-/// Looks at a queue again and again, in the namespace of this thread, until `stop`.
+/// Samples a queue in the namespace of this thread until `stop`.
 pub(crate) fn watch(index: u32, stop: &AtomicBool) -> io::Result<Vec<Sample>> {
     let mut routing = Routing::open()?;
     let mut samples = Vec::new();
@@ -149,7 +149,7 @@ pub(crate) fn watch(index: u32, stop: &AtomicBool) -> io::Result<Vec<Sample>> {
     Ok(samples)
 }
 
-/// A full packet takes 60 us at 200 Mbit/s; a look costs some 20 us of a core.
+/// A full packet takes 60 us at 200 Mbit/s; a sample costs some 20 us of a core.
 pub(crate) const EVERY: Span = Span::from_micros(500);
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! A scenario on real stacks and, with the network as it was found, in the simulator.
+//! Runs a scenario on real stacks and, with the measured network, in the simulator.
 //!
-//! Each step returns a value, which is reported as soon as it is known; nothing here speaks to people.
+//! Each step returns a value, which is reported as soon as it is known; nothing here prints.
 
 use machine::interrupt;
 use protocol::Line;
@@ -18,16 +18,16 @@ pub use crate::error::EmulateError;
 pub use crate::network::up;
 pub use crate::order::{Detail, Order};
 
-/// Runs every point of `scenario`, whose seeds are the runs, and tells each result.
+/// Runs every point of `scenario`, whose seeds are the runs, and reports each result.
 ///
 /// # Errors
-/// If Linux cannot have the scenario, or the machine refuses. The network is removed all the same.
+/// If Linux cannot run the scenario, or the machine refuses. The network is removed all the same.
 pub fn emulate(
     scenario: &Scenario,
     order: &Order,
     tell: &mut dyn FnMut(Line),
 ) -> Result<(), EmulateError> {
-    // Nothing is made if any part of the scenario is refused.
+    // Nothing is set up if any part of the scenario is refused.
     let cells = cell::all(scenario)?;
     let report = &mut |report: Report<'_>| tell(lines::line(report));
     let runs = order.runs;
@@ -42,7 +42,7 @@ pub fn emulate(
     Ok(())
 }
 
-/// Runs the schemes of a cell in turn, so that what disturbs the machine disturbs all of them, and then their twins.
+/// Runs the schemes of a cell in turn, so that a disturbance of the machine affects all of them, and then their twins.
 fn run_cell(
     cell: &Cell<'_>,
     order: &Order,
@@ -73,7 +73,7 @@ fn run_cell(
             starts.push(ran.starts);
         }
     }
-    // The simulator would take the cores from the kernel.
+    // The simulator would take cores from the kernel, so the network is removed first.
     let (bed, found) = network.removed(late);
     if !order.simulate {
         return Ok(());

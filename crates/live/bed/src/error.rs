@@ -1,19 +1,19 @@
-//! Why an emulation was not done.
+//! Why an emulation failed.
 
 use std::io;
 
 use scenario::Problems;
 
-/// Why an emulation was not done.
+/// Why an emulation failed.
 #[derive(Debug)]
 pub enum EmulateError {
-    /// Linux cannot have the scenario.
+    /// Linux cannot run the scenario.
     Problems(Problems),
-    /// The machine cannot do it; the text says what would help.
+    /// The machine cannot do it; the text has a remedy.
     Machine(String),
-    /// A simulation failed, or a file.
+    /// A simulation or a file failed.
     Failed(String),
-    /// The machine refused, or a signal was heard.
+    /// The machine refused, or a signal arrived.
     Io(io::Error),
 }
 

@@ -1,4 +1,4 @@
-//! How long every flow of a point takes alone: in a twin without losses whose flows never meet.
+//! The time that every flow of a point takes alone: in a twin without losses whose flows never overlap.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -13,8 +13,8 @@ use crate::testbed::Testbed;
 use crate::twin::{self, Calibration, Original};
 use base::cast::real;
 
-/// Completion times alone in microseconds, in the order of the plan. Nothing where no deadline asks for them, where
-/// flows wait for others, or where a group or a flow without end has no trace.
+/// Completion times alone in microseconds, in the order of the plan. `None` if no deadline needs them, if flows wait
+/// for others, or if a group or a flow without end has no trace.
 ///
 /// # Errors
 /// If the trace cannot be written to `folder`, or the simulation fails.
@@ -45,7 +45,7 @@ pub(crate) fn completions_us(
     Ok(flows.map(|flow| flow.fct_us.get()).collect())
 }
 
-/// The flows of a point one after another, each long after the one before it has ended.
+/// The flows of a point one after another, each long after the end of the previous one.
 fn trace(point: &PointSpec, found: &Calibration) -> Option<String> {
     let mut groups = point.groups.iter();
     let is_asked =
@@ -67,13 +67,13 @@ fn trace(point: &PointSpec, found: &Calibration) -> Option<String> {
     Some(csv)
 }
 
-/// No flow of this size takes as long over an idle link.
+/// An upper bound of the time of a flow of this size on an idle link.
 fn longest_us(size: u64, found: &Calibration) -> f64 {
     let bits = real(size) * 8.0;
     2.0 * bits * 1e6 / real(found.speed.real) + REST_US
 }
 
-/// For round trips of slow start, and for the connection to close.
+/// Time for round trips of slow start, and for the connection to close.
 const REST_US: f64 = 1e6;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The bed on the machine: namespaces, links, routes and queues, which go when this value goes.
+//! The bed on the machine: namespaces, links, routes and queues, which are removed when this value is dropped.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -19,19 +19,19 @@ pub(crate) struct Lan {
     record: Record,
     /// By node.
     namespaces: Vec<Namespace>,
-    /// By port: the number of its interface.
+    /// By port: its interface number.
     pub(crate) interfaces: Vec<u32>,
-    /// By port: the node that sends there.
+    /// By port: the sending node.
     owners: Vec<NodeId>,
 }
 
 /// How fast ports are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Speed {
-    /// By which all rates of the scenario are divided and multiplied: (real, planned) of the fastest.
+    /// The factor for all rates of the scenario, as (real, planned) rate of the fastest link.
     pub(crate) real: u64,
     pub(crate) planned: u64,
-    /// Packets that a port may send at once after a rest.
+    /// Packets that a port may send at once after an idle time.
     pub(crate) burst: u32,
 }
 
@@ -43,7 +43,7 @@ impl Speed {
     }
 }
 
-/// A bed on the machine while its ports have one speed.
+/// A bed on the machine with ports of one speed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Running<'a> {
     pub(crate) bed: &'a Testbed,
@@ -52,7 +52,7 @@ pub(crate) struct Running<'a> {
 }
 
 impl Lan {
-    /// Makes the network; what was made is removed if something fails.
+    /// Makes the network. If a step fails, the parts made so far are removed.
     pub(crate) fn up(bed: &Testbed, speed: Speed) -> io::Result<Self> {
         let nodes = bed.topology.nodes().len();
         let ports = 2 * bed.topology.links().len();
@@ -125,7 +125,7 @@ impl Lan {
         })
     }
 
-    /// Gives every port its rate and its room.
+    /// Sets the rate and the limit of every port.
     pub(crate) fn set_speed(&self, bed: &Testbed, speed: Speed) -> io::Result<()> {
         self.at_all_ports(bed, |routing, port, limit| {
             let tbf = Tbf {
@@ -137,7 +137,7 @@ impl Lan {
         })
     }
 
-    /// Lets every port serve packets by priority while it does `act`. Each band has the room of the port, in packets.
+    /// Lets every port serve packets by priority during `act`. Each band has room for as many packets as the port.
     pub(crate) fn in_bands<T>(
         &self,
         bed: &Testbed,
@@ -155,7 +155,7 @@ impl Lan {
         Ok(done)
     }
 
-    /// Does `act` for every port with the room that its queue is to have, in the namespace of its node.
+    /// Calls `act` for every port with the limit of its queue, in the namespace of its node.
     fn at_all_ports(
         &self,
         bed: &Testbed,
@@ -205,7 +205,7 @@ impl Lan {
         }
     }
 
-    /// Makes a node of a namespace: settings, addresses, neighbours and routes.
+    /// Turns a namespace into a node: settings, addresses, neighbours and routes.
     fn configure(&self, bed: &Testbed, id: NodeId) -> io::Result<()> {
         let topology = &bed.topology;
         let node = topology.nodes()[id.0 as usize];
@@ -220,8 +220,7 @@ impl Lan {
                 let index = self.interfaces[port.0 as usize];
                 ethtool.set_offloads(index)?;
                 routing.set_up(index)?;
-                // A switch has one address at all its ports: without any, the kernel takes none for a
-                // neighbour's.
+                // A switch has one address at all its ports. Without an address, the kernel accepts no neighbour.
                 routing.add_address(index, own)?;
                 let there = port.reverse();
                 let next = paths::next_hop(topology, port);
@@ -237,13 +236,13 @@ impl Lan {
 impl Drop for Lan {
     fn drop(&mut self) {
         if !self.record.kept {
-            // What stays behind is found by its record.
+            // Anything left is found by its record.
             drop(self.record.remove());
         }
     }
 }
 
-/// Writes the settings of a node into `/proc/sys/net`, of which every namespace has its own.
+/// Writes the settings of a node into `/proc/sys/net`, which every namespace has for itself.
 fn set_files(bed: &Testbed, node: Node) -> io::Result<()> {
     match node {
         Node::Host(_) => bed.sysctls.iter().try_for_each(Sysctl::set),
@@ -251,7 +250,7 @@ fn set_files(bed: &Testbed, node: Node) -> io::Result<()> {
     }
 }
 
-/// Of two ways to a host, ACKs may take the one that data does not.
+/// ACKs may take another of two ways to a host than the data.
 const SWITCH: [(&str, &str); 6] = [
     ("ipv4/ip_forward", "1"),
     ("ipv4/conf/all/rp_filter", "0"),
@@ -261,13 +260,13 @@ const SWITCH: [(&str, &str); 6] = [
     ("ipv6/conf/default/disable_ipv6", "1"),
 ];
 
-/// The address of a port's interface: locally administered, and its number.
+/// The address of a port's interface: locally administered, with the interface's number.
 fn mac(port: PortId) -> [u8; 6] {
     let [a, b, c, d] = port.0.to_be_bytes();
     [0x02, 0x74, a, b, c, d]
 }
 
-/// Interfaces are numbered by port, above those that a namespace has of itself.
+/// Interfaces are numbered by port, above the numbers that a namespace uses itself.
 const FIRST: u32 = 16;
 
 /// The address of a host in every bed.

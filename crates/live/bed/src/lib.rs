@@ -1,10 +1,10 @@
 //! Real TCP stacks behind the simulated switch.
 //!
-//! A checked point of a scenario becomes a [`Testbed`]: what each of its settings is in Linux. Hosts and
-//! switches are network namespaces, a switch port is a token bucket in front of a virtual link, and the
-//! flows are those that the simulator plans. A setting that Linux cannot have is refused with a remedy,
-//! or reported as different. [`emulate`] runs a scenario there and in the simulator; [`transfers`] puts our TCP
-//! against the kernel's instead. Namespaces are Linux's: elsewhere the crate is empty.
+//! A checked point of a scenario becomes a [`Testbed`], which has the Linux counterpart of each setting. Hosts and
+//! switches are network namespaces, a switch port is a token bucket in front of a virtual link, and the flows are those
+//! that the simulator plans. A setting without a counterpart is refused with a remedy, or reported as different.
+//! [`emulate`] runs a scenario there and in the simulator; [`transfers`] runs our TCP against the kernel's instead.
+//! Namespaces exist on Linux only: on other systems the crate is empty.
 //!
 //! ```
 //! use bed::Testbed;

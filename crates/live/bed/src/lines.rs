@@ -1,4 +1,4 @@
-//! Writes what an emulation found as lines of the protocol.
+//! Writes the results of an emulation as lines of the protocol.
 
 use machine::kernel;
 use plan::PointSpec;

@@ -1,4 +1,4 @@
-//! When senders noticed losses, as far as programs in the kernel can hear of it.
+//! When senders noticed losses, as far as programs in the kernel can tell.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -13,8 +13,8 @@ pub(crate) use tracer::during;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LossEvent {
     pub(crate) at: Instant,
-    /// The end that sends, and the other one.
+    /// The sending end, and the other one.
     pub(crate) ends: (SocketAddr, SocketAddr),
-    /// Whether a timer told of it; else ACKs did.
+    /// True if a timer indicated the loss, false if ACKs did.
     pub(crate) by_timer: bool,
 }

@@ -1,4 +1,4 @@
-//! What a run of the network comes to: the simulator's numbers, those that can be measured.
+//! The metrics of a run of the network: those of the simulator that can be measured.
 
 use std::io;
 use std::iter;
@@ -22,7 +22,7 @@ use crate::traffic::{self, Traffic, Work};
 use crate::validity::Facts;
 use base::cast::{count, real};
 
-/// Rows of flows with the times that they take alone, if these are known.
+/// Rows of flows with their times alone, if these are known.
 pub(crate) fn with_alone(
     rows: impl Iterator<Item = FlowRow>,
     alone: &[Option<f64>],
@@ -33,7 +33,7 @@ pub(crate) fn with_alone(
         .collect()
 }
 
-/// The row of a simulated flow that starts `lead` us sooner than the simulator has it.
+/// The row of a simulated flow that starts `lead` us earlier than in the simulation.
 pub(crate) fn simulated_row(flow: &FlowRecord, lead: f64) -> FlowRow {
     FlowRow {
         start_us: Some(flow.start_us - lead),
@@ -47,27 +47,27 @@ pub(crate) fn simulated_row(flow: &FlowRecord, lead: f64) -> FlowRow {
     }
 }
 
-/// One run and everything that was seen of it.
+/// One run with all its measurements.
 pub(crate) struct Run {
     pub(crate) traffic: Traffic,
     tcp: TcpCounters,
     drops: u64,
     samples: Vec<Sample>,
-    /// When senders noticed losses, if that was asked for and can be told.
+    /// When senders noticed losses, if this was wanted and observed.
     losses: Option<Vec<LossEvent>>,
     /// Counts of the programs; empty without programs.
     pub(crate) told: PortReport,
     pub(crate) captured: Option<Captured>,
     pub(crate) busy_share: f64,
-    /// The rate of the port that was watched.
+    /// The rate of the watched port.
     rate_bps: u64,
     /// Whether that is the port whose queue the metrics describe.
     is_bottleneck: bool,
     packet: u32,
 }
 
-/// Sends `work` through the network and looks at its busiest port meanwhile. Ports have bands only if packets of
-/// `work` have priorities: other schemes share the network.
+/// Sends `work` through the network and samples its busiest port meanwhile. Ports only have bands if packets of `work`
+/// have priorities, because other schemes share the network.
 pub(crate) fn run(network: Running<'_>, work: &Work<'_>) -> io::Result<Run> {
     let Running { bed, lan, speed } = network;
     let sites = Sites::of(bed, speed, work.connections);
@@ -100,7 +100,7 @@ fn through(network: Running<'_>, sites: &Sites, work: &Work<'_>) -> io::Result<R
     })
 }
 
-/// Samples taken while everything was sent.
+/// Samples taken during the run.
 struct Seen {
     traffic: Traffic,
     samples: Vec<Sample>,
@@ -108,7 +108,7 @@ struct Seen {
     busy_share: f64,
 }
 
-/// Sends everything, with all observers beside it.
+/// Sends everything while all observers run.
 fn observed(bed: &Testbed, lan: &Lan, work: &Work<'_>) -> io::Result<Seen> {
     let index = lan.interfaces[bed.watched.0 as usize];
     let tap = work
@@ -140,7 +140,7 @@ fn observed(bed: &Testbed, lan: &Lan, work: &Work<'_>) -> io::Result<Seen> {
 }
 
 impl Run {
-    /// The numbers of [`sim::metrics::Metrics`] that a kernel tells.
+    /// The [`sim::metrics::Metrics`] that a kernel can report.
     pub(crate) fn metrics(&self) -> LinuxMetrics {
         let flows = &self.traffic.flows;
         let fct = self.completions_us();
@@ -153,7 +153,7 @@ impl Run {
         let packets = tcp.data_segments + tcp.retransmissions;
         let completed = fct.len();
         let failed = flows.iter().filter(|flow| flow.failed).count();
-        // One without end is not expected to complete.
+        // A flow without end is not expected to complete.
         let endless = flows
             .iter()
             .filter(|flow| flow.is_endless() && !flow.failed);
@@ -188,7 +188,7 @@ impl Run {
         }
     }
 
-    /// Completion times of all flows that were completed, the shortest first.
+    /// Completion times of all completed flows, the shortest first.
     pub(crate) fn completions_us(&self) -> Vec<f64> {
         let flows = self.traffic.flows.iter();
         let mut times: Vec<f64> = flows.filter_map(traffic::Sent::completed_us).collect();
@@ -211,7 +211,7 @@ impl Run {
         })
     }
 
-    /// The queue over time, what was read, and when senders noticed losses.
+    /// The queue over time, the bytes read, and when senders noticed losses.
     pub(crate) fn series(&self) -> Series {
         let mut queue: Vec<(f64, u64)> = Vec::new();
         for sample in self.samples.iter().filter(|_| self.is_bottleneck) {
@@ -231,11 +231,11 @@ impl Run {
         }
     }
 
-    /// A loss with its time and connection; nothing of another process's connection.
+    /// A loss with its time and connection; `None` for another process's connection.
     fn loss(&self, heard: &LossEvent) -> Option<(f64, u32, LossKind)> {
         let by_ends = |ends| self.traffic.by_ends.get(&ends).copied();
         let (near, far) = heard.ends;
-        // A receiver's timers are those of its FIN.
+        // Timers at a receiver are for its FIN.
         let connection = by_ends((near, far)).or_else(|| by_ends((far, near)))?;
         let at = heard.at.checked_duration_since(self.traffic.zero)?;
         let loss = if heard.by_timer {
@@ -270,12 +270,12 @@ impl Run {
         }
     }
 
-    /// Tail loss probes that were sent: the simulator has none.
+    /// Tail-loss probes that were sent; the simulator has none.
     pub(crate) fn loss_probes(&self) -> u64 {
         self.tcp.loss_probes
     }
 
-    /// From the first start to the last completion, or to the end of the run where flows are unfinished.
+    /// From the first start to the last completion, or to the end of the run if flows are unfinished.
     fn span(&self) -> (Duration, Duration) {
         let flows = self.traffic.flows.iter();
         let first = flows.clone().filter_map(|flow| flow.start).min();
@@ -291,7 +291,8 @@ impl Run {
         (first, last.unwrap_or(first))
     }
 
-    /// The queue. A packet in service is not in it: it has left and its tokens are what the next one waits for.
+    /// The queue over time. A packet in service is not part of it: it has left, and the next packet waits for its
+    /// tokens.
     fn queue(&self) -> Weighted {
         let (first, last) = self.span();
         let at = |sample: &Sample| sample.at.saturating_duration_since(self.traffic.zero);
@@ -307,12 +308,13 @@ impl Run {
         Weighted(weighted)
     }
 
-    /// The bytes that left the queue while packets waited, as a share of those that the rate allows.
+    /// The bytes that left the queue while packets waited, as a share of the bytes that the rate allows.
     pub(crate) fn rate_share(&self) -> Option<f64> {
         let (mut bytes, mut time) = (0, Duration::ZERO);
-        // More than one: the last one may wait for tokens that it does not need in full.
+        // At least two packets, because a single one may need fewer tokens than a full packet.
         let waits = |sample: &Sample| sample.queue.backlog >= 2 * self.packet;
-        // Longer runs lose less at their ends, where the queue may have been empty for a moment.
+        // Only runs of consecutive samples count; the queue may have been empty for a moment at their ends. Longer runs
+        // lose less.
         for run in self.samples.chunk_by(|a, b| waits(a) && waits(b)) {
             let (first, last) = (run[0], run[run.len() - 1]);
             if run.len() > 1 {
@@ -344,14 +346,14 @@ impl Run {
 }
 
 impl traffic::Sent {
-    /// From its start to its last byte.
+    /// The time from its start to its last byte.
     fn completed_us(&self) -> Option<f64> {
         let completion = self.completion.filter(|_| !self.is_endless())?;
         Some(micros(completion.saturating_sub(self.start?)))
     }
 }
 
-/// Lengths of a queue and how long it had them, the shortest first.
+/// Lengths of a queue and how long each lasted, the shortest first.
 struct Weighted(Vec<(u32, f64)>);
 
 impl Weighted {
@@ -386,7 +388,7 @@ pub(crate) fn statistics(sorted: &[f64]) -> [Option<f64>; 5] {
     [number(mean), p50, p95, p99, max]
 }
 
-/// Gives metrics of the simulator the statistics of these completion times, which are sorted.
+/// Sets the completion-time metrics of the simulator from these sorted times.
 pub(crate) fn set_completions(metrics: &mut Metrics, sorted_us: &[f64]) {
     let statistics = statistics(sorted_us).map(|value| value.unwrap_or(f64::NAN));
     [
@@ -408,7 +410,7 @@ fn number(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// Below, a rate is the matter of single packets.
+/// For a shorter time, a rate depends on single packets.
 const LEAST: Duration = Duration::from_millis(2);
 
 #[cfg(test)]
@@ -474,7 +476,7 @@ mod tests {
             ]),
             tcp: TcpCounters::default(),
             drops: 3,
-            // 100 bytes a millisecond while two packets wait, 90 of which leave.
+            // 100 bytes a millisecond while two packets wait; 90 of them leave.
             samples: vec![
                 sample(5, 0, 0),
                 sample(10, 300, 1000),

@@ -1,4 +1,4 @@
-//! The network of a cell on this machine: made, measured, used for runs, and removed.
+//! The network of a cell on this machine: it is made, measured, used for runs, and removed.
 
 use std::time::Duration;
 
@@ -25,12 +25,12 @@ pub(crate) struct Network {
     pub(crate) bed: Testbed,
     lan: Lan,
     pub(crate) found: Calibration,
-    /// Settings that the user asked for.
+    /// Settings from the user.
     sysctls: Vec<Sysctl>,
 }
 
 impl Network {
-    /// Makes it, and finds how fast it can be.
+    /// Makes it and finds its highest speed.
     pub(crate) fn make(first: &PointSpec, order: &Order) -> Result<Self, EmulateError> {
         let bed = Testbed::with_sysctls(first, &order.sysctls)?;
         let (lan, found) = calibrate::network(&bed, &Plan::of(first), order.rate)?;
@@ -42,7 +42,7 @@ impl Network {
         })
     }
 
-    /// Removes it from the machine. Its runs started late by these times on average.
+    /// Removes it from the machine. `late_us` has the mean start lateness of each run.
     pub(crate) fn removed(self, mut late_us: Vec<f64>) -> (Testbed, Calibration) {
         late_us.sort_by(f64::total_cmp);
         let mut found = self.found;
@@ -51,7 +51,7 @@ impl Network {
         (self.bed, found)
     }
 
-    /// One run of one scheme, whose flows take these times alone.
+    /// One run of one scheme; its flows would take these times alone.
     pub(crate) fn run<'a>(
         &self,
         arm: &Arm<'a>,
@@ -111,7 +111,7 @@ impl Network {
         })
     }
 
-    /// The network of a cell, with everything that its schemes have otherwise than the scenario says.
+    /// The network of a cell, with all differences of its schemes from the scenario.
     pub(crate) fn describe<'a>(&self, cell: &Cell<'a>) -> NetworkReport<'a> {
         let Self { bed, found, .. } = self;
         let of_schemes = cell.arms.iter().flat_map(|arm| &arm.stack.different);
@@ -146,7 +146,7 @@ impl Network {
         }
     }
 
-    /// Other measurements of a run, and whether it is valid.
+    /// The other measurements of a run, and whether it is valid.
     fn judged(&self, done: &Run, control: &str) -> LinuxRun {
         let counts = done.told.counts.iter();
         let counts = counts.map(|(fate, packets)| ((*fate).to_owned(), *packets));
@@ -166,15 +166,15 @@ impl Network {
 pub(crate) struct Ran<'a> {
     pub(crate) capture: Option<CaptureReport<'a>>,
     pub(crate) report: RunReport<'a>,
-    /// By how much its flows started late on average.
+    /// The mean lateness of its flows' starts.
     pub(crate) late_us: Option<f64>,
     pub(crate) starts: Option<Starts>,
 }
 
-/// Makes the network of the first point of `scenario` and leaves it. Returns what it is.
+/// Makes the network of the first point of `scenario`, leaves it, and returns its description.
 ///
 /// # Errors
-/// If Linux cannot have the scenario, or the machine refuses.
+/// If Linux cannot run the scenario, or the machine refuses.
 pub fn up(
     scenario: &Scenario,
     rate: RateChoice,

@@ -1,4 +1,4 @@
-//! The order for an emulation.
+//! The parameters of an emulation.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -14,15 +14,15 @@ pub struct Order {
     pub rate: RateChoice,
     /// Options for every host.
     pub sysctls: Vec<Sysctl>,
-    /// How often every scheme runs.
+    /// The number of runs of every scheme.
     pub runs: NonZeroU32,
     /// Whether the twins are simulated.
     pub simulate: bool,
-    /// The run folder, if there is one: traces of starts go there, which twins replay.
+    /// The run folder, if there is one. Traces of starts are written there for the twins.
     pub folder: Option<PathBuf>,
     /// Whether packets of the first run of every scheme go there, too.
     pub captures: bool,
-    /// How much is told of every run.
+    /// The amount of detail about every run.
     pub detail: Detail,
 }
 
@@ -33,6 +33,6 @@ pub enum Detail {
     Metrics,
     /// Every flow, too.
     Flows,
-    /// The queue, what is read and the losses over time, too.
+    /// Also the queue, the bytes read and the losses over time.
     Series,
 }

@@ -15,7 +15,7 @@ pub(crate) fn address(host: HostId) -> Ipv4Addr {
     Ipv4Addr::new(10, 88, high, low)
 }
 
-/// The address of a node. Switches have one that only their neighbours know.
+/// The address of a node. A switch's address is only known to its neighbours.
 pub(crate) fn node_address(topology: &Topology, node: NodeId) -> Ipv4Addr {
     match topology.nodes()[node.0 as usize] {
         Node::Host(host) => address(host),
@@ -32,7 +32,7 @@ pub(crate) fn next_hop(topology: &Topology, port: PortId) -> Ipv4Addr {
     node_address(topology, to)
 }
 
-/// The routes of a node: a host has one way out, with these options, and a switch a route to every host.
+/// The routes of a node. A host has one way out, with these options; a switch has a route to every host.
 pub(crate) fn routes(
     topology: &Topology,
     id: NodeId,
@@ -69,7 +69,7 @@ pub(crate) fn routes(
     }
 }
 
-/// Links on the way between two hosts.
+/// Number of links between two hosts.
 pub(crate) fn links_between(topology: &Topology, from: HostId, to: HostId) -> u32 {
     let node = |host: HostId| topology.hosts()[host.0 as usize];
     distances(topology, node(to))[node(from).0 as usize]
@@ -99,7 +99,7 @@ pub(crate) fn on_the_way(
     found
 }
 
-/// The port of a switch that most connections pass, and before others their `bottleneck`.
+/// The switch port that most connections pass; among equals, their `bottleneck`.
 pub(crate) fn busiest(
     topology: &Topology,
     bottleneck: PortId,
@@ -125,7 +125,7 @@ pub(crate) fn busiest(
     busiest.map_or(bottleneck, |(port, _)| *port)
 }
 
-/// Links between every node and `to`.
+/// The number of links between every node and `to`.
 fn distances(topology: &Topology, to: NodeId) -> Vec<u32> {
     let mut distance = vec![u32::MAX - 1; topology.nodes().len()];
     distance[to.0 as usize] = 0;
@@ -175,7 +175,7 @@ mod tests {
         );
         let leaves = bed(LEAF_SPINE);
         let last = HostId(u32::try_from(leaves.topology.hosts().len()).unwrap() - 1);
-        // Three spines: up to each, down from each, and the last leaf's.
+        // Three spines: the ports up to each, down from each, and of the last leaf.
         assert_eq!(
             on_the_way(&leaves.topology, &BTreeSet::from([(first, last)])).len(),
             7
@@ -186,7 +186,7 @@ mod tests {
     fn a_leaf_spreads_connections_over_its_spines() {
         let bed = bed(LEAF_SPINE);
         let interfaces: Vec<u32> = (0..).take(2 * bed.topology.links().len()).collect();
-        // The switch of the first host.
+        // The switch port of the first host.
         let port = bed.topology.host_port(HostId(0));
         let (_, leaf) = bed.topology.ends(port);
         let all = (0..).take(interfaces.len()).map(PortId);

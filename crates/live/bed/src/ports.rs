@@ -22,18 +22,18 @@ mod receivers;
 #[cfg_attr(not(feature = "kernel"), path = "ports/absent.rs")]
 pub(crate) mod loaded;
 
-/// How many packets met each fate at all ports, by the names of `programs::Reason`.
+/// The number of packets for each fate at all ports, by the names of `programs::Reason`.
 pub(crate) type Counts = BTreeMap<&'static str, u64>;
 
 /// Counts of the programs during a run.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct PortReport {
     pub(crate) counts: Counts,
-    /// Where windows are decided beside the kernel.
+    /// The slots of windows, if windows are decided outside the kernel.
     pub(crate) slots: Option<SlotLengths>,
 }
 
-/// Slots of these lengths in microseconds, of which the law missed `untold` segments.
+/// Slots of these lengths in microseconds, in which the law missed `untold` segments.
 #[cfg_attr(
     not(feature = "kernel"),
     expect(dead_code, reason = "without programs nothing is decided")
@@ -58,7 +58,7 @@ pub(crate) fn slots(planned_us: f64, mut lengths_us: Vec<f64>, untold: u64) -> S
     expect(dead_code, reason = "it is read where programs are loaded")
 )]
 pub(crate) struct Sites {
-    /// Ports of switches that data pass.
+    /// Ports of switches that data passes.
     pub(crate) switches: BTreeSet<PortId>,
     pub(crate) receivers: Vec<ReceiverSite>,
 }
@@ -70,15 +70,15 @@ pub(crate) struct Sites {
     expect(dead_code, reason = "it is read where programs are loaded")
 )]
 pub(crate) struct ReceiverSite {
-    /// By which its acknowledgements leave.
+    /// The port by which its acknowledgements leave.
     pub(crate) port: PortId,
     /// What its role is told.
     pub(crate) info: HostInfo,
 }
 
 impl Sites {
-    /// The ports that data of `connections` pass, and their receivers. Nothing waits at other ports but ACKs, so that no
-    /// law would act there.
+    /// The ports that data of `connections` passes, and their receivers. At other ports only ACKs wait, so no law would
+    /// act there.
     pub(crate) fn of(bed: &Testbed, speed: Speed, connections: &[PlannedConnection]) -> Self {
         let pairs = connections.iter();
         let pairs = pairs.map(|connection| (connection.sender, connection.receiver));
@@ -94,7 +94,7 @@ impl Sites {
 
 fn site(bed: &Testbed, speed: Speed, host: HostId) -> ReceiverSite {
     let port = bed.topology.host_port(host);
-    // The other end of its link sends to it.
+    // The other end of the receiver's link sends to it.
     let planned = bed.port_rate(port.reverse());
     ReceiverSite {
         port,
@@ -111,6 +111,6 @@ fn refused(error: programs::LoadError) -> std::io::Error {
     std::io::Error::other(error)
 }
 
-/// How long programs act when nobody renews: a process that hangs should not outlive its patience by much.
+/// How long programs act without renewal. A process that hangs must not act much longer than it waits.
 #[cfg(feature = "kernel")]
 const LEASE: std::time::Duration = std::time::Duration::from_secs(5);

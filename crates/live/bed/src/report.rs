@@ -1,4 +1,4 @@
-//! The findings of an emulation, as values in the order in which they are known.
+//! The results of an emulation, as values in the order in which they are known.
 
 use std::num::NonZeroU32;
 
@@ -9,7 +9,7 @@ use scenario::Scenario;
 use crate::capture::Captured;
 use crate::series::Series;
 
-/// Something that an emulation found.
+/// A result of an emulation.
 pub(crate) enum Report<'a> {
     /// Nothing yet: it begins.
     Begins {
@@ -33,7 +33,7 @@ pub(crate) struct NetworkReport<'a> {
     pub(crate) point: &'a PointSpec,
     pub(crate) hosts: u32,
     pub(crate) switches: u32,
-    /// The rate of the fastest link, and that in the scenario.
+    /// The real rate of the fastest link, and its rate in the scenario.
     pub(crate) rate_bps: u64,
     pub(crate) scenario_rate_bps: u64,
     pub(crate) burst_bytes: Option<u64>,
@@ -51,21 +51,21 @@ pub(crate) struct CaptureReport<'a> {
 
 /// One run of one scheme, on Linux or in the simulator.
 pub(crate) struct RunReport<'a> {
-    /// The point of the scenario; a twin that is simulated has a seed of its own.
+    /// The point of the scenario; a simulated twin has its own seed.
     pub(crate) point: &'a PointSpec,
     pub(crate) seed: u64,
     pub(crate) run: u32,
     pub(crate) results: Results,
     /// Completion times, the shortest first.
     pub(crate) fct_us: Vec<f64>,
-    /// All flows with the end of the run, if these are asked for.
+    /// All flows with the end of the run, if wanted.
     pub(crate) flows: Option<Vec<FlowRow>>,
     pub(crate) ended_us: Option<f64>,
-    /// Series over time, if they are asked for.
+    /// Series over time, if wanted.
     pub(crate) series: Option<Series>,
 }
 
-/// The scenario that is simulated beside a scheme.
+/// The simulated counterpart of a scheme's runs.
 pub(crate) struct TwinReport<'a> {
     pub(crate) point: &'a PointSpec,
     pub(crate) file: String,

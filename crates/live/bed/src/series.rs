@@ -1,5 +1,5 @@
-//! What happens in a run over time, in either world: the queue of the bottleneck, what receivers have read, and when senders
-//! noticed losses.
+//! Series of a run on Linux or in the simulator: the queue of the bottleneck, the bytes that receivers read, and when
+//! senders noticed losses.
 
 use std::collections::BTreeMap;
 
@@ -20,25 +20,25 @@ use crate::counters::EVERY;
 /// Events of a run, each with its time in microseconds since the start of the run.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Series {
-    /// The queue of the bottleneck: from this time on this many bytes waited.
+    /// The queue of the bottleneck: the waiting bytes from this time on.
     pub(crate) queue: Vec<(f64, u64)>,
     /// Reads: the time, the connection, and the bytes read.
     pub(crate) arrivals: Vec<(f64, u32, u64)>,
-    /// When which connection noticed which loss; nothing if nobody can tell. Its sender does, but for a timer of its
-    /// receiver's FIN.
+    /// Each noticed loss with its time, connection and kind; `None` if losses were not observed. The sender notices it,
+    /// except for a timer of the receiver's FIN.
     pub(crate) losses: Option<Vec<(f64, u32, LossKind)>>,
 }
 
-/// What receivers have read, of each connection once in as long as between two looks at a queue.
+/// The bytes read by receivers. Each connection has at most one row per sampling interval of the queue.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Arrivals {
     rows: Vec<(f64, u32, u64)>,
-    /// By connection: its last row.
+    /// By connection: the index of its last row.
     last: BTreeMap<u32, usize>,
 }
 
 impl Arrivals {
-    /// This many bytes more were read at `at_us`, which is not before the last time.
+    /// This many more bytes were read at `at_us`. Times must not decrease.
     pub(crate) fn add(&mut self, connection: u32, at_us: f64, bytes: u64) {
         let slot = |at_us: f64| (at_us / EVERY.as_micros()).floor();
         if let Some(last) = self.last.get(&connection) {
@@ -58,7 +58,7 @@ impl Arrivals {
     }
 }
 
-/// Simulates a point and looks at its queue as often as at that of a kernel.
+/// Simulates a point and samples its queue as often as a kernel's.
 pub(crate) fn simulate(point: &PointSpec) -> Result<(Outcome, Series), RunError> {
     let plan = Plan::of(point);
     let mut probe = SeriesProbe {
@@ -83,10 +83,10 @@ pub(crate) fn simulate(point: &PointSpec) -> Result<(Outcome, Series), RunError>
     Ok((outcome, series))
 }
 
-/// Samples a queue at regular times, and notes what is read, and losses when they are noticed.
+/// Samples a queue at regular times, and records reads and noticed losses.
 struct SeriesProbe {
     port: PortId,
-    /// When it looks next, and what waits until then.
+    /// The time of the next sample, and the waiting bytes until then.
     next: Time,
     level: u64,
     queue: Vec<(f64, u64)>,
@@ -99,11 +99,11 @@ struct SeriesProbe {
 /// The state of a connection.
 #[derive(Clone, Copy, Default)]
 struct EndpointState {
-    /// Of its receiver and its sender.
+    /// At its receiver and at its sender.
     timeouts: [u64; 2],
     /// Whether its sender is.
     is_recovering: bool,
-    /// Bytes that its receiver has read.
+    /// Bytes read by its receiver.
     received: u64,
 }
 
@@ -111,7 +111,7 @@ impl SeriesProbe {
     /// Samples until this time.
     fn look(&mut self, until: Time) {
         while self.next <= until {
-            // What has not changed is not told again.
+            // An unchanged value is not recorded again.
             if self.queue.last().map(|(_, level)| *level) != Some(self.level) {
                 self.queue.push((micros(self.next), self.level));
             }
@@ -180,7 +180,7 @@ mod tests {
         let of_looks = series.queue.iter().map(|(_, bytes)| *bytes).max();
         assert!(of_looks.is_some_and(|most| most <= outcome.metrics.queue_max_bytes));
         assert!(series.queue.iter().all(|(at, _)| (at % 500.0).abs() < 1e-6));
-        // 200 ms have 400 slots, each with a row of three connections at most.
+        // 200 ms have 400 slots, each with at most a row for each of three connections.
         assert!(
             series.arrivals.len() <= 400 * 3,
             "{}",

@@ -16,13 +16,13 @@ use crate::starts::Starts;
 use crate::testbed::Testbed;
 use crate::twin::{self, Calibration, Original, Traces};
 
-/// The simulation beside a scheme. If every start was recorded and the workload is an incast, each run replays its own
-/// starts; otherwise runs are seeds, or one if nothing is drawn.
+/// The simulation of a scheme, for comparison with its runs on Linux. If every start was recorded and the workload is
+/// an incast, each run replays its own starts. Otherwise runs are seeds, or a single one if nothing is random.
 pub(crate) struct Simulations<'a> {
     arm: &'a Arm<'a>,
     scenario: Scenario,
     folder: &'a Path,
-    /// The starts that it replays, one for each run, and their files.
+    /// The starts to replay, one for each run, and their files.
     starts: Vec<Starts>,
     traces: Vec<String>,
 }
@@ -81,7 +81,7 @@ impl<'a> Simulations<'a> {
         self.scenario.points().len()
     }
 
-    /// Simulates one run, whose flows take these times alone.
+    /// Simulates one run; its flows would take these times alone.
     pub(crate) fn run(
         &self,
         run: usize,
@@ -97,7 +97,7 @@ impl<'a> Simulations<'a> {
         }
         .map_err(|error| EmulateError::Failed(error.to_string()))?;
         let starts = self.starts.get(run);
-        // Completion times are from the start of a flow, not from its first bytes.
+        // Completion times count from the start of a flow, not from its first bytes.
         let leads = starts.into_iter().flat_map(Starts::leads_us);
         let leads: Vec<f64> = leads
             .chain(iter::repeat(0.0))

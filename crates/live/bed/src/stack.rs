@@ -1,5 +1,5 @@
-//! What a scheme of the simulator is on Linux: the congestion control of hosts, what the ports of switches do,
-//! and which flows ports serve first.
+//! The Linux counterpart of a scheme: the congestion control of hosts, the laws at switch ports, and the priorities of
+//! flows.
 
 use base::setting::Key;
 use laws::Loadable;
@@ -14,22 +14,22 @@ use crate::testbed::settings::Different;
 /// How a scheme runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Stack {
-    /// The congestion control of every host, as the kernel calls it.
+    /// The congestion control of every host, by its kernel name.
     pub(crate) control: &'static str,
-    /// The same for the simulator: a scheme of switches alone is simulated over the sender that it has here.
+    /// The scheme for the simulator. A scheme of switches alone is simulated with the sender that it has here.
     pub(crate) bundle: String,
     /// The laws at every port of a switch and at every receiver.
     pub(crate) laws: Vec<Law>,
-    /// By place of a group, what its packets say of their priority. Empty where ports have no bands.
+    /// The type-of-service byte of packets, by index of their group. Empty if ports have no bands.
     pub(crate) tos: Vec<u8>,
-    /// What Linux has otherwise than the scenario: parameters that nothing here follows (the twin has their defaults),
-    /// and those that are others here (the twin has them, too).
+    /// Differences from the scenario: parameters that have no counterpart here (the twin has their defaults), and
+    /// parameters with other values here (the twin has the same values).
     pub(crate) different: Vec<Different>,
     /// The latter, by key.
     pub(crate) twin: Vec<(&'static str, String)>,
 }
 
-/// A law at a port of a switch, or at a receiver.
+/// A law at a switch port, or at a receiver.
 #[derive(Clone, Debug)]
 #[cfg_attr(
     not(any(feature = "kernel", test)),
@@ -39,14 +39,14 @@ pub(crate) struct Stack {
     )
 )]
 pub(crate) enum Law {
-    /// The kernel follows it alone.
+    /// It runs in the kernel alone.
     Kernel(Site, Loadable),
-    /// At receivers: user space decides windows by the law of the simulator, once per slot.
+    /// At receivers: user space decides windows by the simulator's law, once per slot.
     UserSpace(Decider),
 }
 
 impl Stack {
-    /// The stack of `point` where the kernel has these congestion `controls`, or why there is none.
+    /// The stack of `point` for a kernel with these congestion `controls`, or why there is none.
     pub(crate) fn of(
         point: &PointSpec,
         bed: &Testbed,
@@ -92,7 +92,7 @@ impl Stack {
         Ok(stack)
     }
 
-    /// Follows a law as Linux has it, and the twin does so, too.
+    /// Uses a law in its Linux form; the twin does the same.
     fn follow(&mut self, point: &PointSpec, bed: &Testbed, law: &KernelLaw) -> Result<(), String> {
         let given = |key: &str| point.text(key).to_owned();
         let instead = (law.instead)(&given)?;
@@ -107,7 +107,7 @@ impl Stack {
         };
         let checked = "the scenario checked every text";
         match law.runs {
-            // Senders that answer marks have them from the ports already.
+            // Senders that react to marks have the laws of marking ports already.
             Runs::Kernel(_) if !law.changes_acks => {}
             Runs::Kernel(load) => {
                 let loadable = load(&own, &port).expect(checked);
@@ -124,7 +124,7 @@ impl Stack {
         Ok(())
     }
 
-    /// Linux has another value than the scenario, and the twin has it, too.
+    /// Linux has another value than the scenario, and the twin gets the Linux value.
     fn change(&mut self, point: &PointSpec, instead: Instead) {
         let Instead { key, text, why } = instead;
         if point.text(key) != text {
@@ -135,7 +135,7 @@ impl Stack {
     }
 }
 
-/// The type-of-service byte of each group's packets, if ports serve some first.
+/// The type-of-service byte of each group's packets, if ports have priorities.
 fn tos(point: &PointSpec, parts: &[&Scheme]) -> Result<Vec<u8>, String> {
     let Some(bands) = parts.iter().find_map(|part| part.linux.bands) else {
         return Ok(Vec::new());
@@ -153,7 +153,7 @@ fn tos(point: &PointSpec, parts: &[&Scheme]) -> Result<Vec<u8>, String> {
     Ok(point.groups.iter().map(of_group).collect())
 }
 
-/// How ports mark packets for senders that answer marks.
+/// The marking laws of ports, for senders that react to marks.
 fn marks(point: &PointSpec, bed: &Testbed, parts: &[&Scheme]) -> Vec<Law> {
     let answers = point.keys.tcp.ecn || parts.iter().any(|part| part.needs_marking);
     let from = bed.mark_from.filter(|_| answers);
@@ -161,7 +161,7 @@ fn marks(point: &PointSpec, bed: &Testbed, parts: &[&Scheme]) -> Vec<Law> {
     mark.into_iter().collect()
 }
 
-/// Parameters that the scenario changes and nothing here follows, and what bands have otherwise.
+/// Changed parameters without a counterpart here, and differences of bands.
 fn different(point: &PointSpec, bed: &Testbed, parts: &[&'static Scheme]) -> Vec<Different> {
     let mut all = Vec::new();
     for part in parts {
@@ -173,7 +173,7 @@ fn different(point: &PointSpec, bed: &Testbed, parts: &[&'static Scheme]) -> Vec
                 .is_some_and(|bands| [bands.priority, bands.levels].contains(&key));
             by_law || by_bands
         };
-        // What the twin has without the setting.
+        // The value in the twin without the setting.
         let usual = |key: &Key| match point.keys.tcp.profile {
             Profile::Linux => profile::of_linux(key.name).unwrap_or(key.default),
             Profile::Paper => key.default,
@@ -200,9 +200,9 @@ fn different(point: &PointSpec, bed: &Testbed, parts: &[&'static Scheme]) -> Vec
     all
 }
 
-/// What an IPv4 header says of its packet's priority, which is its place here. Hosts and routers make of it the
-/// priority of the packet in the kernel (`rt_tos2priority` in `include/net/route.h`): interactive, best effort and bulk.
-/// These are in the first, the second and the last band of a port (`sch_default_prio2band` in `net/sched/sch_generic.c`).
+/// Type-of-service bytes by priority. Hosts and routers map them to the kernel's packet priority (`rt_tos2priority` in
+/// `include/net/route.h`): interactive, best effort and bulk. These use the first, the second and the last band of a
+/// port (`sch_default_prio2band` in `net/sched/sch_generic.c`).
 const TOS: [u8; 3] = [0x10, 0, 0x08];
 
 #[cfg(test)]

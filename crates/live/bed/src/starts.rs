@@ -1,7 +1,7 @@
-//! When the flows of a run began to send, as a trace that its twin replays.
+//! The times at which flows of a run began to send, as a trace for its twin.
 //!
-//! One core opens all connections and writes for all hosts, one after another. Which host gets its turn when decides
-//! what the queue drops, so that a twin with the same spread of starts is not enough: it has the same starts.
+//! One core opens all connections and writes for all hosts, one after another. The order of hosts decides which packets
+//! the queue drops. So a twin with the same distribution of starts is not enough: it needs the same starts.
 
 use std::fmt::Write as _;
 use std::io;
@@ -14,7 +14,7 @@ use plan::workload::Plan;
 
 use crate::traffic::Sent;
 
-/// The beginnings of all flows of a run, in the order of its plan.
+/// The starts of all flows of a run, in the order of its plan.
 #[derive(Clone, Debug)]
 pub(crate) struct Starts(Vec<Beginning>);
 
@@ -23,7 +23,7 @@ struct Beginning {
     connection: u32,
     ends: (HostId, HostId),
     size: u64,
-    /// When its connection opened: beforehand, or as the flow started.
+    /// When its connection opened: in advance, or with the start of the flow.
     open: Duration,
     start: Duration,
     /// When it wrote its first bytes.
@@ -31,7 +31,8 @@ struct Beginning {
 }
 
 impl Starts {
-    /// Of the flows of `plan`; `None` if some wait for others, or never wrote: no trace tells that.
+    /// The starts of the flows of `plan`; `None` if some flows wait for others or never wrote, which no trace can
+    /// express.
     pub(crate) fn of(plan: &Plan, flows: &[Sent]) -> Option<Self> {
         if !plan.barriers.is_empty() || !plan.dependencies.is_empty() {
             return None;
@@ -56,7 +57,7 @@ impl Starts {
         beginnings.collect::<Option<_>>().map(Self)
     }
 
-    /// As a trace, whose flows start when they wrote their first bytes.
+    /// Writes a trace in which flows start when they wrote their first bytes.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -81,7 +82,7 @@ impl Starts {
         csv
     }
 
-    /// How long before its first bytes each flow started, in microseconds.
+    /// The time between each flow's start and its first bytes, in microseconds.
     pub(crate) fn leads_us(&self) -> impl Iterator<Item = f64> {
         let leads = self.0.iter();
         leads.map(|flow| micros(flow.write.saturating_sub(flow.start)))

@@ -1,7 +1,7 @@
-//! What a point of a scenario is in Linux: pure data, made without privileges.
+//! The Linux counterpart of a point of a scenario: pure data, made without privileges.
 //!
-//! Every setting is a knob of the bed, is refused with a remedy, or is reported as different; what the
-//! simulated twin has to have instead stands beside the difference.
+//! Every setting becomes a knob of the bed, is refused with a remedy, or is reported as different, with the setting of
+//! the simulated twin.
 
 mod limits;
 pub(crate) mod settings;
@@ -20,32 +20,32 @@ pub use settings::Different;
 /// The network of a point, with the knobs of the kernel.
 #[derive(Clone, Debug)]
 pub struct Testbed {
-    /// Hosts, switches and links, with rates as the scenario says.
+    /// Hosts, switches and links, with the scenario's rates.
     pub topology: Topology,
     /// The port whose queue the metrics describe.
     pub bottleneck: PortId,
-    /// The port that is watched: the bottleneck, unless more flows pass another one.
+    /// The watched port: the bottleneck, unless more flows pass another port.
     pub watched: PortId,
-    /// Room of every queue of a switch, in bytes with Ethernet headers.
+    /// Limit of every switch queue, in bytes with Ethernet headers.
     pub switch_limit: u32,
-    /// Room of every queue of a host.
+    /// Limit of every host queue.
     pub host_limit: u32,
-    /// Bytes from which on queues of switches mark packets that are capable of it.
+    /// The queue length in bytes from which switches mark ECN-capable packets.
     pub mark_from: Option<u64>,
     /// Payload of a full segment.
     pub mss: u32,
     /// Attributes of every route of a host.
     pub route: RouteOptions,
-    /// What every host has below `/proc/sys/net`; of two with one name the later one counts.
+    /// Settings of every host below `/proc/sys/net`; a later one overrides an earlier one with the same name.
     pub sysctls: Vec<Sysctl>,
     /// Differences between Linux and the scenario.
     pub different: Vec<Different>,
-    /// Settings of the twin by key: what the kernel does, as near as the simulator comes to it.
+    /// Settings of the twin by key: the kernel's behaviour, as far as the simulator can follow it.
     pub twin: Vec<(&'static str, String)>,
 }
 
 impl Testbed {
-    /// The bed of `point`, or why Linux cannot have it.
+    /// The bed of `point`, or why Linux cannot run it.
     pub fn of(point: &PointSpec) -> Result<Self, Problems> {
         limits::check(point)?;
         let plan = Plan::of(point);
@@ -75,7 +75,7 @@ impl Testbed {
         })
     }
 
-    /// The bed of `point` whose hosts have these settings besides, or why Linux cannot have it.
+    /// The bed of `point` with these additional settings of hosts, or why Linux cannot run it.
     pub fn with_sysctls(point: &PointSpec, sysctls: &[Sysctl]) -> Result<Self, Problems> {
         let mut bed = Self::of(point)?;
         bed.sysctls.extend_from_slice(sysctls);
@@ -87,7 +87,7 @@ impl Testbed {
         self.mss + HEADERS
     }
 
-    /// Full packets that have room where this many bytes have: a band counts packets.
+    /// The number of full packets that fit into this many bytes, because a band counts packets.
     pub fn room_of_band(&self, limit: u32) -> u32 {
         (limit / self.packet_bytes()).max(1)
     }
@@ -100,7 +100,7 @@ impl Testbed {
     /// The rate of the fastest link in either direction.
     ///
     /// # Panics
-    /// If the network has no links; that of every plan has.
+    /// If the network has no links; the network of every plan has links.
     pub fn fastest(&self) -> Rate {
         let links = self.topology.links().iter();
         let rates = links.flat_map(|link| [link.spec.rate, link.back.rate]);
@@ -122,7 +122,7 @@ impl Testbed {
         }
     }
 
-    /// The name of a node in its namespace's name: `h3` or `s0`.
+    /// A node's part of its namespace's name: `h3` or `s0`.
     pub fn node_name(&self, node: NodeId) -> String {
         let place = node.0 as usize;
         match self.topology.nodes()[place] {
@@ -140,7 +140,7 @@ impl Testbed {
 pub const HEADERS: u32 = 66;
 const ETHERNET: u32 = 14;
 
-/// Room of a queue without a limit: more than the windows of all flows of a bed.
+/// Limit of a queue without one: more than the windows of all flows of a bed.
 const UNLIMITED: u32 = 64 << 20;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! The plan of the simulator on real sockets: one thread, one clock for both ends.
+//! Runs the plan of the simulator on real sockets, with one thread and one clock for both ends.
 //!
-//! A flow starts at its time with `connect`, or with its write where its connection is open. It is
-//! complete when its last byte has been read at the receiver.
+//! A flow starts at its time with `connect`, or with its write if its connection is open. It is complete when the
+//! receiver has read its last byte.
 
 mod connection;
 mod counts;
@@ -37,19 +37,19 @@ pub(crate) struct Work<'a> {
     pub(crate) flows: &'a [PlannedFlow],
     pub(crate) barriers: &'a [Barrier],
     pub(crate) dependencies: &'a Dependencies,
-    /// The congestion control of every host, as the kernel calls it.
+    /// The congestion control of every host, by its kernel name.
     pub(crate) control: &'a str,
     /// Whether sockets of both ends set `TCP_NODELAY`.
     pub(crate) nodelay: bool,
     /// The laws at every port of a switch.
     pub(crate) laws: &'a [Law],
-    /// By place of a group, what its packets say of their priority. Empty where ports have no bands.
+    /// The type-of-service byte of packets, by index of their group. Empty if ports have no bands.
     pub(crate) tos: &'a [u8],
-    /// When what is unfinished is given up.
+    /// When unfinished flows are given up.
     pub(crate) limit: Duration,
-    /// Where the packets of the bottleneck's switch go, if anywhere.
+    /// The file for the packets of the bottleneck's switch, if they are captured.
     pub(crate) capture: Option<&'a Path>,
-    /// Whether it matters what happens when.
+    /// Whether series over time are wanted.
     pub(crate) over_time: bool,
 }
 
@@ -62,19 +62,19 @@ pub(crate) struct Sent {
     pub(crate) wrote: Option<Duration>,
     /// When its last byte was read.
     pub(crate) completion: Option<Duration>,
-    /// By how much its start came after its time.
+    /// How much later than planned it started.
     pub(crate) late: Duration,
-    /// By how much its first bytes were written after its connection was open.
+    /// The time between the opening of its connection and its first bytes.
     pub(crate) waited: Duration,
     pub(crate) size: u64,
     pub(crate) received: u64,
     pub(crate) failed: bool,
-    /// What the kernel counted from the end of the flow before on, of the same connection, to the end of this one.
+    /// The kernel's counts on its connection, from the end of the previous flow to the end of this one.
     pub(crate) counts: Counts,
 }
 
 impl Work<'_> {
-    /// What packets of a connection say of their priority, if ports have bands.
+    /// The type-of-service byte of a connection's packets, if ports have bands.
     fn tos(&self, connection: usize) -> Option<u8> {
         let group = self.connections[connection].group as usize;
         self.tos.get(group).copied()
@@ -96,17 +96,17 @@ pub(crate) struct Traffic {
     pub(crate) zero: Instant,
     /// When the run was over.
     pub(crate) ended: Duration,
-    /// Reads whose bytes were not those that had been written.
+    /// Reads with other bytes than were written.
     pub(crate) corrupted: u64,
-    /// Segment sizes and congestion controls that sockets had, if other than asked.
+    /// Segment sizes and congestion controls of sockets that differ from the requested ones.
     pub(crate) strange: BTreeSet<String>,
-    /// What was read when, if that matters.
+    /// The bytes read over time, if wanted.
     pub(crate) arrivals: Arrivals,
-    /// Connections by the addresses of their sender and receiver: a sender has the same port towards several receivers.
+    /// Connections by the addresses of their sender and receiver. A sender may use one port for several receivers.
     pub(crate) by_ends: BTreeMap<(SocketAddr, SocketAddr), usize>,
 }
 
-/// Sends everything and waits until it has arrived and every connection is closed, or the time is over.
+/// Sends everything and waits until it has arrived and every connection is closed, or until the time is over.
 pub(crate) fn send(bed: &Testbed, lan: &Lan, work: &Work<'_>) -> io::Result<Traffic> {
     let mut sender = Generator::new(bed, lan, work)?;
     sender.run()?;
@@ -131,23 +131,23 @@ struct Generator<'a> {
     outgoing: Vec<Outgoing>,
     /// By number of acceptance.
     incoming: Vec<Option<Incoming>>,
-    /// By connection: its number of acceptance, and bytes of requests that it has not taken.
+    /// By connection: its index among accepted ones, and bytes of requests that the kernel has not accepted.
     asking: Vec<(Option<usize>, u64)>,
     /// Flows of each barrier that are not complete.
     waiting: Vec<u32>,
     /// Dependencies between flows that are left.
     dependencies: Dependencies,
-    /// The next action, and its time.
+    /// The future actions, the next on top, each with its time.
     agenda: BinaryHeap<Reverse<(Duration, Act)>>,
     /// Flows and connections that are not over.
     open: usize,
-    /// Nothing that is handled now happened earlier.
+    /// No event handled from now on happened earlier.
     since: Duration,
     traffic: Traffic,
     buffer: Vec<u8>,
 }
 
-/// Something that is done by the clock.
+/// An action at a planned time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Act {
     /// Opens a connection.
@@ -201,7 +201,7 @@ impl<'a> Generator<'a> {
         Ok(generator)
     }
 
-    /// Everything that is done by the clock and not when other flows are done.
+    /// Plans all actions that do not wait for other flows.
     fn plan(&mut self) {
         let mut behind = vec![false; self.work.flows.len()];
         for barrier in self.work.barriers {
@@ -253,14 +253,14 @@ impl<'a> Generator<'a> {
             }
             let next = self.agenda.peek().map(|Reverse((at, _))| *at);
             let rest = next.map_or(PATIENCE, |at| at.saturating_sub(self.now()).min(PATIENCE));
-            // Whole milliseconds; the last one is waited for without sleeping.
+            // Whole milliseconds; the last one is a busy wait.
             let timeout = EpollTimeout::try_from(rest.as_millis()).unwrap_or(EpollTimeout::ZERO);
             let asked = self.now();
             let ready = match self.epoll.wait(&mut events, timeout) {
                 Err(nix::errno::Errno::EINTR) => 0,
                 ready => ready?,
             };
-            // An answer at once tells what has come since the last one; what is waited for is told when it comes.
+            // An immediate answer reports earlier events; an answer after a wait reports new ones.
             let told = self.now();
             let waited = timeout != EpollTimeout::ZERO && told.saturating_sub(asked) > MOMENT;
             self.since = if waited { told } else { last };
@@ -284,7 +284,7 @@ impl<'a> Generator<'a> {
         clock::now().saturating_duration_since(self.traffic.zero)
     }
 
-    /// Starts a flow that was to start at `at`.
+    /// Starts a flow that was planned for `at`.
     fn start(&mut self, number: usize, at: Duration) -> io::Result<()> {
         let flow = &self.work.flows[number];
         let connection = flow.connection as usize;
@@ -313,14 +313,14 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// Writes no more of a flow without end, which ends with what has been written.
+    /// Writes no more of a flow without end. It ends with the bytes written so far.
     fn stop(&mut self, number: usize) -> io::Result<()> {
         let connection = self.work.flows[number].connection as usize;
         self.outgoing[connection].stop(number);
         self.write(connection)
     }
 
-    /// The receiver asks for what it has not asked for, once the connection is open.
+    /// The receiver sends its remaining requests, once the connection is open.
     fn ask(&mut self, connection: usize) -> io::Result<()> {
         let (place, bytes) = self.asking[connection];
         let incoming = place.and_then(|place| self.incoming[place].as_mut());
@@ -381,7 +381,7 @@ impl<'a> Generator<'a> {
         Ok(())
     }
 
-    /// Writes the flows whose requests are whole now that this many bytes more of them have come.
+    /// Writes the flows whose requests are complete now that this many more bytes of requests have arrived.
     fn answer(&mut self, connection: usize, heard: u64) -> io::Result<()> {
         let request = self.work.connections[connection].request;
         if request == 0 {
@@ -402,8 +402,7 @@ impl<'a> Generator<'a> {
         self.outgoing[connection].write(&self.payload, connection, all)
     }
 
-    /// What the kernel has counted of a connection since its last flow arrived belongs to the flow under way, or to that
-    /// last one.
+    /// Books the kernel's counts since the last flow's arrival to the current flow, or to the last flow.
     fn book(&mut self, connection: usize) -> io::Result<()> {
         if let Some(flow) = self.outgoing[connection].latest() {
             let counts = self.outgoing[connection].book()?;
@@ -440,7 +439,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// A flow is over: those that waited for nothing else start after their delays.
+    /// A flow is over. Flows that waited for nothing else start after their delays.
     fn start_followers(&mut self, flow: usize) {
         if self.dependencies.is_empty() {
             return;
@@ -465,19 +464,19 @@ fn listening(host: HostId) -> SocketAddr {
 /// Bytes of a flow without end: more than any run sends.
 const ENDLESS: u64 = u64::MAX >> 2;
 
-/// Where every receiver listens.
+/// The port on which every receiver listens.
 pub(crate) const PORT: u16 = 7000;
 
 /// Bytes that are read at once.
 const BUFFER: usize = 1 << 16;
 
-/// An answer that takes longer was waited for.
+/// An answer that takes longer than this came after a wait.
 const MOMENT: Duration = Duration::from_micros(20);
 
-/// How long a signal may wait to be heard.
+/// The longest delay until a signal is handled.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// What an event is about, in the highest bits of its data.
+/// The highest bits of an event's data hold its kind.
 const KIND: u64 = 3 << 62;
 const LISTENER: u64 = 1 << 62;
 const OUTGOING: u64 = 2 << 62;

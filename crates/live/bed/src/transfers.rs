@@ -1,8 +1,8 @@
-//! A scenario of two hosts by our TCP against the kernel's: its senders are endpoints of the simulator, and what they
-//! send over a TUN device a stock receiver reads.
+//! Runs a scenario of two hosts with our TCP against the kernel's: its senders are endpoints of the simulator, and a
+//! stock receiver reads their data from a TUN device.
 //!
-//! The way has the delay and the rate of the scenario, which our side of the device makes. So nothing is scaled, and the
-//! twin is the scenario itself. Results are told as those of a bed of namespaces.
+//! The path has the delay and the rate of the scenario, which our side of the device adds. So nothing is scaled, and
+//! the twin is the scenario itself. Results have the same form as those of a bed of namespaces.
 
 use base::Span;
 use base::cast::real;
@@ -22,11 +22,11 @@ use crate::order::Order;
 use crate::report::{NetworkReport, Report, RunReport};
 use crate::validity;
 
-/// Makes the transfer of every point of `scenario`, whose seeds are the runs, and tells each result. Of `order` only the
-/// runs matter, and whether the twins are simulated.
+/// Makes the transfer of every point of `scenario`, whose seeds are the runs, and reports each result. Of `order`, only
+/// the number of runs and the wish for twins matter.
 ///
 /// # Errors
-/// If a point is more than one flow between two hosts, or the machine refuses.
+/// If a point has more than one flow between two hosts, or the machine refuses.
 pub fn transfers(
     scenario: &Scenario,
     order: &Order,
@@ -52,7 +52,7 @@ pub fn transfers(
     Ok(())
 }
 
-/// Refuses what is no transfer between two hosts.
+/// Refuses a point that is not a transfer between two hosts.
 fn check(point: &PointSpec) -> Result<(), Problems> {
     let (keys, plan) = (&point.keys, Plan::of(point));
     let is_one = plan.flows.len() == 1 && plan.flows[0].size.is_some();
@@ -65,7 +65,7 @@ fn check(point: &PointSpec) -> Result<(), Problems> {
     Err(problem.help(help).into())
 }
 
-/// Points that differ in scheme and seed alone.
+/// Runs points that only differ in scheme and seed.
 fn of_set(
     points: &[&PointSpec],
     order: &Order,
@@ -128,7 +128,7 @@ fn setup(point: &PointSpec) -> Setup {
     }
 }
 
-/// From one host to the other: over two links of a star.
+/// The delay from one host to the other, over two links of a star.
 fn delay(point: &PointSpec) -> Span {
     point.keys.link.delay * LINKS
 }
@@ -213,7 +213,7 @@ fn live_run<'a>(
     })
 }
 
-/// Why a transfer does not count; empty if it does.
+/// Why a transfer is invalid; empty if it is valid.
 fn reasons(done: &Done, busy_share: f64) -> Vec<String> {
     let mut reasons: Vec<String> = done.failure.iter().cloned().collect();
     if !done.right {
@@ -223,7 +223,7 @@ fn reasons(done: &Done, busy_share: f64) -> Vec<String> {
     reasons
 }
 
-/// What is known of a transfer. The device drops nothing, and segments are not counted.
+/// The known metrics of a transfer. The device drops nothing, and segments are not counted.
 fn metrics(done: &Done, size: u64, fct_us: Option<f64>) -> LinuxMetrics {
     let [mean, p50, p95, p99, max] = measure::statistics(&Vec::from_iter(fct_us));
     LinuxMetrics {
@@ -243,7 +243,7 @@ fn metrics(done: &Done, size: u64, fct_us: Option<f64>) -> LinuxMetrics {
     }
 }
 
-/// The twin: nothing of it is random, so it runs once.
+/// The twin: it has nothing random, so it runs once.
 fn simulated(point: &PointSpec) -> Result<RunReport<'_>, EmulateError> {
     let outcome = sim::run::run(point).map_err(|error| EmulateError::Failed(error.to_string()))?;
     let flow = &outcome.flows[0];

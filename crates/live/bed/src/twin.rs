@@ -1,4 +1,4 @@
-//! The same scenario for the simulator, with the network as it was found.
+//! The same scenario for the simulator, with the measured network.
 
 use std::fmt::Write as _;
 use std::num::NonZeroU32;
@@ -14,18 +14,18 @@ use crate::lan::Speed;
 use crate::stack::Stack;
 use crate::testbed::{Testbed, settings::span_text};
 
-/// The network as it was found.
+/// The measured network.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Calibration {
     pub(crate) speed: Speed,
     pub(crate) rtt_us: f64,
     /// Links between a sender and a receiver.
     pub(crate) links: u32,
-    /// Within which time after their own flows started, in the median run.
+    /// The time within which flows started late, in the median run.
     pub(crate) spread_us: f64,
 }
 
-/// The source of a twin: a point as Linux ran it.
+/// The source of a twin: a point as it ran on Linux.
 #[derive(Clone, Copy)]
 pub(crate) struct Original<'a> {
     pub(crate) point: &'a PointSpec,
@@ -41,8 +41,8 @@ pub(crate) struct Traces<'a> {
     pub(crate) names: &'a [String],
 }
 
-/// The twin that replays each of these traces; without traces, one with `seeds` seeds from that of its point on where
-/// anything is drawn.
+/// The twin that replays each of these traces. Without traces, one with `seeds` seeds, beginning with its point's seed,
+/// if anything is random.
 pub(crate) fn of(
     original: Original<'_>,
     traces: Traces<'_>,
@@ -58,7 +58,7 @@ pub(crate) fn of(
     }
 }
 
-/// The twin that replays the trace called `name` in `folder` without losses, to its end.
+/// The twin that replays the trace `name` in `folder` without losses, to its end.
 pub(crate) fn without_losses(
     original: Original<'_>,
     folder: &Path,
@@ -104,7 +104,7 @@ pub(crate) fn text(twin: &Scenario, folder: &Path) -> String {
     twin.resolved().replace(&own, "\"")
 }
 
-/// The settings of a twin, which replays traces or not.
+/// The settings of a twin; `replays` says whether it replays traces.
 fn settings(original: Original<'_>, replays: bool) -> Vec<String> {
     let Original { point, stack, .. } = original;
     let mut own = own(original);
@@ -126,7 +126,7 @@ fn settings(original: Original<'_>, replays: bool) -> Vec<String> {
         let concerns = (GROUPS.contains(&group) || is_part(group)) && !told;
         let text = point.text(key.name);
         let changed = own.iter().any(|(own, _)| *own == key.name);
-        // The default of what a profile sets is no default there.
+        // The default of a setting in a profile is no default with that profile.
         let given = text != key.default || follows && keys::profile::sets(key.name);
         if concerns && !changed && !is_different(key.name) && given {
             all.push(format!("{}={text}", key.name));
@@ -135,7 +135,7 @@ fn settings(original: Original<'_>, replays: bool) -> Vec<String> {
     all
 }
 
-/// The groups of flows of `point`, as the scenario has them.
+/// The groups of flows of `point`, as in the scenario.
 fn groups(point: &PointSpec, stack: &Stack) -> String {
     let mut text = String::new();
     let named = point.groups.iter().filter(|group| !group.name.is_empty());
@@ -154,7 +154,7 @@ fn groups(point: &PointSpec, stack: &Stack) -> String {
     text
 }
 
-/// Whether all flows of `point` start at once, without groups: only drops of these depend on who comes first.
+/// Whether all flows of `point` start at once, without groups: only then do drops depend on the order of starts.
 pub(crate) fn is_incast(point: &PointSpec) -> bool {
     let mut all = point.groups.iter();
     all.all(|group| group.name.is_empty() && group.keys.workload.kind == WorkloadKind::Incast)
@@ -173,22 +173,22 @@ fn own(original: Original<'_>) -> Vec<(&'static str, String)> {
     own.extend(down.map(|down| ("link.down_rate", rate(down.as_bps()))));
     let middle = keys.bottleneck.rate.0;
     own.extend(middle.map(|middle| ("bottleneck.rate", rate(middle.as_bps()))));
-    // Every link has the same part of the round trip.
+    // Every link has the same share of the round trip.
     let delay = found.rtt_us / f64::from(2 * found.links.max(1));
     own.push(("link.delay", span_text(Span::from_secs_f64(delay * 1e-6))));
     own.push(("bottleneck.delay", "auto".to_owned()));
-    // One core starts flows one after another. That spreads what a scenario lets start at once, on which drops
-    // depend much.
+    // One core starts flows one after another. This spreads flows that start at once in the scenario, and drops depend
+    // strongly on it.
     let late = Span::from_secs_f64(found.spread_us * 1e-6);
     if is_incast(point) && keys.workload.jitter < late {
         own.push(("workload.jitter", span_text(late)));
     }
-    // A bucket of one packet is the packet in service; what is more of it is room.
+    // A bucket of one packet is the packet in service; a larger one adds room.
     let more = (found.speed.burst - 1) * bed.packet_bytes();
     if keys.switch.buffer.0.is_some() {
         own.push(("switch.buffer", format!("{}B", bed.switch_limit + more)));
     }
-    // Ports mark at the length that their queue has then, for the same reason.
+    // Ports mark at the corresponding queue length, for the same reason.
     let mark = bed
         .mark_from
         .map(|from| format!("{}B", from + u64::from(more)));
@@ -199,7 +199,7 @@ fn own(original: Original<'_>) -> Vec<(&'static str, String)> {
     own
 }
 
-/// Groups of settings that belong to no scheme, but for what is traced.
+/// Groups of settings that belong to no scheme, without the trace.
 const GROUPS: [&str; 9] = [
     "topology",
     "link",
@@ -212,7 +212,7 @@ const GROUPS: [&str; 9] = [
     "run",
 ];
 
-/// What a trace does not tell of a workload.
+/// Settings of a workload that a trace does not contain.
 const OF_TRACES: [&str; 3] = ["workload.start", "workload.connection", "workload.deadline"];
 
 #[cfg(test)]

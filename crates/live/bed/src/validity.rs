@@ -1,36 +1,35 @@
-//! Whether a run of the network says something about TCP, or about the machine.
+//! Whether a run of the network is valid for TCP, or only shows the limits of the machine.
 
 use protocol::{LinuxRun, SlotLengths};
 
-/// Facts about a run besides its results.
+/// Facts about a run in addition to its results.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Facts {
-    /// By how much first bytes were written after the time of their flow, less what their connection took to open, at
-    /// the 99th percentile.
+    /// The 99th percentile of how late first bytes were written, without the time that their connection took to open.
     pub(crate) start_lateness_p99_us: Option<f64>,
     /// Mean lateness of the starts of flows.
     pub(crate) start_lateness_mean_us: Option<f64>,
     pub(crate) fct_p50_us: Option<f64>,
-    /// Share of the time of all cores that was spent on work, but for processes of low priority.
+    /// Share of busy time of all cores, without processes of low priority.
     pub(crate) busy_share: f64,
-    /// Throughput over the rate of the link while packets waited; null if hardly any did.
+    /// Throughput over the rate of the link while packets waited; null if hardly any waited.
     pub(crate) rate_share: Option<f64>,
-    /// Reordering that senders saw, for each segment.
+    /// Reordering seen by senders, per segment.
     pub(crate) reordered_share: f64,
-    /// Reads that did not give what had been written.
+    /// Reads with other bytes than were written.
     pub(crate) corrupted: u64,
     /// The slots of a scheme that decides windows outside the kernel.
     pub(crate) slots: Option<SlotLengths>,
     pub(crate) strange: Vec<String>,
 }
 
-/// Why a run of cores that were so busy does not count, if it does not.
+/// The reason why a run with such busy cores is invalid, if it is.
 pub(crate) fn busy(share: f64) -> Option<String> {
     (share > MOST_BUSY).then(|| format!("cores {:.0} % busy", share * 100.0))
 }
 
 impl Facts {
-    /// Why the run does not count; empty if it does.
+    /// The reasons why the run is invalid; empty if it is valid.
     pub(crate) fn reasons(&self) -> Vec<String> {
         let mut reasons = self.strange.clone();
         if self.corrupted > 0 {
@@ -73,7 +72,7 @@ impl Facts {
         reasons
     }
 
-    /// The facts as lines have them, with the verdict. The network adds the kernel and its own numbers.
+    /// The facts as in lines of the protocol, with the verdict. The network adds the kernel and its own numbers.
     pub(crate) fn judged(self) -> LinuxRun {
         let reasons = self.reasons();
         LinuxRun {
@@ -96,14 +95,15 @@ impl Facts {
     }
 }
 
-/// Of the median completion time: what is late by less moves no conclusion.
+/// As a share of the median completion time: less lateness changes no conclusion.
 pub(crate) const MOST_LATE: f64 = 0.1;
 
-/// Beyond it, packets wait for cores and not for links.
+/// Beyond this share, packets wait for cores rather than links.
 const MOST_BUSY: f64 = 0.9;
 const LEAST_RATE: f64 = 0.97;
 const MOST_REORDERED: f64 = 0.001;
-/// Of what slots should be: the twin has these. Waking up takes a twentieth where cores are free.
+/// The allowed factor between actual and planned slots; the twin has the planned ones. Waking up takes a twentieth of a
+/// slot if cores are free.
 const MOST_SLOT: f64 = 1.25;
 
 #[cfg(test)]
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(idle.reasons(), [""; 0]);
     }
 
-    // The tests of ICTCP look for these words: without windows in time a run says nothing about them.
+    // The tests of ICTCP search for these words: if windows come too late, a run is invalid for them.
     #[test]
     fn reasons_about_windows_name_slots_or_the_law() {
         let wrong = Facts {

@@ -1,4 +1,4 @@
-//! Puts a law at a port, or gives the one that stands there new settings.
+//! Attaches a law to a port, or changes the settings of an attached law.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,13 +25,13 @@ pub struct Attach {
     pub netns: String,
     /// Settings, as `KEY=VALUE`.
     pub sets: Vec<String>,
-    /// Room of the queue in bytes, where it does not say so.
+    /// Size of the queue in bytes, if the queue does not state it.
     pub buffer: Option<u64>,
-    /// The device whose queue fills, where it is another one.
+    /// The device whose queue fills, if it is another one.
     pub queue_of: Option<String>,
     /// Whether the right edge of a window may never move back.
     pub no_retract: bool,
-    /// Whether the law decides and counts alone, and changes no packet.
+    /// Whether the law only decides and counts, and changes no packet.
     pub shadow: bool,
     /// For how long the law acts; [`Duration::MAX`] is for ever.
     pub lease: Duration,
@@ -41,7 +41,7 @@ pub struct Attach {
     pub certified: Option<PathBuf>,
 }
 
-/// Attaches a law and tells what was done.
+/// Attaches a law and reports what was done.
 ///
 /// # Errors
 /// If the input is wrong, or the kernel refuses; then nothing is left of it.
@@ -55,7 +55,7 @@ pub fn attach(order: &Attach) -> Result<AttachLine, DeployError> {
     })
 }
 
-/// A law that is loaded, writes down its calls, and stands nowhere yet.
+/// A law that is loaded and records its calls, but is not attached.
 pub(crate) struct Beside {
     pub(crate) settled: Settled,
     pub(crate) port: Port,
@@ -63,7 +63,7 @@ pub(crate) struct Beside {
     record: Record,
 }
 
-/// Loads the law of an order beside whatever stands at its device.
+/// Loads the law of an order in addition to whatever is attached to its device.
 pub(crate) fn beside(order: &Attach) -> Result<Beside, DeployError> {
     let plan = Plan::make(order)?;
     let port = plan.verified(true)?;
@@ -76,7 +76,7 @@ pub(crate) fn beside(order: &Attach) -> Result<Beside, DeployError> {
 }
 
 impl Beside {
-    /// Lets it see packets for this time, or until what this returns is dropped.
+    /// Lets it see packets for this time, or until the returned hooks are dropped.
     pub(crate) fn begin(&self, lease: Duration) -> Result<Vec<Hook>, DeployError> {
         self.port.renew(lease)?;
         let hooks = Direction::BOTH.map(|way| self.port.hook(way, self.record.device(way)));
@@ -85,7 +85,7 @@ impl Beside {
     }
 }
 
-/// A checked plan of an attach.
+/// A checked plan for attaching.
 struct Plan<'a> {
     order: &'a Attach,
     settled: Settled,
@@ -127,7 +127,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// A law that looks at no queue.
+    /// The plan for a law that does not read a queue.
     fn at_receiver(order: &'a Attach) -> Result<Self, DeployError> {
         let name = order.scheme.name();
         if order.shadow {
@@ -162,7 +162,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The record of a law at `place` that looks at no queue, before anything is done.
+    /// The record of a law at `place` that reads no queue, before anything is done.
     fn record(order: &Attach, place: DeviceId, mtu: u32, settled: &Settled) -> Record {
         Record {
             is_complete: false,
@@ -220,7 +220,7 @@ impl<'a> Plan<'a> {
         Ok(self.line(action, &programs))
     }
 
-    /// Renews the lease of what stands, and gives it new settings if they are others.
+    /// Renews the lease of the attached law, and changes its settings if they differ.
     fn renew(&mut self, before: &Record, pins: &Pinned) -> Result<AttachAction, DeployError> {
         let maps = pins.maps()?;
         self.record.programs.clone_from(&before.programs);
@@ -237,7 +237,7 @@ impl<'a> Plan<'a> {
         Ok(action)
     }
 
-    /// Attaches where nothing stands.
+    /// Attaches at a free device.
     fn begin(&mut self) -> Result<(), DeployError> {
         let port = self.load()?;
         self.record.programs = numbered(&port)?;
@@ -252,7 +252,7 @@ impl<'a> Plan<'a> {
         self.finish()
     }
 
-    /// Puts the law in the place of another one: at each hook in one step, and at both within microseconds.
+    /// Replaces another law: at each hook in one step, and at both within microseconds.
     fn replace(&mut self, before: &Record, mut pins: Pinned) -> Result<(), DeployError> {
         let port = self.load()?;
         let new = numbered(&port)?;
@@ -274,7 +274,7 @@ impl<'a> Plan<'a> {
         self.finish()
     }
 
-    /// Lets the kernel verify the programs, and gives them what they need before the first packet.
+    /// Lets the kernel verify the programs, and sets all they need before the first packet.
     fn load(&self) -> Result<Port, DeployError> {
         let port = self.verified(false)?;
         step("loaded");
@@ -283,7 +283,7 @@ impl<'a> Plan<'a> {
         Ok(port)
     }
 
-    /// The law in the kernel, which writes down its calls or does not.
+    /// The law in the kernel, which records its calls or does not.
     fn verified(&self, records: bool) -> Result<Port, DeployError> {
         let setup = Setup {
             apart: self.record.queue_of.is_some(),
@@ -294,7 +294,7 @@ impl<'a> Plan<'a> {
         Ok(Port::load_with(&self.settled.law, setup)?)
     }
 
-    /// Links the program of this way, if the law has one, and pins it.
+    /// Links the program for this direction, if the law has one, and pins it.
     fn hook(&self, port: &Port, way: Direction) -> Result<(), DeployError> {
         let Some(hook) = port.hook(way, self.record.device(way))? else {
             return Ok(());
@@ -312,7 +312,7 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Puts the watchdog's program, if the law has one, in the place of the one before.
+    /// Replaces the watchdog's program, if the law has one.
     fn pin_watchdog(&self, port: &Port) -> Result<(), DeployError> {
         self.record.place.unpin_watchdog()?;
         port.pin_watchdog(&self.record.place.pins())?;
@@ -320,7 +320,7 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Writes down that all was done.
+    /// Records that all was done.
     fn finish(&mut self) -> Result<(), DeployError> {
         let pins = Pinned::open(&self.record.place.pins())?;
         let standing = pins.map(|pins| pins.standing()).transpose();
@@ -336,14 +336,14 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Takes away what was made if not all could be made: then everything passes as without a law.
+    /// Removes what was created if not all could be created: then everything passes as without a law.
     fn undone_by_failure(
         &mut self,
         make: impl FnOnce(&mut Self) -> Result<(), DeployError>,
     ) -> Result<(), DeployError> {
         make(self).inspect_err(|_| {
             let pins = Pinned::open(&self.record.place.pins()).unwrap_or(None);
-            // The first failure is told.
+            // The first failure is reported.
             drop(Record::clean(Some(&self.record), pins, &self.record.place));
         })
     }
@@ -380,7 +380,7 @@ impl<'a> Plan<'a> {
 }
 
 impl Record {
-    /// The device at whose hook the program of this way stands.
+    /// The device at whose hook the program for this direction is attached.
     fn device(&self, way: Direction) -> u32 {
         match (way, &self.queue_of) {
             (Direction::Egress, Some(queue_of)) => queue_of.device,
@@ -398,7 +398,7 @@ impl Record {
         Ok(self.is_complete && known && standing.len() == self.programs.len())
     }
 
-    /// Whether the same programs do for both, with other settings at most.
+    /// Whether the same programs suffice for both, perhaps with other settings.
     fn is_like(&self, other: &Self) -> bool {
         let key = |of: &Self| {
             let Self {
@@ -440,10 +440,10 @@ fn hints(found: &FoundDevice) -> Vec<String> {
     train.into_iter().collect()
 }
 
-/// Room of a queue that a law does not look at: no setting exceeds it.
+/// Size of the queue for a law that does not read it: no setting exceeds it.
 const NO_BUFFER: u64 = 1 << 30;
 
-/// Ends the process where a test asks for it, as `kill -9` between two steps would.
+/// Ends the process if a test asks for it, as `kill -9` between two steps would.
 #[cfg(debug_assertions)]
 fn step(name: &str) {
     if std::env::var("TAILWATER_DIE_AFTER").is_ok_and(|step| step == name) {

@@ -1,4 +1,4 @@
-//! The program, the compiler and the kernel that decide here, and whether a certificate holds for them.
+//! The program, the compiler and the kernel that determine decisions here, and whether a certificate holds for them.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use scenario::Problem;
 use crate::error::DeployError;
 use crate::settings::Scheme;
 
-/// The cause of this law's decisions on this machine.
+/// The versions that determine this law's decisions on this machine.
 pub(crate) fn decided_by(scheme: Scheme, law: &Loadable) -> Result<DecidedBy, DeployError> {
     let (Some(program), Some(law_sha256)) = (programs::object(law), law_sha256(law.object)) else {
         let name = scheme.name();

@@ -1,4 +1,4 @@
-//! Writes down what a law in the shadow decides. Nothing is pinned: its programs go with this process.
+//! Records the decisions of a law in the shadow. Nothing is pinned: its programs end with this process.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -20,14 +20,14 @@ use crate::error::DeployError;
 use crate::namespace::inside;
 use crate::observe::now;
 
-/// Lets a law look on until its lease is over or a signal comes, and writes every call of it into a new file.
+/// Lets a law observe until its lease is over or a signal comes, and writes each of its calls into a new file.
 ///
 /// # Errors
 /// If the input is wrong, the file is there already, or the kernel refuses.
 pub fn log(order: &Attach, file: &Path, tell: &mut dyn FnMut(&Line)) -> Result<(), DeployError> {
     let out = create(file)?;
     let logged = carry_out(order, out, tell);
-    // A log without a call is none.
+    // A log without a call is removed.
     if logged.is_err() {
         drop(fs::remove_file(file));
     }
@@ -86,7 +86,7 @@ fn carry_out(
     })
 }
 
-/// A new file. Root may write anywhere, so that nothing is overwritten, and no link is followed.
+/// Creates a new file. Root may write anywhere, so nothing is overwritten, and no link is followed.
 fn create(file: &Path) -> Result<File, DeployError> {
     let mut options = File::options();
     let opened = options.write(true).create_new(true).mode(0o644).open(file);
@@ -105,7 +105,7 @@ struct Written {
 }
 
 impl Written {
-    /// Writes down what was called since.
+    /// Writes the new calls.
     fn take(&mut self, ring: &RingReader<Call>) -> Result<(), DeployError> {
         for call in ring.heard()? {
             self.calls += 1;
@@ -116,5 +116,5 @@ impl Written {
     }
 }
 
-/// So often calls are read: a ring holds 340,000.
+/// The interval at which calls are read: a ring holds 340,000.
 const LOOK: Duration = Duration::from_millis(20);

@@ -1,4 +1,4 @@
-//! Takes laws away: only programs that were written down.
+//! Removes laws: only programs that were recorded.
 
 use programs::{Direction, Pinned};
 use protocol::{DetachAction, DetachLine};
@@ -8,7 +8,7 @@ use crate::error::DeployError;
 use crate::namespace::inside;
 use crate::record::{Lock, Record};
 
-/// Which laws.
+/// The laws to remove.
 #[derive(Clone, Debug)]
 pub enum Which {
     /// All of this machine.
@@ -17,7 +17,7 @@ pub enum Which {
     Device(String, String),
 }
 
-/// Detaches laws and tells which; with `dry_run`, which it would.
+/// Detaches laws and reports them; with `dry_run`, those that it would detach.
 ///
 /// # Errors
 /// If something else stands where a law was: that stays.
@@ -49,7 +49,7 @@ impl Which {
         Ok(match self {
             Self::All => all.collect(),
             Self::Device(netns, name) => {
-                // A namespace that is gone is known by its name alone.
+                // A namespace that no longer exists is known by its name alone.
                 let number = inside(netns, || Ok(namespace()?)).ok();
                 let is_its = |place: &DeviceId| match number {
                     Some(number) => place.namespace == number,
@@ -63,7 +63,7 @@ impl Which {
 }
 
 impl Record {
-    /// Takes away all that an attach made, or left half made, if nothing else stands there.
+    /// Removes all that an attach made, completely or in part, if nothing else is attached there.
     pub(crate) fn clean(
         record: Option<&Self>,
         pins: Option<Pinned>,
@@ -76,7 +76,7 @@ impl Record {
         }
     }
 
-    /// Takes its programs away and forgets it.
+    /// Removes its programs and its record.
     pub(crate) fn take_away(&self, mut pins: Pinned) -> Result<(), DeployError> {
         let standing = pins.standing()?;
         let known = standing
@@ -92,7 +92,7 @@ impl Record {
     }
 }
 
-/// A program that nothing was written down of is somebody else's.
+/// A program without a record belongs to somebody else.
 fn strange(place: &DeviceId) -> DeployError {
     DeployError::Failed(format!(
         "at {} stands a program that tailwater did not put there, so it stays; `rm -r {}` takes it away",

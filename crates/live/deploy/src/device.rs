@@ -1,4 +1,4 @@
-//! A device, and the queue that its law looks at.
+//! A device, and the queue that its law reads.
 
 use std::fs::File;
 use std::io;
@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 use crate::error::DeployError;
 use crate::settings::ETHERNET;
 
-/// Where a law stands, so that it is found again: numbers of namespaces and devices come again, names change.
+/// The identity of a law's place. Numbers of namespaces and devices are reused, and names change.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct DeviceId {
     /// The number of the network namespace.
     pub(crate) namespace: u64,
-    /// The name that it was given by; empty for that of the command.
+    /// The name that the user gave; empty for that of the command.
     pub(crate) netns: String,
     pub(crate) device: u32,
     pub(crate) name: String,
@@ -27,7 +27,7 @@ pub(crate) struct DeviceId {
 pub(crate) struct Root {
     pub(crate) kind: String,
     pub(crate) handle: u32,
-    /// Bytes that fit in, if it says so.
+    /// Its size in bytes, if stated.
     pub(crate) room: Option<u64>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct FoundDevice {
 }
 
 impl DeviceId {
-    /// The device of this name in the namespace of this thread, which was given by the name `netns`.
+    /// The device of this name in the namespace of this thread, whose name is `netns`.
     pub(crate) fn find(netns: &str, name: &str) -> Result<(Self, Device), DeployError> {
         let device = Devices::open()?.named(name)?;
         let device = device.ok_or_else(|| missing(netns, name))?;
@@ -52,7 +52,7 @@ impl DeviceId {
         Ok((place, device))
     }
 
-    /// How the device is called: with its namespace, if one was named.
+    /// The name of the device for people: with its namespace, if one was given.
     pub(crate) fn told(&self) -> String {
         match self.netns.as_str() {
             "" => self.name.clone(),
@@ -82,7 +82,7 @@ impl FoundDevice {
         })
     }
 
-    /// Room of the queue in bytes: what is given, else what the queue says.
+    /// Size of the queue in bytes: the given one, otherwise the queue's own.
     pub(crate) fn buffer(&self, given: Option<u64>) -> Result<u64, DeployError> {
         given.or(self.root.room).ok_or_else(|| {
             let (kind, name) = (&self.root.kind, &self.place.name);
@@ -130,7 +130,7 @@ fn missing(netns: &str, name: &str) -> Problem {
     problem.help("`ip link` lists devices; --netns names the namespace of another")
 }
 
-/// Why no program can read what waits at a device, if none can.
+/// Why no program can read the length of a device's queue, if that is so.
 pub(crate) fn unreadable(device: &Device, queue: Option<&Queue>) -> Option<String> {
     let name = &device.name;
     match (device.kind.as_str(), queue) {
@@ -146,7 +146,7 @@ pub(crate) fn unreadable(device: &Device, queue: Option<&Queue>) -> Option<Strin
     }
 }
 
-/// Roots that keep what waits in their parts, or by processor.
+/// Root queues whose bytes are counted in their parts, or by processor.
 const UNREADABLE: [&str; 7] = [
     "mq",
     "multiq",

@@ -1,4 +1,4 @@
-//! What this machine has of what emulating and attaching need, tried out in namespaces of its own.
+//! The machine's support for emulating and attaching, tested in separate namespaces.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -15,7 +15,7 @@ mod trial;
 
 use trial::TrialNetwork;
 
-/// Tries everything and tells what works. The second part is whether nothing that is needed lacks.
+/// Tests everything and reports what works. The second part is whether everything essential works.
 pub fn doctor() -> (DoctorLine, bool) {
     let mut checks = vec![lockdown(), types(), controls()];
     checks.extend(in_namespaces());
@@ -34,7 +34,7 @@ pub fn doctor() -> (DoctorLine, bool) {
     (line, is_whole)
 }
 
-/// One thing that was tried.
+/// One thing that was tested.
 struct Check {
     name: &'static str,
     state: State,
@@ -92,7 +92,7 @@ impl Check {
     }
 }
 
-/// A kernel that guards its secrets lets no program read its memory.
+/// A kernel in lockdown lets no program read its memory.
 fn lockdown() -> Check {
     let text = fs::read_to_string("/sys/kernel/security/lockdown").unwrap_or_default();
     let chosen = text.split(['[', ']']).nth(1).unwrap_or("none");
@@ -108,7 +108,7 @@ fn lockdown() -> Check {
     }
 }
 
-/// Programs find the fields of the kernel by its types.
+/// Programs find the fields of the kernel by the description of its types.
 fn types() -> Check {
     match fs::metadata("/sys/kernel/btf/vmlinux") {
         Ok(file) => Check::ok(BTF, format!("{} KB of types", file.len() / 1_000)),
@@ -143,7 +143,7 @@ fn controls() -> Check {
     Check::fails(CONTROLS, State::Missing, &format!("only {detail}"), cure)
 }
 
-/// What needs namespaces and privileges, in the order in which one thing needs the other.
+/// Checks that need namespaces and privileges, in the order of their dependencies.
 fn in_namespaces() -> Vec<Check> {
     if let Some(lacks) = privilege::lacks_for_programs() {
         let lacks =
@@ -198,7 +198,7 @@ fn programs(_: &TrialNetwork) -> Vec<Check> {
     [lacks].into_iter().chain(others).collect()
 }
 
-/// Which schemes work in which world, or why not.
+/// The schemes that work in each world, or why not.
 fn schemes(works: &dyn Fn(&'static str) -> bool) -> Vec<SchemeSupport> {
     let first = |needs: &[&'static str]| needs.iter().copied().find(|name| !works(name));
     let bed = [PRIVILEGES, NAMESPACES, VETH, TBF];
@@ -251,7 +251,7 @@ fn schemes(works: &dyn Fn(&'static str) -> bool) -> Vec<SchemeSupport> {
         .collect()
 }
 
-/// The check for what a law needs besides what every program needs, if it does.
+/// The check for a law's special needs, beyond those of every program, if there is one.
 fn own_need(law: &KernelLaw) -> Option<&'static str> {
     match law.needs {
         Needs::Nothing => None,

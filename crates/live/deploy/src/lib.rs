@@ -1,8 +1,8 @@
 //! Laws at ports of a machine that forwards: a device observed, a law attached, its state read, the law detached.
 //!
-//! What stands is pinned in a BPF file system of our own and written down beside it before it is made, so that any
-//! later command finds it, whatever ended the one before. [`doctor`] tries out what of all this the machine has; it is
-//! there without the feature `kernel`, too. Programs at ports are Linux's: elsewhere the crate is empty.
+//! Everything that is attached is pinned in a BPF file system of our own and recorded beside it in advance. So any
+//! later command finds it, even if the previous one was killed. [`doctor`] tests the machine's support for all this; it
+//! is there without the feature `kernel`, too. Programs at ports are Linux's: on other systems the crate is empty.
 
 #![cfg(target_os = "linux")]
 

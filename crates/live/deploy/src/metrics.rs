@@ -1,4 +1,4 @@
-//! What is attached as Prometheus reads it, on this machine alone.
+//! The attached laws in the format of Prometheus, on this machine alone.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -15,7 +15,7 @@ use crate::status::Attachment;
 /// Answers until a signal comes.
 ///
 /// # Errors
-/// If the address cannot be had.
+/// If the address is not available.
 pub fn serve(address: SocketAddr, attachments: &mut [Attachment]) -> Result<(), DeployError> {
     let reader = Readers::listen(address)?;
     loop {
@@ -30,7 +30,7 @@ pub fn serve(address: SocketAddr, attachments: &mut [Attachment]) -> Result<(), 
     }
 }
 
-/// Whoever reads numbers at an address of this machine.
+/// Clients that read numbers at an address of this machine.
 pub(crate) struct Readers(TcpListener);
 
 impl Readers {
@@ -43,10 +43,10 @@ impl Readers {
         Ok(Self(listener))
     }
 
-    /// Answers one that waits, if any, with this text. Returns whether there was one.
+    /// Answers one waiting client, if any, with this text. Returns whether there was one.
     pub(crate) fn answer(&self, text: &mut dyn FnMut() -> String) -> Result<bool, DeployError> {
         match self.0.accept() {
-            // A reader that went away, or never asked, concerns nobody else.
+            // A client that went away, or never asked, does not matter to the others.
             Ok((stream, _)) => {
                 drop(answer(&stream, text));
                 Ok(true)
@@ -163,12 +163,12 @@ fn one(value: Option<f64>, labels: &str) -> Vec<String> {
     sample.into_iter().collect()
 }
 
-/// Truth is one.
+/// True is 1.
 fn flag(is: Option<bool>) -> Option<f64> {
     is.map(|is| f64::from(u8::from(is)))
 }
 
-/// The metrics of every law, and between them those of the laws that have more to say.
+/// The metrics of every law, including those of single laws.
 fn metrics() -> Vec<Metric> {
     use Samples::{One, Passed, Reading};
     let mut metrics = vec![

@@ -1,4 +1,4 @@
-//! Devices, watched for a while: their queues, their flows, and what becomes of these. Nothing is changed.
+//! Devices, watched for a while: their queues and their flows. Nothing is changed.
 
 use std::net::SocketAddr;
 use std::thread;
@@ -30,7 +30,7 @@ pub struct Observe {
     pub netns: String,
     /// For how long.
     pub time: Duration,
-    /// Where Prometheus may ask meanwhile.
+    /// The address where Prometheus may ask meanwhile.
     pub metrics: Option<SocketAddr>,
 }
 
@@ -45,8 +45,8 @@ pub(crate) struct Port {
     pub(crate) rate_from: &'static str,
 }
 
-/// Watches devices, and tells of each its flows and, behind them, what was seen. A signal ends it early, and so does the end
-/// of the last device.
+/// Watches devices. Reports the flows of each, and then a summary. A signal ends it early, and so does the removal of
+/// the last device.
 ///
 /// # Errors
 /// If there is no such device, or the kernel refuses.
@@ -96,7 +96,7 @@ pub fn observe(order: &Observe, tell: &mut dyn FnMut(&Line)) -> Result<(), Deplo
         .try_for_each(|one| one.end(&mut devices, tell))
 }
 
-/// Looks until that time of the monotonic clock, until a signal comes, or until no device is there any more.
+/// Reads events until that time of the monotonic clock, until a signal comes, or until no device is left.
 fn watch(
     watched: &mut [Watched],
     until: Duration,
@@ -159,7 +159,7 @@ impl Watched {
         Ok(self.count.summary(&self.port, &totals, &degrees, queue))
     }
 
-    /// Stops to watch, and tells what was seen.
+    /// Stops watching, and reports what was seen.
     fn end(
         mut self,
         devices: &mut Devices,
@@ -234,7 +234,7 @@ impl Port {
         })?)
     }
 
-    /// At which its queue sends, if it says so.
+    /// The rate of its queue, if stated.
     pub(crate) fn queue_bps(&self) -> Option<u64> {
         self.queue.as_ref().and(self.rate_bps)
     }
@@ -244,7 +244,7 @@ impl Port {
     }
 }
 
-/// What hardware says of its speed, in bits per second. Files about devices are those of the own namespace.
+/// The speed that the hardware states, in bits per second. Files about devices show those of the own namespace.
 fn speed(netns: &str, name: &str, kind: &str) -> Option<u64> {
     if !netns.is_empty() || !kind.is_empty() {
         return None;
@@ -266,27 +266,27 @@ fn burst_bytes(rate_bps: u64) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-/// Bins of a queue with so much room: 32 to 64 for a queue whose room is known.
+/// The bin width for a queue of this size: 32 to 64 bins if the size is known.
 fn bin_shift(room: Option<u64>) -> u32 {
     let room = room.unwrap_or(USUAL_ROOM).max(64);
     room.div_ceil(64).next_power_of_two().ilog2()
 }
 
-/// The monotonic clock, by which programs tell times.
+/// The monotonic clock, which programs use as well.
 pub(crate) fn now() -> Duration {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     Duration::try_from(now).unwrap_or_default()
 }
 
-/// So often events are read.
+/// The interval at which events are read.
 pub(crate) const LOOK: Duration = Duration::from_millis(100);
 /// The shortest burst.
 const SHORTEST: Duration = Duration::from_micros(100);
-/// For so long programs are measured.
+/// The time for which programs are measured.
 const MEASURED: Duration = Duration::from_secs(1);
-/// More packets a second, each way, are not looked at: at 200 ns each they would take a fifth of a processor.
+/// More packets a second in each direction are not examined: at 200 ns each they would take a fifth of a processor.
 const MOST_PACKETS: u64 = 1_000_000;
-/// Bytes, where a queue does not say.
+/// Bytes, if the queue does not state its size.
 const USUAL_ROOM: u64 = 1_000_000;
 
 #[cfg(test)]

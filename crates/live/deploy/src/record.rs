@@ -1,4 +1,4 @@
-//! What was attached, written down before it is, so that it is found after a crash.
+//! A record of what is attached, written in advance, so that it is found after a crash.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,12 +14,12 @@ use crate::settings::Scheme;
 /// The record of a law that is attached to a device.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Record {
-    /// Whether everything was done; else what stands is part of it.
+    /// Whether everything was done; otherwise a part of it may be attached.
     pub(crate) is_complete: bool,
     pub(crate) place: DeviceId,
-    /// The device whose queue the law looks at, where it is another one.
+    /// The device whose queue the law reads, if it is another one.
     pub(crate) queue_of: Option<DeviceId>,
-    /// Of the law that looks at a queue.
+    /// The root queue, for a law that reads a queue.
     pub(crate) root: Option<Root>,
     pub(crate) scheme: Scheme,
     pub(crate) settings: Vec<(String, String)>,
@@ -29,15 +29,15 @@ pub(crate) struct Record {
     /// Whether the law changes no packet.
     #[serde(default)]
     pub(crate) shadow: bool,
-    /// Of the objects of the programs, so that another build replaces them.
+    /// The hash of the programs' objects, so that another build replaces them.
     pub(crate) build: u64,
-    /// The version of the program that wrote it; empty before there was this field.
+    /// The version of the program that wrote it; empty for records from before this field.
     #[serde(default)]
     pub(crate) version: String,
     pub(crate) programs: Vec<Program>,
 }
 
-/// Who wrote a record, whatever else it holds.
+/// The writer of a record, regardless of its other contents.
 #[derive(Deserialize)]
 struct Writer {
     version: String,
@@ -54,7 +54,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Whether this is what stands there.
+    /// Whether this is the program that is attached there.
     pub(crate) fn is(&self, standing: &AttachedProgram) -> bool {
         self.way == standing.way.name()
             && self.number == standing.program
@@ -81,7 +81,7 @@ impl Record {
         Ok(records)
     }
 
-    /// That of a place, if there is one.
+    /// The record of a place, if there is one.
     pub(crate) fn of(place: &DeviceId) -> io::Result<Option<Self>> {
         Self::read(&place.file("json"))
     }
@@ -108,7 +108,7 @@ impl Record {
         })
     }
 
-    /// Writes it down, whole or not at all.
+    /// Writes the record, whole or not at all.
     pub(crate) fn write(&self) -> io::Result<()> {
         let new = self.place.file("new");
         fs::write(&new, serde_json::to_vec_pretty(self)?)?;
@@ -139,7 +139,7 @@ impl DeviceId {
         fs::create_dir_all(self.pins())
     }
 
-    /// Forgets the place, whose pins are removed: their folders, and the record last.
+    /// Removes the pins of the place: their folders, and the record last.
     pub(crate) fn forget(&self) -> io::Result<()> {
         let pins = self.pins();
         self.unpin_watchdog()?;
@@ -153,12 +153,12 @@ impl DeviceId {
         gone(fs::remove_file(self.file("json")))
     }
 
-    /// Removes the pin of the watchdog's program, if there is one; whoever watches sees that and ends.
+    /// Removes the pin of the watchdog's program, if there is one; the watchdog's process notices that and ends.
     pub(crate) fn unpin_watchdog(&self) -> io::Result<()> {
         gone(fs::remove_file(self.pins().join(Watchdog::PIN)))
     }
 
-    /// The file that whoever watches it holds a lock of.
+    /// The file that the watchdog's process holds a lock on.
     pub(crate) fn watched(&self) -> PathBuf {
         self.file("watched")
     }

@@ -1,4 +1,4 @@
-//! What a port is to do, from the same keys and with the same errors as in a scenario.
+//! The settings of a port, from the same keys and with the same errors as in a scenario.
 
 use laws::Loadable;
 use plan::PointSpec;
@@ -6,7 +6,7 @@ use scenario::{Problem, Problems};
 use schemes::linux::{self, KernelLaw, KernelPort, Runs, Site};
 use serde::{Deserialize, Serialize};
 
-/// A law that can be attached, and the scheme that it is of.
+/// A law that can be attached, and its scheme.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Scheme {
@@ -24,7 +24,7 @@ pub(crate) struct Settled {
 }
 
 impl Scheme {
-    /// The one that is called so.
+    /// The scheme with this name.
     pub fn named(name: &str) -> Option<Self> {
         let (simulated, law) = linux::attachable(name)?;
         Some(Self { simulated, law })
@@ -40,7 +40,7 @@ impl Scheme {
         self.law
     }
 
-    /// Whether it looks at a queue; else it stands at a receiver, whose ACKs leave by its device.
+    /// Whether it reads a queue; otherwise it is attached at a receiver, whose ACKs leave by its device.
     pub(crate) fn has_queue(self) -> bool {
         self.law.site == Site::Port
     }

@@ -1,4 +1,4 @@
-//! What stands where, what it does, and what has changed since it was attached.
+//! The attached laws: their places, their effects, and changes since they were attached.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub struct Attachment {
     record: Record,
     pins: Option<Pinned>,
     maps: Option<Maps>,
-    /// Of its namespace, if that is there yet.
+    /// The devices of its namespace, if that still exists.
     devices: Option<Devices>,
     /// Its programs as the kernel lists them.
     standing: Vec<AttachedProgram>,
@@ -37,7 +37,7 @@ pub fn attachments(which: &Which) -> Result<Vec<Attachment>, DeployError> {
 impl Attachment {
     fn open(record: Record) -> Result<Self, DeployError> {
         let pins = Pinned::open(&record.place.pins())?;
-        // Of a half made attachment there may be no maps.
+        // A partial attachment may have no maps.
         let maps = pins.as_ref().and_then(|pins| pins.maps().ok());
         let standing = pins.as_ref().map(Pinned::standing).transpose();
         let standing = standing?.unwrap_or_default();
@@ -54,7 +54,7 @@ impl Attachment {
         })
     }
 
-    /// Its line now.
+    /// Its current status line.
     ///
     /// # Errors
     /// If a map cannot be read.
@@ -88,7 +88,7 @@ impl Attachment {
         Ok(line)
     }
 
-    /// Adds what its programs do.
+    /// Adds the effects of its programs.
     fn add_acts(&self, maps: &Maps, line: &mut StatusLine) -> Result<(), DeployError> {
         let left = maps.lease_left()?;
         line.acts = Some(!left.is_zero());
@@ -149,7 +149,7 @@ impl Attachment {
         Ok(settings::settle(*scheme, &sets, *buffer, *mtu)?)
     }
 
-    /// Programs that lack or are others.
+    /// Programs that are missing or have been replaced.
     fn strangers(&self) -> Vec<String> {
         let mut drift = Vec::new();
         if !self.record.is_complete {
@@ -170,7 +170,7 @@ impl Attachment {
         drift
     }
 
-    /// The queue of the device now, and how both differ from what they were.
+    /// The current queue of the device, and how device and queue differ from before.
     fn look_at_device(&mut self, drift: &mut Vec<String>) -> Result<Option<u32>, DeployError> {
         let queue_of = self.record.queue_of.as_ref();
         let place = queue_of.unwrap_or(&self.record.place);

@@ -1,8 +1,8 @@
-//! A trial: the law is put at its port once, and acts in the periods that a plan names, by leases of two seconds.
+//! A trial: the law is attached to its port once, and acts in the periods of a plan, by leases of two seconds.
 //!
-//! Whatever ends this process, no lease is renewed any more, and everything passes two seconds later. All privileges are
-//! given up before the first period: leases are written into a map that is open, and what was attached is taken away
-//! through links that are open.
+//! If this process ends for any reason, no lease is renewed, and two seconds later all packets pass unchanged. All
+//! privileges are given up before the first period: leases are written into an open map, and the law is removed through
+//! open links.
 
 use std::time::Duration;
 use std::{fs, thread};
@@ -24,7 +24,7 @@ use crate::observe::{Count, LOOK, Port, now};
 use crate::record::{Lock, Record};
 use crate::settings::Scheme;
 
-/// Carries out a plan, whose file has this hash, and tells each period and flow. A signal ends it early.
+/// Carries out a plan, whose file has this hash, and reports each period and flow. A signal ends it early.
 ///
 /// # Errors
 /// If the plan is not one for this machine, a law stands there already, or the kernel refuses.
@@ -80,7 +80,7 @@ pub fn trial(plan: &TrialPlan, hash: &str, tell: &mut dyn FnMut(&Line)) -> Resul
         Ok(()) => run.carry_out(&observer),
         Err(error) => Err(error.into()),
     };
-    // Whatever happened, nothing of the law stays.
+    // In any case, nothing of the law stays.
     let cleaned = run.standing.take_away();
     observer.detach();
     let (stopped, by_guard) = ended?;
@@ -129,7 +129,7 @@ struct Standing {
     lease_ends: Duration,
 }
 
-/// A trial that goes on.
+/// A running trial.
 struct Run<'a> {
     plan: &'a TrialPlan,
     standing: Standing,
@@ -149,7 +149,7 @@ struct Run<'a> {
 type Stopped = (Option<String>, bool);
 
 impl Run<'_> {
-    /// All periods, and as long a time behind them.
+    /// All periods, and an equally long time after them.
     fn carry_out(&mut self, observer: &Observer) -> Result<Stopped, DeployError> {
         let plan = self.plan;
         for (number, on) in (0..).zip(plan.schedule.iter().copied().chain([false])) {
@@ -163,7 +163,7 @@ impl Run<'_> {
                 begin_s: since(begin),
                 end_s: since(now()),
             };
-            // Half a period is none.
+            // A partial period does not count.
             if stopped.0.is_none() {
                 self.periods.push(over);
                 (self.tell)(&Line::TrialPeriod(over));
@@ -202,7 +202,7 @@ impl Run<'_> {
         Ok((None, false))
     }
 
-    /// Why the trial cannot go on, if so.
+    /// Why the trial cannot continue, if so.
     fn is_over(&mut self) -> Result<Option<String>, DeployError> {
         let interrupted = interrupt::heard().map(|_| "it was interrupted".to_owned());
         let left =
@@ -213,7 +213,7 @@ impl Run<'_> {
         })
     }
 
-    /// Why the guard ends the trial, if so. A period is judged when its last flows were told.
+    /// Why the guard ends the trial, if so. A period is judged when its last flows were reported.
     fn guard(&mut self) -> Option<String> {
         let told_s = now().saturating_sub(self.begin).as_secs_f64() - CLOSED_LATE_S;
         let over = self.periods.iter().filter(|period| period.end_s <= told_s);
@@ -225,14 +225,14 @@ impl Run<'_> {
         self.plan.guarded(&self.periods[..over], &self.flows)
     }
 
-    /// Tells the flows that were seen since.
+    /// Reports new flows.
     fn keep(&mut self) {
         for flow in self.count.taken() {
             let opened_s = self.connections.opened(&flow);
             if flow.leaves == self.plan.leaves {
                 let flow = anonymous(&flow, opened_s);
                 if self.flows.len() >= MOST_FLOWS {
-                    // The guard compares with periods of yesterday no more.
+                    // The guard no longer needs periods of long ago.
                     self.flows.drain(..MOST_FLOWS / 2);
                 }
                 self.flows.push(flow);
@@ -264,7 +264,7 @@ impl Standing {
         })
     }
 
-    /// Lets the law act for so long from now on.
+    /// Lets the law act for this long from now on.
     fn renew(&mut self, lease: Duration) -> Result<(), DeployError> {
         self.lease_ends = now() + lease;
         Ok(self.maps.renew(lease)?)
@@ -304,7 +304,7 @@ impl Standing {
         }))
     }
 
-    /// Takes the law away, if it is still that of the trial. Returns whether it was.
+    /// Removes the law, if it is still that of the trial. Returns whether it was.
     fn take_away(&mut self) -> Result<bool, DeployError> {
         let _lock = Lock::take()?;
         if !self.is_own()? || self.is_renewed()? {
@@ -318,7 +318,7 @@ impl Standing {
         Ok(true)
     }
 
-    /// How many windows were lowered, and how many packets were marked.
+    /// The numbers of lowered windows and of marked packets.
     fn changed(&self) -> Result<(u64, u64), DeployError> {
         let counts = self.maps.counts()?;
         let of = |reason| counts.iter().find(|(own, _)| *own == reason);
@@ -327,18 +327,18 @@ impl Standing {
     }
 }
 
-/// The process that began this one. Another one takes its place when it is gone (`exit.c, find_new_reaper`).
+/// The parent process. When it ends, another one takes its place (`exit.c, find_new_reaper`).
 fn parent() -> Option<i32> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
     parent.trim().parse().ok()
 }
 
-/// A law acts for so long after the process that switches it has died.
+/// How long a law acts after the process that switches it has died.
 const LEASE: Duration = Duration::from_secs(2);
-/// Seconds from the end of a flow until it is told, if its connection closed.
+/// Seconds from the end of a flow until it is reported, if its connection closed.
 const CLOSED_LATE_S: f64 = 2.5;
-/// So many flows the guard looks back: 40 MB.
+/// The number of flows that the guard remembers: 40 MB.
 const MOST_FLOWS: usize = 1_000_000;
-/// Flows of connections that stay open are told when they were silent for long, as many seconds at the latest.
+/// Flows of connections that stay open are reported after a long silence, at the latest after this many seconds.
 const TOLD_LATE_S: f64 = 60.0;

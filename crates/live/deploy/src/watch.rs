@@ -1,7 +1,7 @@
-//! The watchdog of grants: a process that looks at the line of those that wait where no ACK leaves.
+//! The watchdog of grants: a process that serves connections waiting for a grant when no ACK leaves.
 //!
-//! It ends with what it watches: with the pin of its program, or with the lease. Without it the program goes on, and a
-//! sender's probe does what it would have done, 200 ms later.
+//! It ends when the pin of its program is removed, or with the lease. Without it the program goes on, and a sender's
+//! probe does the same 200 ms later.
 
 use std::env;
 use std::fs::{self, File, TryLockError};
@@ -20,7 +20,7 @@ use programs::{Pinned, Watchdog};
 use crate::device::DeviceId;
 use crate::error::DeployError;
 
-/// Watches what is attached at a device until that ends. There is one for each device; another one waits.
+/// Watches the attachment of a device until that ends. There is one for each device; another one waits.
 ///
 /// # Errors
 /// If there is no such device, or the kernel refuses.
@@ -64,8 +64,8 @@ impl DeviceId {
         file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
     }
 
-    /// Lets a process watch it, which outlives this one, unless one does. `is_other` tells that its program is new.
-    /// Returns whether it does.
+    /// Starts a process that watches it and outlives this one, unless one does already. `is_other` says that its
+    /// program is new. Returns whether a process watches it.
     pub(crate) fn let_watch(&self, is_other: bool) -> io::Result<bool> {
         if self.is_watched() && !is_other {
             return Ok(true);
@@ -75,7 +75,7 @@ impl DeviceId {
         if !self.netns.is_empty() {
             command.args(["--netns", &self.netns]);
         }
-        // Neither the terminal nor a pipe of this command keeps it, or is kept by it.
+        // It does not hold a terminal or pipe of this command, and does not end with them.
         let quiet = command.stdin(Stdio::null()).stdout(Stdio::null());
         let quiet = quiet
             .stderr(Stdio::null())

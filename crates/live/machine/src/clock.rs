@@ -14,7 +14,7 @@ pub fn now() -> Instant {
     Instant::now()
 }
 
-/// Microseconds, as results carry them.
+/// A time in microseconds, as in results.
 pub fn micros(time: Duration) -> f64 {
     wide(time.as_nanos()) / 1e3
 }

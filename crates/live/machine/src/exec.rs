@@ -1,4 +1,4 @@
-//! A program inside a host of a network that was left.
+//! Runs a program inside a host of a kept network.
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use crate::record;
 
-/// Becomes `command` in the host or switch of this name, as in `h3` or `s0`. Returns why it did not.
+/// Becomes `command` in the host or switch with this name, as in `h3` or `s0`. Only returns on failure, with the error.
 pub fn exec(node: &str, command: &[OsString]) -> io::Error {
     let become_it = || -> io::Result<Infallible> {
         let namespace = record::kept_node(node)?;

@@ -1,4 +1,4 @@
-//! Signals that ask the process to end: the network is removed first.
+//! Signals that ask the process to end. The network is removed first.
 
 use std::fs;
 use std::io;
@@ -11,8 +11,8 @@ use signal_hook::flag;
 
 static HEARD: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 
-/// Hears Ctrl-C, SIGTERM and SIGHUP from now on, but for those that the process was started to ignore, as `nohup`
-/// and shells without job control do.
+/// Handles Ctrl-C, SIGTERM and SIGHUP from now on. Signals that were ignored when the process was started, as with
+/// `nohup` and shells without job control, stay ignored.
 ///
 /// # Errors
 /// If the system refuses.
@@ -27,7 +27,7 @@ pub fn listen() -> io::Result<()> {
     Ok(())
 }
 
-/// A bit for each signal that this process ignores, the lowest for signal 1.
+/// A bit mask of the signals that this process ignores; the lowest bit is signal 1.
 fn ignored() -> io::Result<u64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -35,13 +35,13 @@ fn ignored() -> io::Result<u64> {
     mask.ok_or_else(|| io::Error::other("the kernel does not tell which signals are ignored"))
 }
 
-/// The signal that was heard, if any.
+/// The signal that has arrived, if any.
 pub fn heard() -> Option<u8> {
     let signal = HEARD.get()?.load(Ordering::Relaxed);
     u8::try_from(signal).ok().filter(|signal| *signal > 0)
 }
 
-/// An error once a signal was heard.
+/// An error once a signal has arrived.
 pub fn check() -> io::Result<()> {
     match heard() {
         Some(_) => Err(io::Error::new(io::ErrorKind::Interrupted, "interrupted")),

@@ -8,7 +8,7 @@ pub fn version() -> String {
     version.trim().to_owned()
 }
 
-/// The congestion controls that are available without loading a module, as the kernel calls them.
+/// The congestion controls that are available without loading a module, by their kernel names.
 pub fn congestion_controls() -> Vec<String> {
     let file = "/proc/sys/net/ipv4/tcp_available_congestion_control";
     let all = fs::read_to_string(file).unwrap_or_default();

@@ -1,10 +1,10 @@
-//! Networks on a Linux machine, for those who know what they want of them.
+//! Networks on a Linux machine, for callers that decide their layout.
 //!
-//! Hosts and switches are network namespaces with names ([`namespace`]); links, routes and queues are made by
-//! [`netlink`]. What a process makes is written down before ([`record`]), so that it is found and removed after a
-//! crash. [`privilege`] says beforehand what the process may not do, [`interrupt`] that somebody asked it to end.
+//! Hosts and switches are named network namespaces ([`namespace`]); links, routes and queues are made by [`netlink`]. A
+//! process records its network before making it ([`record`]), so that it can be found and removed after a crash.
+//! [`privilege`] reports missing privileges in advance, [`interrupt`] reports requests to end.
 //!
-//! Settings of a network are described on every system:
+//! Settings of a network are declared on every system:
 //!
 //! ```
 //! let setting: machine::Sysctl = "net.ipv4.tcp_recovery=0".parse().expect("a setting");

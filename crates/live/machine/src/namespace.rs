@@ -10,7 +10,7 @@ use std::thread;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, setns, unshare};
 
-/// A namespace that stays until its name is removed.
+/// A namespace that exists until its name is removed.
 #[derive(Debug)]
 pub struct Namespace {
     name: String,
@@ -45,7 +45,7 @@ impl Namespace {
     /// A namespace that exists.
     ///
     /// # Errors
-    /// If there is none of this name.
+    /// If no namespace has this name.
     pub fn open(name: &str) -> io::Result<Self> {
         Ok(Self {
             name: name.to_owned(),
@@ -69,11 +69,11 @@ impl Namespace {
         &self.name
     }
 
-    /// Does `work` inside: sockets that it opens belong to the namespace. Only the network is entered;
-    /// files are those of the machine, but for `/proc/sys/net` and `/proc/thread-self/net`.
+    /// Does `work` inside: sockets that it opens belong to the namespace. Only the network changes; files stay the
+    /// machine's, except for `/proc/sys/net` and `/proc/thread-self/net`.
     ///
     /// # Errors
-    /// If the kernel refuses, and those of `work`.
+    /// If the kernel refuses, and the errors of `work`.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
         on_own_thread(|| {
             self.enter()?;
@@ -96,13 +96,13 @@ impl AsFd for Namespace {
     }
 }
 
-/// Takes the name away; the namespace goes with its last socket. One that is not there is no failure.
+/// Removes the name; the namespace disappears with its last socket. A missing name is no error.
 ///
 /// # Errors
 /// If the name cannot be removed.
 pub fn remove(name: &str) -> io::Result<()> {
     let path = path(name);
-    // A file that nothing is mounted on is what an interrupted beginning leaves.
+    // An interrupted creation leaves a file without a mount.
     umount2(&path, MntFlags::MNT_DETACH).unwrap_or(());
     match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -137,7 +137,7 @@ fn path(name: &str) -> PathBuf {
     PathBuf::from(FOLDER).join(name)
 }
 
-/// A thread of its own changes its namespace and ends; the others stay where they are.
+/// A separate thread changes its namespace and ends; other threads stay in theirs.
 fn on_own_thread<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     thread::scope(|scope| match scope.spawn(work).join() {
         Ok(done) => done,

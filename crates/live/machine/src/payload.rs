@@ -1,6 +1,6 @@
-//! What flows carry: hashes of the offset, so that a byte that is lost, doubled or moved shows.
+//! The data of flows: hashes of the offset, so that a lost, repeated or moved byte is detected.
 
-/// Bytes by offset, repeated after a prime number of them, so that no power of two hides a shift.
+/// Bytes by offset. They repeat after a prime number of bytes, so that no shift by a power of two is hidden.
 pub struct Payload(Vec<u8>);
 
 impl Default for Payload {
@@ -16,17 +16,17 @@ impl Payload {
         Self(words.take(PERIOD).collect())
     }
 
-    /// The bytes from `offset` of the stream of a connection: as many as lie together.
+    /// The bytes from `offset` of a connection's stream, as many as are contiguous.
     ///
     /// # Panics
-    /// Where a place below the period is no place in memory, which no Linux has.
+    /// If a number below the period does not fit into an address, which no Linux has.
     pub fn at(&self, connection: usize, offset: u64) -> &[u8] {
         let offset = offset % PERIOD as u64 + connection as u64 * 7919;
         let place = usize::try_from(offset % PERIOD as u64).expect("a place in memory");
         &self.0[place..]
     }
 
-    /// Whether `bytes` are those from `offset`.
+    /// Whether `bytes` are the right ones from `offset`.
     pub fn is_right(&self, connection: usize, mut offset: u64, mut bytes: &[u8]) -> bool {
         while !bytes.is_empty() {
             let expected = self.at(connection, offset);

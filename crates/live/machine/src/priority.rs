@@ -1,9 +1,9 @@
-//! Who goes first where cores are few: flows start at their times, and whatever only looks at them waits.
+//! Priorities for machines with few cores: flows must start on time, and observers can wait.
 
 use rustix::process::{getpriority_process, setpriority_process};
 use rustix::thread::gettid;
 
-/// This thread is raised or lowered as long as the value lives, and so is what it starts meanwhile.
+/// Raises or lowers the priority of this thread, and of the threads that it starts, until it is dropped.
 #[derive(Debug)]
 pub struct Priority {
     before: Option<i32>,
@@ -20,7 +20,7 @@ impl Priority {
         Self::with(LAST)
     }
 
-    /// Where the system refuses, everything stays as it is: what comes of that is measured.
+    /// If the system refuses, the priority stays unchanged; the effect is measured.
     fn with(priority: i32) -> Self {
         let before = getpriority_process(Some(gettid())).ok();
         setpriority_process(Some(gettid()), priority).ok();
@@ -51,7 +51,7 @@ mod tests {
         let lowered = Priority::lowered();
         assert_eq!(own(), LAST);
         drop(lowered);
-        // Raising it again takes a privilege.
+        // Raising it again needs a privilege.
         assert!([before, LAST].contains(&own()));
     }
 }

@@ -2,12 +2,12 @@
 
 use std::fs;
 
-/// The missing privilege to make networks, in words; `None` if it has all.
+/// The missing privileges for making networks, in words; `None` if there are all.
 pub fn lacks() -> Option<String> {
     lacks_of(&[Capability::NetAdmin, Capability::SysAdmin])
 }
 
-/// The missing privilege to load programs into the kernel, in words; `None` if it has all.
+/// The missing privileges for loading programs into the kernel, in words; `None` if there are all.
 pub fn lacks_for_programs() -> Option<String> {
     lacks_of(&[
         Capability::NetAdmin,
@@ -17,7 +17,7 @@ pub fn lacks_for_programs() -> Option<String> {
     ])
 }
 
-/// Gives all capabilities of this thread up for good.
+/// Gives up all capabilities of this thread for good.
 ///
 /// # Errors
 /// If the kernel refuses.
@@ -32,7 +32,7 @@ pub fn drop_all() -> std::io::Result<()> {
     Ok(set_capabilities(None, sets)?)
 }
 
-/// Those that this program may need, by their numbers (`linux/capability.h`).
+/// The capabilities that this program may need, by their numbers (`linux/capability.h`).
 #[derive(Clone, Copy)]
 enum Capability {
     NetAdmin = 12,

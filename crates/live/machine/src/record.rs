@@ -1,4 +1,4 @@
-//! What is on the machine, written down before it is made, so that it is found after a crash.
+//! Records of networks on the machine, written before the networks are made, so that they can be found after a crash.
 
 use std::fs;
 use std::io;
@@ -16,14 +16,14 @@ pub struct Record {
     pub run: String,
     /// The process that made it.
     pid: u32,
-    /// When that process started, in ticks: numbers of processes come again.
+    /// When that process started, in ticks, because process ids are used again.
     started: u64,
-    /// Whether it is to stay when the process ends.
+    /// Whether it stays when the process ends.
     pub kept: bool,
 }
 
 impl Record {
-    /// Writes down a run of this process.
+    /// Records a run of this process.
     pub fn begin() -> io::Result<Self> {
         fs::create_dir_all(FOLDER)?;
         let pid = process::id();
@@ -50,7 +50,7 @@ impl Record {
         unreachable!("some number is free")
     }
 
-    /// Lets the run stay when its process ends.
+    /// Keeps the run when its process ends.
     pub fn keep(&mut self) -> io::Result<()> {
         self.kept = true;
         self.write()
@@ -86,7 +86,7 @@ impl Record {
     }
 }
 
-/// All records; one that cannot be read has been interrupted while it was written and is left out.
+/// All records. An unreadable record was interrupted while it was written, and is left out.
 pub fn all() -> io::Result<Vec<Record>> {
     let entries = match fs::read_dir(FOLDER) {
         Ok(entries) => entries,
@@ -102,7 +102,7 @@ pub fn all() -> io::Result<Vec<Record>> {
     Ok(records)
 }
 
-/// The namespace of a node of a network that was kept, by its name, as in `h3`.
+/// The namespace of a node of a kept network, by the node's name, as in `h3`.
 ///
 /// # Errors
 /// If records or namespaces cannot be read.
@@ -116,9 +116,9 @@ pub fn kept_node(name: &str) -> io::Result<Option<Namespace>> {
     Ok(None)
 }
 
-/// Removes what was kept and what dead processes left. Returns the names of the namespaces.
+/// Removes kept networks and those of dead processes. Returns the names of the namespaces.
 ///
-/// A run that another process is in the middle of stays.
+/// A run of another process that is still running stays.
 ///
 /// # Errors
 /// If a namespace cannot be removed.
@@ -133,7 +133,7 @@ pub fn down() -> io::Result<Vec<String>> {
             alive.push(record.prefix());
         }
     }
-    // Namespaces without a record: it was lost with the folder or in the middle of being written.
+    // Namespaces without a record, which was lost with its folder or while it was written.
     for name in &before {
         if is_ours(name) && !alive.iter().any(|prefix| name.starts_with(prefix)) {
             namespace::remove(name)?;
@@ -158,10 +158,10 @@ fn is_ours(name: &str) -> bool {
     parts().unwrap_or(false)
 }
 
-/// When a process started, in ticks since the machine did.
+/// When a process started, in ticks since the machine started.
 fn started(pid: u32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the program may contain spaces; behind it comes the third field.
+    // The name of the program may contain spaces; the third field follows it.
     let (_, fields) = text.rsplit_once(") ")?;
     fields.split(' ').nth(19)?.parse().ok()
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::str::FromStr;
 
-/// A file below `/proc/sys/net` and what it is to contain.
+/// A file below `/proc/sys/net` and its content.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sysctl {
     /// As in `ipv4/tcp_recovery`.
@@ -23,7 +23,7 @@ impl Sysctl {
     /// Sets it in the namespace of this thread.
     ///
     /// # Errors
-    /// If this kernel has no such setting in a namespace, or refuses the value.
+    /// If this kernel lacks the setting in a namespace, or refuses the value.
     pub fn set(&self) -> io::Result<()> {
         set(&self.file, &self.value)
     }
@@ -47,7 +47,7 @@ pub fn set_all(settings: &[(&str, &str)]) -> io::Result<()> {
 fn set(file: &str, value: &str) -> io::Result<()> {
     let path = format!("/proc/sys/net/{file}");
     match fs::write(&path, value) {
-        // A kernel without IPv6 has nothing to switch off.
+        // On a kernel without IPv6 there is nothing to switch off.
         Err(error) if error.kind() == io::ErrorKind::NotFound && file.starts_with("ipv6/") => {
             Ok(())
         }

@@ -1,4 +1,4 @@
-//! Cures as commands of stock Linux: where each is typed, and how it is undone.
+//! Cures as commands of stock Linux: where to type each, and how to undo it.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -9,12 +9,12 @@ use crate::cure::{Attach, AttachPoint, Change, Cure};
 use crate::scenario::{Hosts, address};
 use crate::seen::{Flow, Observation};
 
-/// A command that puts a cure there, or a part of one.
+/// A command that applies a cure, or a part of one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Command {
     /// On which machines it is typed.
     pub site: Site,
-    /// The same in words, with addresses.
+    /// The place in words, with addresses.
     pub place: String,
     /// The command.
     pub command: String,
@@ -28,7 +28,7 @@ pub struct Command {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Site {
-    /// The one that watched.
+    /// The machine that watched.
     Here,
     /// The one that receives.
     Receiver,
@@ -38,7 +38,7 @@ pub enum Site {
     Hosts,
 }
 
-/// Who sends, and to whom.
+/// The sender and receiver that commands address.
 pub(crate) struct Peers<'a> {
     seen: &'a Observation,
     /// The receiver that matters: that of the crowds, or of most flows.
@@ -80,7 +80,7 @@ impl<'a> Peers<'a> {
         }
     }
 
-    /// A command that is typed there, and what undoes it.
+    /// A command for this site, and the command that undoes it.
     fn command(&self, site: Site, command: String, undo: String) -> Command {
         let others = |count: usize| match count {
             0 => String::new(),
@@ -117,7 +117,7 @@ impl<'a> Peers<'a> {
             "" => String::new(),
             netns => format!(" --netns {netns}"),
         };
-        // The ACKs of what comes in leave by the device that was watched.
+        // The device that was watched is the one by which ACKs of incoming data leave.
         let is_here = way.at == AttachPoint::Port || !self.seen.leaves();
         let (site, dev) = if is_here {
             (Site::Here, format!("--dev {device}{netns}"))
@@ -143,7 +143,7 @@ impl<'a> Peers<'a> {
             "sudo ip{family} route change $(ip{family} route get fibmatch {receiver} | sed 's/rto_min lock [^ ]*//')"
         );
         let by_route = format!("{change} rto_min {rto_ms}ms");
-        // The usual one is that of a route without any.
+        // The default is that of a route without the option.
         let before_ms = self.seen.min_rto_ms.unwrap_or(LINUX_RTO_MS);
         let undo = if (before_ms - LINUX_RTO_MS).abs() < 1.0 {
             change
@@ -169,7 +169,7 @@ impl<'a> Peers<'a> {
         })
     }
 
-    /// The room of the queue that was watched, if it is one whose settings are known: a change has to name all of them.
+    /// The size of the watched queue, if all its settings are known: a change has to name them all.
     fn room(&self, factor: u32) -> Option<Command> {
         let seen = self.seen;
         let queue = seen.queue.as_ref().filter(|_| seen.leaves())?;
@@ -240,7 +240,7 @@ impl<'a> Peers<'a> {
         ]
     }
 
-    /// A change of settings that leaves what they were in a file.
+    /// A change of settings that saves the old values in a file.
     fn keeping(&self, site: Site, names: &[&str], change: &str) -> Command {
         let last = names.last().copied().unwrap_or_default();
         let file = last.rsplit('.').next().unwrap_or(last);
@@ -258,7 +258,7 @@ impl<'a> Peers<'a> {
 }
 
 impl Cure {
-    /// All that has to be typed for it, in this order; nothing if no command puts it there.
+    /// All commands of the cure, in order; empty if no command can apply it.
     pub(crate) fn commands(&self, peers: &Peers<'_>) -> Vec<Command> {
         match self.means {
             Change::Law => self.attach.iter().map(|way| peers.attach(way)).collect(),
@@ -351,7 +351,7 @@ mod tests {
         let mut unknown = seen("tbf");
         unknown.netns = "box".to_owned();
         assert!(room(&unknown).is_some_and(|(now, ..)| now.starts_with("sudo tc -n box qdisc ")));
-        // A bucket of which not all is known is not changed.
+        // A token bucket with unknown settings is not changed.
         unknown.queue.as_mut().expect("a queue").burst_bytes = None;
         assert_eq!(room(&unknown), None);
     }
@@ -366,7 +366,7 @@ mod tests {
         assert_eq!(elsewhere.place, "at each sender, 10.0.0.1 and 1 other");
         let or = elsewhere.or.as_deref().expect("another way");
         assert!(or.ends_with(": sudo sysctl -w net.ipv4.tcp_rto_min_us=10000"));
-        // What was shorter before is so again.
+        // Undoing restores a shorter timeout, if there was one.
         let shorter = Observation {
             min_rto_ms: Some(50.0),
             ..seen("tbf")

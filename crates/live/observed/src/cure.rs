@@ -1,4 +1,4 @@
-//! What could be there instead of what is there today.
+//! Cures: alternatives to today's setup.
 
 use schemes::Scheme;
 use schemes::linux::{self, KernelLaw, Site};
@@ -13,9 +13,9 @@ pub struct Cure {
     pub name: String,
     /// Its label among the schemes of the scenario.
     pub scheme: String,
-    /// How `tailwater attach` puts it there, if it can.
+    /// How `tailwater attach` applies it, if it can.
     pub attach: Option<Attach>,
-    /// Which value of which setting it is, if it is one.
+    /// The setting and value, if the cure is a value of a setting.
     pub rung: Option<TriedValue>,
     /// The change that it needs.
     pub(crate) means: Change,
@@ -23,22 +23,22 @@ pub struct Cure {
     pub(crate) variant: Option<(String, String, &'static str, String)>,
 }
 
-/// How `tailwater attach` puts a cure there.
+/// How `tailwater attach` applies a cure.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Attach {
     /// The name of the cure there.
     pub scheme: String,
     /// Where.
     pub at: AttachPoint,
-    /// Settings as in `--set`, beside those that it has by itself.
+    /// Settings as in `--set`, in addition to its defaults.
     pub sets: Vec<String>,
 }
 
-/// Where a cure stands.
+/// The place of a cure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AttachPoint {
-    /// At the port that was watched, in front of whose link the queue is.
+    /// The port that was watched, whose queue is before its link.
     Port,
     /// At the device by which the receiver's ACKs leave.
     Receiver,
@@ -67,13 +67,13 @@ pub struct TriedValue {
 /// The change that a cure makes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Change {
-    /// A law that `attach` puts there, if it can.
+    /// A law that `attach` can attach, or not.
     Law,
-    /// Marks at the port, and at the hosts the control that answers them, by Linux's name.
+    /// Marks at the port, and the congestion control of hosts that reacts to them, by Linux's name.
     Marks(&'static str),
     /// The minimum retransmission timeout of senders, in milliseconds.
     MinRto(u32),
-    /// By how much the room of the port grows.
+    /// The factor by which the port's queue grows.
     Room(u32),
     /// The bound of receive buffers, in bytes.
     Buffer(u64),
@@ -87,7 +87,7 @@ impl Cure {
             .map_or(&self.scheme, |(_, base, ..)| base)
     }
 
-    /// A law of the kernel, beside the senders that are there. Where traffic comes in by the device, the queue is that of a
+    /// A law in the kernel, in addition to today's senders. If traffic comes in by the device, the queue is that of a
     /// switch before it.
     fn law(scheme: &Scheme, law: &KernelLaw, seen: &Observation, today: &str) -> Option<Self> {
         let is_there = law.site == Site::Receiver || seen.leaves();
@@ -118,7 +118,7 @@ impl Cure {
         }
     }
 
-    /// Values of one setting, in the order of what they cost.
+    /// Values of one setting, the cheapest first.
     fn ladder(setting: &str, label: &str, values: Vec<(String, Change)>, today: &str) -> Vec<Self> {
         let rung = |(place, (value, means)): (usize, (String, Change))| {
             let scheme = format!("{label}-{}", value.replace(' ', ""));
@@ -156,7 +156,7 @@ impl Cure {
         all
     }
 
-    /// From room for two segments on, up to what fills the way and the queue: more has no effect on a single flow.
+    /// From a window of two segments up to what fills the path and the queue; more has no effect on a single flow.
     fn receive_buffer(seen: &Observation, today: &str) -> Vec<Self> {
         let (room, _) = seen.buffer();
         let least = 2 * u64::from(seen.mss.unwrap_or(MSS).max(MSS));
@@ -178,14 +178,15 @@ impl Cure {
     }
 }
 
-/// What Linux offers of a receive buffer: the share of payload in the memory that a full segment takes, 1,448 of 2,304 bytes
-/// (`tcp_input.c`, `tcp_measure_rcv_mss`). It begins with half of it, which older kernels keep to.
+/// The window that Linux offers for a receive buffer: the share of payload in the memory that a full segment takes,
+/// 1,448 of 2,304 bytes (`tcp_input.c`, `tcp_measure_rcv_mss`). It begins with half of it, and older kernels stay
+/// there.
 const fn window_of(buffer: u64) -> u64 {
     buffer / 8 * 5
 }
 
 impl Change {
-    /// The setting of the scenario that differs. The room of the port depends on what was found.
+    /// The setting of the scenario that differs. The port's queue depends on what was found.
     fn key(self) -> (&'static str, String) {
         match self {
             Self::MinRto(rto) => ("tcp.min_rto", format!("{rto}ms")),
@@ -200,7 +201,7 @@ impl Observation {
     #[must_use]
     pub fn cures(&self) -> Vec<Cure> {
         let today = self.scheme();
-        // Laws of the kernel and controls of other senders, as the registry has them.
+        // Laws in the kernel and congestion controls of other senders, as in the registry.
         let laws = schemes::all().iter().filter_map(|scheme| {
             let law = scheme.linux.law?;
             Cure::law(scheme, law, self, today)
@@ -219,11 +220,11 @@ impl Observation {
 /// Minimum retransmission timeouts that are tried, in milliseconds: that of delayed ACKs of Linux, below which a timer may
 /// expire before the ACK of a single segment comes, and one that is as short as ticks allow.
 const MIN_RTO_MS: [u32; 2] = [40, 10];
-/// By how much the room of the port is tried to grow.
+/// The factors by which the port's queue is enlarged.
 const ROOMS: [u32; 2] = [2, 4];
 /// Of Ethernet, with timestamps.
 const MSS: u32 = 1_448;
-/// More values of a receive buffer take longer than they tell.
+/// More values of a receive buffer take time and say little more.
 const MOST_BUFFERS: usize = 5;
 /// The largest buffer that Linux has by itself (`tcp.c`, `tcp_init`).
 const MOST_BUFFER: u64 = 6 << 20;

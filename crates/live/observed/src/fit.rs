@@ -1,11 +1,11 @@
-//! Whether a model of the present says what was seen.
+//! Whether a model of the present agrees with the observation.
 
 use serde::{Deserialize, Serialize};
 
 use crate::times::Times;
 use base::cast::real;
 
-/// How far a model is from what was seen, measure by measure. It fits if each of them does.
+/// The deviation of a model from the observation, for each measure. It fits if each measure does.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Fit {
     /// The median completion time, in seconds.
@@ -16,14 +16,14 @@ pub struct Fit {
     pub timeouts: Deviation,
 }
 
-/// One measure, as it was seen and as a model has it.
+/// One measure, observed and by the model.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Deviation {
     /// The observed value.
     pub observed: f64,
     /// The model's value.
     pub model: f64,
-    /// The larger of both over the smaller. A count of none is taken for one.
+    /// The larger value over the smaller. A count of zero counts as one.
     pub times: f64,
     /// The most that `times` may be.
     pub most: f64,
@@ -59,9 +59,9 @@ impl Deviation {
         }
     }
 
-    /// Counts of events that come by chance differ by chance. The square root of a Poisson count has a standard
-    /// deviation of one half, whatever its mean is (Anscombe, Biometrika 35, 1948): so the root of the larger count lies
-    /// [`DEVIATIONS`] deviations of the difference above the root of the largest mean that is allowed.
+    /// Counts of random events differ by chance. The square root of a Poisson count has a standard deviation of one
+    /// half for every mean (Anscombe, Biometrika 35, 1948). So the root of the larger count may be [`DEVIATIONS`]
+    /// deviations of the difference above the root of the largest allowed mean.
     fn of_counts(observed: u64, model: u64) -> Self {
         let (observed, model) = (real(observed), real(model));
         let (smaller, larger) = (observed.min(model), observed.max(model));
@@ -79,13 +79,13 @@ impl Deviation {
     }
 }
 
-/// A model whose median, 99th percentile or expected timeouts are further from what was seen does not fit.
+/// A model does not fit if its median, 99th percentile or expected timeouts are further from the observation.
 const MOST_APART: f64 = 1.5;
-/// Shorter times are none.
+/// Shorter times count as this one.
 const SHORTEST_S: f64 = 1e-9;
-/// Counts that are further apart differ by chance in one of 700 observations.
+/// Counts that are further apart differ by chance in only one of 700 observations.
 const DEVIATIONS: f64 = 3.0;
-/// What makes the variance of a root the same down to small counts.
+/// Added to a count, so that the variance of its root is also the same for small counts.
 const ANSCOMBE: f64 = 3.0 / 8.0;
 
 #[cfg(test)]
@@ -130,7 +130,7 @@ mod tests {
         let fits = |observed, model| Deviation::of_counts(observed, model).fits;
         assert!(fits(0, 0) && fits(0, 8) && fits(8, 0) && fits(61, 114));
         assert!(!fits(0, 12) && !fits(12, 0));
-        // Twice as many of a few is chance, of thousands it is not.
+        // A factor of two is chance for few events, but not for thousands.
         assert!(fits(20, 40) && !fits(2_000, 4_000));
         let none = Deviation::of_counts(0, 0);
         assert!((none.times - 1.0).abs() < 1e-9 && none.most > 1.0);

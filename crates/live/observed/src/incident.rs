@@ -1,4 +1,4 @@
-//! One incast out of many: what surrounds it, and the fewest of its flows that suffice.
+//! One incast among many: its surroundings, and the fewest of its flows that suffice.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::scenario::address;
 use crate::seen::{Flow, Observation};
 use crate::verdict::DEGREE;
 
-/// A time in which many flows went to one receiver, with everything that passed meanwhile.
+/// A time in which many flows went to one receiver, with all flows that passed meanwhile.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Incident {
     /// When its first flow began, in seconds since the observation began.
@@ -17,14 +17,14 @@ pub struct Incident {
     pub most: u32,
     /// Timeouts of flows to its receiver.
     pub timeouts: u64,
-    /// Packets of these that the queue of the device dropped.
+    /// Packets of these flows that the queue of the device dropped.
     pub drops: u64,
-    /// All flows of this time, in the order of their starts, with times since the first one began. Addresses are those of
-    /// nobody: each host and each connection has a number.
+    /// All flows of this time, in the order of their starts, with times since the first one began. Addresses are
+    /// anonymous: each host and each connection has a number.
     pub flows: Vec<Flow>,
 }
 
-/// A time in which enough flows to one receiver were there at once.
+/// A time with enough simultaneous flows to one receiver.
 struct Crowd<'a> {
     receiver: &'a str,
     begin_s: f64,
@@ -33,8 +33,8 @@ struct Crowd<'a> {
 }
 
 impl Incident {
-    /// The worst incast of an observation: that with the most timeouts, of equal ones that with the most drops. None if
-    /// no time with many flows to one receiver had either.
+    /// The worst incast of an observation: the one with the most timeouts; among equals, the one with the most drops.
+    /// `None` if no time with many flows to one receiver had either.
     #[must_use]
     pub fn worst(flows: &[Flow]) -> Option<Self> {
         let incidents = crowds(flows)
@@ -51,7 +51,7 @@ impl Incident {
         let own = flows.iter().filter(|flow| {
             address(&flow.receiver) == crowd.receiver && is_there(flow, crowd.begin_s, crowd.end_s)
         });
-        // Who waits for a timer is there for longer than the crowd.
+        // A flow that waits for a timer lasts longer than the crowd.
         let from_s = own.clone().map(|flow| flow.start_s);
         let from_s = from_s.fold(crowd.begin_s, f64::min);
         let until_s = own.clone().map(|flow| flow.start_s + flow.fct_s);
@@ -63,7 +63,7 @@ impl Incident {
         flows.sort_by(|one, other| one.start_s.total_cmp(&other.start_s));
         for flow in &mut flows {
             flow.start_s -= from_s;
-            // A connection that was open before is open from the beginning on.
+            // A connection that opened earlier is open from the beginning.
             flow.opened_s = flow.opened_s.map(|opened_s| (opened_s - from_s).max(0.0));
         }
         anonymise(&mut flows);
@@ -79,7 +79,7 @@ impl Incident {
 }
 
 impl Observation {
-    /// A scenario of the same network whose flows need no file: a number of senders answer one receiver with equally many
+    /// A scenario of the same network without a flow file: a number of senders answer one receiver with equally many
     /// bytes each, within a number of seconds.
     #[must_use]
     pub fn plain_scenario(
@@ -145,7 +145,7 @@ fn crowds(flows: &[Flow]) -> Vec<Crowd<'_>> {
     }
     let mut crowds = Vec::new();
     for (receiver, mut events) in by_receiver {
-        // Of equal times, beginnings come first.
+        // At equal times, beginnings come first.
         events.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1)));
         let (mut now, mut open): (u32, Option<Crowd<'_>>) = (0, None);
         for (at_s, begins) in events {
@@ -173,7 +173,7 @@ fn crowds(flows: &[Flow]) -> Vec<Crowd<'_>> {
     crowds
 }
 
-/// Gives hosts and connections numbers in the place of their addresses and ports.
+/// Replaces addresses and ports by numbers for hosts and connections.
 fn anonymise(flows: &mut [Flow]) {
     let (mut hosts, mut ports) = (BTreeMap::new(), BTreeMap::new());
     let mut named = |end: &str| {
@@ -210,7 +210,7 @@ mod tests {
         let mut flows = [
             crowd(1.0, 9, "192.168.9.1", 1),
             crowd(2.0, 12, "192.168.9.1", 3),
-            // As bad, of fewer than an incast has.
+            // Equally bad, but with fewer flows than an incast has.
             crowd(3.0, 7, "192.168.9.1", 9),
             crowd(4.0, 30, "192.168.9.2", 0),
         ]
@@ -230,7 +230,7 @@ mod tests {
             !text.contains("192.168") && !text.contains("10.0.0"),
             "{text}"
         );
-        // Who shares a host before does so now.
+        // Flows that shared a host still share one.
         let receivers = incident.flows.iter().take(12);
         let receivers: Vec<_> = receivers.map(|flow| address(&flow.receiver)).collect();
         assert!(receivers.iter().all(|receiver| *receiver == receivers[0]));
@@ -242,7 +242,7 @@ mod tests {
     fn no_flow_can_be_left_out_of_the_fewest() {
         let flows = crowd(0.0, 40, "192.168.9.1", 1);
         let mut looks = 0;
-        // It takes flow 3 and any two beyond the thirtieth.
+        // It needs flow 3 and any two after the thirtieth.
         let is_it = |flow: &Flow, from: f64, to: f64| (from..to).contains(&flow.start_s);
         let shows = |flows: &[Flow]| {
             let third = flows.iter().any(|flow| is_it(flow, 2.5e-4, 3.5e-4));

@@ -13,7 +13,7 @@ pub struct SentAgain {
     pub sender: String,
     /// Address and port of the receiver.
     pub receiver: String,
-    /// All of them.
+    /// Their number.
     pub segments: u64,
     /// The part of them that had arrived already.
     pub needless: u64,
@@ -92,14 +92,14 @@ mod tests {
         assert_eq!(of(&one, &[]), (0, 0));
         // A network may duplicate more than was sent again.
         assert_eq!(of(&one, &[sent_again(5, 7, 9)]), (2, 3));
-        // Flows of one connection share its number, and two connections of the same ports add up.
+        // Flows of one connection share its count, and two connections with the same ports add up.
         let two = [flow(5, 0, 2), flow(5, 0, 1)];
         assert_eq!(of(&two, &[sent_again(5, 3, 1)]), (0, 1));
         assert_eq!(
             of(&two, &[sent_again(5, 2, 2), sent_again(5, 1, 1)]),
             (0, 3)
         );
-        // Another connection, and a sender of another machine, keep theirs.
+        // Other connections, and senders on other machines, are not changed.
         let others = [flow(5, 1, 0), flow(6, 1, 0)];
         assert_eq!(of(&others, &[sent_again(5, 1, 1)]), (1, 0));
         let far = [Flow {

@@ -1,4 +1,4 @@
-//! What a model of the present says, whether to believe it, and what cures would change.
+//! The results of a model of the present: whether to believe it, and the effects of cures.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,16 +16,16 @@ pub struct Predicted {
     pub name: String,
     /// Its label among the schemes of the scenario.
     pub scheme: String,
-    /// How `tailwater attach` puts it there, if it can.
+    /// How `tailwater attach` applies it, if it can.
     pub attach: Option<Attach>,
-    /// Which value of which setting it is, if it is one.
+    /// The setting and value, if the cure is a value of a setting.
     pub rung: Option<TriedValue>,
-    /// All that has to be typed for it, in this order; nothing if no command puts it there.
+    /// All its commands, in order; empty if no command can apply it.
     pub commands: Vec<Command>,
-    /// The flows with it; none if it could not be simulated.
+    /// The times of the flows with it; `None` if it could not be simulated.
     pub times: Option<Times>,
-    /// What is waited for with the model of today, over the same with the cure; if the 99th percentile of flows gains
-    /// less, by how much that does.
+    /// The waiting time in the model of today divided by that with the cure. If the 99th percentile of flows gains
+    /// less, its ratio instead.
     pub gain: Option<f64>,
 }
 
@@ -33,13 +33,13 @@ pub struct Predicted {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RankedBy {
-    /// The 99th percentile of flows, where nobody can tell rounds.
+    /// The 99th percentile of flows, if rounds cannot be found.
     #[default]
     FctP99S,
     /// The 99th percentile of rounds.
     RoundP99S,
-    /// The median of rounds, where they are so few that the 99th percentile is the slowest: whether one of them has a
-    /// timeout is chance.
+    /// The median of rounds, if they are so few that the 99th percentile is the slowest: whether that has a timeout is
+    /// chance.
     RoundP50S,
 }
 
@@ -54,17 +54,17 @@ pub struct Knee {
     pub waited_s: f64,
 }
 
-/// A model of what was seen, and what it says of cures.
+/// A model of the observation, and its results for cures.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Prediction {
     /// Flows that were simulated.
     pub flows: u64,
-    /// Those of them by which everything is judged: that pass the port the way most of its traffic does. What goes the
-    /// other way, as requests for answers, does not meet its queue.
+    /// The flows that count: those that pass the port in the direction of most traffic. Flows in the opposite
+    /// direction, such as requests for answers, do not meet its queue.
     pub judged: u64,
     /// Seconds in which they began: all of the observation, or its first part.
     pub seconds: f64,
-    /// Rounds of these flows: all that one receiver asks for at one time. None if they cannot be told.
+    /// Rounds of these flows: all that one receiver requests at one time. `None` if they cannot be found.
     pub rounds: u64,
     /// The observed times of these flows.
     pub observed: Times,
@@ -74,27 +74,27 @@ pub struct Prediction {
     pub scheme: String,
     /// The waiting time by which cures are ranked.
     pub waited: RankedBy,
-    /// How far the model is from what was seen.
+    /// The deviation of the model from the observation.
     pub fit: Fit,
     /// Whether its median, its tail and its timeouts fit.
     pub fits: bool,
-    /// By what factor the model errs: the largest of those of the median, of the 99th percentile, and of what is waited
-    /// for.
+    /// The factor by which the model errs: the largest of those of the median, of the 99th percentile, and of the
+    /// waiting time.
     pub errs: f64,
     /// Assumptions of the model that were not observed.
     pub guessed: Vec<String>,
-    /// Best first, by what they gain; those that could not be simulated last.
+    /// The cure with the largest gain first; those that could not be simulated last.
     pub cures: Vec<Predicted>,
-    /// Names of the cures that gain more than the model errs and can be put there by command, the first to be tried
-    /// first; none if the model does not fit.
+    /// Names of the cures that gain more than the model errs and can be applied by command, in the order in which to
+    /// try them; empty if the model does not fit.
     pub advice: Vec<String>,
     /// Values of settings beyond which nothing is gained, if the model fits.
     pub knees: Vec<Knee>,
 }
 
 impl Prediction {
-    /// From these flows of what was seen, those that pass the port the way most of its traffic does, whose model of today
-    /// says `model`, and cures with what the model says of each.
+    /// The prediction for these flows of the observation. Those count that pass the port in the direction of most
+    /// traffic. `model` is the result of the model of today, and each cure comes with its result.
     #[must_use]
     pub fn new(
         (seen, flows): (&Observation, &[Flow]),
@@ -139,20 +139,20 @@ impl Prediction {
         said
     }
 
-    /// The cures that are advised, the first to be tried first.
+    /// The cures that are advised, in the order in which to try them.
     pub fn advised(&self) -> impl Iterator<Item = &Predicted> {
         let named = |name: &String| self.cures.iter().find(|cure| cure.name == *name);
         self.advice.iter().filter_map(named)
     }
 
-    /// The best cure that would gain more than the model errs, and that no command puts there.
+    /// The best cure that would gain more than the model errs but cannot be applied by command.
     #[must_use]
     pub fn elsewhere(&self) -> Option<&Predicted> {
         let mut gaining = self.cures.iter().filter(|cure| self.gains(cure));
         gaining.find(|cure| cure.commands.is_empty())
     }
 
-    /// Guesses by which the measures that do not fit are decided.
+    /// Guesses that influence the measures that do not fit.
     #[must_use]
     pub fn suspects(&self) -> Vec<&str> {
         let decides = |guess: &&str| {
@@ -168,12 +168,12 @@ impl Prediction {
         keys.filter(decides).collect()
     }
 
-    /// Whether a cure gains more than the model errs, so that the gain is not the error.
+    /// Whether a cure gains more than the model errs, so that the gain is not just the error.
     fn gains(&self, cure: &Predicted) -> bool {
         self.fits && cure.gain.is_some_and(|gain| gain > self.errs)
     }
 
-    /// Sorts cures by what they gain, and finds what is to be said of them.
+    /// Sorts cures by their gain, and derives advice and knees.
     fn rank(&mut self) {
         let mut cures = std::mem::take(&mut self.cures);
         for cure in &mut cures {
@@ -188,8 +188,8 @@ impl Prediction {
         }
     }
 
-    /// What is waited for with the model of today over the same with a cure. Where that is rounds, the 99th percentile of
-    /// flows has to gain as much: the median of rounds alone says nothing of their tail.
+    /// The waiting time in the model of today divided by that with a cure. If cures are ranked by rounds, the 99th
+    /// percentile of flows has to gain as much: the median of rounds alone says nothing of their tail.
     fn gain_of(&self, times: &Times) -> Option<f64> {
         let ratio = |of: RankedBy| {
             let (today, with) = (of.of(&self.model)?, of.of(times)?);
@@ -198,7 +198,7 @@ impl Prediction {
         Some(ratio(self.waited)?.min(ratio(RankedBy::FctP99S)?))
     }
 
-    /// Of cures that differ by less than the model errs the simplest comes first; of each setting one value is advised.
+    /// If cures differ by less than the model errs, the simplest comes first. Of each setting one value is advised.
     fn advise(&self) -> Vec<String> {
         let mut gaining: Vec<_> = self.cures.iter().filter(|cure| self.gains(cure)).collect();
         gaining.retain(|cure| !cure.commands.is_empty() && self.is_enough(cure));
@@ -211,7 +211,7 @@ impl Prediction {
         gaining.iter().map(|cure| cure.name.clone()).collect()
     }
 
-    /// Whether a cure is no value of a setting, or the one that costs least of those that are as good as its best.
+    /// Whether a cure is not a value of a setting, or is the cheapest value that is as good as the best one.
     fn is_enough(&self, cure: &Predicted) -> bool {
         let Some(rung) = &cure.rung else { return true };
         let values = self.cures.iter().filter_map(|other| {
@@ -223,8 +223,8 @@ impl Prediction {
         enough.map(|(place, _)| place).min() == Some(rung.place)
     }
 
-    /// The first value of each setting that is as good as the best of them, if the one before it is worse. The value of
-    /// today stands before all others, but for a receive buffer, which is larger today.
+    /// The first value of each setting that is as good as the best, if the value before it is worse. Today's value
+    /// counts as the first, except for a receive buffer, which is larger today.
     fn knees(&self) -> Vec<Knee> {
         let rungs = self.cures.iter();
         let rungs = rungs.filter_map(|cure| Some((cure.rung.as_ref()?, cure.gain?, cure.times?)));
@@ -251,7 +251,7 @@ impl Prediction {
     }
 }
 
-/// How much it takes to put a cure there, least first.
+/// The effort of applying a cure, least first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Effort {
     SettingHere,
@@ -278,7 +278,7 @@ impl Effort {
 }
 
 impl RankedBy {
-    /// Of these times; none if it never ends.
+    /// The value in these times; `None` if it never ends.
     #[must_use]
     pub const fn of(self, times: &Times) -> Option<f64> {
         match self {
@@ -301,7 +301,7 @@ impl Predicted {
     }
 }
 
-/// Shorter times are none.
+/// Shorter times count as this one.
 const SHORTEST_S: f64 = 1e-9;
 
 #[cfg(test)]

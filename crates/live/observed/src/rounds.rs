@@ -18,12 +18,12 @@ pub struct FlowTiming {
     pub timeouts: u32,
 }
 
-/// Rounds: each has all flows that one receiver asked for at one time, and ends with the last of them.
+/// Rounds: a round has all flows that one receiver requests at one time, and ends with the last of them.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Rounds(Vec<Vec<usize>>);
 
 impl Rounds {
-    /// Those of flows in the order of their starts, as places in the slice.
+    /// The rounds of flows in the order of their starts, as indices into the slice.
     ///
     /// A round begins with the first flow to a receiver behind the end of everything before, and takes in whatever
     /// begins until it is over. These are rounds only if they look as if they were asked for at one time: nearly all of
@@ -53,13 +53,13 @@ impl Rounds {
         Self(all)
     }
 
-    /// How many there are.
+    /// Their number.
     #[must_use]
     pub const fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// The median and the 99th percentile of how long they take, in seconds, if this became of each flow; none if there
+    /// The median and the 99th percentile of their times in seconds, if the flows have these outcomes; `None` if there
     /// are no rounds. A flow without an end makes its round endless.
     pub(crate) fn took_s(&self, outcomes: &[FlowTiming]) -> Option<(f64, f64)> {
         let took = |round: &Vec<usize>| {
@@ -97,7 +97,7 @@ fn is_at_once(flows: &[Flow], round: &[usize]) -> bool {
     of(|flow| flow.start_s, 0.9) <= of(|flow| flow.start_s + flow.fct_s, 0.5)
 }
 
-/// Fewer rounds are no habit.
+/// Fewer rounds are not a pattern.
 const LEAST: usize = 3;
 
 #[cfg(test)]
@@ -127,7 +127,7 @@ mod tests {
         outcomes[30].fct_s = f64::INFINITY;
         let slowest = rounds.took_s(&outcomes).map(|(_, most)| most);
         assert_eq!(slowest, Some(f64::INFINITY));
-        // Of flows that nobody knows of nothing is known.
+        // If the outcomes of some flows are unknown, so are the times of rounds.
         let slowest = rounds.took_s(&outcomes[..20]).map(|(_, most)| most);
         assert_eq!(slowest, Some(f64::INFINITY));
     }
@@ -142,7 +142,7 @@ mod tests {
         };
         let flows: Vec<_> = (0..200).map(stream).collect();
         assert_eq!(Rounds::of(&flows).count(), 0);
-        // Two are too few to be told from chance, and among much else nobody knows what belongs to them.
+        // Two are too few to be told from chance, and among much other traffic nobody knows which flows belong to them.
         assert_eq!(
             Rounds::of(&[asked(0.0, 0.1), asked(0.5, 0.1)].concat()).count(),
             0

@@ -24,7 +24,7 @@ pub fn trace(flows: &[Flow]) -> String {
         of.1 += 1;
     }
     let persist = connections.values().any(|(_, count)| *count > 1);
-    // Where a program waited before it sent, the handshake had an earlier time of its own.
+    // If a program waited before it sent, the handshake began earlier.
     let waited = flows.iter().any(|flow| opened_before(flow).is_some());
     let row = |flow: &Flow| {
         let (sender, receiver) = hosts.ends(flow);
@@ -130,8 +130,7 @@ impl Observation {
         }
     }
 
-    /// The scheme of the congestion control that was found; that which Linux has by default, for all that are not
-    /// simulated.
+    /// The scheme of the observed congestion control. For controls that are not simulated, that of Linux's default.
     #[must_use]
     pub fn scheme(&self) -> &'static str {
         let control = self.control.as_deref();
@@ -139,7 +138,7 @@ impl Observation {
         simulated.unwrap_or(USUAL_OF_LINUX).name
     }
 
-    /// Room of the queue in bytes, and where it is from.
+    /// Size of the queue in bytes, and the source of the number.
     #[must_use]
     pub fn buffer(&self) -> (u64, String) {
         let (bytes, from, is_guessed) = self.room();
@@ -163,7 +162,7 @@ impl Observation {
         }
     }
 
-    /// Whether most of what passed left by the device, so that its queue is in front of it.
+    /// Whether most traffic left by the device, so that its queue matters.
     #[must_use]
     pub fn leaves(&self) -> bool {
         let [left, came_in] = self.packet_bytes;
@@ -298,7 +297,7 @@ impl Observation {
         facts.into_iter().chain(first).chain(control).collect()
     }
 
-    /// Settings of cures, as `attach` has them or for this port.
+    /// Settings of cures, as `attach` sets them or adapted to this port.
     fn laws(&self, cures: &[Cure]) -> Vec<Fact> {
         let is_there = |part: &str| {
             cures
@@ -345,16 +344,16 @@ fn in_group(key: &'static str) -> &'static str {
     key.split_once('.').map_or(key, |(_, name)| name)
 }
 
-/// A setting and where it is from.
+/// A setting and the source of its value.
 #[derive(Clone)]
 struct Fact {
     /// Empty for the head of a group, which is the value.
     key: &'static str,
     value: String,
-    /// Nothing, where there is nothing to say.
+    /// Empty if there is nothing to say.
     why: String,
     guessed: bool,
-    /// Whether the setting stands elsewhere.
+    /// Whether the setting is written elsewhere.
     is_said_only: bool,
 }
 
@@ -470,11 +469,11 @@ const LEAST: u64 = 15_000;
 const USUAL: u64 = 128_000;
 /// A full packet of Ethernet.
 const PACKET: u64 = 1_514;
-/// By how much links of hosts are taken to be faster than the port.
+/// The factor by which links of hosts are assumed to be faster than the port.
 const FASTER: u64 = 10;
-/// By how much where there are none: a segment a microsecond, or faster.
+/// The same if there are no such links: a segment a microsecond, or faster.
 const FASTER_HERE: u64 = 100;
-/// Delay of each link, where nothing tells of round trips.
+/// Delay of each link, if no round trip is known.
 const USUAL_DELAY_US: f64 = 10.0;
 
 #[cfg(test)]

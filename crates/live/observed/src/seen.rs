@@ -8,10 +8,10 @@ use base::cast::real;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
-    /// Start in seconds since the observation began: the SYN, or the first byte where it came behind a pause or longer
-    /// after the handshake than that took, since a program waited then.
+    /// Start in seconds since the observation began: the SYN, or the first byte if it came after a pause. The first
+    /// byte also counts if it came longer after the handshake than the handshake took, since a program waited then.
     pub start_s: f64,
-    /// When its connection opened, if it is the first one there.
+    /// When its connection opened, if this is its first flow.
     #[serde(default)]
     pub opened_s: Option<f64>,
     /// Seconds until the last byte, and until it has left the queue of the device if it leaves by it.
@@ -22,8 +22,8 @@ pub struct Flow {
     pub sender: String,
     /// Address and port of the receiver.
     pub receiver: String,
-    /// Timeouts: told by the kernel's TCP if the sender is of this machine, otherwise data that came a second time behind
-    /// 10 ms of silence.
+    /// Timeouts: reported by the kernel's TCP if the sender is on this machine, otherwise data that came a second time
+    /// after 10 ms of silence.
     pub timeouts: u32,
     /// Retransmissions in fast recovery, if the sender is of this machine.
     pub fast_retransmits: u32,
@@ -79,9 +79,9 @@ pub struct Observation {
     pub seconds: f64,
     /// The queue of the device, if it has one that can be read.
     pub queue: Option<Queue>,
-    /// Rate of the link in bits per second, and where it is from.
+    /// Rate of the link in bits per second.
     pub rate_bps: u64,
-    /// Where the rate is from.
+    /// The source of the rate.
     pub rate_from: String,
     /// Whether bursts could be told: the rate was known when the observation began.
     pub bursts_known: bool,
@@ -96,7 +96,7 @@ pub struct Observation {
     pub drops: u64,
     /// Transfers.
     pub flows: u64,
-    /// Those whose sender is of another machine, so that timeouts are inferred.
+    /// Those whose sender is on another machine, so that timeouts are inferred.
     pub inferred_flows: u64,
     /// Median completion time in seconds; 0 without flows.
     pub fct_p50_s: f64,
@@ -108,7 +108,7 @@ pub struct Observation {
     pub fast_retransmits: u64,
     /// Probes.
     pub probes: u64,
-    /// Timeouts after which everything that was sent again had arrived already, as D-SACKs tell: no loss.
+    /// Timeouts after which all retransmitted data had arrived already, as D-SACKs show: no loss.
     pub needless_timeouts: u64,
     /// Retransmissions in fast recovery of data that had arrived already, likewise.
     pub needless_fast_retransmits: u64,
@@ -120,13 +120,13 @@ pub struct Observation {
     pub syn_ack_repeats: u64,
     /// Resets.
     pub resets: u64,
-    /// For how many milliseconds at most this many flows went to one receiver, by their number.
+    /// By number of flows: the milliseconds in which this was the largest number of flows to one receiver.
     pub degrees: Vec<u64>,
     /// The shortest round trip in microseconds, from handshakes and sockets.
     pub min_rtt_us: Option<f64>,
     /// Median of the smoothed round-trip times of sockets, in microseconds.
     pub srtt_us: Option<f64>,
-    /// The 99th percentile of the queue in bytes as senders feel it, `(srtt - min rtt) * rate`, where no queue can be
+    /// The 99th percentile of the queue in bytes as senders observe it, `(srtt - min rtt) * rate`, if no queue can be
     /// read.
     pub inferred_queue_bytes: Option<f64>,
     /// Payload of a full segment.
@@ -153,12 +153,12 @@ pub struct Observation {
 pub struct Queue {
     /// As `tc` calls it.
     pub kind: String,
-    /// Room in bytes, if it says.
+    /// Its size in bytes, if known.
     pub room_bytes: Option<u64>,
-    /// Room in packets, if it counts these.
+    /// Its size in packets, if it counts packets.
     #[serde(default)]
     pub room_packets: Option<u32>,
-    /// Bytes that a token bucket lets through at once, if nothing but its rate and its room is set beside it.
+    /// Bytes that a token bucket lets through at once, if only its rate and its size are set besides.
     #[serde(default)]
     pub burst_bytes: Option<u64>,
     /// The mean over time.
@@ -185,9 +185,9 @@ pub struct Cost {
     pub ns_per_packet: Option<f64>,
     /// Share of a processor: programs and the observer's own process.
     pub core_share: f64,
-    /// Packets that were not looked at, because there were too many.
+    /// Packets that were not examined, because there were too many.
     pub skipped: u64,
-    /// Events and flows for which there was no room.
+    /// Events and flows that did not fit.
     pub lost: u64,
 }
 

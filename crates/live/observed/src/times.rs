@@ -1,11 +1,11 @@
-//! What many flows did, in a few numbers.
+//! Summary numbers of many flows.
 
 use serde::{Deserialize, Serialize};
 
 use crate::numbers::percentile;
 use crate::rounds::{FlowTiming, Rounds};
 
-/// Completion times and timeouts of the same flows, seen or simulated.
+/// Completion times and timeouts of the same flows, observed or simulated.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Times {
     /// Median completion time in seconds.
@@ -14,7 +14,7 @@ pub struct Times {
     pub fct_p99_s: f64,
     /// Timeouts of data.
     pub timeouts: u64,
-    /// The median time of rounds in seconds, if there are rounds and half of them end.
+    /// The median time of rounds in seconds, if there are rounds and at least half of them end.
     #[serde(default)]
     pub round_p50_s: Option<f64>,
     /// The 99th percentile of rounds.

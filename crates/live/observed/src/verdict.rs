@@ -1,4 +1,4 @@
-//! What is the matter.
+//! The verdict on a network.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use base::cast::real;
 pub struct IncastBurst {
     /// Its address.
     pub receiver: String,
-    /// When, in seconds since the observation began.
+    /// The time in seconds since the observation began.
     pub at_s: f64,
-    /// How many flows at once, at most.
+    /// The largest number of simultaneous flows.
     pub degree: u32,
 }
 
@@ -21,7 +21,7 @@ pub struct IncastBurst {
 pub struct Loss {
     /// The address of the receiver.
     pub receiver: String,
-    /// When, in seconds since the observation began.
+    /// The time in seconds since the observation began.
     pub at_s: f64,
     /// When the flow began.
     pub flow_since_s: f64,
@@ -29,11 +29,11 @@ pub struct Loss {
     pub is_timeout: bool,
 }
 
-/// From this many flows at once on it may be incast.
+/// With at least this many simultaneous flows it may be incast.
 pub const DEGREE: u32 = 8;
 
-/// Finds the verdict for what was counted. A crowd is followed by what happens to one of its flows within two
-/// retransmission timeouts.
+/// Finds the verdict for what was counted. A crowd is followed by the losses of its flows within two retransmission
+/// timeouts.
 #[must_use]
 pub fn judge(
     seen: &Observation,
@@ -58,7 +58,7 @@ pub fn judge(
     for loss in losses {
         let all = by_receiver.get_mut(loss.receiver.as_str());
         let all = all.map_or(&mut [][..], Vec::as_mut_slice);
-        // A crowd is told with the beginning of its millisecond.
+        // The time of a crowd is the beginning of its millisecond.
         let earliest = (loss.at_s - within_s).max(loss.flow_since_s - 1e-3);
         let from = all.partition_point(|(at_s, _)| *at_s < earliest);
         let until = all.partition_point(|(at_s, _)| *at_s <= loss.at_s);
@@ -182,7 +182,7 @@ mod tests {
             judge(&seen(), &[], &crowds, &losses).verdict,
             Verdict::LossWithoutIncast
         );
-        // Two are no habit.
+        // Two are not a pattern.
         let judged = judge(&seen(), &[], &crowds[..2], &losses[..2]);
         assert_eq!(
             (judged.verdict, judged.followed),

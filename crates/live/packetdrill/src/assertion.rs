@@ -1,9 +1,9 @@
-//! The Python of scripts, as far as assertions on `tcp_info` need it: `assert`, assignments, whole numbers,
-//! comparisons and `and`, `or`, `not`.
+//! The Python in scripts, as far as assertions on `tcp_info` need it: `assert`, assignments, whole numbers, comparisons
+//! and `and`, `or`, `not`.
 
 use std::collections::BTreeMap;
 
-/// Variables that outlast a block of Python.
+/// Variables that are kept between blocks of Python.
 #[derive(Clone, Debug, Default)]
 pub struct Python {
     variables: BTreeMap<String, i64>,
@@ -12,7 +12,7 @@ pub struct Python {
 /// The error in a block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Problem {
-    /// It has syntax that is not read.
+    /// It has unsupported syntax.
     Unread(String),
     /// Nobody knows this name.
     Unknown(String),
@@ -21,10 +21,10 @@ pub enum Problem {
 }
 
 impl Python {
-    /// Runs a block, in which `known` gives the values of names that no assignment has set.
+    /// Runs a block; `known` returns the values of names that no assignment has set.
     ///
     /// # Errors
-    /// The first statement that is not read or does not hold.
+    /// The first statement that is unsupported or does not hold.
     pub fn run(&mut self, block: &str, known: &dyn Fn(&str) -> Option<i64>) -> Result<(), Problem> {
         for statement in block.split(['\n', ';']) {
             let statement = statement.split('#').next().unwrap_or_default().trim();
@@ -50,7 +50,7 @@ impl Python {
             [Token::Name("assert"), rest @ ..] => {
                 reader.tokens = rest;
                 let holds = reader.either()?;
-                // What follows a comma is the message.
+                // The text after a comma is the message.
                 if !matches!(reader.tokens, [] | [Token::Sign(","), ..]) {
                     return Err(Problem::Unread(statement.to_owned()));
                 }
@@ -151,7 +151,7 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>, Problem> {
     Ok(found)
 }
 
-/// An expression that is read from left to right, by the precedence of Python.
+/// An expression, parsed from left to right with the precedence of Python.
 struct Expression<'e> {
     tokens: &'e [Token<'e>],
     variables: &'e BTreeMap<String, i64>,

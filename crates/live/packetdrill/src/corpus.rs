@@ -1,4 +1,4 @@
-//! A folder of scripts that others wrote, run one by one.
+//! Runs a folder of third-party scripts one by one.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -43,7 +43,7 @@ fn find(folder: &Path, scripts: &mut Vec<PathBuf>) -> io::Result<()> {
 fn run_file(path: &Path) -> io::Result<ScriptResult> {
     let text = fs::read_to_string(path)?;
     let folder = path.parent().unwrap_or(Path::new("."));
-    // Scripts may lie deeper than the path to their common files says.
+    // Scripts may be deeper in folders than the path to their common files says.
     let read = |name: &str| {
         let found = folder.ancestors().find_map(|above| {
             let tail = name.trim_start_matches("../");

@@ -1,4 +1,4 @@
-//! Lets a script happen: calls, segments and time, in order.
+//! Runs a script: calls, segments and time, in order.
 
 use base::cast::whole;
 use base::{Ecn, Timestamps};
@@ -13,21 +13,20 @@ use crate::script::{Action, Event, Script, When};
 use crate::segment::Segment;
 use crate::{Failure, Lacks};
 
-/// An endpoint under a script. The numbers of both SYNs are 0, so that the numbers of a script are those on
-/// the wire.
+/// An endpoint under a script. Both SYNs have the number 0, so that numbers in a script are those on the wire.
 pub(crate) struct Driver {
     endpoint: Endpoint<Sender>,
     /// Whether the endpoint offers timestamps.
     stamped: bool,
     now: Time,
-    /// What relative times count from: when the event before happened.
+    /// The base of relative times: the time of the previous event.
     base: Time,
     sent: Sent,
     clocks: Clocks,
     exactness: Exactness,
     strict: bool,
     python: Python,
-    /// The socket that listens, if one does.
+    /// The name of the listening socket, if there is one.
     listener: Option<String>,
     /// Payload that the application has read.
     read: u64,
@@ -86,7 +85,7 @@ impl Driver {
                 result,
             } => self.call(name, arguments, result, event.line)?,
             Action::Assert(block) => self.assert(block, event.line)?,
-            // Commands in the middle restore what the first ones changed.
+            // Later commands only restore what the first ones changed.
             Action::Command(command) if command.starts_with("/tmp/sysctl_restore") => {}
             Action::Command(command) => {
                 return Err(Failure::lacks(event.line, Lacks::Command, command));
@@ -177,7 +176,7 @@ impl Driver {
             blocks.push(Seq(*start), Seq(*end));
         }
         if packet.flags.has(TcpFlags::SYN) {
-            // RFC 9293 §3.7.1: options take from the size of segments. Endpoints leave that to the settings.
+            // RFC 9293 §3.7.1: options reduce the size of segments. Endpoints leave this to the settings.
             let taken = if self.stamped && listed.timestamps.is_some() {
                 STAMPS_LENGTH
             } else {
@@ -246,8 +245,7 @@ impl Driver {
         Ok(())
     }
 
-    /// RFC 9293 §3.10.4 and §3.6.1: what was not read is refused with a reset, and an attempt to connect is
-    /// given up.
+    /// RFC 9293 §3.10.4 and §3.6.1: unread data is refused with a reset, and an attempt to connect is given up.
     fn close(&mut self) {
         let unread = self.endpoint.received() > self.read;
         if unread || self.endpoint.state() == State::SynSent {
@@ -270,7 +268,7 @@ impl Driver {
     }
 }
 
-/// A value of `tcp_info`, a constant of it, or a number of the endpoint that `tcp_info` does not have.
+/// A value or a constant of `tcp_info`, or a number of the endpoint that `tcp_info` lacks.
 fn value(endpoint: &Endpoint<Sender>, name: &str) -> Option<i64> {
     let info = endpoint.info();
     let counters = endpoint.counters();
@@ -296,7 +294,7 @@ fn value(endpoint: &Endpoint<Sender>, name: &str) -> Option<i64> {
         "tcpi_sacked" => info.sacked,
         "tcpi_lost" => info.lost?,
         "tcpi_retrans" => info.retransmitted?,
-        // Linux begins with the three duplicates of a loss.
+        // Linux begins with the three duplicates that show a loss.
         "tcpi_reordering" => info.overtaken?.div_ceil(endpoint.mss()).max(3),
         "tcpi_total_retrans" => counters.retransmissions,
         "tcpi_rtt" => micros(endpoint.srtt()),
@@ -314,7 +312,7 @@ fn value(endpoint: &Endpoint<Sender>, name: &str) -> Option<i64> {
     i64::try_from(number).ok()
 }
 
-/// The threshold of slow start, bytes; `None`: there is none yet.
+/// The slow-start threshold in bytes; `None` if there is none yet.
 fn ssthresh(endpoint: &Endpoint<Sender>) -> Option<u64> {
     let mut found = None;
     endpoint.cc().as_role().gauges(&mut |name, value| {
@@ -325,11 +323,11 @@ fn ssthresh(endpoint: &Endpoint<Sender>) -> Option<u64> {
     found
 }
 
-/// Bytes of the option in every segment (RFC 7323 appendix A).
+/// Bytes of the timestamp option in every segment (RFC 7323 appendix A).
 const STAMPS_LENGTH: u16 = 12;
 /// RFC 9293 §3.7.1.
 const DEFAULT_MSS: u16 = 536;
-/// Options of sockets that change nothing here.
+/// Socket options without an effect here.
 const HARMLESS: [&str; 6] = [
     "SO_REUSEADDR",
     "SO_SNDBUF",

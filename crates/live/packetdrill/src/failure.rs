@@ -14,7 +14,7 @@ pub struct Failure {
 /// An error of a script or of the endpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// The script needs something that is not there: which, in the words of [`Lacks`].
+    /// The script needs a missing feature: its kind, and what it is.
     Lacks(Lacks, String),
     /// The endpoint did something else.
     Differs(String),
@@ -34,7 +34,7 @@ base::names! {
         Info = "a value of tcp_info that is not kept",
         /// Packets that a queue of the kernel paces.
         Pacing = "pacing by the fq queue",
-        /// A time of the day in place of virtual time.
+        /// The time of day in place of virtual time.
         Clock = "a clock other than virtual time",
     }
 }

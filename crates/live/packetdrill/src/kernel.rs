@@ -1,32 +1,32 @@
-//! What a script asks of the machine it runs on, as settings of an endpoint.
+//! Translates a script's requests to its machine into settings of an endpoint.
 
 use crate::assertion;
 use crate::{Failure, Lacks};
 
-/// A machine that scripts run on.
+/// A machine on which scripts run.
 pub trait Host {
-    /// The scheme of the sender, unless a script asks for another one.
+    /// The scheme of the sender, unless a script selects another.
     fn scheme(&self) -> &str;
 
     /// Settings in force before a script changes any.
     fn settings(&self) -> Vec<(String, String)>;
 
-    /// By how much a time may differ, in microseconds, unless a script says otherwise.
+    /// The allowed difference of a time in microseconds, unless a script sets it.
     fn tolerance_us(&self) -> u64;
 
-    /// Whether everything that leaves has to be expected.
+    /// Whether every segment that leaves must be expected.
     fn is_strict(&self) -> bool;
 
     /// The text of a file of commands that a script names.
     fn read(&self, path: &str) -> Option<String>;
 }
 
-/// Scripts of this repository: every setting has its default, every time is exact.
+/// The host for scripts of this repository: every setting has its default, every time is exact.
 #[derive(Clone, Copy, Debug)]
 pub struct Own;
 
-/// Scripts written for Linux: its profile with 1000 ticks a second, as their authors use it, and the
-/// segment size of Ethernet.
+/// The host for scripts written for Linux: its profile with 1000 ticks a second, as the scripts' authors use it, and
+/// the segment size of Ethernet.
 pub struct Kernel<'k> {
     /// Reads a file of commands that a script names, by its path from the script.
     pub read: &'k dyn Fn(&str) -> Option<String>,
@@ -85,7 +85,7 @@ impl Host for Kernel<'_> {
     }
 }
 
-/// Settings and scheme, as the commands of a script change them.
+/// Settings and scheme, as changed by the commands of a script.
 #[derive(Clone, Debug)]
 pub(crate) struct Changes {
     pub(crate) scheme: String,
@@ -99,7 +99,7 @@ impl Changes {
         self.settings.push((key.to_owned(), text.to_owned()));
     }
 
-    /// Does what the commands ask for.
+    /// Applies the commands.
     pub(crate) fn command(
         &mut self,
         host: &dyn Host,
@@ -118,7 +118,7 @@ impl Changes {
         let words: Vec<&str> = command.split_whitespace().collect();
         let lacks = |what: &str| Failure::lacks(line, Lacks::Command, what);
         match words.as_slice() {
-            // Nothing, the plain queue, and what kernels remember of earlier connections.
+            // No command, the plain queue, and the kernel's memory of earlier connections.
             [] | ["tc", .., "pfifo"] | ["ip", "tcp_metrics", ..] => Ok(()),
             ["tc", .., "fq"] => Err(Failure::lacks(line, Lacks::Pacing, command)),
             ["ip", "route", .., "initcwnd", segments] => {
@@ -160,7 +160,7 @@ impl Changes {
         Ok(())
     }
 
-    /// A variable of the kernel. Fails for one that has no counterpart.
+    /// Sets a variable of the kernel. Fails for one without a counterpart.
     fn variable(&mut self, name: &str, value: &str) -> Result<(), ()> {
         let on = value != "0";
         let switch = if on { "true" } else { "false" };
@@ -206,9 +206,9 @@ impl Changes {
                 };
                 self.set("tcp.send_buffer", &format!("{least}B-{most}B"));
             }
-            // Both signs that slow start has gone on for long enough, or none.
+            // Both signals that slow start should end, or none.
             "hystart_detect" if matches!(value, "0" | "3") => self.set("cubic.hystart", switch),
-            // The default; more of it is not built.
+            // The default. Other values are not implemented.
             "tcp_reordering" if value == "3" => {}
             // These settings change nothing at an endpoint here. They size bursts, or concern cookies and options that no
             // segment has.

@@ -1,12 +1,12 @@
-//! Scripts in packetdrill's syntax that drive an endpoint.
+//! Scripts in packetdrill's syntax for an endpoint.
 //!
-//! A script says what an application does, what the peer sends, and what must leave and when; packetdrill
-//! runs it against a kernel, this crate against the sans-IO [`tcp::Endpoint`], in virtual time. [`script`]
-//! reads the syntax, with the segments in [`segment`]; `driver` lets it happen, `matcher` compares what
-//! leaves with what is expected, [`assertion`] evaluates the Python between `%{` and `}%` as far as
-//! assertions on `tcp_info` need it, and [`kernel`] translates what a script asks of a kernel into settings.
+//! A script lists the calls of an application, the segments of a peer, and the segments that must leave, with their
+//! times. packetdrill runs it against a kernel. This crate runs it against the sans-IO [`tcp::Endpoint`], in virtual
+//! time. [`script`] parses the syntax, and [`segment`] its segments. `driver` runs it, `matcher` compares the leaving
+//! segments with the expected ones, [`assertion`] evaluates the Python between `%{` and `}%` as far as assertions on
+//! `tcp_info` need it, and [`kernel`] translates requests to a kernel into settings.
 //!
-//! A script names settings of its own as packetdrill's options are named:
+//! A script sets options in the notation of packetdrill:
 //!
 //! ```
 //! let script = "
@@ -25,8 +25,8 @@
 //! packetdrill::run(script, &packetdrill::Own).expect("it passes");
 //! ```
 //!
-//! It is a crate and no folder of tests because `cargo xtask packetdrill` runs public collections with it,
-//! and because a script names a profile and a scheme, which the crate of TCP does not know.
+//! It is a crate and no folder of tests, because `cargo xtask packetdrill` runs public collections with it, and because
+//! a script names a profile and a scheme, which the TCP crate does not know.
 
 pub mod assertion;
 pub mod corpus;
@@ -41,11 +41,10 @@ pub mod segment;
 pub use failure::{Cause, Failure, Lacks};
 pub use kernel::{Host, Kernel, Own};
 
-/// Runs a script on this host. Its settings and the scheme of the sender are those of the host, changed by
-/// what the script asks for.
+/// Runs a script on this host. The host's settings and scheme apply, as changed by the script.
 ///
 /// # Errors
-/// The first line that asks for something that is not there, or that the endpoint does not do.
+/// The first line that needs a missing feature, or with which the endpoint disagrees.
 pub fn run(text: &str, host: &dyn Host) -> Result<(), Failure> {
     let script = script::Script::parse(text)?;
     let machine = options::machine(&script, host)?;

@@ -1,4 +1,4 @@
-//! What leaves, compared with what a script expects.
+//! Compares leaving segments with the expected ones.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -6,12 +6,12 @@ use base::{Packet, Span, TcpFlags, Time};
 
 use crate::segment::{OptionList, Segment};
 
-/// Segments that have left and were not expected yet, oldest first, with their times.
+/// Segments that have left but were not expected yet, oldest first, with their times.
 pub(crate) type Sent = VecDeque<(Time, Packet)>;
 
-/// Takes the oldest segment. As segmentation offload hands a kernel's capture several segments at once, a
-/// script may expect their data as one: those that left in the same instant and follow each other are joined
-/// up to the expected length.
+/// Takes the oldest segment. With segmentation offload, a capture of the kernel shows several segments as one, so a
+/// script may expect their data as one. Consecutive segments that left at the same instant are joined up to the
+/// expected length.
 pub(crate) fn take(sent: &mut Sent, expected: &Segment) -> Option<(Time, Packet, u32)> {
     let (time, mut packet) = sent.pop_front()?;
     let mut payload = u32::from(packet.payload);
@@ -28,17 +28,17 @@ pub(crate) fn take(sent: &mut Sent, expected: &Segment) -> Option<(Time, Packet,
     Some((time, packet, payload))
 }
 
-/// The clocks of both sides' timestamps: the numbers of a script beside those that were used.
+/// The timestamp clocks of both sides: values in the script and actual values.
 #[derive(Debug, Default)]
 pub struct Clocks {
-    /// The first value of ours: as the script writes it, and as it was.
+    /// Our first value: in the script, and actual.
     first: Option<(u32, u32)>,
-    /// Values of ours by how the script writes them.
+    /// Our actual values, by the value in the script.
     ours: BTreeMap<u32, u32>,
 }
 
 impl Clocks {
-    /// The value of ours that a script means.
+    /// The actual value for our value in the script.
     pub(crate) fn ours(&self, written: u32) -> u32 {
         let by_distance = || {
             let (first_written, first) = self.first.unwrap_or_default();
@@ -47,8 +47,8 @@ impl Clocks {
         self.ours.get(&written).copied().unwrap_or_else(by_distance)
     }
 
-    /// A segment with the value `used` left where the script writes `written`. Returns by how many ticks
-    /// they differ, counted from the first.
+    /// A segment left with the value `used`, where the script has `written`. Returns their difference in ticks, counted
+    /// from the first.
     fn note(&mut self, written: u32, used: u32) -> u32 {
         self.first.get_or_insert((written, used));
         let expected = self.ours(written);
@@ -57,7 +57,7 @@ impl Clocks {
     }
 }
 
-/// How exact timestamps are compared: the period of their clock, if they are, and by how much they may differ.
+/// The exactness of timestamps: the period of their clock if they are compared, and the allowed difference.
 pub type Exactness = (Option<Span>, Span);
 
 /// Compares `packet`, with this many bytes of payload, with what is expected.
@@ -71,7 +71,7 @@ pub fn compare(
     exactness: Exactness,
 ) -> Result<(), String> {
     let differs = |what: &str| Err(format!("{what}; left: {}", describe(packet, payload)));
-    // The push flag orders nothing at the endpoint but retransmissions of some schemes.
+    // The PSH flag only matters for retransmissions of some schemes.
     let push = TcpFlags::PSH;
     if packet.flags.with(push) != expected.flags.with(push) {
         return differs("other flags");
@@ -131,7 +131,7 @@ fn options_of(packet: &Packet) -> OptionList {
     }
 }
 
-/// A segment as a script would write it.
+/// A segment in the notation of scripts.
 pub(crate) fn describe(packet: &Packet, payload: u32) -> String {
     let letters = [
         (TcpFlags::SYN, 'S'),

@@ -1,4 +1,4 @@
-//! What the head of a script makes of a host: the machine that a driver needs.
+//! Applies the head of a script to a host: the machine for a driver.
 
 use base::{FlowId, HostId, Seq, Span};
 use schemes::{FlowInfo, Sender};
@@ -8,19 +8,19 @@ use crate::kernel::{Changes, Host};
 use crate::script::Script;
 use crate::{Failure, Lacks};
 
-/// An endpoint that is not connected, whose SYN has the number 0, and how exact its times are to be.
+/// An endpoint that is not connected and whose SYN has the number 0, and the required exactness of times.
 pub(crate) struct Machine {
     pub(crate) config: Config,
     pub(crate) endpoint: Endpoint<Sender>,
-    /// By how much a time may differ.
+    /// The allowed difference of a time.
     pub(crate) tolerance: Span,
-    /// The period of the clock of timestamps, if their values are compared.
+    /// The period of the timestamp clock, if timestamps are compared.
     pub(crate) tick: Option<Span>,
-    /// Whether everything that leaves has to be expected.
+    /// Whether every segment that leaves must be expected.
     pub(crate) strict: bool,
 }
 
-/// What the options and the first commands of `script` make of `host`.
+/// The machine from `host`, with the options and the first commands of `script`.
 pub(crate) fn machine(script: &Script, host: &dyn Host) -> Result<Machine, Failure> {
     let mut changes = Changes {
         scheme: host.scheme().to_owned(),

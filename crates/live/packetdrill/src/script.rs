@@ -1,4 +1,4 @@
-//! The lines of a script: times, calls, segments, commands and assertions.
+//! Parses the lines of a script: times, calls, segments, commands and assertions.
 
 use base::Span;
 
@@ -16,7 +16,7 @@ pub struct Script {
     pub events: Vec<Event>,
 }
 
-/// Something that happens or is expected at a time.
+/// An event or an expectation at a time.
 #[derive(Clone, Debug)]
 pub struct Event {
     /// Line of the script, counted from 1.
@@ -27,14 +27,14 @@ pub struct Event {
     pub action: Action,
 }
 
-/// The time in front of an event.
+/// The time of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum When {
     /// Since the beginning.
     At(Span),
     /// Since the event before.
     After(Span),
-    /// `+a~+b`: between two times since the event before.
+    /// `+a~+b`: between two times after the previous event.
     Between(Span, Span),
     /// `*`: whenever it happens.
     Any,
@@ -43,7 +43,7 @@ pub enum When {
 /// The kind of an event.
 #[derive(Clone, Debug)]
 pub enum Action {
-    /// The application calls the kernel: `write(4, ..., 1000) = 1000`.
+    /// The application makes a system call: `write(4, ..., 1000) = 1000`.
     Call {
         /// Name of the call.
         name: String,
@@ -66,7 +66,7 @@ impl Script {
     /// Reads a script.
     ///
     /// # Errors
-    /// The first line that is not read.
+    /// The first line that cannot be parsed.
     pub fn parse(text: &str) -> Result<Self, Failure> {
         let mut reader = Reader { text, place: 0 };
         let mut script = Self::default();
@@ -77,7 +77,7 @@ impl Script {
     }
 }
 
-/// A place in the text of a script.
+/// A position in the text of a script.
 struct Reader<'t> {
     text: &'t str,
     place: usize,
@@ -97,7 +97,7 @@ impl<'t> Reader<'t> {
         Failure::lacks(self.line(), Lacks::Syntax, format!("{what}: {line:?}"))
     }
 
-    /// Passes over white space and comments. Returns whether anything follows.
+    /// Skips white space and comments. Returns whether anything follows.
     fn skip_blank(&mut self) -> bool {
         loop {
             let rest = self.rest();
@@ -137,7 +137,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// `0.1`, `+.1`, `+.3~+.31`, `*`; of `0...0.1`, which is when a call blocks, the beginning.
+    /// `0.1`, `+.1`, `+.3~+.31`, `*`; for `0...0.1`, the time of a blocking call, its beginning.
     fn time(&mut self) -> Result<When, Failure> {
         if self.rest().starts_with('*') {
             self.place += 1;
@@ -163,11 +163,11 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// A number of seconds, perhaps behind a plus.
+    /// A number of seconds, with or without a plus sign.
     fn seconds(&mut self) -> Result<Span, Failure> {
         let rest = self.rest();
         let number = rest.strip_prefix('+').unwrap_or(rest);
-        // `0...0.1` is a range: its dots are no decimal point.
+        // `0...0.1` is a range: its dots are no decimal points.
         let range = number.find("...").unwrap_or(number.len());
         let decimal = |letter: char| letter.is_ascii_digit() || letter == '.';
         let end = number[..range]
@@ -207,7 +207,7 @@ impl<'t> Reader<'t> {
         self.call()
     }
 
-    /// `name(argument, ...) = result`, whose arguments may go over several lines.
+    /// `name(argument, ...) = result`; the arguments may extend over several lines.
     fn call(&mut self) -> Result<Action, Failure> {
         let name = self.until(|letter| !letter.is_alphanumeric() && letter != '_');
         if name.is_empty() || !self.rest().starts_with('(') {
@@ -227,7 +227,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// What stands between an opening bracket here and the one that closes it.
+    /// The text between an opening bracket here and its closing bracket.
     fn inside(&mut self) -> Result<&'t str, Failure> {
         let rest = self.rest();
         let mut depth = 0;
@@ -272,7 +272,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The arguments between the brackets of a call, parted by the commas outside of further brackets.
+/// The arguments between the brackets of a call, separated by commas outside of inner brackets.
 fn arguments(inside: &str) -> Vec<String> {
     let mut found = vec![String::new()];
     let mut depth = 0;

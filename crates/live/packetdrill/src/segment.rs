@@ -2,10 +2,10 @@
 
 use base::{Ecn, TcpFlags};
 
-/// A segment as a script writes it. Numbers count from the SYNs of both sides.
+/// A segment in a script. Sequence numbers are relative to the SYNs of both sides.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Segment {
-    /// The ECN field; `None`: the script does not care.
+    /// The ECN field; `None`: any.
     pub ecn: Option<Ecn>,
     /// Flags.
     pub flags: TcpFlags,
@@ -15,13 +15,13 @@ pub struct Segment {
     pub payload: u32,
     /// The acknowledgement number.
     pub ack: Option<u32>,
-    /// The window as it is on the wire.
+    /// The window field on the wire.
     pub window: Option<u16>,
     /// `None`: `<...>`, any.
     pub options: Option<OptionList>,
 }
 
-/// The options of a segment, whatever their order on the wire.
+/// The options of a segment, in any order on the wire.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct OptionList {
     /// Segment size of a SYN.
@@ -37,7 +37,7 @@ pub struct OptionList {
 }
 
 impl Segment {
-    /// Reads what stands behind `<` or `>`. Fails with what is wrong.
+    /// Parses the text after `<` or `>`.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let (text, options) = match text.split_once('<') {

@@ -1,4 +1,4 @@
-//! The scripts of this repository pass, each by its own: `scripts/GROUP/NAME.pkt`.
+//! All scripts of this repository pass, one test for each: `scripts/GROUP/NAME.pkt`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// The queue of the data whose ACKs a program sees: in front of the same device, or of another one, where the loader
-// says so. Then the program there remembers the device, and the one here reads its queue.
+// The queue of the data whose ACKs a program sees. It belongs to the same device, or to another one, if the loader says
+// so. Then the program there stores the device, and the one here reads its queue.
 #ifndef TAILWATER_APART_H
 #define TAILWATER_APART_H
 
@@ -18,10 +18,10 @@ struct {
     TYPE(value, struct queue_at);
 } queue_at SEC(".maps");
 
-// A queue that nothing joined for so long is empty, and its device may be gone.
+// A queue that no packet joined for so long is empty, and its device may be gone.
 enum { LONGEST_REST_NS = 1000000000 };
 
-// Data leave by the device of this packet: what waits there.
+// Data leaves by the device of this packet: the length of the queue there.
 INLINE uint32_t backlog_here(struct __sk_buff *skb, uint64_t now) {
     uint32_t first = 0;
     struct queue_at *at;
@@ -35,8 +35,8 @@ INLINE uint32_t backlog_here(struct __sk_buff *skb, uint64_t now) {
     return backlog_of(skb);
 }
 
-// An ACK came in: what waits where its data leave. Memory that is gone is read as zeros, or as whatever is there now:
-// never for longer than a rest, and no window gets larger or zero by it.
+// An ACK came in: the length of the queue by which its data leaves. If the device's memory is freed, the result is zero
+// or arbitrary. This lasts at most one rest, and does not make a window larger or zero.
 INLINE uint32_t backlog_there(struct __sk_buff *skb, uint64_t now) {
     uint32_t first = 0, backlog = 0;
     struct queue_at *at;

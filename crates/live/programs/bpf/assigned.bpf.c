@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// A receiver whose windows user space decides, connection by connection: it is told of the segments that come and of the
-// acknowledgements that leave, and these carry the window that it has assigned last, if TCP's own is not smaller.
+// A receiver whose windows user space decides, connection by connection. The program reports incoming segments and
+// outgoing acknowledgements. The latter carry the window that user space has assigned last, unless TCP's own is
+// smaller.
 #include "port.h"
 
 #include "assigned.h"
 
-// What a connection may send before anything is assigned to it.
+// What a connection may send before a window is assigned to it.
 struct first {
     uint32_t bytes, unused;
 };
@@ -17,8 +18,8 @@ struct {
     TYPE(value, struct first);
 } port SEC(".maps");
 
-// Windows in bytes, by the ways of ACKs: of the connections that others opened to this host. They begin with their SYN,
-// and user space forgets them.
+// Windows in bytes, by the direction of ACKs, for connections that others opened to this host. An entry begins with
+// their SYN, and user space removes it.
 struct {
     UINT(type, BPF_MAP_TYPE_HASH);
     UINT(max_entries, 65536);
@@ -33,13 +34,13 @@ struct {
     TYPE(value, uint32_t);
 } windows6 SEC(".maps");
 
-// Segments of half a second at 30,000 a second. Nobody is woken: user space looks once per slot.
+// Room for segments of half a second at 30,000 a second. User space is not woken: it looks once per slot.
 struct {
     UINT(type, BPF_MAP_TYPE_RINGBUF);
     UINT(max_entries, 1 << 20);
 } ring SEC(".maps");
 
-// How many segments were not told for want of room.
+// The number of segments that were not reported because the ring was full.
 struct {
     UINT(type, BPF_MAP_TYPE_ARRAY);
     UINT(max_entries, 1);
@@ -59,7 +60,7 @@ INLINE void tell(const struct told_segment *told) {
     if (lost) __sync_fetch_and_add(lost, 1);
 }
 
-// In units of the scale, rounded up: rounded down, a segment would be less than one.
+// A window in units of the scale, rounded up: rounded down, a segment would be less than one.
 INLINE uint16_t units_of(uint32_t bytes, uint8_t scale, uint16_t advertised) {
     uint64_t units = ((uint64_t)bytes + (1U << scale) - 1) >> scale;
     return units < advertised ? (uint16_t)units : advertised;
@@ -114,7 +115,7 @@ int ingress(struct __sk_buff *skb) {
     if (segment.flags & TCP_SYN) {
         learn(skb, &segment);
         if (segment.flags & TCP_ACK) return TCX_NEXT;
-        // One that comes again may come late.
+        // A repeated SYN may come late.
         if (segment.is_v6) bpf_map_update_elem(&windows6, &told.way, &first->bytes, BPF_NOEXIST);
         else bpf_map_update_elem(&windows, &told.way, &first->bytes, BPF_NOEXIST);
         told.kind = OPENS;
@@ -122,7 +123,7 @@ int ingress(struct __sk_buff *skb) {
         return TCX_NEXT;
     }
     if (!find_window(segment.is_v6, &told.way)) return TCX_NEXT;
-    // Frames are padded: IP knows how long the segment is. A train is longer than its header may say.
+    // Frames are padded, so the length comes from IP. A train is longer than its header may say.
     told.bytes = skb->len - segment.end_of_options;
     if (skb->len <= 64) {
         at = segment.is_v6 ? segment.tcp - IPV6 + 4 : segment.tcp - IPV4 + 2;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// What a receiver tells of its connections: the same struct as in `src/receiver.rs`.
+// The reports of a receiver about its connections: the same struct as in `src/receiver.rs`.
 #ifndef TAILWATER_ASSIGNED_H
 #define TAILWATER_ASSIGNED_H
 
 #include "packet.h"
 
-// A segment that came to the receiver, or left it.
+// A segment that reached the receiver, or left it.
 struct told_segment {
     // By the clock of leases.
     uint64_t now;
     uint32_t kind, is_v6;
-    // The way of the connection's ACKs.
+    // The direction of the connection's ACKs.
     struct way way;
-    // OPENS, CARRIES, ENDS: the number of the first byte. ACCEPTS, ACKNOWLEDGES: the acknowledgement.
+    // OPENS, CARRIES, ENDS: the sequence number of the first byte. ACCEPTS, ACKNOWLEDGES: the acknowledgement.
     uint32_t number;
-    // CARRIES, ENDS: bytes of payload. ACKNOWLEDGES: those of the window as the sender reads it.
+    // CARRIES, ENDS: bytes of payload. ACKNOWLEDGES: bytes of the window as the sender reads it.
     uint32_t bytes;
-    // CARRIES: bytes of each segment of a train, but for the last one; zero: it is a single one.
+    // CARRIES: bytes of each segment of a train, except for the last one; zero for a single segment.
     uint32_t each;
 };
 

@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 // RCC at a receiver by grants: every ACK leaves, and its right edge moves only as the budget allows.
 //
-// The invariants, each kept by the lock of the receiver, under which alone the law is called:
+// The invariants. The lock of the receiver keeps each of them, and the law is only called under this lock.
 //
-// 1. What senders may send stays within the budget, but for a segment of each connection that begins, what rounding up
-//    to units of windows adds, and one window of whoever is alone. The law sees to it.
-// 2. A connection that waits has a place in the line: it gets both in one hold of the lock, and loses both in another.
-//    Where the line is full it does not wait, and asks again with its next ACK. So an empty line means that nobody
-//    waits, and whatever else the law counts as waiting was forgotten by the map.
-// 3. Places are taken from the line in their order, each by one processor: whoever acts on the first place holds the
-//    lock and sees that it still is the first one.
+// 1. Senders may send no more than the budget, apart from a segment of each connection that begins, rounding up to
+//    units of windows, and one window of a connection that is alone. The law ensures it.
+// 2. A connection that waits has a place in the line. It begins to wait and gets the place in one hold of the lock, and
+//    stops waiting and loses the place in another. If the line is full, it does not wait, and asks again with its next
+//    ACK. So if the line is empty, nobody waits: anything else that the law counts as waiting was evicted from the map.
+// 3. Places are taken from the line in their order, each by one processor: a processor that acts on the first place
+//    holds the lock and sees that it is still the first.
 // 4. An edge never moves back, and a window is never raised above the one that TCP wrote with that acknowledgement.
 //
-// No connection waits without end. Whenever a segment leaves, and every 10 ms by the watchdog, the line is looked at.
-// Its first place waits for room alone, and room comes: what others may send either arrives, or leaves the flight after
-// `idle_ns`, and whoever is alone may send whatever the budget is. A copy that tells it may be lost; the edge has moved
-// then, so that any later ACK of the connection tells it. If none leaves, its sender has nothing under way and less
-// than a segment to send: then it probes (RFC 9293 3.8.6.1), and the answer is such an ACK. Without the watchdog the
-// same probe is what looks at the line; without a lease every ACK carries TCP's own window again.
+// No connection waits without end. The line is served whenever a segment leaves, and every 10 ms by the watchdog. Its
+// first place waits only for room, and room comes: what others may send either arrives, or is no longer counted as in
+// flight after `idle_ns`, and a connection that is alone may send whatever the budget is. A copy that carries the new
+// edge may be lost. The edge has moved then, so any later ACK of the connection carries it. If no ACK leaves, the
+// sender has nothing in flight and less than a segment to send. Then it probes (RFC 9293 3.8.6.1), and the answer is
+// such an ACK. Without the watchdog the same probe causes the line to be served. Without a lease every ACK carries
+// TCP's own window again.
 #include "port.h"
 
 #include "grant.h"
 
-// Connections that are known at once, of IPv4 and of IPv6, and places in the line, which is a power of two.
+// Connections that are known at a time, for IPv4 and for IPv6 each, and places in the line, which is a power of two.
 enum { CONNECTIONS = 16384, PLACES = 16384 };
-// How many others are told with a segment that leaves, and with a call of the watchdog.
+// How many other connections may get their turn with a segment that leaves, and with a call of the watchdog.
 enum { TURNS = 4, TURNS_OF_WATCHDOG = 16 };
-// The longest pure ACK of those that are sent again: options are timestamps at most. And the shortest and the longest
-// one of all.
+// The shortest pure ACK, the longest one that is sent again (its only options are timestamps), and the longest of all.
 enum { LEAST_HEADERS = ETHERNET + IPV4 + TCP, MOST_COPIED = ETHERNET + TAG + IPV6 + TCP + TIMESTAMPS, MOST_HEADERS = HEADERS };
-// Of the kernel: the checksum of the transport is completed later, and holds the sum of the pseudo header alone.
+// The kernel's value for a checksum of the transport that is completed later, and holds the sum of the pseudo header
+// alone.
 enum { CHECKSUM_PARTIAL = 3 };
 
 // Settings: read without a lock, each word whole.
@@ -44,7 +45,7 @@ struct receiver {
     struct bpf_spin_lock lock;
     uint32_t unused;
     struct flight flight;
-    // The line: the number of its first place, and the one behind its last. They wrap.
+    // The line: the number of its first place, and the one after its last. They wrap.
     uint32_t first, last;
 };
 
@@ -55,7 +56,7 @@ struct {
     TYPE(value, struct receiver);
 } receiver SEC(".maps");
 
-// Who waits. The connection may have ended or waits no more; then the place is skipped.
+// A connection that waits. It may have ended or wait no more; then the place is skipped.
 struct place {
     uint32_t is_v6;
     struct way way;
@@ -74,13 +75,13 @@ struct {
 
 struct connection {
     struct flight_flow granted;
-    // When the header below was stored, in epochs.
+    // The time when the header below was stored, in epochs.
     uint64_t stored;
-    // The number behind the last byte that this host sent, and behind the FIN of the other one, if `has_fin`.
+    // The sequence number after the last byte that this host sent, and after the FIN of the other side, if `has_fin`.
     uint32_t seq, fin;
-    // Of the newest segment, as they lie in a header.
+    // The timestamps of the newest segment, as they are in a header.
     uint32_t timestamps[2];
-    // The VLAN tag that lies beside the packet, if any.
+    // The VLAN tag that is stored beside the packet, if any.
     uint32_t vlan;
     // The window field that TCP wrote with the newest acknowledgement.
     uint16_t advertised;
@@ -104,11 +105,11 @@ struct {
     TYPE(value, struct connection);
 } connections6 SEC(".maps");
 
-// Of a processor. What is too large for its stack: nothing else runs here meanwhile.
+// Scratch memory of a processor for what is too large for its stack: nothing else runs here meanwhile.
 struct scratch {
     // 1: the segment that leaves now is a copy of ours.
     uint32_t sends;
-    // The packet as it was, and the copy.
+    // The original packet, and the copy.
     uint8_t own[MOST_HEADERS], copy[MOST_COPIED];
     struct connection blank;
 };
@@ -160,7 +161,7 @@ INLINE uint32_t vlan_of(const struct __sk_buff *skb) {
     return skb->vlan_present ? 0x10000 | skb->vlan_tci : 0;
 }
 
-// Notes of a segment what copies of the connection's ACKs carry.
+// Stores the fields of a segment that copies of the connection's ACKs need.
 INLINE void note_header(struct __sk_buff *skb, const struct segment *segment,
                         struct connection *connection, uint64_t epoch) {
     uint32_t length = segment->end_of_options, options = length - segment->options;
@@ -176,8 +177,8 @@ INLINE void note_header(struct __sk_buff *skb, const struct segment *segment,
             connection->timestamps[1] = bytes[2];
         }
     }
-    // Once in an epoch, in case the way to the other side changes. Without SACK blocks, which would be told twice, and
-    // without other flags, which mean something.
+    // An ACK is stored once in an epoch, in case the route to the other side changes. ACKs with SACK blocks are not
+    // stored, as the blocks would be sent twice, nor those with other flags, as these mean something.
     if (skb->len != length || segment->flags != TCP_ACK || !is_partial(skb)) return;
     if (options != 0 && (options != TIMESTAMPS || !connection->has_timestamps)) return;
     if (connection->stored == epoch && connection->length) return;
@@ -190,18 +191,18 @@ INLINE void note_header(struct __sk_buff *skb, const struct segment *segment,
     connection->length = (uint8_t)length;
 }
 
-// What a copy tells.
+// The values that a copy carries.
 struct told {
     uint32_t ack;
     uint16_t window;
 };
 
-// Puts a number where a header has it.
+// Writes a number in the byte order of headers.
 INLINE void put(struct scratch *scratch, uint32_t at, uint32_t value) {
     if (at <= MOST_COPIED - sizeof value) *(four *)&scratch->copy[at] = value;
 }
 
-// Sends a pure ACK of the connection, made of its last one, in the place of the packet. Returns 0 if it cannot.
+// Sends a pure ACK of the connection, built from its last one, in place of the packet. Returns 0 if it cannot.
 INLINE int send_copy(struct __sk_buff *skb, struct scratch *scratch,
                      const struct connection *connection, const struct told *told) {
     uint32_t length = connection->length, tcp = connection->tcp, size = length - tcp;
@@ -233,18 +234,19 @@ INLINE int send_copy(struct __sk_buff *skb, struct scratch *scratch,
     return sum == 0;
 }
 
-// The line's turns with one packet.
+// The turns of waiting connections with one packet.
 struct turns {
     struct __sk_buff *skb;
     uint64_t now;
-    // The connection whose own packet this is, and where TCP begins there, if the kernel completes its checksum.
+    // The connection to which the packet itself belongs, and the offset of its TCP, if the kernel completes its
+    // checksum.
     const struct connection *own;
     uint32_t tcp, vlan;
     // 1: the packet holds a copy now.
     uint32_t copied;
 };
 
-// Gives the first place of the line its turn. Returns 1 if there is nothing to give, or nobody to give it to.
+// Gives the first place of the line its turn. Returns 1 if there is nothing to grant, or nobody to grant it to.
 __attribute__((flatten)) static long take_turn(uint32_t step, struct turns *turns) {
     const struct grant_params *params = bpf_map_lookup_elem(&port, &FIRST);
     struct receiver *here = bpf_map_lookup_elem(&receiver, &FIRST);
@@ -278,7 +280,8 @@ __attribute__((flatten)) static long take_turn(uint32_t step, struct turns *turn
         return 0;
     }
     is_told = connection == turns->own || connection->length == 0;
-    // Another packet tells it: the kernel knows where this one's checksum and VLAN tag are. The watchdog's has neither.
+    // Another packet carries it: the kernel knows where this one's checksum and VLAN tag are. The watchdog's has
+    // neither.
     if (!is_told && turns->tcp && (turns->tcp != connection->tcp || turns->vlan != connection->vlan)) {
         bpf_spin_unlock(&here->lock);
         return 1;
@@ -292,14 +295,14 @@ __attribute__((flatten)) static long take_turn(uint32_t step, struct turns *turn
     told.ack = connection->granted.ack;
     bpf_spin_unlock(&here->lock);
     if (!is_granted) return 1;
-    // Its own ACK tells it, this one or its next.
+    // Its own ACK carries it, this one or its next.
     if (is_told || told.window == 0 || connection->vlan != turns->vlan) return 0;
     turns->copied = 1;
     if (!send_copy(turns->skb, own, connection, &told)) count(FAILED);
     return 0;
 }
 
-// Lets others have their turn with a pure ACK, which afterwards is what it was. Returns 0 if that fails.
+// Uses a pure ACK for the turns of others, and restores it afterwards. Returns 0 if that fails.
 INLINE int take_turns(struct __sk_buff *skb, const struct segment *segment,
                       const struct connection *own, struct scratch *scratch, uint64_t now) {
     uint32_t length = segment->end_of_options;
@@ -321,7 +324,7 @@ INLINE enum reason on_own_syn(struct __sk_buff *skb, const struct segment *segme
     struct flight_flow *granted = &connection->granted;
     uint32_t window, is_again;
     bpf_spin_lock(&here->lock);
-    // One that is sent again tells what the first one did.
+    // A repeated SYN offers the same window as the first.
     is_again = !granted->is_known && granted->edge != granted->ack && connection->seq == segment->seq + 1;
     if (is_again) {
         window = flight_least(granted->edge - granted->ack, segment->window);
@@ -355,13 +358,13 @@ INLINE enum reason on_own_syn_ack(struct __sk_buff *skb, const struct segment *s
     return rewrite(skb, segment, (uint16_t)window);
 }
 
-// A connection is over, as far as data to this host go. The caller holds the lock.
+// A connection is over, as far as data to this host is concerned. The caller holds the lock.
 INLINE void end(struct receiver *here, struct connection *connection) {
     flight_take(&here->flight, &connection->granted);
     connection->granted.is_known = 0;
 }
 
-// What an acknowledgement does to the law. Returns 1 if somebody waits; otherwise the window is the one to be told.
+// Tells the law of an acknowledgement. Returns 1 if the connection waits; otherwise the window is the one to offer.
 INLINE uint32_t acknowledge(const struct segment *segment, const struct grant_params *params,
                             struct receiver *here, struct line *all, struct connection *connection,
                             uint64_t now, uint16_t *window) {
@@ -416,7 +419,7 @@ __attribute__((flatten)) int egress(struct __sk_buff *skb) {
         if (segment.flags & TCP_RST) return count(PASS_FLAGS);
         learn(skb, &segment);
         flow = find_flow(&segment, &segment.way);
-        // What a SYN offers is known when it is answered.
+        // The offer of a SYN is known when it is answered.
         if (!flow || (!flow->known && segment.flags & TCP_ACK)) return count(PASS_UNKNOWN);
         if (flow->foreign) return count(PASS_OPTIONS);
         if (segment.window == 0) return count(PASS_CLOSED);
@@ -457,7 +460,7 @@ __attribute__((flatten)) int egress(struct __sk_buff *skb) {
     return count(rewrite(skb, &segment, window));
 }
 
-// Data come in, of which SYNs and ends of connections matter.
+// Data comes in. Only SYNs and ends of connections matter.
 SEC("tcx/ingress")
 __attribute__((flatten)) int ingress(struct __sk_buff *skb) {
     const struct grant_params *params = bpf_map_lookup_elem(&port, &FIRST);
@@ -496,14 +499,14 @@ __attribute__((flatten)) int ingress(struct __sk_buff *skb) {
     connection = find_connection(segment.is_v6, &back);
     if (!connection || !connection->granted.is_known) return TCX_NEXT;
     if (segment.flags & TCP_RST) {
-        // One outside the window is somebody else's (RFC 5961 3.2).
+        // A segment outside the window does not belong to the connection (RFC 5961 3.2).
         if (segment.seq - connection->granted.ack > connection->granted.most_bytes) return TCX_NEXT;
         bpf_spin_lock(&here->lock);
         end(here, connection);
         bpf_spin_unlock(&here->lock);
         return TCX_NEXT;
     }
-    // Frames are padded: IP knows how long the segment is.
+    // Frames are padded, so the length comes from IP.
     uint16_t length;
     uint32_t at = segment.is_v6 ? segment.tcp - IPV6 + 4 : segment.tcp - IPV4 + 2, payload;
     if (bpf_skb_load_bytes(skb, at, &length, sizeof length)) return TCX_NEXT;
@@ -513,7 +516,7 @@ __attribute__((flatten)) int ingress(struct __sk_buff *skb) {
     return TCX_NEXT;
 }
 
-// The watchdog looks at the line, with a frame of its own at this device.
+// The watchdog serves the line, with a frame of its own at this device.
 SEC("tcx/egress")
 int release(struct __sk_buff *skb) {
     struct turns turns = {.skb = skb, .now = bpf_ktime_get_ns()};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// HSCC at a port: two thresholds of its queue switch it on and off; while it is on, ACKs of the data that
-// it carries leave with the window of the law.
+// HSCC at a port. Two thresholds of its queue switch it on and off. While it is on, ACKs of data that passes the port
+// leave with the window of the law.
 #include "apart.h"
 #include "port.h"
 #include "record.h"
@@ -20,7 +20,7 @@ struct {
     TYPE(value, struct hscc_port);
 } port SEC(".maps");
 
-// The queue has another length. Most lengths leave the law as it is, which is seen without a lock.
+// The length of the queue has changed. Most lengths do not change the law's state, which is seen without a lock.
 INLINE void set_level(struct hscc_port *hscc, uint32_t backlog, uint64_t now) {
     struct hscc_state before = hscc->state, after = before;
     uint32_t call;
@@ -57,7 +57,7 @@ int ingress(struct __sk_buff *skb) {
     uint8_t scale;
     enum reason reason;
     if (!hscc || !has_lease(now)) return count(PASS_LEASE);
-    // Before the packet is looked at: a verifier follows these steps once, and not for each kind of packet.
+    // Before the packet is examined: a verifier then follows these steps once, and not for each kind of packet.
     set_level(hscc, backlog_there(skb, now), now);
     reason = find_segment(skb, &segment);
     if (reason != REASONS) return count(reason);

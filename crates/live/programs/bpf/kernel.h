@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// What these programs use of the kernel: its helpers, maps, and the fields of its structs that they read,
-// which the loader finds in the running kernel by name (CO-RE).
+// The parts of the kernel that these programs use: helpers, maps, and fields of structs that they read. The loader
+// finds these fields in the running kernel by name (CO-RE).
 #ifndef TAILWATER_KERNEL_H
 #define TAILWATER_KERNEL_H
 
@@ -8,13 +8,13 @@
 
 #define SEC(name) __attribute__((section(name), used))
 #define INLINE static inline __attribute__((always_inline))
-// What few packets need lies apart from what all need.
+// For code that few packets need: it is kept apart from code that all need.
 #define APART static __attribute__((noinline))
 // Declares the attributes of a map.
 #define UINT(name, value) int(*name)[value]
 #define TYPE(name, value) typeof(value) *name
 
-// From here on as <linux/bpf.h> has them.
+// From here on as in <linux/bpf.h>.
 enum {
     BPF_MAP_TYPE_HASH = 1,
     BPF_MAP_TYPE_ARRAY = 2,
@@ -24,9 +24,10 @@ enum {
 };
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
 enum { BPF_F_MMAPABLE = 1 << 10 };
-// Of rings (`BPF_RB_NO_WAKEUP`): nobody is woken, since user space looks often enough.
+// A flag of rings (`BPF_RB_NO_WAKEUP`): user space is not woken, since it looks often enough.
 enum { NO_WAKEUP = 1 };
-// What a program on tcx returns: the next program decides, or the kernel as if there were none; or nobody gets it.
+// Return values of a program on tcx. TCX_NEXT: the next program decides, or the kernel as if there were none. TCX_DROP:
+// the packet is dropped.
 enum { TCX_NEXT = -1, TCX_DROP = 2 };
 
 struct bpf_spin_lock {
@@ -95,7 +96,7 @@ struct sk_buff {
 };
 #pragma clang attribute pop
 
-// Bytes that wait in the queue of the device by which a packet came or leaves, headers included.
+// Bytes that wait in the queue of the device where a packet came in or leaves, headers included.
 INLINE uint32_t backlog_of(struct __sk_buff *skb) {
     struct sk_buff *kernel = bpf_cast_to_kern_ctx(skb);
     return kernel->dev->qdisc->qstats.backlog;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// Tells when senders of this machine notice losses: when they begin a fast recovery, and when a timer expires. Changes
-// nothing.
+// Reports when senders of this machine notice losses: when they begin a fast recovery, and when a timer expires.
+// Changes nothing.
 #include "kernel.h"
 #include "socket.h"
 
@@ -9,7 +9,7 @@ struct told_loss {
     // By the monotonic clock.
     uint64_t now;
     uint32_t state, is_v6;
-    // The way of the data.
+    // The direction of the data.
     struct way way;
 };
 

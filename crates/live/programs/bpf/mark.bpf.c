@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// Congestion marks at a port: a capable packet that finds at least so much waiting is marked (DCTCP 3.1).
+// Congestion marks at a port: a capable packet is marked if at least a threshold of bytes waits when it arrives (DCTCP
+// 3.1).
 #include "port.h"
 #include "record.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// Watches a device: its queue, the transfers that go through it, how many go to one receiver at once, and what
-// becomes of them. Changes nothing.
+// Watches a device: its queue, the transfers that pass it, how many of them go to one receiver at the same time, and
+// how they end. Changes nothing.
 #include "kernel.h"
 #include "idle.h"
 #include "seen.h"
@@ -8,10 +8,10 @@
 #include "table.h"
 #include "waiting.h"
 
-// A host that data go to.
+// A host that receives data.
 struct receiver {
     struct bpf_spin_lock lock;
-    // Flows at once, and the most in the ms of the moment.
+    // Flows at the same time, and the most in the current ms.
     uint32_t degree, most;
     uint64_t ms, drop_ms;
     struct idle_state flows;
@@ -31,7 +31,7 @@ struct {
     TYPE(value, uint32_t);
 } numbers SEC(".maps");
 
-// Flows keep the number of their receiver: an array is cheaper to look into.
+// Flows store the number of their receiver, because an array is cheaper to look up.
 struct {
     UINT(type, BPF_MAP_TYPE_ARRAY);
     UINT(max_entries, RECEIVERS);
@@ -41,7 +41,7 @@ struct {
 
 struct device_totals totals SEC(".data.totals") = {};
 
-// By number of flows: for how many ms that number went to one receiver at once.
+// By number of flows: for how many ms that many sent to one receiver at the same time.
 struct {
     UINT(type, BPF_MAP_TYPE_ARRAY);
     UINT(max_entries, DEGREES);
@@ -54,16 +54,17 @@ struct {
     UINT(max_entries, 1 << 20);
 } ring SEC(".maps");
 
-// The device, once a packet has passed: tracepoints hear of all devices of the machine. And the numbers that are taken.
+// The device, once a packet has passed, since tracepoints are called for all devices of the machine. Then the numbers
+// that are taken.
 uint64_t device;
 uint32_t numbers_taken;
 
 #define HALF (1U << 31)
-// Seven to eight epochs are the ms in which flows are counted together.
+// Seven to eight epochs make up the ms in which flows are counted together.
 enum { EPOCH_SHIFT = 17 };
 static const struct idle_params TOGETHER = {.epoch_ns = 1 << EPOCH_SHIFT};
 enum {
-    // New data behind such a silence are another transfer; old data are a timeout.
+    // New data after such a silence is another transfer; old data is a timeout.
     SILENCE_NS = 10000000,
     // No path with Ethernet makes full segments this short.
     SHORT = 1200,
@@ -77,7 +78,7 @@ APART void tell(const void *told, uint32_t bytes) {
         __sync_fetch_and_add(&totals.lost_events, 1);
 }
 
-// Of INCAST `of` is the degree, of the others when the transfer began.
+// For INCAST `of` is the degree, for the others the time when the transfer began.
 APART void tell_event(uint32_t kind, uint32_t is_v6, const struct way *way, uint64_t now,
                       uint64_t of) {
     struct told_event told = {.kind = kind, .is_v6 = is_v6, .way = *way};
@@ -93,7 +94,7 @@ APART void tell_transfer(uint32_t is_v6, const struct way *way, const struct tra
     tell(&told, sizeof told);
 }
 
-// The receiver of a way.
+// The receiver at the end of a direction.
 INLINE struct address receiver_of(uint32_t is_v6, const struct way *way) {
     struct address to = {};
     for (uint32_t word = 0; word < 4; word++)
@@ -119,7 +120,7 @@ INLINE struct receiver *find_receiver(const struct seen *flow) {
     return bpf_map_lookup_elem(&receivers, &number);
 }
 
-// A flow with data counts at its receiver for a ms. It says so once in an epoch.
+// A flow with data counts at its receiver for a ms. It is registered once in an epoch.
 INLINE void join(struct seen *flow, uint32_t is_v6, const struct way *way, uint64_t now) {
     struct receiver *receiver;
     uint32_t degree, most = 0;
@@ -163,7 +164,7 @@ APART void begin(const struct segment *segment, uint32_t side, uint64_t now) {
         return;
     }
     if (flow) {
-        // The ports are used again before the user has looked.
+        // The ports are used again before user space has looked.
         if (flow->transfer.bytes) tell_transfer(segment->is_v6, &segment->way, &flow->transfer);
         *flow = NOTHING;
         flow->transfer.first_ns = flow->transfer.last_ns = now;
@@ -204,13 +205,13 @@ INLINE struct way back_of(const struct segment *segment) {
     return back;
 }
 
-// What a segment acknowledges. Behind a SYN-ACK it ends the handshake, which takes a round trip.
+// Handles the acknowledgement of a segment. After a SYN-ACK it ends the handshake, which takes a round trip.
 INLINE void acknowledge(const struct segment *segment, uint64_t now) {
     struct way back = back_of(segment);
     struct seen *other = find_seen(segment->is_v6, &back), *own;
     uint64_t handshake;
     if (!other) return;
-    // Before the first byte it is the handshake that is acknowledged.
+    // Before the first byte it acknowledges the handshake.
     if (other->has_data) {
         if (!other->has_acked || segment->ack - other->acked < HALF) other->acked = segment->ack;
         other->has_acked = 1;
@@ -228,15 +229,15 @@ INLINE void acknowledge(const struct segment *segment, uint64_t now) {
     other->syn_ns = 0;
 }
 
-// Data of a direction: what is new of them, and whether another transfer begins.
+// Data of a direction: how much of it is new, and whether another transfer begins.
 INLINE void carry(struct seen *flow, const struct segment *segment, uint32_t bytes, uint32_t train,
                   uint64_t now) {
     struct transfer *transfer = &flow->transfer;
     uint32_t end = segment->seq + bytes, fresh = bytes;
     uint64_t silence = now - transfer->last_ns;
-    // A probe may carry new data while old ones are missing, and whoever waits for room sends full segments.
+    // A probe may carry new data while old data is missing, and a sender that waits for room sends full segments.
     uint32_t is_over = flow->has_acked && flow->acked == flow->end && flow->is_short;
-    // What was lost before it came here is new as well: it comes later.
+    // Data that was lost before it came here is new as well: it comes later.
     if (flow->has_end) fresh = end - flow->end < HALF ? end - flow->end : 0;
     if (RARE(fresh == 0)) {
         transfer->repeats += 1;
@@ -256,7 +257,8 @@ INLINE void carry(struct seen *flow, const struct segment *segment, uint32_t byt
             transfer->is_own = is_own;
             transfer->side = side;
         } else if (RARE(transfer->bytes == 0)) {
-            // Whose program waited behind the handshake for longer than that took did not wait for the network.
+            // If the program waited after the handshake for longer than the handshake took, it did not wait for the
+            // network.
             uint64_t handshake = transfer->last_ns - transfer->first_ns;
             if (!transfer->from_syn || (!flow->syn_ns && silence >= handshake)) transfer->first_ns = now;
         }
@@ -265,7 +267,7 @@ INLINE void carry(struct seen *flow, const struct segment *segment, uint32_t byt
         if (!flow->has_acked) transfer->first_bytes += fresh;
         flow->end = end;
         flow->has_end = 1;
-        // A train of segments is as long as they are together.
+        // A train of segments counts with their total length.
         if (!train) train = bytes;
         if (train > flow->largest) flow->largest = train;
         flow->is_short =
@@ -275,14 +277,14 @@ INLINE void carry(struct seen *flow, const struct segment *segment, uint32_t byt
     transfer->last_ns = now;
 }
 
-// The headers of a packet that seem to be cut off: the rest may lie in pages behind what is readable.
+// The headers of a packet that seem to be cut off: the rest may be in pages that are not yet readable.
 APART enum reason parse_pulled(struct __sk_buff *skb, struct segment *segment) {
     if (bpf_skb_pull_data(skb, skb->len < HEADERS ? skb->len : HEADERS)) return PASS_SHORT;
     return parse_headers((void *)(uint64_t)skb->data, (void *)(uint64_t)skb->data_end, segment);
 }
 
-// The payload of one of the shortest frames, which are padded: its header of IP says how long it is. Negative if it makes
-// no sense.
+// The payload of one of the shortest frames. As they are padded, it follows from the header of IP. Negative if that
+// makes no sense.
 APART int payload_of_short(struct __sk_buff *skb, const struct segment *segment) {
     uint32_t network = segment->tcp - (segment->is_v6 ? IPV6 : IPV4), bytes;
     uint16_t total;
@@ -291,7 +293,7 @@ APART int payload_of_short(struct __sk_buff *skb, const struct segment *segment)
     return bytes > 64 ? -1 : (int)bytes;
 }
 
-// A packet that goes one way (0: out) through the device.
+// A packet that passes the device in one direction (0: out).
 INLINE int see(struct __sk_buff *skb, uint32_t side) {
     uint64_t now = bpf_ktime_get_ns();
     struct segment segment;
@@ -356,7 +358,7 @@ int dropped(uint64_t *arguments) {
     struct receiver *receiver;
     uint64_t now;
     if (!device || !is_queues(reason) || (uint64_t)skb->dev != device) return 0;
-    // The one that was about to join did not.
+    // The packet that was about to join the queue did not.
     if (totals.queue_last >= skb->len) totals.queue_last -= skb->len;
     if (!read_way(skb, &way, &is_v6)) return 0;
     flow = find_seen(is_v6, &way);
@@ -364,7 +366,7 @@ int dropped(uint64_t *arguments) {
     __sync_fetch_and_add(&flow->transfer.drops, 1);
     receiver = find_receiver(flow);
     now = bpf_ktime_get_ns();
-    // One in a ms is enough to know.
+    // One drop in a ms is enough.
     if (!receiver || receiver->drop_ms == now / MS) return 0;
     receiver->drop_ms = now / MS;
     tell_event(DROP, is_v6, &way, now, flow->transfer.first_ns);
@@ -396,7 +398,7 @@ int changes(uint64_t *arguments) {
         flow->told = 1;
         tell_socket(sock, is_v6, &way, 0);
     }
-    // A connection that goes on says after its repairs which were needless.
+    // After its repairs, a connection that continues knows which of them were needless.
     if (state == OPEN && before >= RECOVERY) read_retransmissions(sock, &sent, &needless);
     if (needless) tell_socket(sock, is_v6, &way, 0);
     if (state != LOSS) return 0;
@@ -433,7 +435,7 @@ int moves(uint64_t *arguments) {
     flow = find_seen(is_v6, &way);
     if (!flow) return 0;
     flow->transfer.is_own = 1;
-    // Repairs go on behind a FIN, which most connections do not need.
+    // Repairs continue after a FIN, but most connections do not need any.
     if (to == CLOSED) read_retransmissions(sock, &sent, &needless);
     if (from == ESTABLISHED || sent) tell_socket(sock, is_v6, &way, to == CLOSED);
     return 0;

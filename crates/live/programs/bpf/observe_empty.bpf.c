@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// Programs at the places of those of `observe.bpf.c` that do nothing, for measurements of what those cost.
+// Programs that do nothing, at the same places as those of `observe.bpf.c`, to measure the cost of the latter.
 #include "kernel.h"
 #include "seen.h"
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// Finds TCP in a packet: Ethernet, at most one VLAN tag, IPv4 without fragments or IPv6 without extension
-// headers. Everything else is somebody else's.
+// Finds TCP in a packet: Ethernet, at most one VLAN tag, IPv4 without fragments or IPv6 without extension headers. All
+// other packets are left to others.
 #ifndef TAILWATER_PACKET_H
 #define TAILWATER_PACKET_H
 
 #include <stdint.h>
 
-// What most packets are, and what few are: the way of most lies together, so that less of a program is fetched for them.
+// For conditions that hold for most packets: their code is kept together, so that less of a program is fetched for
+// them.
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define RARE(condition) __builtin_expect(!!(condition), 0)
 
-// Why a packet passes as it is; the order is that of the counters.
+// The reasons why a packet passes unchanged; the order is that of the counters.
 enum reason {
     PASS_LEASE,       // nobody has renewed the lease
     PASS_SHORT,       // a header is cut off
@@ -34,27 +35,26 @@ enum reason {
 // Bits of the byte with TCP's flags (RFC 9293 3.1).
 enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_ACK = 16 };
 
-// The way of a segment as it lies in headers: its ports, that of the sender first, and likewise its addresses, of
-// IPv4 in the first two words and of IPv6 in all.
+// The direction of a segment, as in headers: its ports, that of the sender first, and likewise its addresses. IPv4 uses
+// the first two words, IPv6 all.
 struct way {
     uint32_t ports, addresses[8];
 };
 
-// What tells ways of IPv4 apart: the beginning of `struct way`.
+// The key for directions of IPv4: the beginning of `struct way`.
 struct way4 {
     uint32_t ports, addresses[2];
 };
 
-// What is known of a TCP segment. Offsets count from the first byte of the frame.
+// The fields of a TCP segment. Offsets count from the first byte of the frame.
 struct segment {
     struct way way;
     uint32_t tcp, options, end_of_options;
-    // The number of its first byte, and the one that it acknowledges, whether or not its flags say so.
+    // Its sequence and acknowledgement numbers, whether or not its flags declare them valid.
     uint32_t seq, ack;
     uint16_t window;
     uint8_t flags;
-    // 1: no options, or timestamps and SACK blocks alone as most stacks write them, so that there is nothing to look
-    // for.
+    // 1: no options, or timestamps and SACK blocks alone in the usual layout, so there is nothing to look for.
     uint8_t plain;
     // 1: the addresses are those of IPv6.
     uint32_t is_v6;
@@ -70,25 +70,25 @@ typedef uint32_t __attribute__((may_alias)) four;
     if ((const uint8_t *)data + (bytes) > (const uint8_t *)data_end) return PASS_SHORT
 
 enum { ETHERNET = 14, TAG = 4, IPV4 = 20, IPV6 = 40, TCP = 20, TIMESTAMPS = 12 };
-// The longest ones, options of TCP among them.
+// The longest headers, including options of TCP.
 enum { HEADERS = ETHERNET + TAG + IPV6 + TCP + 40 };
 
-// Whether a header of IPv6 of this kind has another one behind it (IANA's list of extension headers, without ESP,
+// Whether a header of IPv6 of this kind is followed by another one (IANA's list of extension headers, without ESP,
 // which hides what follows).
 static inline __attribute__((always_inline)) int is_extension(uint8_t kind) {
     return kind == 0 || kind == 43 || kind == 44 || kind == 51 || kind == 60 || kind == 135 ||
            kind == 139 || kind == 140;
 }
 
-// Whether a header of TCP of `length` bytes has no options but timestamps and SACK blocks behind one another, padded
-// in front (RFC 7323 A, RFC 2018 3).
+// Whether the options after a header of TCP of `length` bytes are none but timestamps and SACK blocks, in this order
+// and padded in front (RFC 7323 A, RFC 2018 3).
 static inline __attribute__((always_inline)) uint8_t is_plain(const void *data,
                                                               const void *data_end,
                                                               uint32_t length) {
     uint32_t rest = length - TCP;
     data = (const uint8_t *)data + TCP;
     if (rest == 0) return 1;
-    // The header is whole, which a verifier does not see.
+    // The header is whole, but the verifier cannot see that.
     if (rest >= TIMESTAMPS && (const uint8_t *)data + TIMESTAMPS <= (const uint8_t *)data_end &&
         TWO(0) == 0x0101 && TWO(2) == 0x080a) {
         data = (const uint8_t *)data + TIMESTAMPS;
@@ -99,8 +99,8 @@ static inline __attribute__((always_inline)) uint8_t is_plain(const void *data,
     return TWO(0) == 0x0101 && BYTE(2) == 5 && BYTE(3) + 2u == rest;
 }
 
-// The headers of a frame, and where TCP begins; `plain` is not looked for. Returns REASONS if it is TCP whose header is
-// whole, or why not.
+// Parses the headers of a frame up to TCP, without `plain`. Returns REASONS if it is TCP whose header is whole, or why
+// not.
 static inline __attribute__((always_inline)) enum reason parse_headers(const void *data,
                                                                        const void *data_end,
                                                                        struct segment *segment) {
@@ -117,7 +117,7 @@ static inline __attribute__((always_inline)) enum reason parse_headers(const voi
     data = (const uint8_t *)data + network;
     if (LIKELY(type == 0x0800)) {
         NEED(IPV4);
-        // A length of 20 bytes is that of nearly every packet; options of IPv4 are not looked behind.
+        // Nearly every packet has a header of 20 bytes; packets with options of IPv4 are not parsed further.
         if (BYTE(0) != 0x45) return PASS_EXTENSION;
         // A fragment has an offset, or others follow it.
         if (TWO(6) & 0x3fff) return PASS_FRAGMENT;
@@ -165,20 +165,20 @@ static inline __attribute__((always_inline)) enum reason parse(const void *data,
 
 enum { NO_SCALE = 0xff, MOST_OPTIONS = 40, MAX_SCALE = 14 };
 
-// The options of a segment, and what they say.
+// The options of a segment, and their contents.
 struct options {
     uint8_t bytes[MOST_OPTIONS];
-    // How many there are, and where the next one begins.
+    // Their length, and the offset of the next one.
     uint32_t length, at;
     // The shift of windows; `NO_SCALE` without the option.
     uint8_t scale;
     // 1: MD5, AO or MPTCP.
     uint8_t foreign;
-    // 1: one is cut off, or makes no sense.
+    // 1: an option is cut off, or makes no sense.
     uint8_t broken;
 };
 
-// Looks at the next option. Returns 1 behind the last one. `MOST_OPTIONS` steps are enough.
+// Reads the next option. Returns 1 after the last one. `MOST_OPTIONS` steps are enough.
 static inline long next_option(uint32_t step, struct options *options) {
     uint32_t at = options->at, length;
     uint8_t kind;
@@ -196,7 +196,7 @@ static inline long next_option(uint32_t step, struct options *options) {
     if (length < 2 || at + length > options->length) return 1;
     if (kind == 3) {
         if (length != 3 || at + 2 >= MOST_OPTIONS) return 1;
-        // RFC 7323 2.3: a larger one counts as 14.
+        // RFC 7323 2.3: a larger scale counts as 14.
         options->scale = options->bytes[at + 2];
         if (options->scale > MAX_SCALE) options->scale = MAX_SCALE;
     }

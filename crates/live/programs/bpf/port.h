@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// What every program at a switch port does beside its law: the lease, the counters, the connections whose
+// The common parts of all programs at a switch port, apart from the law: the lease, the counters, the connections whose
 // scales were seen, and the change of a window.
 #ifndef TAILWATER_PORT_H
 #define TAILWATER_PORT_H
@@ -9,9 +9,9 @@
 #include "packet.h"
 #include "setup.h"
 
-// Above zero in the first place: until when the program acts, in ns since the start of the machine without sleep.
-// Whoever loaded it renews this, or it lets everything pass: a dead man's switch. Of all clocks this one alone has a
-// coarse face, which costs a fifth and is exact to some ms.
+// If the first value is above zero, the program acts until then, in ns since the start of the machine without sleep.
+// The loader renews this; otherwise the program lets everything pass: a dead man's switch. This is the only clock with
+// a coarse variant, which costs a fifth and is exact to some ms.
 struct {
     UINT(type, BPF_MAP_TYPE_ARRAY);
     UINT(max_entries, 1);
@@ -19,7 +19,7 @@ struct {
     TYPE(value, uint64_t);
 } lease SEC(".maps");
 
-// How many packets, by `enum reason`.
+// The number of packets, by `enum reason`.
 struct {
     UINT(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     UINT(max_entries, REASONS);
@@ -29,25 +29,25 @@ struct {
 
 // One direction of a connection.
 struct flow {
-    // What its SYN offered, `NO_SCALE` if nothing.
+    // The scale that its SYN offered, `NO_SCALE` if none.
     uint8_t offered;
-    // By how much its windows are shifted, once both SYNs were seen.
+    // The scale of its windows, once both SYNs were seen.
     uint8_t scale;
-    // 1: they were.
+    // 1: both SYNs were seen.
     uint8_t known;
     // 1: MD5, AO or MPTCP.
     uint8_t foreign;
     // 1: `edge` is known: the furthest sequence number that an ACK granted, where the loader asks for it.
     uint8_t has_edge;
     uint32_t edge;
-    // Of the connection, where calls are written down.
+    // The number of the connection, if calls are recorded.
     uint32_t number;
-    // Of the connection whose ACKs go this way, where the law counts connections.
+    // Used for the connection whose ACKs go in this direction, if the law counts connections.
     struct idle_flow life;
 };
 
-// Directions whose SYNs were seen, of IPv4 and of IPv6. The one that was quiet for longest is forgotten first. Keys
-// are as short as they can be: hashing them is most of what an ACK costs.
+// Directions whose SYNs were seen, of IPv4 and of IPv6. The one that was quiet for longest is evicted first. Keys are
+// as short as possible: hashing them is most of the cost of an ACK.
 struct {
     UINT(type, BPF_MAP_TYPE_LRU_HASH);
     UINT(max_entries, 65536);
@@ -63,7 +63,7 @@ struct {
 } flows6 SEC(".maps");
 
 static const uint32_t FIRST = 0;
-// Of all sequence numbers.
+// Half of all sequence numbers.
 #define HALF (1U << 31)
 
 INLINE int count(uint32_t reason) {
@@ -82,7 +82,7 @@ INLINE int has_lease(uint64_t now) {
 INLINE enum reason find_segment(struct __sk_buff *skb, struct segment *segment) {
     enum reason reason = parse((void *)(uint64_t)skb->data, (void *)(uint64_t)skb->data_end, segment);
     if (reason != PASS_SHORT) return reason;
-    // The rest may lie in pages behind what is readable.
+    // The rest may be in pages that are not yet readable.
     if (bpf_skb_pull_data(skb, skb->len < HEADERS ? skb->len : HEADERS)) return PASS_SHORT;
     return parse((void *)(uint64_t)skb->data, (void *)(uint64_t)skb->data_end, segment);
 }
@@ -101,7 +101,7 @@ INLINE int read_options(struct __sk_buff *skb, const struct segment *segment,
     return !options->broken;
 }
 
-// What is known of the way of a segment, or of the way back.
+// The entry for the direction of a segment, or for the opposite direction.
 INLINE struct flow *find_flow(const struct segment *segment, const struct way *way) {
     if (segment->is_v6) return bpf_map_lookup_elem(&flows6, way);
     return bpf_map_lookup_elem(&flows, way);
@@ -119,7 +119,7 @@ INLINE struct way way_back(const struct segment *segment) {
     return back;
 }
 
-// A SYN tells the scale of its sender's windows, if the other one agrees (RFC 7323 2.2).
+// A SYN offers the scale of its sender's windows, which holds if the other side agrees (RFC 7323 2.2).
 INLINE void learn(struct __sk_buff *skb, const struct segment *segment) {
     struct options options;
     struct flow own = {.offered = NO_SCALE};
@@ -162,8 +162,9 @@ INLINE enum reason concerns(struct __sk_buff *skb, const struct segment *segment
     return options.foreign ? PASS_OPTIONS : REASONS;
 }
 
-// The window for an ACK that may get `window`: a larger one if the right edge of its connection would move back
-// (RFC 9293 3.8.6), though never more than it carries. Sequence numbers wrap: less than half of them lies ahead.
+// The window for an ACK that may get `window`. It is larger if the right edge of its connection would otherwise move
+// back (RFC 9293 3.8.6), though never more than the ACK carries. Sequence numbers wrap: a number is ahead if it is less
+// than half of them away.
 INLINE uint16_t keep_edge(const struct segment *segment, struct flow *flow, uint16_t window) {
     uint8_t scale = segment->flags & TCP_SYN ? 0 : flow->scale & 15;
     uint32_t ack = segment->ack, ahead = flow->edge - ack, units, edge;
@@ -179,13 +180,13 @@ INLINE uint16_t keep_edge(const struct segment *segment, struct flow *flow, uint
     return window;
 }
 
-// Lets an ACK pass as it is, whose edge counts all the same.
+// Lets an ACK pass unchanged. Its edge counts nevertheless.
 INLINE int pass(const struct segment *segment, struct flow *flow, enum reason reason) {
     if (setup.no_retract && flow) keep_edge(segment, flow, segment->window);
     return count(reason);
 }
 
-// Puts `window` into the segment, never a larger one than it carries, and never none. Returns what became of it.
+// Puts `window` into the segment, but never a larger one than it carries, and never zero. Returns what it did.
 INLINE enum reason rewrite(struct __sk_buff *skb, const struct segment *segment, uint16_t window) {
     uint16_t before = big16(segment->window), after = big16(window);
     if (window == 0 || window >= segment->window) return PASS_LAW;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// The mean of a queue over time, without a law. Between two packets that join it a queue falls about evenly, so
-// that its mean there is that of what the first one left behind and what the second one finds.
+// The mean of a queue over time, without a law. Between two packets that join it, a queue falls about evenly. So its
+// mean in between is that of the lengths after the first packet and before the second one.
 #include "port.h"
 
 struct queue_port {
     struct bpf_spin_lock lock;
-    // What waited behind the last packet that joined.
+    // The length of the queue after the last packet that joined.
     uint32_t last_bytes;
     uint64_t last_ns;
-    // Over this time; twice the sum of bytes times ns.
+    // The time that is covered; twice the sum of bytes times ns.
     uint64_t time_ns, area;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// Every length of the queue of a device, and for how long: what an observer is compared with in tests, at a cost that no
-// observer should have. The lock of the queue is held by whoever calls these programs.
+// Every length of the queue of a device, and for how long it had that length. Tests compare observers with it. Its cost
+// would be too high for an observer. The callers of these programs hold the lock of the queue.
 #include "kernel.h"
 
 // What the loader fills in: the number of the device, and that of its network namespace.
@@ -27,7 +27,7 @@ struct netdev_queue {
 
 enum { BINS = 65 };
 
-// Since when the queue has this length; for how long it had each, in KiB; and the sum of bytes times ns.
+// The time when the queue got this length; how long it had each length, in KiB; and the sum of bytes times ns.
 struct {
     uint64_t since, length, area, ns[BINS];
 } steps;
@@ -47,7 +47,7 @@ INLINE void step(struct Qdisc *queue, struct netdev_queue *of) {
     steps.length = queue->qstats.backlog;
 }
 
-// Arguments are the queue, and what it is in front of.
+// Arguments are the queue, and the device's transmit queue behind it.
 SEC("tp_btf/qdisc_enqueue")
 int joins(uint64_t *arguments) {
     step((void *)arguments[0], (void *)arguments[1]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// Each call of a law, in the order of the calls: its arguments, and what became of the packet. User space calls the law
-// with the same arguments once more. Only where the loader asks for it; else a verifier leaves all of this out.
+// Records each call of a law, in the order of the calls: its arguments, and the decision about the packet. User space
+// then repeats the calls with the same arguments. This is done only if the loader asks for it; otherwise the verifier
+// removes all of it.
 #ifndef TAILWATER_RECORD_H
 #define TAILWATER_RECORD_H
 
@@ -11,17 +12,17 @@ enum call_kind { DATA = 1, ACKNOWLEDGEMENT, SAMPLES, FLOW, LEVEL, IDLE, CAPABLE 
 
 // The same struct as in `laws/src/replay.rs`.
 struct call {
-    // By the clock of the lease.
+    // The time by the clock of the lease.
     uint64_t now;
-    // From zero on. Processors write calls down in nearly this order.
+    // Counts from zero. Processors write calls in nearly this order.
     uint32_t number;
-    // What waits, and how large a packet of data is.
+    // The length of the queue, and the size of a packet of data.
     uint32_t backlog, size;
     // RWNDQ: how many samples are taken, or flows are idle, and whether a flow begins or ends.
     uint32_t samples, flow_case;
-    // The number of the connection, from one on, in the order in which the law saw them.
+    // The number of the connection, from one on, in the order in which the law first saw them.
     uint32_t connection;
-    // The window of the packet, and the one that the law returns; of marks 1 if it marks packets that may carry one.
+    // The window of the packet, and the one that the law returns. For marks, 1 if it marks packets that may carry one.
     uint16_t advertised, window;
     // `verdict` is an `enum reason`.
     uint8_t flags, scale, kind, verdict;
@@ -43,7 +44,7 @@ INLINE uint32_t next_call_of_many(void) {
     return setup.records ? __sync_fetch_and_add(&calls_made, 1) : 0;
 }
 
-// A call that needs no lock needs one for its number.
+// A call that otherwise needs no lock needs one for its number.
 INLINE void lock_to_record(struct bpf_spin_lock *lock) {
     if (setup.records) bpf_spin_lock(lock);
 }
@@ -52,14 +53,14 @@ INLINE void unlock_to_record(struct bpf_spin_lock *lock) {
     if (setup.records) bpf_spin_unlock(lock);
 }
 
-// The number of a connection, which is kept where it has none yet.
+// The number of a connection. If it has none yet, it gets one.
 INLINE uint32_t number_of(uint32_t *kept) {
     if (!setup.records) return 0;
     if (!*kept) *kept = __sync_fetch_and_add(&connections_seen, 1) + 1;
     return *kept;
 }
 
-// A call for which the ring has no room lacks in the order of the numbers.
+// If the ring has no room for a call, its number is missing in the sequence.
 APART void write_down(const struct call *call) {
     bpf_ringbuf_output(&calls, call, sizeof *call, NO_WAKEUP);
 }

@@ -6,14 +6,14 @@
 
 #include "rwndq.h"
 
-// Timers of a kernel come late by as much as an interval is long, so what has passed since the last packet is
-// made up for with the next ones: MOST_SAMPLES with each, which a kernel can verify, and after a pause MOST_BEHIND
-// altogether. By then the queue is empty anyway.
+// Timers of a kernel come late by as much as an interval. So the intervals since the last packet are sampled with the
+// next ones: MOST_SAMPLES with each, which a kernel can verify, and after a pause MOST_BEHIND altogether. By then the
+// queue is empty anyway.
 enum { MOST_SAMPLES = 8, MOST_BEHIND = 200 };
 
 struct rwndq_port {
     struct bpf_spin_lock lock;
-    // T, and the end of the last one that was sampled.
+    // T, and the end of the last interval that was sampled.
     uint64_t interval_ns, sampled_ns;
     struct rwndq_params params;
     struct rwndq_state state;
@@ -28,8 +28,8 @@ struct {
     TYPE(value, struct rwndq_port);
 } port SEC(".maps");
 
-// Takes the samples that are due, as data leave: ACKs then need no exact clock, which was a fifth of their cost. Most
-// packets find none due, and need no lock to see that.
+// Takes the samples that are due, when data leaves. ACKs then need no exact clock, which was a fifth of their cost. For
+// most packets none is due, and that needs no lock.
 INLINE void sample(struct rwndq_port *rwndq, uint64_t now, struct __sk_buff *skb) {
     uint64_t interval = rwndq->interval_ns, samples = 0;
     uint32_t backlog, call;
@@ -54,14 +54,14 @@ INLINE void sample(struct rwndq_port *rwndq, uint64_t now, struct __sk_buff *skb
     RECORD(.kind = SAMPLES, .number = call, .now = now, .backlog = backlog, .samples = samples);
 }
 
-// What passed before the first flow does not count; samples are taken at multiples of T. The caller holds the lock.
+// Time before the first flow does not count; samples are taken at multiples of T. The caller holds the lock.
 INLINE void open_flow(struct rwndq_port *rwndq, uint64_t now) {
     if (rwndq->state.flows == 0 && rwndq->interval_ns)
         rwndq->sampled_ns = now - now % rwndq->interval_ns;
     rwndq_on_flow(&rwndq->params, &rwndq->state, RWNDQ_OPENS);
 }
 
-// Lets the connections go that have become idle. Most packets find no epoch that has ended, and need no lock.
+// Removes the connections that have become idle. For most packets no epoch has ended, and that needs no lock.
 INLINE void let_idle_go(struct rwndq_port *rwndq, uint64_t now) {
     const struct idle_params *params = &rwndq->idle_params;
     struct idle_state *state = &rwndq->idle_state;
@@ -79,7 +79,7 @@ INLINE void let_idle_go(struct rwndq_port *rwndq, uint64_t now) {
     RECORD(.kind = IDLE, .number = call, .now = now, .samples = idle);
 }
 
-// Data of a connection were acknowledged: one that was idle counts again.
+// Data of a connection was acknowledged: if it was idle, it counts again.
 INLINE void note_life(struct rwndq_port *rwndq, struct flow *flow, uint32_t ack) {
     uint32_t call, counts;
     uint64_t now;
@@ -93,7 +93,7 @@ INLINE void note_life(struct rwndq_port *rwndq, struct flow *flow, uint32_t ack)
     RECORD(.kind = FLOW, .number = call, .now = now, .flow_case = counts ? RWNDQ_OPENS : 0);
 }
 
-// A connection opens or closes. It counts once, whatever is repeated, and only if it is known.
+// A connection opens or closes. It counts once, even if packets are repeated, and only if it is known.
 INLINE void count_flow(struct rwndq_port *rwndq, struct flow *flow, uint32_t what, uint32_t ack) {
     uint32_t call, changes, opens = what == RWNDQ_OPENS;
     uint64_t now;
@@ -120,12 +120,12 @@ int egress(struct __sk_buff *skb) {
     uint64_t now = bpf_ktime_get_ns();
     uint32_t size, call;
     if (!rwndq || !has_lease(now)) return count(PASS_LEASE);
-    // Before the packet is looked at: a verifier follows this step once, and not for each kind of packet.
+    // Before the packet is examined: a verifier then follows this step once, and not for each kind of packet.
     sample(rwndq, now, skb);
     if (find_segment(skb, &segment) != REASONS) return TCX_NEXT;
     // A train of segments leaves as packets of this size.
     size = skb->gso_size ? segment.end_of_options + skb->gso_size : skb->len;
-    // Most packets are no larger than the largest one so far, and need no lock to see that.
+    // Most packets are no larger than the largest one so far, and that needs no lock.
     if (setup.records || size > rwndq->state.max_size_bytes) {
         bpf_spin_lock(&rwndq->lock);
         rwndq_on_packet(&rwndq->state, size);
@@ -149,7 +149,7 @@ int ingress(struct __sk_buff *skb) {
     uint8_t scale;
     enum reason reason;
     if (!rwndq || !has_lease(now)) return count(PASS_LEASE);
-    // Before the packet is looked at, as above.
+    // Before the packet is examined, as above.
     let_idle_go(rwndq, now);
     reason = find_segment(skb, &segment);
     if (reason != REASONS) return count(reason);
@@ -159,7 +159,7 @@ int ingress(struct __sk_buff *skb) {
     if (what == RWNDQ_ACKNOWLEDGES && flow) note_life(rwndq, flow, segment.ack);
     if (what == RWNDQ_OPENS || what == RWNDQ_CLOSES)
         count_flow(rwndq, flow, what, segment.ack);
-    // Windows of SYN-ACKs are never scaled, and are left as they are.
+    // Windows of SYN-ACKs are never scaled, and are not changed.
     reason = segment.flags & TCP_SYN ? PASS_FLAGS : concerns(skb, &segment, flow);
     if (reason != REASONS || !flow) return pass(&segment, flow, reason);
     scale = flow->scale;

@@ -1,42 +1,43 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// What an observer tells its user: the same structs as in `src/observer/seen.rs`.
+// The reports of an observer to user space: the same structs as in `src/observer/seen.rs`.
 #ifndef TAILWATER_SEEN_H
 #define TAILWATER_SEEN_H
 
 #include "packet.h"
 
-// One direction of a connection with data: those that went together, and what became of them. Times are ns by the
-// clock of leases.
+// One transfer on one direction of a connection: data that was sent together, and its fate. Times are ns by the clock
+// of leases.
 struct transfer {
-    // The SYN, or the first byte behind a pause; and the last byte, or the end of the handshake before there is one.
+    // The time of the SYN, or of the first byte after a pause; and of the last byte, or of the end of the handshake
+    // before there is one.
     uint64_t first_ns, last_ns;
     // Bytes that were new.
     uint64_t bytes;
     // Segments with data.
     uint32_t segments;
-    // What waits in the queue of the device when the last byte joins it, in bytes, with the packet of that byte.
+    // Bytes in the queue of the device when the last byte joins it, including the packet of that byte.
     uint32_t queued;
     // Bytes before the first one was acknowledged: the sender's first window, or less.
     uint32_t first_bytes;
     // 1: it began with a SYN; 1: it ended with a FIN or RST; 1: this machine's TCP sends it; 0: it leaves by the
     // device, 1: it comes in.
     uint8_t from_syn, closed, is_own, side;
-    // In silence before timeouts.
+    // Silence before timeouts.
     uint64_t waited_ns;
-    // Segments with nothing new.
+    // Segments without new data.
     uint32_t repeats;
-    // Repeats behind a silence: timeouts, as far as a box between the hosts can tell.
+    // Repeats after a silence: timeouts, as far as a box between the hosts can tell.
     uint32_t late_repeats;
-    // What the kernel's TCP tells, where the sender is one of this machine: timeouts, retransmissions in fast
-    // recovery, and others, which are probes.
+    // Counts of the kernel's TCP, if the sender is this machine: timeouts, retransmissions in fast recovery, and
+    // others, which are probes.
     uint32_t timeouts, fast, probes;
-    // What the queue of the device dropped.
+    // Packets that the queue of the device dropped.
     uint32_t drops;
     // When the SYN or SYN-ACK passed; zero without one.
     uint64_t opened_ns;
 };
 
-// A transfer that another one followed on its connection.
+// A transfer that is over because another one follows on its connection.
 struct told_transfer {
     uint32_t kind, is_v6;
     struct way way;
@@ -51,11 +52,11 @@ struct told_event {
     // INCAST: the flows with data to this receiver within a ms.
     uint32_t degree;
     uint64_t now;
-    // TIMEOUT: when its transfer began.
+    // TIMEOUT: the start of its transfer.
     uint64_t first_ns;
 };
 
-// What the kernel's TCP knows of a connection.
+// The kernel's TCP state of a connection.
 struct told_socket {
     uint32_t kind, is_v6;
     struct way way;
@@ -63,9 +64,9 @@ struct told_socket {
     // `min_rto` in ticks.
     uint32_t srtt_us, min_rtt_us, cwnd, min_rto, delivered_ce;
     uint8_t control[16];
-    // Segments that its sender sent again so far, and those of them that had arrived already, as D-SACKs tell.
+    // Segments that its sender retransmitted so far, and those of them that had arrived already, according to D-SACKs.
     uint32_t retransmitted;
-    // Two clocks at the same time, which tell how long a tick is.
+    // Two clocks at the same time, which show how long a tick is.
     uint64_t jiffies, now;
     // 1: the connection is over.
     uint32_t needless, is_over;
@@ -76,34 +77,36 @@ enum told_kind { TRANSFER = 1, INCAST, DROP, TIMEOUT, LATE, SOCKET };
 // Bins of histograms.
 enum { QUEUE_BINS = 65, DEGREES = 1025 };
 
-// Totals of one way through the device. Every packet changes the first line of the cache, few the second one; processors
-// that work on different ways share neither.
+// Totals of one direction through the device. Every packet changes the first cache line, few change the second one.
+// Processors that work on different directions share neither.
 struct way_totals {
     uint64_t packets, bytes;
-    // The short window of the moment: when it began, and its bytes.
+    // The current short window: its start, and its bytes.
     uint64_t burst_ns, burst_bytes;
-    // The window of some ms of the moment, and its bytes, behind the queue if there is one.
+    // The current window of some ms, and its bytes, after the queue if there is one.
     uint64_t peak_window, peak_now;
-    // Such a window, and packets in it.
+    // The current window of some ms, and the packets examined in it.
     uint64_t looked_window, looked;
     // Runs of short windows whose bytes exceed half the rate, and whether the window before this one was a burst.
     uint64_t bursts, was_burst;
-    // The most bytes in a window of some ms; and packets that were not looked at because their window had too many.
+    // The most bytes in a window of some ms; and packets that were not examined because their window had too many.
     uint64_t peak_bytes, skipped;
 } __attribute__((aligned(64)));
 
 // Totals of the device.
 struct device_totals {
-    // The one that leaves, and the one that comes in.
+    // Outgoing, then incoming.
     struct way_totals ways[2];
-    // What waits behind the last packet, and since when; sum of bytes times ns; the longest that a packet found.
+    // The length of the queue after the last packet, and since when; the sum of bytes times ns; the longest queue that
+    // a packet met.
     uint64_t queue_last, queue_since, queue_area, queue_most;
-    // By the queue's length in bytes, shifted by `setup.queue_shift`: for how long, and the last one for all above.
+    // By the queue's length in bytes, shifted by `setup.queue_shift`: how long it had that length. The last one is for
+    // all above.
     uint64_t queue_ns[QUEUE_BINS];
     uint64_t syn_repeats, syn_ack_repeats, resets;
     // The shortest handshake, and zero without one.
     uint64_t handshake_ns;
-    // Events and flows for which there was no room.
+    // Events and flows that did not fit.
     uint64_t lost_events, lost_flows;
 };
 #endif

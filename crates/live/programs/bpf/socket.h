@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// What tracepoints hand over: sockets of the kernel's TCP, and packets that are dropped.
+// The arguments of tracepoints: sockets of the kernel's TCP, and packets that are dropped.
 #ifndef TAILWATER_SOCKET_H
 #define TAILWATER_SOCKET_H
 
@@ -37,7 +37,7 @@ struct minmax {
 };
 struct tcp_sock {
     uint32_t srtt_us, snd_cwnd, mss_cache, delivered_ce;
-    // Segments that were sent again, and those that the receiver said it had already.
+    // Retransmitted segments, and those that the receiver reported to have already.
     uint32_t total_retrans, dsack_dups;
     struct minmax rtt_min;
 };
@@ -71,7 +71,7 @@ INLINE int is_queues(uint32_t reason) {
 
 INLINE int is_tcp(struct sock *sock) { return sock->sk_protocol == IPPROTO_TCP; }
 
-// The way of what a socket sends. Returns 0 if it is none of IP's.
+// The direction of what a socket sends. Returns 0 if it is neither IPv4 nor IPv6.
 INLINE int way_of(struct sock *sock, struct way *way, uint32_t *is_v6) {
     const struct sock_common *common = &sock->__sk_common;
     const struct inet_sock *inet = (const void *)sock;
@@ -80,7 +80,7 @@ INLINE int way_of(struct sock *sock, struct way *way, uint32_t *is_v6) {
     if (family != AF_INET && family != AF_INET6) return 0;
     // A socket that closes has given its number (`skc_num`) back.
     READ(port, inet->inet_sport);
-    // As they lie in a header: that of this side first.
+    // As in a header: the port of this side first.
     way->ports = (uint32_t)port | (uint32_t)common->skc_dport << 16;
     // A socket of IPv6 may speak IPv4, and then has those addresses.
     *is_v6 = family == AF_INET6 && far == 0;
@@ -94,7 +94,7 @@ INLINE int way_of(struct sock *sock, struct way *way, uint32_t *is_v6) {
     return 1;
 }
 
-// The way of a packet that is dropped, from its headers. Returns 0 if it is not TCP's.
+// The direction of a packet that is dropped, from its headers. Returns 0 if it is not TCP's.
 INLINE int read_way(struct sk_buff *skb, struct way *way, uint32_t *is_v6) {
     const unsigned char *network = skb->head + skb->network_header;
     uint8_t header[IPV6];
@@ -113,7 +113,8 @@ INLINE int read_way(struct sk_buff *skb, struct way *way, uint32_t *is_v6) {
     return bpf_probe_read_kernel(&way->ports, sizeof way->ports, network + length) == 0;
 }
 
-// Segments that were sent again, and needlessly so (RFC 2883): not more than those. None where a kernel does not count.
+// Retransmitted segments, and the needless ones among them (RFC 2883): at most as many. None where a kernel does not
+// count them.
 INLINE void read_retransmissions(struct sock *sock, uint32_t *sent, uint32_t *needless) {
     const struct tcp_sock *tcp = (const void *)sock;
     if (!HAS(tcp->total_retrans) || !HAS(tcp->dsack_dups)) return;
@@ -123,7 +124,7 @@ INLINE void read_retransmissions(struct sock *sock, uint32_t *sent, uint32_t *ne
     if (*needless > *sent) *needless = *sent;
 }
 
-// What TCP knows of a connection.
+// Reads the TCP state of a connection.
 INLINE void read_socket(struct sock *sock, struct told_socket *told) {
     const struct tcp_sock *tcp = (const void *)sock;
     const struct inet_connection_sock *inet = (const void *)sock;

@@ -8,32 +8,33 @@
 #include "packet.h"
 #include "seen.h"
 
-// A direction of a connection. What ACKs need comes first, and what only losses change comes last: a packet then needs
-// few lines of the cache.
+// A direction of a connection. Fields that ACKs need come first, and those that only losses change come last, so that a
+// packet needs few cache lines.
 struct seen {
-    // When the SYN or SYN-ACK passed, while the handshake has not ended; odd if more than one did.
+    // The time when the SYN or SYN-ACK passed, while the handshake has not ended; odd if more than one did.
     uint64_t syn_ns;
-    // The epoch in which it last told its receiver that it is there.
+    // The epoch in which it was last registered at its receiver.
     uint64_t joined;
-    // Behind the furthest byte; what its receiver has acknowledged; and what its sender acknowledges of the other way.
+    // The sequence number after the furthest byte; what its receiver has acknowledged; and what its sender acknowledges
+    // of the opposite direction.
     uint32_t end, acked, acknowledges;
     // The number of its receiver, from one on, and payload of the largest segment.
     uint32_t receiver, largest;
-    // 1: `end` is known; 1: `acked` is; 1: it had data;
-    // 1: the furthest segment is not full, as at the end of what a program had to send.
+    // 1: `end` is known; 1: `acked` is; 1: it had data; 1: the furthest segment is not full, as at the end of a
+    // program's data.
     uint8_t has_end, has_acked, has_data, is_short;
-    // As what it counts at its receiver.
+    // How it counts at its receiver.
     struct idle_flow life;
     struct transfer transfer;
-    // The state of the sender's TCP; 1: what its TCP knows was told.
+    // The state of the sender's TCP; 1: its TCP state was reported.
     uint8_t state, told;
 };
 
-// The place of a direction, by a hash of its way: three lines of the cache, of which an ACK needs the first one.
+// The place of a direction, by a hash of the direction: three cache lines, of which an ACK needs the first one.
 struct place {
-    // Held while the place is taken, and while user space clears it.
+    // Held while the place is being taken, and while user space clears it.
     struct bpf_spin_lock lock;
-    // 4 or 6, by the kind of addresses; zero: it is free.
+    // 4 or 6, by the kind of addresses; zero if it is free.
     uint32_t version;
     struct way4 way;
     struct seen seen;
@@ -41,8 +42,8 @@ struct place {
     uint32_t more[6];
 } __attribute__((aligned(64)));
 
-// Most directions are found here by one look into memory, without a call of the kernel: that was a third of what a packet
-// cost. The table need not be large: a direction whose place is taken goes into one of the maps below.
+// Most directions are found here by one memory access, without a call of the kernel: that was a third of the cost of a
+// packet. The table need not be large: a direction whose place is taken goes into one of the maps below.
 enum { TABLE_SHIFT = 13 };
 struct {
     UINT(type, BPF_MAP_TYPE_ARRAY);
@@ -68,10 +69,10 @@ struct {
 } flows6 SEC(".maps");
 
 static const struct seen NOTHING = {};
-// 2^64 over the golden ratio, which spreads what it multiplies over the high bits.
+// 2^64 divided by the golden ratio; a product with it is spread over the high bits.
 #define SPREAD 0x9e3779b97f4a7c15ULL
 
-// Where a direction belongs: the same hash as in `src/observer/table.rs`.
+// The place of a direction: the same hash as in `src/observer/table.rs`.
 INLINE uint32_t home_of(uint32_t is_v6, const struct way *way) {
     uint64_t mixed = (uint64_t)way->addresses[0] << 32 | way->addresses[1];
     if (RARE(is_v6))
@@ -90,7 +91,7 @@ INLINE uint32_t is_at(const struct place *place, uint32_t is_v6, const struct wa
     return 1;
 }
 
-// Whoever has no place in the table.
+// Finds a direction that has no place in the table.
 APART struct seen *find_far(uint32_t is_v6, const struct way *way) {
     if (is_v6) return bpf_map_lookup_elem(&flows6, way);
     return bpf_map_lookup_elem(&flows, way);
@@ -103,7 +104,7 @@ INLINE struct seen *find_seen(uint32_t is_v6, const struct way *way) {
     return find_far(is_v6, way);
 }
 
-// A direction begins that was not found. Returns nothing if there is no room.
+// Adds a direction that was not found. Returns nothing if there is no room.
 APART struct seen *put_seen(uint32_t is_v6, const struct way *way, uint32_t side, uint64_t now) {
     uint32_t home = home_of(is_v6, way), is_free;
     struct place *place = bpf_map_lookup_elem(&table, &home);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// Every law for one vector of arguments, so that a test compares what a kernel makes of the text with what
-// a program of the user's makes of it.
+// Every law for one vector of arguments, so that a test can compare the results of the same text in the kernel and in a
+// program of user space.
 #include "kernel.h"
 
 #include "hscc.h"
 #include "idle.h"
 #include "rwndq.h"
 
-// Inputs, and what the laws make of them in their place.
+// Inputs, which the laws replace by their results.
 struct vector {
     struct hscc_params hscc_params;
     struct hscc_state hscc_state;

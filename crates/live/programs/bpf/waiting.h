@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// What passes a device that is watched, and what waits in its queue, whoever sends it.
+// Measures what passes a watched device, and what waits in its queue, regardless of the sender.
 #ifndef TAILWATER_WAITING_H
 #define TAILWATER_WAITING_H
 
@@ -9,15 +9,16 @@
 
 // What the loader fills in.
 const volatile struct {
-    // Of bins of the queue, in powers of two bytes.
+    // The size of the queue's bins, as a power of two bytes.
     uint32_t queue_shift;
-    // From how many flows at once on a ms is told.
+    // The least number of flows at the same time for which a ms is reported.
     uint32_t degree;
-    // 1: the queue can be read; and how long a byte takes out of it, in ns shifted by `BYTE_SHIFT`, zero if nobody knows.
+    // 1: the queue can be read; and how long a byte takes to leave it, in ns shifted by `BYTE_SHIFT`, zero if unknown.
     uint32_t has_queue, byte_ns;
-    // More bytes than these in a window of this length are a burst; zero: nothing is.
+    // More bytes than this in a window of this length are a burst; zero: there are no bursts.
     uint64_t burst_bytes, burst_ns;
-    // This many packets each way are looked at in a window of some ms, so that the programs cost no more than that.
+    // At most this many packets in each direction are examined in a window of some ms, which limits the cost of the
+    // programs.
     uint64_t most_packets;
 } setup SEC(".rodata.setup");
 
@@ -41,7 +42,7 @@ INLINE void find_burst(struct way_totals *way, uint32_t bytes, uint64_t now) {
     if (RARE(now - way->burst_ns >= setup.burst_ns)) {
         begin = now - now % (setup.burst_ns ?: 1);
         is_burst = way->burst_bytes > setup.burst_bytes;
-        // A run begins with a window behind one that is none.
+        // A run begins with a burst after a window that is none.
         if (is_burst && !way->was_burst) way->bursts += 1;
         way->was_burst = is_burst && way->burst_ns + setup.burst_ns == begin;
         way->burst_ns = begin;
@@ -50,7 +51,7 @@ INLINE void find_burst(struct way_totals *way, uint32_t bytes, uint64_t now) {
     way->burst_bytes += bytes;
 }
 
-// What left a queue evenly from one time to another, for the rate of the link.
+// Bytes that left a queue evenly from one time to another, for the rate of the link.
 INLINE void weigh_evenly(struct way_totals *way, uint64_t bytes, uint64_t from, uint64_t until) {
     uint64_t border = until >> PEAK_SHIFT << PEAK_SHIFT, early = 0;
     if (RARE(from < border)) {
@@ -60,7 +61,7 @@ INLINE void weigh_evenly(struct way_totals *way, uint64_t bytes, uint64_t from, 
     weigh(way, bytes - early, until);
 }
 
-// The same for bins that differ.
+// The same for different bins.
 APART void add_bins(struct device_totals *all, uint64_t first, uint64_t last, uint64_t time) {
     time /= last - first + 1;
 #pragma clang loop unroll(disable)
@@ -68,7 +69,7 @@ APART void add_bins(struct device_totals *all, uint64_t first, uint64_t last, ui
         if (bin >= first && bin <= last) all->queue_ns[bin] += time;
 }
 
-// For how long the queue had lengths between these two.
+// Adds the time for which the queue had lengths between these two.
 INLINE void add_queue(struct device_totals *all, uint64_t from, uint64_t to, uint64_t time) {
     uint64_t first = to >> (setup.queue_shift & 31), last = from >> (setup.queue_shift & 31);
     all->queue_area += time * (from + to) / 2;
@@ -82,7 +83,7 @@ INLINE void add_queue(struct device_totals *all, uint64_t from, uint64_t to, uin
 INLINE void measure_queue(struct device_totals *all, struct __sk_buff *skb, uint64_t now) {
     uint64_t found = backlog_of(skb), since = all->queue_since, from = all->queue_last, passed, busy;
     all->queue_since = now;
-    // What finds nobody is sent at once, as far as the next packet sees.
+    // A packet that meets an empty queue is sent at once, as far as the next packet sees.
     all->queue_last = found ? found + skb->wire_len : 0;
     if (!since || now < since) return;
     if (found > all->queue_most) all->queue_most = found;
@@ -95,7 +96,7 @@ INLINE void measure_queue(struct device_totals *all, struct __sk_buff *skb, uint
     }
     if (!found) {
         busy = from * setup.byte_ns >> BYTE_SHIFT;
-        // Where nobody says at what rate it falls: as in the busiest ms.
+        // If the rate of the queue is unknown: that of the busiest ms.
         if (!setup.byte_ns) busy = (from << PEAK_SHIFT) / (all->ways[0].peak_bytes ?: 1);
         if (busy > passed) busy = passed;
         all->queue_ns[0] += passed - busy;

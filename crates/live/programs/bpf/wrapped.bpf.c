@@ -2,26 +2,26 @@
 // Programs around those of a law, for measurements and tests.
 #include LAW
 
-// The window of the frame that is measured, and where it lies behind Ethernet and IPv4.
+// The window of the frame that is measured, and its offset after Ethernet and IPv4.
 enum { FRESH = 60000, WINDOW_AT = 48 };
 
 static long (*const bpf_skb_vlan_push)(struct __sk_buff *skb, uint16_t protocol,
                                        uint16_t tag) = (void *)18;
 
-// A test run that is repeated keeps the packet, whose window is low from the second time on.
+// A repeated test run reuses the packet, whose window is low from the second time on.
 INLINE void restore_window(struct __sk_buff *skb) {
     uint16_t window = big16(FRESH);
     bpf_skb_store_bytes(skb, WINDOW_AT, &window, sizeof window, 0);
 }
 
-// What it costs to call a program.
+// The cost of calling a program.
 SEC("tcx/ingress")
 int nothing(struct __sk_buff *skb) {
     (void)skb;
     return TCX_NEXT;
 }
 
-// What it costs to give the packet its window back.
+// The cost of restoring the packet's window.
 SEC("tcx/ingress")
 int restore(struct __sk_buff *skb) {
     restore_window(skb);
@@ -35,7 +35,7 @@ __attribute__((flatten)) int restored(struct __sk_buff *skb) {
     return ingress(skb);
 }
 
-// The law, for a packet whose VLAN tag lies beside it, as a network card hands it over.
+// The law, for a packet whose VLAN tag is stored beside it, as from a network card.
 SEC("tcx/ingress")
 __attribute__((flatten)) int tagged(struct __sk_buff *skb) {
     if (bpf_skb_vlan_push(skb, big16(0x8100), 7)) return TCX_NEXT;

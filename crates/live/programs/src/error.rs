@@ -1,4 +1,4 @@
-//! Why programs do not do what they are to.
+//! Why programs cannot be used.
 
 /// Why a program cannot be loaded or used.
 #[derive(Debug, thiserror::Error)]
@@ -6,7 +6,7 @@ pub enum LoadError {
     /// The kernel refused.
     #[error("the kernel refuses to {0}: {1}")]
     Refused(&'static str, libbpf_rs::Error),
-    /// An object without a part that it must have.
+    /// The object lacks this required part.
     #[error("the program has no {0}")]
     Lacks(&'static str),
 }

@@ -1,12 +1,12 @@
 //! Programs at a port of a Linux switch, or at the device of a receiver, which run the control laws of [`laws`] in the
 //! kernel.
 //!
-//! `bpf/` has a program for each law and one for congestion marks; headers of one job each parse packets, learn
-//! the scales of windows from SYNs, and change a window with its checksum. Data leave by the port, and their ACKs
-//! come in by it: so one device has both the queue that a law looks at and the windows that it changes.
+//! `bpf/` has a program for each law and one for congestion marks. Its headers parse packets, learn window scales from
+//! SYNs, and change a window with its checksum. Data leaves by the port, and its ACKs come in by it, so one device has
+//! both the queue that a law reads and the windows that it changes.
 //!
-//! A program acts only as long as its lease is renewed. It never raises a window, never writes a window of zero,
-//! lets everything pass that it does not know, and counts why.
+//! A program acts only as long as its lease is renewed. It never raises a window and never writes a window of zero. It
+//! passes every packet that it does not understand, and counts the reasons.
 //!
 //! Without the feature `kernel` this crate is empty: the programs need clang, libelf and zlib to build.
 

@@ -1,7 +1,7 @@
-//! Hears when senders of this machine notice losses, whatever their devices.
+//! Observes when senders of this machine notice losses, on all devices.
 //!
-//! A tracepoint of the kernel's TCP is called whenever a connection enters a state of congestion control: Recovery,
-//! when ACKs tell of a loss, and Loss, once for every timer of retransmissions that expires.
+//! The kernel's TCP calls a tracepoint whenever a connection enters a state of congestion control: Recovery, when ACKs
+//! indicate a loss, and Loss, once for every retransmission timer that expires.
 
 use std::time::Duration;
 
@@ -19,18 +19,18 @@ pub struct LossEvent {
     pub at: Duration,
     /// The way of its data.
     pub way: FlowDirection,
-    /// Whether a timer told of it; else ACKs did.
+    /// True if a timer indicated the loss, false if ACKs did.
     pub by_timer: bool,
 }
 
-/// Hears of losses, until this is dropped.
+/// Observes losses until it is dropped.
 pub struct Losses {
     object: Object,
     _links: Vec<Link>,
 }
 
 impl Losses {
-    /// Begins to hear of all senders of this machine.
+    /// Begins to observe all senders of this machine.
     pub fn hear() -> Result<Self, LoadError> {
         let object = verified(opened(OBJECT)?)?;
         let refused = |error| LoadError::Refused("attach a program", error);
@@ -42,7 +42,7 @@ impl Losses {
         })
     }
 
-    /// The losses since the last call, nearly in the order of time; `None` if some found no room in the ring.
+    /// The losses since the last call, nearly in the order of time; `None` if some were lost because the ring was full.
     pub fn heard(&self) -> Result<Option<Vec<LossEvent>>, LoadError> {
         let heard = RingReader::at(&self.map("ring")?, LossEvent::read)?.heard()?;
         let untold = self.map("untold")?.lookup(&[0; 4], MapFlags::ANY);
@@ -92,7 +92,7 @@ mod tests {
         let mut bytes = [0; 56];
         bytes[..8].copy_from_slice(&1_500_u64.to_ne_bytes());
         bytes[8..12].copy_from_slice(&3_u32.to_ne_bytes());
-        // Ports and addresses as they lie in headers.
+        // Ports and addresses in network byte order, as in headers.
         bytes[16..20].copy_from_slice(&[0x1b, 0x58, 0, 80]);
         bytes[20..28].copy_from_slice(&[10, 88, 0, 1, 10, 88, 0, 2]);
         let noticed = LossEvent::read(&bytes).unwrap();

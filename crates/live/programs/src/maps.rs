@@ -1,4 +1,4 @@
-//! What a law in the kernel is told and tells, through its maps.
+//! Communication with a law in the kernel, through its maps.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -10,20 +10,20 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::error::LoadError;
 use crate::reason::Reason;
 
-/// The maps of a law in the kernel, whoever loaded it.
+/// The maps of a law in the kernel; another process may have loaded it.
 #[derive(Debug)]
 pub struct Maps {
     port: MapHandle,
     lease: MapHandle,
     counters: MapHandle,
-    /// The state of a receiver, where the law has one.
+    /// The state of a receiver, if the law has one.
     receiver: Option<MapHandle>,
-    /// Of IPv4 and of IPv6. Programs that look at no connection have none.
+    /// For IPv4 and for IPv6. Programs that ignore connections have none.
     flows: Vec<MapHandle>,
 }
 
 impl Maps {
-    /// The maps among `all` that a port has.
+    /// The maps of a port, found among `all`.
     pub(crate) fn among(all: Vec<MapHandle>) -> Result<Self, LoadError> {
         let [mut port, mut lease, mut counters, mut receiver] = [const { None }; 4];
         let mut flows = Vec::new();
@@ -50,14 +50,14 @@ impl Maps {
         })
     }
 
-    /// Lets the law act for so long from now on, not counting sleep of the machine; [`Duration::MAX`] is for ever.
+    /// Lets the law act for this time from now on, not counting sleep of the machine; [`Duration::MAX`] is for ever.
     pub fn renew(&self, lease: Duration) -> Result<(), LoadError> {
         let until = now().saturating_add(lease).as_nanos();
         let until = u64::try_from(until).unwrap_or(u64::MAX);
         set(&self.lease, &until.to_ne_bytes(), MapFlags::ANY)
     }
 
-    /// For how long the law acts yet: nothing if its lease is over, [`Duration::MAX`] if it never is.
+    /// The remaining time of the lease: zero if it is over, [`Duration::MAX`] if it never ends.
     pub fn lease_left(&self) -> Result<Duration, LoadError> {
         let value = get(&self.lease, MapFlags::ANY)?;
         let until = value.first_chunk().copied().map_or(0, u64::from_ne_bytes);
@@ -67,8 +67,8 @@ impl Maps {
         })
     }
 
-    /// The law with its state as it lies in the map `port`, and behind it that of a receiver if there is one; `None` if it
-    /// is not of the kind of `like`.
+    /// The law with its state from the map `port`, followed by a receiver's state if there is one; `None` if it is not
+    /// of the kind of `like`.
     pub fn law(&self, like: &Loadable) -> Result<Option<Vec<u8>>, LoadError> {
         let mut memory = get(&self.port, locking(like))?;
         if memory.len() != like.memory.len() {
@@ -81,7 +81,7 @@ impl Maps {
         Ok(Some(memory))
     }
 
-    /// How many places of the line of a receiver are taken; zero for other laws.
+    /// The number of connections in the line of a receiver; zero for other laws.
     pub(crate) fn line(&self) -> Result<u32, LoadError> {
         let state = self.receiver.as_ref();
         let state = state.map(|receiver| get(receiver, MapFlags::ANY));
@@ -92,7 +92,7 @@ impl Maps {
         Ok(last.wrapping_sub(first))
     }
 
-    /// The same maps, opened once more.
+    /// The same maps, opened again.
     pub(crate) fn again(&self) -> Result<Self, LoadError> {
         let again = |map: &MapHandle| {
             MapHandle::try_from(map).map_err(|error| LoadError::Refused("open a map", error))
@@ -106,8 +106,8 @@ impl Maps {
         })
     }
 
-    /// Gives the law new settings while it works: it goes on from where it is. Returns whether it is of the kind
-    /// of `law`. A connection that opens or ends in the same microseconds may be counted wrongly by RWNDQ.
+    /// Changes the settings of the running law, which keeps its state. Returns whether it is of the kind of `law`.
+    /// RWNDQ may miscount a connection that opens or ends in the same microseconds.
     pub fn revise(&self, law: &Loadable) -> Result<bool, LoadError> {
         let memory = get(&self.port, locking(law))?;
         let Some(revised) = law.revised(&memory) else {
@@ -117,7 +117,7 @@ impl Maps {
         Ok(true)
     }
 
-    /// How many packets met each fate so far, on all processors.
+    /// The number of packets for each fate so far, on all processors.
     pub fn counts(&self) -> Result<Vec<(Reason, u64)>, LoadError> {
         let count = |(number, reason): (u32, Reason)| {
             let values = self
@@ -133,7 +133,7 @@ impl Maps {
         (0..).zip(Reason::ALL).map(count).collect()
     }
 
-    /// How many directions of connections are known; `None` for a law that looks at none.
+    /// The number of known directions of connections; `None` for a law that ignores connections.
     pub fn directions(&self) -> Option<usize> {
         let counts = self.flows.iter().map(|flows| flows.keys().count());
         (!self.flows.is_empty()).then(|| counts.sum())
@@ -148,19 +148,19 @@ impl Maps {
         Ok((time > 0).then(|| area as f64 / 2.0 / time as f64))
     }
 
-    /// Lets the law begin with this memory.
+    /// Initialises the law with this memory.
     pub(crate) fn begin(&self, law: &Loadable) -> Result<(), LoadError> {
         set(&self.port, &law.memory, MapFlags::ANY)
     }
 }
 
-/// Since the start of the machine without its sleep: the clock of leases.
+/// Time since the start of the machine, without its sleep: the clock of leases.
 fn now() -> Duration {
     let now = clock_gettime(ClockId::Monotonic);
     Duration::try_from(now).unwrap_or_default()
 }
 
-/// A law with a lock is read and written whole.
+/// A law with a lock is read and written as a whole.
 fn locking(law: &Loadable) -> MapFlags {
     if law.is_locked {
         MapFlags::LOCK
@@ -181,5 +181,5 @@ fn set(map: &MapHandle, value: &[u8], flags: MapFlags) -> Result<(), LoadError> 
 }
 
 const FIRST: [u8; 4] = [0; 4];
-/// Where `struct flight` lies in `struct receiver` of `bpf/grants.bpf.c`; the line is behind it.
+/// The range of `struct flight` in `struct receiver` of `bpf/grants.bpf.c`; the line follows it.
 const FLIGHT: Range<usize> = 8..104;

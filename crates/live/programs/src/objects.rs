@@ -1,4 +1,4 @@
-//! The programs that a port can have, by their names.
+//! The programs for ports, by name.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -6,34 +6,34 @@ use laws::Loadable;
 
 use crate::error::LoadError;
 
-/// The queue is measured, without a law: [`Port::mean_queue`](crate::Port::mean_queue) has the result.
+/// Measures the queue without a law: [`Port::mean_queue`](crate::Port::mean_queue) returns the result.
 pub fn queue() -> Loadable {
     Loadable::of_settings("queue", vec![0; 32])
 }
 
-/// A receiver's windows are those that user space assigns to its connections, and this many bytes until it does: see
+/// User space assigns the windows of a receiver's connections; until then a window has this many bytes: see
 /// [`Receiver`](crate::Receiver).
 pub(crate) fn assigned(first_bytes: u32) -> Loadable {
     let memory = [first_bytes, 0].map(u32::to_ne_bytes).concat();
     Loadable::of_settings("assigned", memory)
 }
 
-/// A number for the text of the program of a law: another build may have another one.
+/// A hash of a law's program text; another build may have another one.
 pub fn build(law: &Loadable) -> u64 {
     let mut hasher = DefaultHasher::new();
     named(law.object).ok().hash(&mut hasher);
     hasher.finish()
 }
 
-/// The compiled program of a law; `None` if there is none of this name.
+/// The compiled program of a law; `None` if it does not exist.
 pub fn object(law: &Loadable) -> Option<&'static [u8]> {
     named(law.object).ok()
 }
 
-/// The compiler of the programs, as it calls itself.
+/// The compiler of the programs, in its own words.
 pub const COMPILER: &str = env!("TAILWATER_CLANG");
 
-/// The program that is called so.
+/// The program with this name.
 pub(crate) fn named(name: &str) -> Result<&'static [u8], LoadError> {
     let found = AT_PORTS.iter().find(|(own, _)| *own == name);
     let (_, object) = found.ok_or(LoadError::Lacks("program of this name"))?;

@@ -1,12 +1,12 @@
-//! Watches a device: its queue, the transfers that go through it, and what becomes of them.
+//! Watches a device: its queue, the transfers that pass, and their losses.
 //!
-//! Programs at both hooks of the device follow transfers, count how many go to one receiver at once, and look at the
-//! queue when a packet is about to join it; tracepoints tell of drops, and of timeouts of senders that are of this
-//! machine. Nothing is changed.
+//! Programs at both hooks of the device follow transfers, count how many go to one receiver at once, and read the queue
+//! when a packet is about to join it. Tracepoints report drops, and timeouts of senders on this machine. Nothing is
+//! changed.
 //!
-//! A call of a program costs as much as some of what it does, and the tracepoints of queues are called for every
-//! packet of the machine, also for none. So nothing listens there: between two packets that join it a queue falls
-//! evenly, at a rate that is known.
+//! A call of a program costs about as much as some of its work, and the kernel calls the tracepoints of queues for
+//! every packet of the machine, and even without one. So these are not used: between two packets that join it, a queue
+//! falls evenly, at a known rate.
 
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,21 +34,21 @@ pub use table::neighbour;
 pub struct Watch {
     /// Width of a bin of the queue's histogram, in powers of two bytes.
     pub queue_shift: u32,
-    /// From how many flows to one receiver within a millisecond on the millisecond is told.
+    /// The number of flows to one receiver within a millisecond from which the millisecond is reported.
     pub degree: u32,
-    /// More bytes than these in a window of [`burst`](Self::burst) are a burst; zero: nothing is.
+    /// More bytes than this in a window of [`burst`](Self::burst) are a burst; zero: there are no bursts.
     pub burst_bytes: u64,
     /// Length of such a window.
     pub burst: Duration,
-    /// Number of packets per second that are looked at in each direction; the others are only counted.
+    /// Packets per second that are examined in each direction; further ones are only counted.
     pub packets_per_second: u64,
     /// Whether the device has a queue whose length can be read.
     pub has_queue: bool,
-    /// At which that queue falls, in bits per second; zero if nobody knows.
+    /// The rate at which this queue falls, in bits per second; zero if unknown.
     pub queue_bps: u64,
 }
 
-/// Programs that watch a device, until this is dropped.
+/// Programs that watch a device until this is dropped.
 pub struct Observer {
     object: Object,
     queue_bps: u64,
@@ -62,14 +62,14 @@ impl Observer {
         Self::load_as(watch, OBJECT)
     }
 
-    /// The same with the programs of another object that have the same names, for measurements.
+    /// The same with programs of the same names from another object, for measurements.
     #[doc(hidden)]
     pub fn load_as(watch: Watch, object: &[u8]) -> Result<Self, LoadError> {
         let mut open = opened(object)?;
         let mut map = open.maps_mut().find(|map| map.name() == SETUP);
         let value = map.as_mut().and_then(|map| map.initial_value_mut());
         let value = value.filter(|value| value.len() == 40);
-        // `BYTE_SHIFT`; a queue without a known rate has none.
+        // `BYTE_SHIFT`; zero for a queue with an unknown rate.
         let byte_ns = (8_000_000_000_u64 << 10).checked_div(watch.queue_bps);
         let byte_ns = u32::try_from(byte_ns.unwrap_or_default()).unwrap_or(u32::MAX);
         let has_queue = u32::from(watch.has_queue);
@@ -103,7 +103,7 @@ impl Observer {
         Ok(())
     }
 
-    /// Only what every packet meets that is not dropped, for measurements.
+    /// Only attaches the programs that every packet passes, for measurements.
     #[doc(hidden)]
     pub fn attach_hooks(&mut self, device: u32) -> Result<(), LoadError> {
         for program in self.object.progs_mut() {
@@ -114,7 +114,7 @@ impl Observer {
         Ok(())
     }
 
-    /// Stops to watch; what was seen stays.
+    /// Stops watching; the results stay.
     pub fn detach(&mut self) {
         self.hooks.clear();
         self.links.clear();
@@ -156,13 +156,13 @@ impl Observer {
         Ok(std::mem::take(&mut *told))
     }
 
-    /// The last transfer of each direction of a connection that is still known, with the furthest byte.
+    /// The last transfer of each direction of a known connection, with the highest byte.
     pub fn transfers(&self) -> Result<Vec<(FlowDirection, Transfer)>, LoadError> {
         let mut all = table::taken(&self.map(TABLE)?)?;
         for name in FLOWS {
             let map = self.map(name)?;
             for key in map.keys() {
-                // One that has gone meanwhile was told.
+                // A transfer removed meanwhile has been reported.
                 let value = map.lookup(&key, MapFlags::ANY).ok().flatten();
                 let transfer = value.and_then(|value| Transfer::read(value.get(TRANSFER..)?));
                 all.extend(FlowDirection::read(&key).zip(transfer));
@@ -171,11 +171,11 @@ impl Observer {
         Ok(all)
     }
 
-    /// Makes room: forgets a direction of a connection.
+    /// Forgets a direction of a connection, to make room.
     pub fn forget(&self, way: &FlowDirection) -> Result<(), LoadError> {
         table::free(&self.map(TABLE)?, way)?;
         let (name, key) = way.key();
-        // It may be gone already, or never was there.
+        // It may have been removed, or never existed.
         drop(self.map(name)?.delete(&key));
         Ok(())
     }
@@ -186,14 +186,15 @@ impl Observer {
         let value = value.map_err(|error| LoadError::Refused("read a map", error))?;
         let totals = value.and_then(|value| Totals::read(&value));
         let mut totals = totals.ok_or(LoadError::Lacks("totals"))?;
-        // What one processor is about to let join, another one takes for what has left: so a known rate bounds it.
+        // A packet that one processor is about to enqueue seems to have left to another. So a known rate limits the
+        // decrease.
         if self.queue_bps > 0 {
             totals.peak_bps[0] = totals.peak_bps[0].min(self.queue_bps);
         }
         Ok(totals)
     }
 
-    /// By number of flows: the milliseconds in which that number at most went to one receiver at once.
+    /// By number of flows: the milliseconds in which at most this number went to one receiver at once.
     pub fn degrees(&self) -> Result<Vec<u64>, LoadError> {
         let map = self.map("degrees")?;
         let count = |key: Vec<u8>| {
@@ -203,7 +204,7 @@ impl Observer {
         Ok(map.keys().map(|key| count(key).unwrap_or(0)).collect())
     }
 
-    /// Nanoseconds of a processor that the programs took so far, and how often they ran, while somebody measures: see
+    /// Nanoseconds of processor time of the programs so far, and their number of runs, while measuring: see
     /// [`measure`].
     pub fn cost(&self) -> Result<(u64, u64), LoadError> {
         let mut own = Vec::new();
@@ -224,13 +225,13 @@ impl Observer {
     }
 }
 
-/// The way whose packets a program sees.
+/// The direction of packets that a program sees.
 fn hook_of(program: &ProgramMut<'_>) -> Option<Direction> {
     let name = program.name();
     Direction::BOTH.into_iter().find(|way| name == way.name())
 }
 
-/// Lets the kernel measure what programs cost, until the result is dropped.
+/// Lets the kernel measure the cost of programs until the result is dropped.
 #[expect(unsafe_code, reason = "a call of the C library, and what it returns")]
 pub fn measure() -> Result<impl Sized, LoadError> {
     // SAFETY: the call takes a number and returns a descriptor or a negative error.
@@ -239,13 +240,13 @@ pub fn measure() -> Result<impl Sized, LoadError> {
         let error = libbpf_rs::Error::from_raw_os_error(-measuring);
         return Err(LoadError::Refused("measure programs", error));
     }
-    // SAFETY: the call has just opened it, and nobody else knows of it.
+    // SAFETY: the call has just opened it, and it has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(measuring.as_raw_fd()) })
 }
 
-/// The map of most directions.
+/// The map with most directions.
 const TABLE: &str = "table";
-/// The maps of single flows, of IPv4 and of IPv6.
+/// The maps of single flows, for IPv4 and for IPv6.
 const FLOWS: [&str; 2] = ["flows", "flows6"];
 const SETUP: &str = ".rodata.setup";
 const TOTALS: &str = ".data.totals";

@@ -1,4 +1,4 @@
-//! A law that stays when the process ends: its programs, found again by the files that keep them.
+//! A law that stays when the process ends: its programs, found again by their pinned files.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use crate::error::LoadError;
 use crate::maps::Maps;
 use crate::port::{Direction, Port};
 
-/// The programs that files of one folder keep at a device.
+/// The programs that the files of one folder pin at a device.
 #[derive(Debug)]
 pub struct Pinned {
     folder: PathBuf,
@@ -30,12 +30,12 @@ pub struct AttachedProgram {
     pub program: u32,
     /// The kernel's hash of its instructions.
     pub tag: String,
-    /// The device; `None` if it is gone, or somebody has detached the program.
+    /// The device; `None` if it is gone, or if the program was detached.
     pub device: Option<u32>,
 }
 
 impl Pinned {
-    /// Opens what is pinned in `folder`, if anything.
+    /// Opens the pins in `folder`, if there are any.
     pub fn open(folder: &Path) -> Result<Option<Self>, LoadError> {
         let mut hooks = Vec::new();
         for way in Direction::BOTH {
@@ -66,7 +66,7 @@ impl Pinned {
         standing.collect()
     }
 
-    /// The maps of the program that sees the data.
+    /// The maps of the program for data packets.
     pub fn maps(&self) -> Result<Maps, LoadError> {
         let (_, link) = self.hooks.first().ok_or(LoadError::Lacks("pin"))?;
         let program = program(info(link)?.prog_id)?;
@@ -75,8 +75,8 @@ impl Pinned {
         Maps::among(maps.map_err(|error| LoadError::Refused("open a map", error))?)
     }
 
-    /// Puts the program of another law in the place of the one that stands at this hook, in one step: every packet
-    /// meets either this one or that one. Returns whether both laws have a program there.
+    /// Replaces the program at this hook by another law's program in one step: every packet passes either the old or
+    /// the new one. Returns whether both laws have a program there.
     pub fn replace(&mut self, way: Direction, port: &Port) -> Result<bool, LoadError> {
         let link = self.hooks.iter_mut().find(|(own, _)| *own == way);
         let (Some((_, link)), Some(program)) = (link, port.program(way)) else {
@@ -87,17 +87,17 @@ impl Pinned {
         Ok(true)
     }
 
-    /// Removes the program of this direction, if there is one: it acts on no further packet.
+    /// Removes the program of this direction, if there is one. It acts on no further packet.
     pub fn remove(&mut self, way: Direction) -> io::Result<()> {
         let Some(place) = self.hooks.iter().position(|(own, _)| *own == way) else {
             return Ok(());
         };
-        // That of a device that is gone is detached already.
+        // A link of a removed device is detached already.
         drop(self.hooks.remove(place).1.detach());
         fs::remove_file(self.folder.join(way.name()))
     }
 
-    /// The way, the link and the program at each hook; needs no privileges, other than [`Self::standing`].
+    /// The direction, the link and the program at each hook. Unlike [`Self::standing`], this needs no privileges.
     pub fn numbers(&self) -> Result<Vec<(Direction, u32, u32)>, LoadError> {
         let number = |(way, link): &(Direction, Link)| {
             let info = info(link)?;
@@ -106,7 +106,7 @@ impl Pinned {
         self.hooks.iter().map(number).collect()
     }
 
-    /// Whether all programs are where packets meet them; needs no privileges, other than [`Self::standing`].
+    /// Whether all programs are attached. Unlike [`Self::standing`], this needs no privileges.
     pub fn is_attached(&self) -> bool {
         let mut hooks = self.hooks.iter();
         hooks.all(|(_, link)| info(link).is_ok_and(|info| device(&info).is_some()))

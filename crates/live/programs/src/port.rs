@@ -1,4 +1,4 @@
-//! A law at a port: loaded into the kernel, and spoken to through its maps.
+//! A law at a port: loaded into the kernel, with access to its maps.
 
 use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
@@ -15,12 +15,12 @@ use crate::objects;
 use crate::reason::Reason;
 use crate::ring_reader::RingReader;
 
-/// Which way a packet goes through the device of a port.
+/// The direction of a packet through the device of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
     /// Out: data, and SYNs.
     Egress,
-    /// In: the ACKs of these data, and SYN-ACKs.
+    /// In: the ACKs of this data, and SYN-ACKs.
     Ingress,
 }
 
@@ -28,7 +28,7 @@ impl Direction {
     /// Both.
     pub const BOTH: [Self; 2] = [Self::Egress, Self::Ingress];
 
-    /// The name of programs and pins.
+    /// The name in programs and pins.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Egress => "egress",
@@ -44,18 +44,18 @@ impl Direction {
     reason = "each is an option of its own, as the program has them"
 )]
 pub struct Setup {
-    /// ACKs come in by another device than their data leave by: the program that data meet tells the one that ACKs
-    /// meet where the queue is.
+    /// ACKs come in by another device than the one by which data leaves. The program for data tells the program for
+    /// ACKs where the queue is.
     pub apart: bool,
     /// The right edge of a connection's window never moves back.
     pub no_retract: bool,
-    /// The law decides and counts, and changes no packet.
+    /// The law decides and counts but changes no packet.
     pub shadow: bool,
-    /// Each call of the law is written down, for [`Port::calls`].
+    /// Each call of the law is recorded, for [`Port::calls`].
     pub records: bool,
 }
 
-/// A law in the kernel. It goes when this is dropped, unless it was attached for longer.
+/// A law in the kernel. It is removed when this is dropped, unless it was attached for longer.
 pub struct Port {
     object: Object,
     maps: Maps,
@@ -67,7 +67,7 @@ impl Port {
         Self::made(law, load(objects::named(law.object)?)?)
     }
 
-    /// Loads a law that does what `setup` asks for besides.
+    /// Loads a law with these options.
     pub fn load_with(law: &Loadable, setup: Setup) -> Result<Self, LoadError> {
         Self::load_object(law, objects::named(law.object)?, setup)
     }
@@ -119,12 +119,12 @@ impl Port {
         &self.object
     }
 
-    /// What the law is told and tells.
+    /// The maps of the law.
     pub fn maps(&self) -> &Maps {
         &self.maps
     }
 
-    /// Listens to the calls of the law, where its setup asks for them. A call that is missing in the order of the numbers
+    /// Reads the calls of the law, if its setup records them. A gap in the call numbers is a call for which the ring
     /// had no room.
     pub fn calls(&self) -> Result<RingReader<Call>, LoadError> {
         let mut maps = self.object.maps();
@@ -145,14 +145,14 @@ impl Port {
         self.maps.counts()
     }
 
-    /// Of [`queue`](crate::queue): the mean queue in bytes since the first packet, weighted by time; `None` before the
-    /// second one.
+    /// For [`queue`](crate::queue): the mean queue in bytes since the first packet, weighted by time; `None` before the
+    /// second packet.
     pub fn mean_queue(&self) -> Result<Option<f64>, LoadError> {
         self.maps.mean_queue()
     }
 
-    /// Lets the law act at a device of the network namespace of this thread, whose queue its data wait in. It ends
-    /// when what this returns is dropped, or with this process.
+    /// Lets the law act at a device of the network namespace of this thread, in whose queue its data waits. It ends
+    /// when the returned value is dropped, or with this process.
     pub fn attach(&self, device: u32) -> Result<Attached, LoadError> {
         let hooks = Direction::BOTH.map(|way| self.hook(way, device));
         let hooks = hooks.into_iter().filter_map(Result::transpose);
@@ -161,8 +161,8 @@ impl Port {
         })
     }
 
-    /// Lets the program of this way act at a device of the network namespace of this thread; `None` if the law has
-    /// none.
+    /// Lets the program of this direction act at a device of the network namespace of this thread; `None` if the law
+    /// has none.
     pub fn hook(&self, way: Direction, device: u32) -> Result<Option<Hook>, LoadError> {
         let program = self.program(way);
         program
@@ -170,7 +170,7 @@ impl Port {
             .transpose()
     }
 
-    /// What the law makes of a frame that goes this way: the frame as it goes on.
+    /// The frame after the law has processed it in this direction.
     pub fn run(&self, way: Direction, frame: &[u8]) -> Result<Vec<u8>, LoadError> {
         let program = self.program(way);
         let program = program.ok_or(LoadError::Lacks("program for this way"))?;
@@ -192,7 +192,7 @@ impl Port {
     }
 }
 
-/// Programs and maps of an object, which the kernel verifies.
+/// The programs and maps of an object, verified by the kernel.
 pub(crate) fn load(object: &[u8]) -> Result<Object, LoadError> {
     verified(opened(object)?)
 }
@@ -213,7 +213,7 @@ pub struct Attached {
     _hooks: Vec<Hook>,
 }
 
-/// A program at a hook of a device, which it leaves with this value or this process, unless it is pinned.
+/// A program at a hook of a device. It is removed when this value is dropped or the process ends, unless it is pinned.
 #[derive(Debug)]
 pub struct Hook(OwnedFd);
 
@@ -231,7 +231,7 @@ impl Hook {
         link(program.as_fd().as_raw_fd(), device, hook).map(Self)
     }
 
-    /// Lets the program stay as long as this file of a BPF file system is there.
+    /// Keeps the program as long as this file of a BPF file system exists.
     #[expect(unsafe_code, reason = "a call of the C library")]
     pub fn pin(&self, file: &Path) -> Result<(), LoadError> {
         let wrong = |error| LoadError::Refused("pin a program", error);
@@ -260,15 +260,15 @@ fn link(
         let error = libbpf_rs::Error::from_raw_os_error(-link);
         return Err(LoadError::Refused("attach a program", error));
     }
-    // SAFETY: the call has just opened it, and nobody else knows of it.
+    // SAFETY: the call has just opened it, and it has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(link) })
 }
 
 /// `setup` of `bpf/setup.h`.
 const SETUP: &str = ".rodata.setup";
-/// The ring of `bpf/record.h`, and its bytes: 340,000 calls, those of a tenth of a second at most.
+/// The ring of `bpf/record.h` and its size in bytes: 340,000 calls, at least those of a tenth of a second.
 const CALLS: &str = "calls";
 const CALLS_BYTES: u32 = 16 << 20;
 
-/// Bytes that a frame may grow by in a test run; programs here change none of its length.
+/// Bytes by which a frame may grow in a test run; these programs do not change its length.
 const ROOM: usize = 64;

@@ -1,11 +1,11 @@
-//! What a kernel can do, tried by the smallest program that needs it.
+//! Probes of the kernel: each feature is tried with the smallest program that needs it.
 
 use libbpf_rs::{Object, ProgramInput};
 
 use crate::error::LoadError;
 use crate::port::load;
 
-/// Whether a program may loop as the parser of options does.
+/// Whether a program may loop, as the parser of options does.
 pub fn loops() -> Result<bool, LoadError> {
     Ok(returned(&load(LOOP)?)? == DONE)
 }
@@ -15,7 +15,7 @@ pub fn has_ring_buffer() -> Result<bool, LoadError> {
     Ok(returned(&load(RING)?)? == DONE)
 }
 
-/// A struct of functions returns `calls` values to the kernel: how many arrive changed.
+/// Passes `calls` values from a struct of functions to the kernel. Returns how many arrive changed.
 pub fn wrong_returns(calls: u32) -> Result<u32, LoadError> {
     let object = load(RETURNS)?;
     let mut programs = object.progs_mut();
@@ -39,7 +39,7 @@ pub fn wrong_returns(calls: u32) -> Result<u32, LoadError> {
     Ok(wrong)
 }
 
-/// What the only program of an object returns.
+/// The return value of the only program of an object.
 fn returned(object: &Object) -> Result<u32, LoadError> {
     let mut programs = object.progs_mut();
     let program = programs.next().ok_or(LoadError::Lacks("program"))?;
@@ -48,7 +48,7 @@ fn returned(object: &Object) -> Result<u32, LoadError> {
     Ok(ran.return_value)
 }
 
-/// What probes return that did it.
+/// The return value of a successful probe.
 const DONE: u32 = 100;
 
 const LOOP: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/probe_loop.o"));

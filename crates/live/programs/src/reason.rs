@@ -1,6 +1,6 @@
 //! What became of packets.
 
-/// What became of a packet, as programs count it: `enum reason` of `bpf/packet.h`.
+/// The fate of a packet, as programs count it: `enum reason` of `bpf/packet.h`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "described by `Reason::says`")]
 pub enum Reason {

@@ -1,8 +1,8 @@
 //! A receiver whose windows are decided outside the kernel, connection by connection.
 //!
-//! Programs at the device of a host report segments that come in and acknowledgements that leave, and write the window
-//! that was assigned last into each acknowledgement. The process that assigns windows needs neither the sockets nor copies
-//! of packets, and acknowledgements never wait for it.
+//! Programs at the device of a host report incoming segments and outgoing acknowledgements, and write the last assigned
+//! window into each acknowledgement. The process that assigns windows needs neither the sockets nor copies of packets,
+//! and acknowledgements never wait for it.
 
 use std::time::Duration;
 
@@ -14,21 +14,21 @@ use crate::observer::FlowDirection;
 use crate::port::Port;
 use crate::ring_reader::RingReader;
 
-/// A segment that came to a receiver or left it.
+/// A segment that arrived at a receiver or left it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Segment {
     /// The time by the monotonic clock.
     pub at: Duration,
-    /// The way of the connection's acknowledgements.
+    /// The direction of the connection's acknowledgements.
     pub way: FlowDirection,
     /// Its kind.
     pub kind: SegmentKind,
 }
 
-/// The kind of a segment for a receiver. Numbers are those of the header.
+/// The kind of a segment for a receiver. Numbers are those in the header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SegmentKind {
-    /// A SYN with this number came.
+    /// A SYN with this number arrived.
     Opens(u32),
     /// Data came.
     Carries {
@@ -36,10 +36,10 @@ pub enum SegmentKind {
         number: u32,
         /// Bytes of payload.
         bytes: u32,
-        /// Bytes of each segment but the last one, where several came as one.
+        /// Bytes of each segment but the last one, if several arrived as one.
         each: u32,
     },
-    /// A FIN came, with the number of its first byte and its bytes of payload.
+    /// A FIN arrived, with the number of its first byte and its bytes of payload.
     Ends(u32, u32),
     /// A reset came.
     Breaks,
@@ -49,14 +49,14 @@ pub enum SegmentKind {
     Acknowledges(u32, u32),
 }
 
-/// The programs of a receiver, and what they are told. They go when this is dropped.
+/// The programs of a receiver, and their reports. They are removed when this is dropped.
 pub struct Receiver {
     port: Port,
 }
 
 impl Receiver {
-    /// Loads the programs, which the kernel verifies; they have no lease yet. A connection may send this many bytes until a
-    /// window is assigned to it.
+    /// Loads the programs, which the kernel verifies; they have no lease yet. A connection may send this many bytes
+    /// until it gets a window.
     pub fn load(first_bytes: u32) -> Result<Self, LoadError> {
         let port = Port::load(&objects::assigned(first_bytes))?;
         Ok(Self { port })
@@ -67,7 +67,7 @@ impl Receiver {
         &self.port
     }
 
-    /// Assigns a window in bytes to the connection whose acknowledgements go this way, if it is known.
+    /// Assigns a window in bytes to the connection with acknowledgements in this direction, if it is known.
     pub fn assign(&self, way: &FlowDirection, bytes: u32) -> Result<(), LoadError> {
         let (windows, key) = self.windows(way)?;
         match windows.update(&key, &bytes.to_ne_bytes(), MapFlags::EXIST) {
@@ -78,7 +78,7 @@ impl Receiver {
         }
     }
 
-    /// Makes room: the connection has ended, and what it acknowledges yet carries the windows of TCP.
+    /// Forgets a connection that has ended. Its later acknowledgements have TCP's own windows.
     pub fn forget(&self, way: &FlowDirection) -> Result<(), LoadError> {
         let (windows, key) = self.windows(way)?;
         // It may be gone already.
@@ -86,12 +86,12 @@ impl Receiver {
         Ok(())
     }
 
-    /// Listens to what the programs tell. Only one reader at a time gets all entries.
+    /// Listens to the reports of the programs. Only one reader at a time gets all entries.
     pub fn listen(&self) -> Result<RingReader<Segment>, LoadError> {
         RingReader::at(&self.map_named("ring")?, Segment::read)
     }
 
-    /// How many segments were not told, for want of room.
+    /// The number of segments that were not reported because the ring was full.
     pub fn untold(&self) -> Result<u64, LoadError> {
         let value = self.map_named("untold")?.lookup(&[0; 4], MapFlags::ANY);
         let value = value.map_err(|error| LoadError::Refused("read a map", error))?;

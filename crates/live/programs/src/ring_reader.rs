@@ -1,4 +1,4 @@
-//! Hears what programs of the kernel tell through a ring.
+//! Reads the reports of kernel programs from a ring.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ pub struct RingReader<T> {
 }
 
 impl<T: 'static> RingReader<T> {
-    /// Listens to a ring, whose entries `read` understands.
+    /// Listens to a ring, whose entries `read` parses.
     pub(crate) fn at(map: &MapHandle, read: fn(&[u8]) -> Option<T>) -> Result<Self, LoadError> {
         let refused = |error| LoadError::Refused("read a ring", error);
         let heard = Rc::new(RefCell::new(Vec::new()));

@@ -10,7 +10,7 @@ pub struct Vectors {
     object: Object,
 }
 
-/// `struct vector` of `bpf/vectors.bpf.c` in words of four bytes: arguments, and what the laws made of them.
+/// `struct vector` of `bpf/vectors.bpf.c` in words of four bytes: arguments, and the results of the laws.
 pub type Vector = [u32; WORDS];
 
 const WORDS: usize = 58;

@@ -1,4 +1,4 @@
-//! Looks at the line of those that wait for a grant when no ACK leaves.
+//! Serves connections that wait for a grant when no ACK leaves.
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
@@ -10,7 +10,8 @@ use crate::error::LoadError;
 use crate::maps::Maps;
 use crate::port::Port;
 
-/// The program of a law with a line, [`laws::Grants`], that gives turns without an ACK of this machine, and its maps.
+/// The program of a law with a line, [`laws::Grants`], that serves waiting connections without an ACK of this machine,
+/// and its maps.
 #[derive(Debug)]
 pub struct Watchdog {
     program: OwnedFd,
@@ -21,11 +22,11 @@ impl Watchdog {
     /// The name of the pin of its program.
     pub const PIN: &str = RELEASE;
 
-    /// How often it is to look: as long as the packets of a full queue take at some ten Mbit/s, and less than any timer
-    /// of a sender.
+    /// The interval between calls: about as long as the packets of a full queue take at some ten Mbit/s, and less than
+    /// any timer of a sender.
     pub const PERIOD: Duration = Duration::from_millis(10);
 
-    /// The one that is pinned in `folder`; `None` if none is.
+    /// The watchdog pinned in `folder`; `None` if there is none.
     pub fn open(folder: &Path, maps: Maps) -> Result<Option<Self>, LoadError> {
         let file = folder.join(RELEASE);
         if !file.exists() {
@@ -36,8 +37,8 @@ impl Watchdog {
         Ok(Some(Self { program, maps }))
     }
 
-    /// Gives those that wait their turn at this device of the network namespace of this thread, as far as the budget
-    /// allows. Returns how many waited.
+    /// Grants waiting connections their turn at this device of the network namespace of this thread, as far as the
+    /// budget allows. Returns how many waited.
     pub fn look(&self, device: u32) -> Result<u32, LoadError> {
         let waiting = self.maps.line()?;
         if waiting > 0 {
@@ -46,7 +47,7 @@ impl Watchdog {
         Ok(waiting)
     }
 
-    /// What the law is told and tells.
+    /// The maps of the law.
     pub fn maps(&self) -> &Maps {
         &self.maps
     }
@@ -66,7 +67,7 @@ impl Port {
         Ok(Some(Watchdog { program, maps }))
     }
 
-    /// Lets the program of the watchdog stay as long as a file of this folder is there, if the law has one.
+    /// Keeps the watchdog's program, if the law has one, as long as a file of this folder exists.
     pub fn pin_watchdog(&self, folder: &Path) -> Result<(), LoadError> {
         let mut programs = self.object().progs_mut();
         let program = programs.find(|program| program.name() == RELEASE);
@@ -77,10 +78,10 @@ impl Port {
     }
 }
 
-/// Runs a program with a frame that seems to leave by this device, and which the program replaces.
+/// Runs a program with a frame that seems to leave by this device. The program redirects it.
 #[expect(unsafe_code, reason = "a call of the C library")]
 fn run(program: &OwnedFd, device: u32) -> Result<(), LoadError> {
-    // The beginning of `struct __sk_buff`, of which a caller may set this word among others.
+    // The beginning of `struct __sk_buff`; a caller may set this word, among others.
     let mut context = [0; DEVICE + 1];
     context[DEVICE] = device;
     let frame = [0_u8; 64];

@@ -107,7 +107,7 @@ fn of_emulations() -> Vec<Line> {
     ]
 }
 
-/// Runs with everything that a line can hold, and the least that it can hold.
+/// Runs with everything that a line can hold, and with as little as it can hold.
 fn of_points() -> Vec<Line> {
     let full = PointLine {
         scheme: word("ictcp+cubic"),
@@ -277,7 +277,7 @@ fn of_laws() -> Vec<Line> {
     ]
 }
 
-/// Lines about devices, about machines and about what is wrong.
+/// Lines about devices, about machines and about problems.
 fn of_machines() -> Vec<Line> {
     vec![
         Line::Doctor(DoctorLine {
@@ -411,12 +411,12 @@ fn no_kind_is_without_an_example() {
     assert_eq!(written, kinds);
 }
 
-/// Every key of every line is taken away and misspelt in turn; each is an error that names it, but for those that a line
-/// may lack.
+/// Every key of every line is removed and misspelt in turn. Each time the error names the key, except for optional
+/// keys.
 #[test]
 fn a_missing_or_misspelt_key_is_named() {
     for line in every_line() {
-        // What was observed may lack each number that it need not have.
+        // An observation may lack each of its optional numbers.
         let is_patient = matches!(
             line,
             Line::Flow(_) | Line::Observed(_) | Line::TrialFlow(_) | Line::TrialEnd(_)
@@ -492,7 +492,7 @@ fn linux_tells_metrics_by_the_names_of_the_simulator() {
     }
 }
 
-/// Keys that are only written if they say something.
+/// Keys that are left out when they have nothing to say.
 const MAY_LACK: [&str; 19] = [
     "privileges",
     "flows",

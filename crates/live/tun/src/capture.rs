@@ -18,7 +18,7 @@ use pcap_file::{DataLink, Endianness, PcapError};
 /// A file that is being written.
 pub(crate) struct Capture(PcapNgWriter<BufWriter<File>>);
 
-/// Which way a packet goes, in the words of the format's flags.
+/// The direction of a packet, as in the format's flags.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Direction {
     /// To our endpoints.
@@ -48,7 +48,7 @@ impl Capture {
         Ok(Self(writer))
     }
 
-    /// A packet as our side of the device sees it.
+    /// Writes a packet as our side of the device sees it.
     pub(crate) fn write(
         &mut self,
         packet: &[u8],
@@ -69,7 +69,7 @@ impl Capture {
         Ok(())
     }
 
-    /// Brings what was written to the file.
+    /// Writes the buffered data to the file.
     pub(crate) fn finish(self) -> io::Result<()> {
         self.0.into_inner().flush()
     }
@@ -82,5 +82,5 @@ fn error(error: PcapError) -> io::Error {
     }
 }
 
-/// Negative power of ten: the option `if_tsresol` of pcapng.
+/// As a negative power of ten, for the option `if_tsresol` of pcapng.
 const NANOSECONDS: u8 = 9;

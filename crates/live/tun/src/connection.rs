@@ -1,4 +1,4 @@
-//! One connection of our side: an endpoint, what it sends, and what it has received.
+//! One connection of our side: an endpoint, the data that it sends, and the data that it has received.
 
 use std::fs::File;
 use std::io;
@@ -34,11 +34,12 @@ pub(crate) struct Connection {
 struct Facts {
     /// When the connection began.
     began: Time,
-    /// When our last byte was acknowledged, or the peer's last byte and FIN came, whichever is later.
+    /// When our last byte was acknowledged or the peer's last byte and FIN arrived, whichever is later.
     ended: Option<Time>,
     fin_sent: bool,
     fin_received: bool,
-    /// Resets sent and received before the end. Copies that come late to a closed connection are answered so.
+    /// Resets sent and received before the end. Late copies to a closed connection are answered with resets, which do
+    /// not count.
     resets: u32,
     aborted: bool,
 }
@@ -57,7 +58,7 @@ pub(crate) enum Body {
     File(File),
 }
 
-/// Bytes that have arrived, placed where they belong; the ones in order are taken out.
+/// Bytes that have arrived, stored at their offsets; bytes in order are taken out.
 #[derive(Debug, Default)]
 struct Inbox {
     bytes: Vec<u8>,
@@ -100,7 +101,7 @@ impl Connection {
         self.endpoint.connect();
     }
 
-    /// Sends this many bytes of `source` and nothing after them. Whoever listens has to wait for a SYN: a close
+    /// Sends this many bytes of `source` and nothing after them. A listening side must wait for a SYN, because a close
     /// before it ends the listening.
     pub(crate) fn send(&mut self, source: Source, bytes: u64) {
         self.source = source;
@@ -113,10 +114,10 @@ impl Connection {
         self.endpoint.close();
     }
 
-    /// A segment has come. Returns what it changed, and whether it was caused by data of low priority.
+    /// A segment has arrived. Returns its effect, and whether data of low priority caused it.
     pub(crate) fn on_segment(&mut self, segment: &Segment<'_>, now: Time) -> (Progress, bool) {
         let mut packet = segment.packet;
-        // Priorities of the kernel say nothing of ours.
+        // The kernel's priority has no meaning for us.
         packet.dscp = 0;
         if let Some(low) = &mut self.low {
             packet.dscp = low.priority_of(&packet);
@@ -145,7 +146,7 @@ impl Connection {
         progress
     }
 
-    /// The next segment that leaves: it is appended to `bytes`. Returns its priority.
+    /// Appends the next segment to `bytes`. Returns its priority.
     pub(crate) fn emit(
         &mut self,
         bytes: &mut Vec<u8>,
@@ -202,7 +203,7 @@ impl Connection {
         self.endpoint.state()
     }
 
-    /// Whether both sides have said that they send nothing more, and both were acknowledged.
+    /// Whether both sides have sent a FIN and both were acknowledged.
     pub(crate) fn is_orderly(&self) -> bool {
         let Facts {
             fin_sent,
@@ -219,7 +220,7 @@ impl Connection {
         self.facts.began
     }
 
-    /// From its beginning until both directions were complete.
+    /// The time from its beginning until both directions were complete.
     pub(crate) fn took(&self) -> Option<Span> {
         let ended = self.facts.ended?;
         Some(ended.since(self.facts.began))
@@ -241,7 +242,7 @@ impl Connection {
 }
 
 impl Source {
-    /// Fills `bytes` with what stands from `offset` on; 0 is the first byte.
+    /// Fills `bytes` with the data from `offset` on; 0 is the first byte.
     fn fill(&self, offset: u64, bytes: &mut [u8], payload: &Payload) -> io::Result<()> {
         let head = usize::try_from(offset).ok();
         let head = head.and_then(|offset| self.head.get(offset..));
@@ -268,7 +269,7 @@ impl Source {
 }
 
 impl Inbox {
-    /// Puts the payload of a segment where it belongs. What was taken before and comes again is left out.
+    /// Stores the payload of a segment at its offset. Bytes that were taken before are ignored.
     fn place(&mut self, arrival: &Arrival, payload: &[u8]) {
         let passed = self.base.saturating_sub(arrival.offset);
         let passed = usize::try_from(passed).unwrap_or(usize::MAX);
@@ -314,7 +315,7 @@ mod tests {
         assert_eq!(inbox.take(0), b"");
         inbox.place(&arrival(1), b"abc");
         assert_eq!(inbox.take(6), b"abcdef");
-        // A segment that came before, with more behind it.
+        // A segment that arrived before, with more data after it.
         inbox.place(&arrival(5), b"efgh");
         assert_eq!(inbox.take(8), b"gh");
         inbox.place(&arrival(1), b"abc");

@@ -14,8 +14,8 @@ use nix::libc;
 use nix::net::if_::if_nametoindex;
 use rustix::ioctl::{Updater, ioctl, opcode};
 
-/// A device whose packets this process reads and writes, and a host with the kernel's TCP behind it. Both go
-/// when this value goes.
+/// A device whose packets this process reads and writes, and a host with the kernel's TCP at its other end. Both are
+/// removed when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Device {
     record: Record,
@@ -24,7 +24,7 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    /// Makes the namespace `h0` of a new run with the device, and with these settings.
+    /// Makes the namespace `h0` of a new run with the device, and applies these settings.
     pub(crate) fn open(sysctls: &[Sysctl]) -> io::Result<Self> {
         let record = Record::begin()?;
         match make(&record, sysctls) {
@@ -34,14 +34,14 @@ impl Device {
                 file,
             }),
             Err(error) => {
-                // What stays behind is found by its record.
+                // Anything left is found by its record.
                 drop(record.remove());
                 Err(error)
             }
         }
     }
 
-    /// The host behind the device.
+    /// The host at the other end of the device.
     pub(crate) fn namespace(&self) -> &Namespace {
         self.namespace.as_ref().expect("it is there until the end")
     }
@@ -51,12 +51,12 @@ impl Device {
         self.record.keep()
     }
 
-    /// Whether its host still has a name: `emulate down` takes it away.
+    /// Whether its host still has a name: `emulate down` removes it.
     pub(crate) fn is_there(&self) -> bool {
         namespace::exists(self.namespace().name())
     }
 
-    /// The next packet that the kernel sends, if one waits, in `buffer`; its length.
+    /// Reads the next packet that the kernel sends, if one waits, into `buffer`. Returns its length.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match self.file.read(buffer) {
             Ok(length) => Ok(Some(length)),
@@ -65,7 +65,7 @@ impl Device {
         }
     }
 
-    /// Hands a packet to the kernel. One that it has no room for is lost, as on a wire.
+    /// Passes a packet to the kernel. If the kernel has no room it is lost, as on a wire.
     pub(crate) fn write(&mut self, packet: &[u8]) -> io::Result<()> {
         match self.file.write(packet) {
             Err(error)
@@ -88,7 +88,7 @@ impl AsFd for Device {
 impl Drop for Device {
     fn drop(&mut self) {
         self.namespace = None;
-        // What stays behind is found by its record.
+        // Anything left is found by its record.
         drop(self.record.remove());
     }
 }
@@ -135,7 +135,7 @@ fn attach() -> io::Result<File> {
         rest: [0; 22],
     };
     request.name[..NAME.len()].copy_from_slice(NAME.as_bytes());
-    // SAFETY: TUNSETIFF reads and writes a struct ifreq, which `Request` has the layout of.
+    // SAFETY: TUNSETIFF reads and writes a struct ifreq, whose layout `Request` has.
     unsafe {
         let request =
             Updater::<{ opcode::write::<libc::c_int>(b'T', 202) }, Request>::new(&mut request);
@@ -159,7 +159,7 @@ pub(crate) const OURS: Ipv4Addr = Ipv4Addr::new(10, 89, 0, 2);
 /// The address of the kernel's end.
 pub(crate) const KERNEL: Ipv4Addr = Ipv4Addr::new(10, 89, 0, 1);
 
-/// Nothing but the packets of TCP, each connection without memory of those before it.
+/// Only packets of TCP, and no memory of earlier connections.
 const OWN: [(&str, &str); 3] = [
     ("ipv6/conf/all/disable_ipv6", "1"),
     ("ipv6/conf/default/disable_ipv6", "1"),

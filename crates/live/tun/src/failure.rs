@@ -1,4 +1,4 @@
-//! Why something was not done.
+//! Why an operation failed.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use scenario::Problems;
 pub enum Failure {
     /// The input was wrong.
     Problems(Problems),
-    /// The machine refused, or what came over the network was wrong.
+    /// The machine refused, or data from the network was wrong.
     Io(io::Error),
 }
 

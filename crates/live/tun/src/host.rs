@@ -23,10 +23,10 @@ use super::stack::Stack;
 
 /// The application on top of our TCP.
 pub(crate) trait Application {
-    /// Somebody connects. Returns the stack that answers and a number for the connection; `None` refuses.
+    /// A client connects. Returns the stack that answers and a number for the connection; `None` refuses it.
     fn accept(&mut self, ends: &Ends) -> Option<(&Stack, usize)>;
 
-    /// Something has changed on a connection: data may have come, the peer may have finished.
+    /// A connection has changed: data may have arrived, the peer may have finished.
     fn on_progress(&mut self, connection: &mut Connection, progress: Progress) -> io::Result<()>;
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Network {
 pub(crate) struct Host {
     pub(crate) device: Device,
     start: Instant,
-    /// By the ends of what the peer sends.
+    /// By the ends in the peer's packets.
     connections: BTreeMap<Ends, Connection>,
     /// Both directions.
     outward: Path,
@@ -53,7 +53,7 @@ pub(crate) struct Host {
     pub(crate) payload: Payload,
     /// Numbers of SYNs.
     numbers: Stream,
-    /// Answers those who reach nobody.
+    /// Answers segments to unknown ports.
     nobody: Stack,
     buffer: Vec<u8>,
 }
@@ -88,13 +88,13 @@ impl Host {
         self.at(clock::now())
     }
 
-    /// A moment by the clock of this host.
+    /// The simulated time of an instant, by the clock of this host.
     pub(crate) fn at(&self, moment: Instant) -> Time {
         let passed = moment.saturating_duration_since(self.start).as_nanos();
         Time::from_ps(u64::try_from(passed).unwrap_or(u64::MAX / 1000) * 1000)
     }
 
-    /// Opens a connection from here.
+    /// Opens a connection to the kernel.
     pub(crate) fn connect(
         &mut self,
         stack: &Stack,
@@ -115,7 +115,7 @@ impl Host {
         Ok(())
     }
 
-    /// One pass: what has come, what is due, what leaves; then waits for the next of these, at most until
+    /// One turn: handles arrived packets, due timers and leaving packets; then waits for the next event, at most until
     /// `limit`.
     pub(crate) fn turn(
         &mut self,
@@ -139,7 +139,7 @@ impl Host {
         self.connections.values()
     }
 
-    /// Forgets connections, those for which `keep` is false.
+    /// Removes the connections for which `keep` is false.
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(&Connection) -> bool) {
         self.connections.retain(|_, connection| keep(connection));
     }
@@ -149,7 +149,7 @@ impl Host {
         &self.refused
     }
 
-    /// Packets that were lost on purpose, and those that were late, in both directions.
+    /// The numbers of packets that were lost on purpose and late on purpose, in both directions.
     pub(crate) const fn impaired(&self) -> (u64, u64) {
         (
             self.outward.lost + self.inward.lost,
@@ -175,7 +175,7 @@ impl Host {
         Ok(())
     }
 
-    /// Hands packets that have arrived to the kernel. Its answers are read meanwhile: its queue is short.
+    /// Passes arrived packets to the kernel. Reads its answers meanwhile, because its queue is short.
     fn write(&mut self) -> io::Result<()> {
         for number in 1_u32.. {
             let Some(packet) = self.outward.due(self.now()) else {
@@ -212,7 +212,7 @@ impl Host {
         Ok(())
     }
 
-    /// A segment of an unknown connection: it opens one, or is answered with a reset.
+    /// A segment of an unknown connection: opens one, or is answered with a reset.
     fn meet(&mut self, segment: &Segment<'_>, application: &mut dyn Application) -> io::Result<()> {
         use base::TcpFlags;
         let (now, initial) = (self.now(), self.initial());
@@ -288,7 +288,7 @@ impl Host {
     }
 }
 
-/// Packets written before those of the kernel are read: its queue has 500.
+/// Packets written before the kernel's packets are read: its queue has 500.
 const BETWEEN: u32 = 32;
 
 // Comments of packets.

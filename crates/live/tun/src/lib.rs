@@ -1,13 +1,13 @@
 //! Our TCP against the kernel's, over a TUN device.
 //!
-//! One side of the device is a namespace with the kernel's TCP, the other one is this process: it reads
-//! packets, lets the endpoints of `tcp`, unchanged, answer them, and writes what they send. So endpoints that
-//! were only simulated are held against a stack that nobody here wrote. Time is the monotonic clock, and what a
-//! network would do to packets on their way, [`Impairment`], is done here, drawn from a seed.
+//! One side of the device is a namespace with the kernel's TCP, the other one is this process. It reads packets, passes
+//! them to the unchanged endpoints of `tcp`, and writes their answers. So endpoints that were only simulated are
+//! checked against an independent stack. Time is the monotonic clock. Impairments of a network, [`Impairment`], are
+//! made here, drawn from a seed.
 //!
-//! [`Session`] makes transfers of both directions and says whether every byte was right and how the connections
-//! closed; [`serve`] answers requests with files, for programs that know nothing of all this; [`fetch`] is such a
-//! program. [`script`] lets a timed script happen to the kernel. TUN devices are Linux's: elsewhere the crate is empty.
+//! [`Session`] makes transfers in both directions and reports whether every byte was right and how the connections
+//! closed. [`serve`] answers requests with files, for ordinary programs; [`fetch`] is such a program. [`script`] runs a
+//! timed script against the kernel. TUN devices exist on Linux only: on other systems the crate is empty.
 
 #![cfg(target_os = "linux")]
 

@@ -1,9 +1,9 @@
-//! Which acknowledgements of a stock receiver were caused by data of low priority.
+//! Finds the acknowledgements of a stock receiver that data of low priority caused.
 //!
-//! RC3's receiver acknowledges data at the priority that it came with, so that its sender can tell what the
-//! ordinary loop has delivered from what the loop at low priorities has. A stock receiver gives all its ACKs
-//! the same priority. What caused one is then read from its SACK blocks: the first one contains the
-//! segment that triggered it (RFC 2018 §4), or what came twice (RFC 2883 §4).
+//! RC3's receiver acknowledges data at the priority of the data, so that its sender can distinguish deliveries of the
+//! ordinary loop from those of the loop at low priorities. A stock receiver sends all ACKs at the same priority. Then
+//! the cause is read from the SACK blocks: the first one contains the segment that triggered it (RFC 2018 §4), or the
+//! data that came twice (RFC 2883 §4).
 
 use base::{Packet, Seq, TcpFlags};
 use protocol::LowAcks;
@@ -11,12 +11,12 @@ use protocol::LowAcks;
 /// The rule by which data counts as sent at low priority.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum LowRule {
-    /// What lies above everything that has been sent at priority 0. An ACK of a copy that the ordinary loop has
-    /// overtaken meanwhile looks like one of ordinary data.
+    /// Data above everything sent at priority 0. If the ordinary loop has overtaken a copy meanwhile, its ACK looks
+    /// like an ACK of ordinary data.
     #[default]
     Ahead,
-    /// Whatever has been sent at low priority, since such copies leave before the ordinary loop reaches them. An
-    /// ACK of ordinary data behind a loss looks like one of a copy.
+    /// All data sent at low priority, since such copies leave before the ordinary loop reaches them. After a loss, an
+    /// ACK of ordinary data looks like an ACK of a copy.
     Copied,
 }
 
@@ -63,7 +63,7 @@ impl LowAckReader {
         }
     }
 
-    /// The priority of what caused a segment that has come.
+    /// The priority of the data that caused an arrived segment.
     pub(crate) fn priority_of(&mut self, packet: &Packet) -> u8 {
         let control = [TcpFlags::SYN, TcpFlags::FIN, TcpFlags::RST];
         let is_pure = packet.payload == 0 && !control.iter().any(|flag| packet.flags.has(*flag));
@@ -72,7 +72,7 @@ impl LowAckReader {
         }
         let acknowledged = self.initial.near(packet.ack, self.acknowledged);
         if acknowledged >= self.ordinary.max(self.copies.1) && acknowledged == self.acknowledged {
-            // Everything has arrived: what comes now is of no consequence.
+            // Everything has arrived, so the priority does not matter any more.
             return 0;
         }
         self.counts.acks += 1;
@@ -90,7 +90,7 @@ impl LowAckReader {
         let Some((start, end)) = blocks.next() else {
             return 0;
         };
-        // RFC 2883 §4: below the acknowledgement, or within the block that follows.
+        // RFC 2883 §4: below the acknowledgement, or within the following block.
         let within = |(from, to): (u64, u64)| from <= start && end <= to;
         if end <= acknowledged || blocks.next().is_some_and(within) {
             if within(self.copies) {
@@ -104,7 +104,7 @@ impl LowAckReader {
         0
     }
 
-    /// From where on bytes count as sent at low priority.
+    /// The offset from which bytes count as sent at low priority.
     const fn low_from(&self) -> u64 {
         match self.rule {
             LowRule::Ahead => self.ordinary,
@@ -113,7 +113,7 @@ impl LowAckReader {
     }
 }
 
-/// Endpoints ask only whether a priority is low.
+/// Endpoints only distinguish low and ordinary priority.
 const LOW: u8 = 1;
 
 #[cfg(test)]
@@ -159,7 +159,7 @@ mod tests {
         let mut reader = reader(LowRule::Ahead);
         assert_eq!(reader.priority_of(&ack(101, &[])), 0);
         assert_eq!(reader.priority_of(&ack(101, &[(901, 1001)])), 1);
-        // The second segment is missing in part: this is about priority 0.
+        // A part of the second segment is missing: this is about priority 0.
         assert_eq!(reader.priority_of(&ack(101, &[(151, 201)])), 0);
         assert_eq!(reader.priority_of(&ack(201, &[(901, 1001)])), 0);
         let counts = reader.counts;

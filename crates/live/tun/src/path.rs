@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use base::{Rate, Span, Time};
 use engine::random::Stream;
 
-/// Impairments of packets on their way, in each direction alike.
+/// Impairments of packets on their way, the same in each direction.
 #[derive(Clone, Copy, Debug)]
 pub struct Impairment {
-    /// How long every packet takes.
+    /// The delay of every packet.
     pub delay: Span,
-    /// Bits per second that pass, if there is a limit. Packets wait in the order of their priorities, without
-    /// bound.
+    /// The rate in bits per second, if it is limited. Packets wait in the order of their priorities, in an unlimited
+    /// queue.
     pub rate: Option<Rate>,
     /// Share of the packets that are lost, from 0 to 1.
     pub loss: f64,
-    /// Share of the packets that take longer than others, from 0 to 1.
+    /// Share of the packets that are delayed more than others, from 0 to 1.
     pub reorder: f64,
-    /// By how much these take longer at most.
+    /// The largest additional delay of these.
     pub late: Span,
 }
 
@@ -34,29 +34,28 @@ impl Impairment {
 
 /// Packets on their way.
 ///
-/// A packet waits until the ones of higher priority before it have left, leaves at the rate, and arrives after the
-/// delay. Decisions about who leaves next are made late, when time has passed, from what had come by then. Cost:
-/// O(log n) per packet.
+/// A packet waits until those of higher priority before it have left, leaves at the rate, and arrives after the delay.
+/// The next packet to leave is chosen later, from the packets that had arrived by its time. O(log n) per packet.
 #[derive(Debug)]
 pub(crate) struct Path {
     impairment: Impairment,
     random: Stream,
-    /// By priority, the highest first, then in the order of arrival: when it came, and its bytes.
+    /// Waiting packets by priority, the highest first, then in the order of arrival: time of arrival and bytes.
     waiting: BTreeMap<(u8, u64), (Time, Vec<u8>)>,
-    /// When the transmitter is free.
+    /// When the transmitter becomes idle.
     free: Time,
     /// By arrival.
     flying: BTreeMap<(Time, u64), Vec<u8>>,
     /// Packets offered.
     count: u64,
-    /// Of these, those that were lost.
+    /// How many of these were lost.
     pub(crate) lost: u64,
-    /// And those that took longer.
+    /// How many of these were delayed more.
     pub(crate) late: u64,
 }
 
 impl Path {
-    /// An empty one, with random numbers of its own by `name`.
+    /// An empty path with its own random numbers, drawn by `name`.
     pub(crate) fn new(impairment: Impairment, seed: u64, name: &str) -> Self {
         Self {
             impairment,
@@ -91,7 +90,7 @@ impl Path {
         (first.key().0 <= now).then(|| first.remove())
     }
 
-    /// When something happens next; [`Time::NEVER`] if nothing is on its way.
+    /// The time of the next event; [`Time::NEVER`] if nothing is on its way.
     pub(crate) fn next(&self) -> Time {
         let arrives = self.flying.keys().next().map(|(time, _)| *time);
         let leaves = (!self.waiting.is_empty()).then_some(self.free);
@@ -99,7 +98,7 @@ impl Path {
         arrives.unwrap_or(none).min(leaves.unwrap_or(none))
     }
 
-    /// The packets that leave until `now`.
+    /// Handles the packets that leave until `now`.
     fn leave(&mut self, now: Time) {
         while self.free <= now {
             let Some(((_, number), (came, packet))) = self.waiting.pop_first() else {

@@ -1,13 +1,13 @@
-//! Timed scripts against the kernel: what the application calls and what the peer sends happens here, and what
-//! the kernel sends must leave at its times.
+//! Timed scripts against the kernel: calls and the peer's segments are made here, and the kernel's segments must leave
+//! at their times.
 //!
-//! The same text runs against an endpoint in virtual time ([`packetdrill::run`] with
-//! [`packetdrill::Kernel`]): one script, two stacks. A script counts numbers from the SYNs of both sides. The
-//! peer's SYN has number 0 here, too; the kernel's is learnt from its first segment.
+//! The same text runs against an endpoint in virtual time ([`packetdrill::run`] with [`packetdrill::Kernel`]): one
+//! script, two stacks. Numbers in a script are relative to the SYNs of both sides. The peer's SYN has number 0 here,
+//! too; the number of the kernel's SYN is taken from its first segment.
 //!
-//! Calls are `socket`, `bind`, `listen`, `accept`, `connect`, `write`, `send`, `read`, `recv`, `shutdown` and
-//! `close`; commands are settings as `sysctl` writes them. Options of the head that are settings of the
-//! simulator are of no meaning here. Assertions on `tcp_info` and other calls are refused.
+//! Calls are `socket`, `bind`, `listen`, `accept`, `connect`, `write`, `send`, `read`, `recv`, `shutdown` and `close`;
+//! commands are settings in the notation of `sysctl`. Options of the head that are settings of the simulator are
+//! ignored. Assertions on `tcp_info` and other calls are refused.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddrV4};
@@ -30,8 +30,7 @@ use super::device::{Device, KERNEL, OURS};
 /// Runs a script against the kernel of this machine.
 ///
 /// # Errors
-/// The first line that is not as the script says, or that asks for something that is not there; the failure of
-/// the device has line 0.
+/// The first line with which the kernel disagrees, or that needs a missing feature. A failure of the device has line 0.
 pub fn run(text: &str) -> Result<(), Failure> {
     let script = Script::parse(text)?;
     let mut sysctls = Vec::new();
@@ -67,16 +66,16 @@ pub fn run(text: &str) -> Result<(), Failure> {
 struct Driver {
     device: Device,
     start: std::time::Instant,
-    /// What relative times count from: when the event before happened.
+    /// The base of relative times: the time of the previous event.
     base: Time,
-    /// By the name that the script gives them.
+    /// Sockets by their names in the script.
     sockets: Vec<(String, Socket)>,
-    /// The port of the kernel's end, once it is known.
+    /// The port of the kernel's end, once known.
     port: Option<u16>,
-    /// The number of the kernel's SYN, once it is known.
+    /// The number of the kernel's SYN, once known.
     initial: Option<Seq>,
     clocks: Clocks,
-    /// Packets that left and were not expected yet, oldest first.
+    /// Packets that have left but were not expected yet, oldest first.
     sent: Vec<(Time, Packet)>,
 }
 
@@ -279,12 +278,12 @@ impl Driver {
         found.ok_or_else(|| io::Error::new(ErrorKind::NotFound, "there is no such socket"))
     }
 
-    /// A socket in the namespace of the device, which waits for nothing.
+    /// A non-blocking socket in the namespace of the device.
     fn open(&mut self, name: &str) -> io::Result<()> {
         let socket = self.device.namespace().within(|| {
             let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
             socket.set_nonblocking(true)?;
-            // A script has segments, not what coalescing would make of them.
+            // A script expects separate segments, not coalesced ones.
             socket.set_tcp_nodelay(true)?;
             Ok(socket)
         })?;
@@ -335,13 +334,13 @@ fn failed(line: usize, error: &io::Error) -> Failure {
     differs(line, &error.to_string())
 }
 
-/// By how much a time may differ: a busy machine lets a process wait.
+/// The allowed difference of a time: on a busy machine a process may wait.
 const TOLERANCE: Span = Span::from_millis(50);
-/// How long what may come at any time is waited for.
+/// How long to wait for a segment that may leave at any time.
 const LONGEST: Span = Span::from_secs(5);
-/// How long a connection that the kernel is about to accept is waited for.
+/// How long to wait for a connection that the kernel is about to accept.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// Ports of both ends, but for that of a socket that connects.
+/// The port of both ends, except for a socket that connects.
 const PORT: u16 = 8080;
 /// RFC 9293 §3.7.1.
 const DEFAULT_MSS: u16 = 536;

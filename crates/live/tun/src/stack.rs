@@ -10,13 +10,13 @@ use tcp::{Config, Endpoint, Identity};
 
 use super::low::LowRule;
 
-/// Whether these roles are a sender's, with which the kernel can be the other side.
+/// Whether these are roles of a sender, so that the kernel can be the other side.
 fn is_of_senders<'a>(roles: impl Iterator<Item = &'a Role>) -> bool {
     let mut sends = false;
     for role in roles {
         match role {
             Role::Sender | Role::SendOrder => sends = true,
-            // A queue with priorities is of use to a sender, but none is needed.
+            // A queue with priorities helps a sender, but is not required.
             Role::Queue => {}
             _ => return false,
         }
@@ -30,15 +30,15 @@ pub(crate) struct Stack {
     roles: Roles,
     config: Config,
     shared: Arc<Config>,
-    /// How ACKs of data of low priority are told, if there is any.
+    /// The rule for ACKs of data of low priority, if there is any.
     pub(crate) rule: LowRule,
 }
 
 impl Stack {
-    /// The scheme of this name, with settings as `key=value`.
+    /// The scheme with this name, with settings as `key=value`.
     ///
     /// # Errors
-    /// If there is none, a setting is wrong, or the scheme needs more than its sender.
+    /// If it does not exist, a setting is wrong, or the scheme needs more than its sender.
     pub(crate) fn of(scheme: &str, sets: &[String]) -> Result<Self, Problems> {
         let pairs = sets
             .iter()
@@ -65,7 +65,7 @@ impl Stack {
         let group = &point.groups[0];
         let roles = group.roles();
         let mut config = sim::endpoint_config(&group.keys, &roles);
-        // The kernel takes part only if both sides offer them, and endpoints keep no record with RC3.
+        // The kernel uses timestamps only if both sides offer them, and endpoints keep no record with RC3.
         config.timestamps = false;
         Ok(Self {
             scheme: scheme.to_owned(),
@@ -99,7 +99,7 @@ impl Stack {
             .make_endpoint(identity, Arc::clone(&self.shared), &info, sender)
     }
 
-    /// Whether data is sent at low priorities besides.
+    /// Whether data is also sent at low priorities.
     pub(crate) const fn has_low_priorities(&self) -> bool {
         self.config.low_priority.is_some()
     }

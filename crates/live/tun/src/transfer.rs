@@ -1,4 +1,4 @@
-//! Transfers between our TCP and the kernel's, each byte of which is looked at on arrival.
+//! Transfers between our TCP and the kernel's; every byte is checked on arrival.
 
 use std::io::{self, ErrorKind, Read as _, Write};
 use std::net::{Shutdown, SocketAddrV4, TcpListener, TcpStream};
@@ -51,23 +51,23 @@ pub struct Transfer {
 /// How a transfer went.
 #[derive(Clone, Debug)]
 pub struct Done {
-    /// Whether every byte arrived, once and where it belongs.
+    /// Whether every byte arrived exactly once at the right offset.
     pub right: bool,
-    /// Whether both sides closed with FINs, both were acknowledged, and nobody sent a reset before.
+    /// Whether both sides closed with FINs, both were acknowledged, and neither side sent a reset before.
     pub orderly: bool,
-    /// What went wrong at the kernel's side, if something did.
+    /// The error at the kernel's side, if there was one.
     pub failure: Option<String>,
     /// From its opening until both directions were complete, in milliseconds.
     pub took_ms: Option<f64>,
-    /// From its opening until the kernel's side had read the last byte, in milliseconds, if our side sent it.
+    /// From its opening until the kernel's side had read the last byte, in milliseconds; only if our side sent it.
     pub arrived_ms: Option<f64>,
     /// Fast recoveries of our side.
     pub fast_recoveries: u64,
     /// Its timeouts.
     pub timeouts: u64,
-    /// Segments that it sent again.
+    /// Segments that it retransmitted.
     pub retransmissions: u64,
-    /// The ACKs by how the sender read them; none if it sends nothing at low priorities.
+    /// The ACKs by their class; `None` if it sends nothing at low priorities.
     pub low_acks: Option<LowAcks>,
 }
 
@@ -76,17 +76,17 @@ pub struct Done {
 pub struct Setup {
     /// What happens to packets.
     pub impairment: Impairment,
-    /// What losses and lateness are drawn from.
+    /// The seed of losses and lateness.
     pub seed: u64,
-    /// Where packets go, if anywhere.
+    /// The file for packets, if they are captured.
     pub capture: Option<PathBuf>,
-    /// Receive buffer of the kernel's sockets, bytes; `None`: what the kernel gives.
+    /// Receive buffer of the kernel's sockets, bytes; `None`: the kernel's default.
     pub receive_buffer: Option<usize>,
     /// Settings of the kernel's side.
     pub sysctls: Vec<Sysctl>,
     /// Settings of our side, as `key=value`.
     pub sets: Vec<String>,
-    /// How ACKs of data of low priority are told.
+    /// The rule for ACKs of data of low priority.
     pub rule: LowRule,
 }
 
@@ -109,7 +109,7 @@ impl Default for Setup {
 pub struct Session {
     host: Host,
     setup: Setup,
-    /// Transfers so far: each has ports of its own.
+    /// Transfers so far. Each uses its own ports.
     count: u16,
 }
 
@@ -129,10 +129,10 @@ impl Session {
         Ok(Self { host, setup, count })
     }
 
-    /// Whether our side can be this scheme with these settings.
+    /// Checks that our side can run this scheme with these settings.
     ///
     /// # Errors
-    /// If there is none, a setting is wrong, or the scheme needs more than its sender.
+    /// If the scheme does not exist, a setting is wrong, or the scheme needs more than its sender.
     pub fn check(scheme: &str, sets: &[String]) -> Result<(), Problems> {
         Stack::of(scheme, sets).map(drop)
     }
@@ -140,10 +140,10 @@ impl Session {
     /// Makes transfers, all of them at the same time.
     ///
     /// # Errors
-    /// If a scheme is none, or the device fails. What goes wrong with one transfer is told by its result.
+    /// If a scheme does not exist, or the device fails. An error of one transfer is part of its result.
     ///
     /// # Panics
-    /// If a thread of the kernel's side does.
+    /// If a thread of the kernel's side panics.
     pub fn run(&mut self, transfers: &[Transfer]) -> Result<Vec<Done>, Failure> {
         let stacks = transfers.iter();
         let rule = self.setup.rule;
@@ -197,12 +197,12 @@ impl Session {
         self.host.finish()
     }
 
-    /// Packets that were lost on purpose and packets that were late on purpose, so far.
+    /// The numbers of packets that were lost on purpose and late on purpose, so far.
     pub fn impaired(&self) -> (u64, u64) {
         self.host.impaired()
     }
 
-    /// Packets of the kernel that were refused, in words; empty if none was.
+    /// Packets of the kernel that were refused, in words; empty if there are none.
     pub fn refused(&self) -> String {
         let all = wire::Refusal::ALL.into_iter();
         let counted = all.map(|reason| (reason, self.host.refused().of(reason)));
@@ -213,7 +213,7 @@ impl Session {
         told.join(", ")
     }
 
-    /// Turns until everything is over on both sides. Returns what the kernel's side says of each transfer.
+    /// Turns until everything is over on both sides. Returns the kernel side's result of each transfer.
     fn drive(
         &mut self,
         batch: &mut Batch<'_>,
@@ -254,7 +254,7 @@ struct Batch<'a> {
     stacks: Vec<Stack>,
     /// The port of the first one.
     first: u16,
-    /// Bytes that our side has received, and whether these were right.
+    /// Bytes received by our side, and whether they were right.
     received: Vec<(u64, bool)>,
     payload: Payload,
 }
@@ -287,7 +287,7 @@ impl Batch<'_> {
         })
     }
 
-    /// The result of a transfer, from what both sides know.
+    /// The result of a transfer, from both sides.
     fn judge(&self, number: usize, result: Option<&io::Result<Read>>, host: &Host) -> Done {
         let transfer = &self.transfers[number];
         let connection = host
@@ -345,7 +345,7 @@ impl Application for Batch<'_> {
     }
 }
 
-/// What the kernel's side tells.
+/// A report of the kernel's side.
 enum Event {
     /// Our side may connect.
     Listening,
@@ -353,12 +353,12 @@ enum Event {
     Done(io::Result<Read>),
 }
 
-/// What the kernel's side has read.
+/// The bytes read by the kernel's side.
 #[derive(Clone, Copy, Debug)]
 struct Read {
     /// Whether it was right.
     right: bool,
-    /// When the last byte came that our side sent.
+    /// When the last byte from our side arrived.
     last: Option<Instant>,
 }
 
@@ -418,7 +418,7 @@ impl Kernel<'_> {
         Ok(())
     }
 
-    /// Reads until the end. Returns how much it was, whether it was right, and when the last byte came.
+    /// Reads until the end. Returns the number of bytes, whether they were right, and when the last byte arrived.
     fn read(&self, stream: &mut TcpStream) -> io::Result<(u64, bool, Option<Instant>)> {
         let (mut received, mut right, mut last) = (0, true, None);
         let mut buffer = vec![0; 1 << 16];
@@ -439,7 +439,7 @@ impl Kernel<'_> {
     }
 }
 
-/// Whether every socket of the kernel's side is closed, or waits as long as closed ones do.
+/// Whether every socket of the kernel's side is closed or in TIME-WAIT.
 fn is_quiet(namespace: &Namespace) -> io::Result<bool> {
     let table = namespace.within(|| std::fs::read_to_string("/proc/thread-self/net/tcp"))?;
     let states = table
@@ -460,10 +460,10 @@ const LISTEN: &str = "0A";
 const FIRST_PORT: u16 = 20_000;
 const PORTS: u16 = 40_000;
 
-/// What is not over after this has failed: several timeouts, each twice as long as the one before, may come one
-/// after the other.
+/// A transfer that is not over after this time has failed: several timeouts, each twice as long as the one before, may
+/// follow each other.
 const LONGEST: Span = Span::from_secs(60);
 /// For the same reason.
 const PATIENCE: Duration = Duration::from_secs(50);
-/// How often what the kernel's side tells is heard.
+/// The interval of checking reports from the kernel's side.
 const PERIOD: Span = Span::from_millis(2);

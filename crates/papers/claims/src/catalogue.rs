@@ -1,4 +1,4 @@
-//! Finding papers: those that come with the program, and files of one's own.
+//! Finds papers: those that come with the program, and a user's own files.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +8,10 @@ use scenario::{Problem, Problems, Source};
 
 use super::{KEYS, Paper, common, read};
 
-/// A paper and those of its figures that are asked for.
+/// A paper and the chosen ones of its figures.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// The paper, with every figure that the chosen ones refer to.
+    /// The paper, with the chosen figures and all figures that they refer to.
     pub paper: Paper,
     /// Names of the chosen figures, in the paper's order.
     pub figures: Vec<String>,
@@ -47,8 +47,8 @@ pub fn paper(name: &str) -> Result<Paper, Problems> {
     load(name, files.collect(), None)
 }
 
-/// The scenario that a user means by `word`: that of a figure of the catalogue, as in `rcc/fig7a`, which
-/// may be the one that another figure runs; else a built-in scenario or a file.
+/// The scenario that a user means by `word`: the scenario of a figure of the catalogue, as in `rcc/fig7a`, which may be
+/// one that another figure runs; else a built-in scenario or a file.
 pub fn scenario(word: &str) -> Result<Source, Problems> {
     let figure = word.split_once('/').filter(|(paper, name)| {
         names().contains(paper) && figures(paper).contains(name) && !Path::new(word).is_file()
@@ -68,13 +68,13 @@ pub fn scenario(word: &str) -> Result<Source, Problems> {
     source.ok_or_else(|| Problem::new(format!("there is no figure {word:?}")).into())
 }
 
-/// The text of a scenario as it is written, without the claims and plots of the file of a figure.
+/// The text of a scenario. If the source is the file of a figure, its claims and plots are left out.
 pub fn scenario_text(source: &Source) -> Result<String, Problems> {
     read::scenario_text(source)
 }
 
-/// What a user means by `words`: papers, figures as in `rcc/fig5a`, folders or files; all papers that
-/// come with the program if there is no word. Figures of one paper are put together.
+/// The papers that a user means by `words`: papers, figures as in `rcc/fig5a`, folders or files; without words, all
+/// papers that come with the program. Figures of one paper are put together.
 pub fn find(words: &[String]) -> Result<Vec<Selection>, Problems> {
     let mut selections: Vec<Selection> = Vec::new();
     if words.is_empty() {
@@ -116,7 +116,7 @@ fn merge(selections: &mut Vec<Selection>, new: Selection) {
     let Some(known) = selections.iter_mut().find(same) else {
         return selections.push(new);
     };
-    // A lone file brings itself and what it refers to: the next one may bring others.
+    // A single file brings itself and the files that it refers to; the next file may bring others.
     for figure in new.paper.experiments {
         let mut all = known.paper.experiments.iter();
         if all.all(|other| other.name != figure.name) {
@@ -203,7 +203,7 @@ fn open_file(path: &Path) -> Result<Selection, Problems> {
         for name in read::references(source)? {
             let file = format!("{name}.toml");
             let path = folder.join(&file);
-            // One that does not exist is reported where it is named.
+            // A file that does not exist is reported at the place that names it.
             if path.is_file() && !files.iter().any(|(known, _)| *known == file) {
                 let source = open(&path)?;
                 files.push((file, source));
@@ -221,8 +221,7 @@ fn open_file(path: &Path) -> Result<Selection, Problems> {
     })
 }
 
-/// A paper from its files. Without a file for the paper itself, which a lone figure may lack, it is
-/// called like its folder.
+/// A paper from its files. A single figure may have no file for the paper; then the paper has the name of the folder.
 fn load(
     name: &str,
     mut files: Vec<(String, Source)>,
@@ -286,7 +285,7 @@ fn load(
 
 fn open(path: &Path) -> Result<Source, Problems> {
     let name = path.display().to_string();
-    // A path without a folder could be the name of a scenario.
+    // A path without a folder could be mistaken for the name of a scenario.
     let name = if name.contains('/') {
         name
     } else {
@@ -321,7 +320,7 @@ fn stem(file: &str) -> &str {
     file.strip_suffix(".toml").unwrap_or(file)
 }
 
-/// Sorts `fig5a` before `fig10`: letters and numbers in turn.
+/// A sort key that puts `fig5a` before `fig10`: letters and numbers in turn.
 fn natural(name: &str) -> Vec<(String, u64)> {
     let mut parts = vec![(String::new(), 0_u64)];
     let mut in_number = false;
@@ -342,7 +341,7 @@ fn natural(name: &str) -> Vec<(String, u64)> {
 /// The file of the paper itself.
 const PAPER: &str = "paper.toml";
 
-/// The list of what the paper has.
+/// The file with the contents of the paper.
 const CONTENTS: &str = "contents.toml";
 
 /// The files below `experiments`, in the order of their names.
@@ -366,7 +365,7 @@ mod tests {
         }
     }
 
-    /// The first number of a figure or table that an experiment is named after is in the list, and says so.
+    /// The first number in the name of an experiment must be in the list, and the list must name the experiment.
     #[test]
     fn each_figure_that_is_run_stands_in_the_contents_of_its_paper() {
         for name in names() {

@@ -1,4 +1,4 @@
-//! What a paper claims, and what may explain why it does not reproduce.
+//! Claims of a paper, and possible explanations of claims that do not reproduce.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use super::leaf;
 use super::measure::{Measure, Weight};
 use super::unit::Level;
 
-/// Swept settings and the values at which something is looked at; a key without an entry stands for
-/// all of its values.
+/// Swept settings with the values at which something is judged or drawn. A key without an entry stands for all of its
+/// values.
 pub type At = Vec<(String, Vec<String>)>;
 
 /// A claim of a paper that a run can confirm or refute.
@@ -17,9 +17,9 @@ pub type At = Vec<(String, Vec<String>)>;
 pub struct Claim {
     /// Its name, unique within the experiment.
     pub id: String,
-    /// What the paper says, in our words.
+    /// The paper's statement, in our words.
     pub says: String,
-    /// Where the paper says it, as in `§6.2, Fig. 5(a)`.
+    /// The place of the statement in the paper, as in `§6.2, Fig. 5(a)`.
     pub place: String,
     /// How it is judged.
     pub kind: ClaimKind,
@@ -27,12 +27,12 @@ pub struct Claim {
     pub at: At,
     /// Values of swept settings that the claim excepts.
     pub except: At,
-    /// Why it cannot be tested, if so; our number is shown beside it.
+    /// The reason why it cannot be tested, if so. Our number is still shown.
     pub untestable: Option<String>,
-    /// Why it is a check of our own rather than what the paper says, if so: it has a verdict, but is not
-    /// counted among the paper's claims.
+    /// The reason why it is a check of ours and not the paper's statement, if so. It has a verdict but is not counted
+    /// among the paper's claims.
     pub own: Option<String>,
-    /// The part of the paper's sentence that it leaves out, if it is weaker: then it is counted apart.
+    /// The part of the paper's sentence that a weaker claim leaves out. A weaker claim is counted separately.
     pub weaker: Option<String>,
 }
 
@@ -54,11 +54,11 @@ pub struct Operand {
     pub scheme: String,
     /// What is measured.
     pub measure: Measure,
-    /// Values of swept settings, beside those of the claim.
+    /// Values of swept settings, in addition to the claim's.
     pub at: At,
-    /// The figure of the same paper whose runs are meant, if not the experiment's own.
+    /// The figure of the same paper whose runs are measured; `None` for the experiment's own runs.
     pub run: Option<String>,
-    /// What it is called in results.
+    /// Its name in results.
     pub label: String,
 }
 
@@ -67,28 +67,28 @@ pub struct Operand {
 pub struct Number {
     /// The operand that is measured.
     pub of: Operand,
-    /// The operand that it is compared with.
+    /// The operand with which it is compared.
     pub against: Option<Operand>,
-    /// How the two become one number.
+    /// How the two are combined to one number.
     pub compare: Compare,
-    /// How the values at the points of the axes become one number.
+    /// How the values at the points of the axes are combined to one number.
     pub average: Average,
-    /// The averages are compared, instead of averaging what is compared at each point.
+    /// Compares the averages, instead of averaging the comparisons at each point.
     pub of_averages: bool,
     /// The paper's value, in `unit`; two for a range.
     pub paper: (f64, f64),
     /// Its unit, as in `ms`; `%` for reductions and increases.
     pub unit: String,
-    /// How far ours may be off, as a share of the paper's value or of the end of its range; of a reduction or a share above
-    /// one half, as a share of what remains.
+    /// The allowed error, as a share of the paper's value or of the near end of its range; for a reduction or a share
+    /// above one half, as a share of the remainder.
     pub tolerance: f64,
-    /// How far ours may be off, in a unit of its own, where a share makes no sense.
+    /// The allowed error in a unit of its own, if a share makes no sense.
     pub within: Option<Level>,
-    /// The place of the scheme that the paper shows, which is left if the number does not hold.
+    /// The rank of the scheme in the paper, which is checked if the number does not hold.
     pub rank: Option<Rank>,
 }
 
-/// How two measures become one number.
+/// How two measures are combined to one number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Compare {
@@ -96,9 +96,9 @@ pub enum Compare {
     #[default]
     #[serde(skip)]
     Value,
-    /// By how many per cent it is lower than the other.
+    /// How many per cent it is lower than the other.
     Reduction,
-    /// By how many per cent it is higher than the other.
+    /// How many per cent it is higher than the other.
     Increase,
     /// It over the other.
     Ratio,
@@ -106,7 +106,7 @@ pub enum Compare {
     Difference,
 }
 
-/// How the values at the points of the axes become one.
+/// How the values at the points of the axes are combined to one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Average {
@@ -126,14 +126,14 @@ pub enum Average {
 pub struct Order {
     /// What is ordered.
     pub rank: Rank,
-    /// Judged on this over all values of the axes rather than at each.
+    /// Judges this average over all values of the axes instead of each value.
     pub average: Option<Average>,
 }
 
 /// A place in an order.
 #[derive(Clone, Debug)]
 pub enum Rank {
-    /// One is the lowest, or has this many below it.
+    /// One is the lowest, or this many are below it.
     Lowest {
         /// Which.
         of: Operand,
@@ -142,7 +142,7 @@ pub enum Rank {
         /// Its place, from 1.
         place: usize,
     },
-    /// One is the highest, or has this many above it.
+    /// One is the highest, or this many are above it.
     Highest {
         /// Which.
         of: Operand,
@@ -155,18 +155,18 @@ pub enum Rank {
     Sorted(Vec<Operand>),
 }
 
-/// A shape that the paper shows or describes.
+/// A shape in a plot or in the text of the paper.
 #[derive(Clone, Debug)]
 pub struct Shape {
     /// Which shape.
     pub shape: ShapeKind,
     /// What has it: each of them.
     pub of: Vec<Operand>,
-    /// The axis along which it is seen; none if there is only one.
+    /// The axis along which the shape extends; `None` if there is only one.
     pub x: Option<String>,
-    /// Judged on this over all values of the axes rather than at each.
+    /// Judges this average over all values of the axes instead of each value.
     pub average: Option<Average>,
-    /// What may be ignored, as a share; its meaning depends on the shape.
+    /// The allowed deviation as a share; its meaning depends on the shape.
     pub tolerance: f64,
 }
 
@@ -175,7 +175,7 @@ pub struct Shape {
 pub enum ShapeKind {
     /// No value is further from the mean of all than the tolerance.
     Constant,
-    /// Each value is above the one before, dips within the tolerance of the whole rise left aside.
+    /// Each value is above the one before. Dips within the tolerance of the whole rise are ignored.
     Rising,
     /// The same downwards.
     Falling,
@@ -186,23 +186,22 @@ pub enum ShapeKind {
     Valley(Option<String>),
     /// Every value is above the level, less the tolerance.
     Above(Level),
-    /// Every value is below the level, plus the tolerance: a queue that is always below its limit has
-    /// never been full.
+    /// Every value is below the level, plus the tolerance. A queue that is always below its limit has never been full.
     Below(Level),
     /// Every value is within the tolerance of the level.
     Near(Level),
-    /// At some value of the axis the level is met, less the tolerance.
+    /// At some value of the axis the level is reached, less the tolerance.
     Reaches(Level),
     /// All operands are equal within the tolerance of the greatest, or within the level.
     Equal(Option<Level>),
-    /// Each is greater than the other at every value, this many times.
+    /// Each is greater than the other at every value, by this factor.
     Greater {
         /// The other.
         than: Operand,
         /// How many times.
         factor: f64,
     },
-    /// Each is less than the other at every value, this many times.
+    /// Each is less than the other at every value, by this factor.
     Less {
         /// The other.
         than: Operand,
@@ -211,49 +210,49 @@ pub enum ShapeKind {
     },
 }
 
-/// Something about an experiment that is set or measured otherwise: another reading of the paper, or a supposed
-/// cause of claims that do not reproduce. All claims about the runs that it changes are judged with it, since what
-/// explains one may break another.
+/// A change of an experiment's settings or measures: another reading of the paper, or a supposed cause of claims that
+/// do not reproduce. All claims about the changed runs are judged with it, because a change that explains one claim may
+/// break another.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
     /// Its name, unique within the experiment.
     #[serde(default, deserialize_with = "leaf::id")]
     pub id: String,
-    /// What it supposes, in one sentence.
+    /// The supposition, in one sentence.
     pub says: String,
-    /// Settings by full key with their texts: the scenario runs again with all of them.
+    /// Settings by full key with their texts. The scenario runs again with all of them.
     #[serde(default, deserialize_with = "leaf::settings")]
     pub set: Vec<(String, String)>,
-    /// Values of swept settings at which alone it is tried, where all of them would take too long.
+    /// The only values of swept settings at which it is tried, if all values would take too long.
     #[serde(default, deserialize_with = "leaf::at")]
     pub at: At,
-    /// What each value of a series counts for; without settings the same runs are measured again.
+    /// The weight of each value of a series. Without settings, the same runs are measured again.
     pub weight: Option<Weight>,
-    /// The end that decides when a flow is complete, if not the receiver; without settings the same runs are measured
-    /// again.
+    /// The end that decides when a flow is complete, if it is not the receiver. Without settings, the same runs are
+    /// measured again.
     pub clock: Option<Clock>,
-    /// Whether reductions, ratios and the like compare averages, whatever a claim says; without settings the same runs are
+    /// Whether reductions, ratios and the like compare averages, for all claims. Without settings, the same runs are
     /// measured again.
     pub of_averages: Option<bool>,
-    /// Schemes it changes, which alone run again; empty for all.
+    /// The changed schemes, which are the only ones to run again; empty for all.
     #[serde(default)]
     pub schemes: Vec<String>,
 }
 
-/// Who tells when a flow is complete.
+/// The end that decides when a flow is complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Clock {
     /// Its receiver, when the last byte is in order.
     Receiver,
-    /// Its sender, when the ACK of the last byte is there.
+    /// Its sender, when the ACK of the last byte has arrived.
     Sender,
 }
 
 impl Change {
-    /// The schemes to run again, none for all: those it changes and, where claims about them compare with
-    /// other schemes flow by flow, these too.
+    /// The schemes to run again; empty for all. These are the changed schemes, and the schemes with which claims about
+    /// them compare flow by flow.
     pub fn runs<'a>(&'a self, claims: impl Iterator<Item = &'a Claim>) -> BTreeSet<&'a str> {
         let own = |scheme: &String| self.schemes.contains(scheme);
         let operands = claims.flat_map(|claim| claim.kind.operands());
@@ -263,8 +262,8 @@ impl Change {
         schemes.chain(others).collect()
     }
 
-    /// The part of the claim that this cause is tried on: the values of `at`. `None` if the cause changes no scheme of the
-    /// claim, or if the claim is about other values, or about several of them together.
+    /// The part of the claim on which this cause is tried: the values of `at`. `None` if the cause changes no scheme of
+    /// the claim, or if the claim is about other values, or about several of them together.
     pub fn tried_on(&self, claim: &Claim) -> Option<Claim> {
         let operands = claim.kind.operands();
         let changes = |operand: &&Operand| self.schemes.contains(&operand.scheme);
@@ -300,7 +299,7 @@ impl Change {
         Some(narrowed)
     }
 
-    /// What it measures where a claim says `measure`.
+    /// The measure that replaces a claim's `measure`.
     pub fn measured(&self, measure: &Measure) -> Measure {
         let weighted = self.weight.map(|weight| measure.weighted(weight));
         let measure = weighted.unwrap_or_else(|| measure.clone());
@@ -310,7 +309,7 @@ impl Change {
         }
     }
 
-    /// Whether it changes nothing: the reading that names the experiment's own scenario and measures.
+    /// Whether it changes nothing: such a reading names the experiment's own scenario and measures.
     pub fn is_base(&self) -> bool {
         self.set.is_empty()
             && self.weight.is_none()
@@ -318,7 +317,7 @@ impl Change {
             && self.of_averages.is_none()
     }
 
-    /// What is different, as `KEY = VALUE` or in words.
+    /// The change, as `KEY = VALUE` or in words.
     pub fn change(&self) -> String {
         let settings = self
             .set
@@ -358,8 +357,7 @@ impl Change {
 }
 
 impl ClaimKind {
-    /// Whether it is about the values along the axes together rather than about each, so that a part of them
-    /// says nothing.
+    /// Whether it concerns all values along the axes together, so that a part of them says nothing.
     fn is_of_all_values(&self) -> bool {
         match self {
             Self::Number(_) => true,
@@ -379,7 +377,7 @@ impl ClaimKind {
         }
     }
 
-    /// What it is called in files and results.
+    /// Its name in files and results.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Number(_) => "number",
@@ -388,7 +386,7 @@ impl ClaimKind {
         }
     }
 
-    /// Everything that is measured for it.
+    /// All operands that are measured for it.
     pub fn operands(&self) -> Vec<&Operand> {
         match self {
             Self::Number(number) => {
@@ -403,7 +401,7 @@ impl ClaimKind {
 }
 
 impl ShapeKind {
-    /// What each is compared with, if with another.
+    /// The operand with which each is compared, if there is one.
     pub(super) fn than(&self) -> Option<&Operand> {
         match self {
             Self::Greater { than, .. } | Self::Less { than, .. } => Some(than),

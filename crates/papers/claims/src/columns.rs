@@ -1,4 +1,4 @@
-//! The names that measures are made from: metrics, columns of tables, series, events and equations.
+//! The names in measures: metrics, columns of tables, series, events and equations.
 
 use std::sync::LazyLock;
 
@@ -33,7 +33,7 @@ names! {
     equation: "equation" in model::MODELS.iter().map(|model| model.name);
 }
 
-/// Reads the name of a quantity where there may be one.
+/// Reads the optional name of a quantity.
 pub(super) fn other_quantity<'de, D>(from: D) -> Result<Option<&'static str>, D::Error>
 where
     D: Deserializer<'de>,
@@ -52,13 +52,13 @@ pub(super) fn events<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<&'static 
     names.map(|name| event(name.into_deserializer())).collect()
 }
 
-/// The columns of flows that are numbers, beside their throughput.
+/// The numeric columns of flows, without their throughput.
 pub(super) fn flow_columns() -> &'static [Field] {
     static COLUMNS: LazyLock<Vec<Field>> = LazyLock::new(|| numbers(results::flow_fields()));
     &COLUMNS
 }
 
-/// The columns of ports that are numbers.
+/// The numeric columns of ports.
 pub(super) fn port_columns() -> &'static [Field] {
     static COLUMNS: LazyLock<Vec<Field>> = LazyLock::new(|| numbers(results::port_fields()));
     &COLUMNS
@@ -75,11 +75,11 @@ pub(super) fn unit_of(fields: &[Field], name: &str) -> &'static str {
     found.map_or("", |field| field.unit)
 }
 
-/// Columns of flows that are made from others.
+/// Columns of flows that are computed from others.
 pub(super) const DERIVED: [&str; 3] = [THROUGHPUT, GOODPUT, SEGMENTS];
 /// A flow's size over its completion time.
 pub(super) const THROUGHPUT: &str = "throughput_bps";
-/// What has arrived of a flow over the time it ran, whether or not it has completed or has an end.
+/// The arrived bytes of a flow over the time it ran, also for flows that have not completed or have no end.
 pub(super) const GOODPUT: &str = "goodput_bps";
-/// How many segments a flow's payload fills, the last perhaps in part.
+/// Number of segments of a flow's payload; the last may be short.
 pub(super) const SEGMENTS: &str = "segments";

@@ -1,4 +1,4 @@
-//! Tables that several figures of a paper share ([`figures::joined`]): what is wrong with them, at its place.
+//! Tables that several figures of a paper share ([`figures::joined`]), and errors in them at their places.
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use scenario::{Problem, Problems, Source};
 
 use super::KEYS;
 
-/// The figure with the tables that it shares, behind its own lines, so that these keep their places. `paper` is the file
-/// of its paper.
+/// The figure, followed by the tables that it shares. Its own lines come first, so that they keep their line numbers.
+/// `paper` is the file of its paper.
 pub(super) fn joined(source: Source, paper: Option<&Source>) -> Result<Source, Problems> {
     let joined = figures::joined(stem(&source), source.text(), paper.map(Source::text));
     let problem = match joined {
@@ -37,7 +37,7 @@ pub(super) fn joined(source: Source, paper: Option<&Source>) -> Result<Source, P
     Err(problem.into())
 }
 
-/// Complains of a figure that is not among `files` and has shared tables in the file of the paper all the same.
+/// Reports a name that is not in `files` but is listed for shared tables in the paper's file.
 pub(super) fn check(paper: &Source, files: &[&str]) -> Result<(), Problems> {
     let listed = figures::listed(paper.text()).into_iter();
     let unknown = listed.filter(|(figure, _)| !files.contains(&&**figure));

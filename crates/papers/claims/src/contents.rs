@@ -5,8 +5,8 @@ use std::fmt;
 /// A numbered figure, table, equation or algorithm of a paper, or several that belong together.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Item {
-    /// Its name in the paper, as in `Fig. 10(a)` or `Eqs. 8 to 13`; the kind alone, as in `Eqs.`, where its numbers are
-    /// not known.
+    /// Its name in the paper, as in `Fig. 10(a)` or `Eqs. 8 to 13`; only the kind, as in `Eqs.`, if its numbers are not
+    /// known.
     pub name: String,
     /// Its subject in a few words.
     pub title: String,
@@ -17,15 +17,15 @@ pub struct Item {
 /// How far an item is reproduced.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum State {
-    /// Claims about it are judged in these experiments.
+    /// The state of an item's reproduction.
     Judged(Vec<String>),
-    /// It defines something that the program computes, here.
+    /// It defines something that the program computes at this place.
     Defined(String),
-    /// It is a drawing without results; where the mechanism that it draws is shown or tested, if anywhere.
+    /// It is a drawing without results; with the place where its mechanism is shown or tested, if there is one.
     Diagram(String),
-    /// Nothing of it can be judged, for this reason.
+    /// Nothing in it can be judged, for this reason.
     Untestable(String),
-    /// Nobody has compared it with the words of the paper, and what is open.
+    /// It has not been compared with the paper's text; with the open questions.
     Unread(String),
 }
 
@@ -34,7 +34,7 @@ pub enum State {
 pub(crate) struct Kind {
     /// The key of the last number in the file.
     pub(crate) key: &'static str,
-    /// How their names begin: one, and several.
+    /// The beginning of names in the singular and in the plural.
     pub(crate) names: [&'static str; 2],
 }
 
@@ -59,13 +59,13 @@ pub(crate) const KINDS: [Kind; 4] = [
 ];
 
 impl Item {
-    /// Whether it is all of a kind whose numbers are not known, which only a reader can tell.
+    /// Whether it stands for all items of a kind whose numbers are not known. Only a reader can check that.
     pub(crate) fn is_whole_kind(&self) -> bool {
         let mut kinds = KINDS.iter();
         matches!(self.state, State::Unread(_)) && kinds.any(|kind| kind.names[1] == self.name)
     }
 
-    /// Its kind, and its first and last number; none if the name is not written like those of [`KINDS`].
+    /// Its kind, and its first and last number; `None` if the name has another form than in [`KINDS`].
     pub(crate) fn numbers(&self) -> Option<(Kind, u32, u32)> {
         let (word, numbers) = self.name.split_once(' ')?;
         let kind = KINDS.iter().find(|kind| kind.names.contains(&word))?;

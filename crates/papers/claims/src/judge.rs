@@ -1,9 +1,10 @@
-//! Judging claims by what was measured.
+//! Judges claims by measurements.
 //!
-//! A number is reproduced if ours is within the claim's tolerance of the paper's, or if the paper's lies
-//! between the least and the greatest of the seeds; a range is reproduced if ours is inside. Partly, if sign
-//! and order hold and ours is within a factor of 2. A reduction by more than half, and a share of more than half, are judged
-//! by what remains. Orders and shapes are counted: reproduced if they hold everywhere, partly if at half of the places or more. Nothing else enters a verdict.
+//! A number is reproduced if ours is within the claim's tolerance of the paper's, or if the paper's is between the
+//! least and the greatest of the seeds. A range is reproduced if ours is inside. Partly reproduced means that sign and
+//! order hold and ours is within a factor of 2. A reduction by more than half, and a share of more than half, are
+//! judged by the remainder. Orders and shapes are counted: they are reproduced if they hold everywhere, and partly if
+//! they hold at half of the places or more. Nothing else enters a verdict.
 
 mod bench;
 mod count;
@@ -26,15 +27,15 @@ pub use judged::{Effect, Judged, Reading, Standing, Tried};
 pub use verdict::{Finding, Verdict};
 pub use words::{digits, display};
 
-/// A figure that has been run and judged: what a report shows.
+/// A figure that has been run and judged, for a report.
 pub struct Figure<'a> {
     /// The figure.
     pub experiment: &'a Experiment,
-    /// Its runs, and those of other figures that its plots and claims refer to.
+    /// Its runs, and the runs of other figures to which its plots and claims refer.
     pub bench: Bench<'a>,
     /// Its claims, in the order of the file.
     pub claims: Vec<Judged>,
-    /// How far its numbers are off; none without any.
+    /// The deviation of its numbers as a whole; `None` without numbers.
     pub bias: Option<Bias>,
 }
 
@@ -87,7 +88,7 @@ impl Reading {
 }
 
 impl Tried {
-    /// What `cause` makes of a claim, judged with the runs of `bench` that it changes.
+    /// The verdict on a claim with `cause`, judged with the changed runs of `bench`.
     pub fn new(
         claim: &Claim,
         cause: &Change,

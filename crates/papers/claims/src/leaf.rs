@@ -1,7 +1,7 @@
-//! Values that are checked while they are read. An error is a line that says what is wrong, empty where the key
-//! alone says it, and a line with the remedy.
+//! Values that are checked while they are read. An error has two lines: the mistake (empty if the key alone says it),
+//! and the remedy.
 //!
-//! Binary formats, as that of [`Plot::to_bytes`](crate::Plot::to_bytes), have the values as they are in memory.
+//! Binary formats, such as [`Plot::to_bytes`](crate::Plot::to_bytes), hold the values as they are in memory.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +18,7 @@ pub(super) fn wrong<E: Error>(expected: impl fmt::Display) -> E {
     E::custom(format!("\nexpected {expected}"))
 }
 
-/// What is wrong with a name that is not among `known`, and the remedy.
+/// The error of a name that is not in `known`, and the remedy.
 pub(super) fn unlisted<'a>(
     what: &str,
     name: &str,
@@ -50,7 +50,7 @@ pub(super) fn listed<'de, D: Deserializer<'de>>(
     })
 }
 
-/// A table whose keys are free, in the order of the file.
+/// A table with free keys, in the order of the file.
 fn ordered<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Vec<(String, T)>, D::Error> {
@@ -87,7 +87,7 @@ pub(crate) fn settings<'de, D: Deserializer<'de>>(
 /// Points by scheme.
 type Points = Vec<(String, Vec<(f64, f64)>)>;
 
-/// What the figure of a paper shows of each scheme.
+/// The points of each scheme in the paper's figure.
 pub(crate) fn points<'de, D: Deserializer<'de>>(from: D) -> Result<Points, D::Error> {
     if !from.is_human_readable() {
         return Points::deserialize(from);
@@ -125,7 +125,7 @@ pub(crate) fn id<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error>
     )))
 }
 
-/// Whether a text can name a claim, a cause or a reading.
+/// Whether a text is a valid name of a claim, a cause or a reading.
 pub(crate) fn is_id(text: &str) -> bool {
     let correct = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     text.chars().all(correct)
@@ -172,7 +172,7 @@ pub(crate) fn sizes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Level>, D:
     let sizes = Vec::<Level>::deserialize(from)?;
     let sizes = sizes.into_iter().map(|level| size(level, expected));
     let sizes = sizes.collect::<Result<Vec<_>, D::Error>>()?;
-    // A full packet stands for its usual size: it is not mixed with bytes.
+    // A full packet counts with its usual size, because it is not mixed with bytes.
     let bytes = |size: &Level| size.in_column(Dimension::Bytes, 1500.0);
     let ascending = sizes.is_sorted_by(|a, b| bytes(a) < bytes(b));
     ascending.then_some(sizes).ok_or_else(|| wrong(expected))
@@ -199,7 +199,7 @@ pub(crate) fn gap<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     us.ok_or_else(|| wrong("a time with its unit"))
 }
 
-/// Per cent of values, from the name of a percentile.
+/// The per cent of a percentile, from its name.
 pub(super) fn percent<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     if !from.is_human_readable() {
         return f64::deserialize(from);
@@ -208,7 +208,7 @@ pub(super) fn percent<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Erro
     percent.map_err(|_| wrong("a percentile, as in p99"))
 }
 
-/// `switch 2`, `host 0`, or all of a kind.
+/// `switch 2`, `host 0`, or all nodes of a kind.
 pub(crate) fn node<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     if !from.is_human_readable() {
         return Option::deserialize(from);
@@ -223,5 +223,5 @@ pub(crate) fn node<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>,
     ))
 }
 
-/// Names that a message lists.
+/// The most names that a message lists.
 const MOST_LISTED: usize = 30;

@@ -1,11 +1,10 @@
 //! Papers as data: the figures of a paper, how they are drawn, and what the paper claims about them.
 //!
 //! A paper is a folder with a `paper.toml`, one file for each figure, [`Experiment`], and a list of its contents,
-//! [`Item`]. The file of a figure is a scenario with tables of its own: [`Plot`]s, [`Claim`]s, [`Change`]s by which they
-//! are judged again, and what `--full` changes. Plots and claims say what they show through [`Measure`]s, which are
-//! evaluated from a run
-//! folder, seed by seed. A claim is judged by what was measured; nothing in an experiment can decide
-//! a verdict. `docs/guide/experiments.md` describes every key of a figure, `docs/guide/claims.md` of a claim.
+//! [`Item`]. The file of a figure is a scenario with additional tables: [`Plot`]s, [`Claim`]s, [`Change`]s by which
+//! claims are judged again, and the changes of `--full`. Plots and claims use [`Measure`]s, which are evaluated from a
+//! run folder, seed by seed. A claim is judged by measurements; nothing in an experiment can decide a verdict.
+//! `docs/guide/experiments.md` describes every key of a figure, `docs/guide/claims.md` every key of a claim.
 //!
 //! ```
 //! let paper = claims::catalogue::paper("rcc").expect("a paper that comes with the program");
@@ -59,11 +58,11 @@ pub struct Paper {
     pub title: String,
     /// Authors, where and when.
     pub citation: String,
-    /// Where it can be found, if anywhere.
+    /// A link to the paper, if there is one.
     pub url: Option<String>,
-    /// What holds for all of its figures: common settings, deviations, what was never published.
+    /// Facts about all of its figures: common settings, deviations, unpublished inputs.
     pub notes: Option<String>,
-    /// Its sections, by which the places of claims are checked; empty if they are not listed.
+    /// Its sections, against which the places of claims are checked; empty if they are not listed.
     pub sections: Vec<Section>,
     /// Its figures, tables, equations and algorithms with the state of each; empty if they are not listed.
     pub contents: Vec<Item>,
@@ -84,7 +83,7 @@ pub struct Section {
     pub figures: Vec<String>,
 }
 
-/// A figure or table of a paper: what is run, what is drawn, what is claimed.
+/// A figure or table of a paper: its runs, plots and claims.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
@@ -94,20 +93,19 @@ pub struct Experiment {
     /// The name of its file, as in `fig5a`.
     #[serde(skip)]
     pub name: String,
-    /// What it shows, in one line.
+    /// The subject, in one line.
     pub title: String,
-    /// What the paper calls it, as in `Fig. 5(a)`.
+    /// Its name in the paper, as in `Fig. 5(a)`.
     pub figure: String,
-    /// Where the paper describes it, as in `§6.2`.
+    /// The place of its description in the paper, as in `§6.2`.
     pub section: Option<String>,
-    /// At what scale it runs unless `--full` is given, in one sentence.
+    /// The scale of the runs without `--full`, in one sentence.
     pub scale: String,
     /// Notes for readers, such as a set-up that the paper leaves open.
     pub notes: Option<String>,
-    /// The figure of another paper, as in `rcc/fig5a`, with the same runs: the claims about these are
-    /// counted there.
+    /// The figure of another paper, as in `rcc/fig5a`, with the same runs. Its claims are counted there.
     pub counted_in: Option<String>,
-    /// The figure of the same paper whose runs it shows, if it has no scenario of its own.
+    /// The figure of the same paper whose runs it uses, if it has no scenario.
     pub uses: Option<String>,
     /// What `--full` changes.
     #[serde(default)]
@@ -120,19 +118,19 @@ pub struct Experiment {
     /// What the paper claims.
     #[serde(skip)]
     pub claims: Vec<Claim>,
-    /// Readings of the paper by which every claim about its runs is judged. One that changes nothing names the
-    /// experiment's own; totals count that.
+    /// Readings of the paper by which every claim about its runs is judged. A reading that changes nothing names the
+    /// experiment's own reading, which totals count.
     #[serde(skip)]
     pub readings: Vec<Change>,
     /// Explanations to try for claims about its runs that do not reproduce.
     #[serde(skip)]
     pub causes: Vec<Change>,
-    /// The file; also the text of the scenario.
+    /// The file, which also has the text of the scenario.
     #[serde(skip, default = "unread")]
     pub source: Source,
 }
 
-/// What `--full` changes: the paper's own scale where the default is smaller.
+/// The changes of `--full`: the paper's own scale, if the default is smaller.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Full {
@@ -141,25 +139,25 @@ pub struct Full {
     /// Settings by full key, each with its texts joined by commas.
     #[serde(deserialize_with = "leaf::settings")]
     pub set: Vec<(String, String)>,
-    /// The scale then, in one sentence.
+    /// The resulting scale, in one sentence.
     pub scale: Option<String>,
 }
 
-/// How a figure runs on the real stacks of a machine: scaled to what that holds. Only orders and ratios are judged
-/// there.
+/// How a figure runs on the real stacks of a machine, scaled to the machine's capacity. Only orders and ratios are
+/// judged there.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Live {
-    /// What is smaller or slower than in the paper, in one sentence.
+    /// The differences to the paper in size or speed, in one sentence.
     #[serde(default)]
     pub scale: String,
     /// Runs of each scheme.
     #[serde(default = "live_runs")]
     pub runs: NonZeroU32,
-    /// What stands between the hosts.
+    /// The kind of network between the hosts.
     #[serde(default)]
     pub bed: Bed,
-    /// The rate of the fastest link; none for the fastest that the machine holds.
+    /// The rate of the fastest link; `None` for the fastest that the machine sustains.
     pub rate: Option<String>,
     /// Settings by full key, each with its texts joined by commas.
     #[serde(default, deserialize_with = "leaf::settings")]
@@ -168,23 +166,23 @@ pub struct Live {
     pub claims: Vec<String>,
 }
 
-/// What stands between the hosts of a figure on real stacks.
+/// The kind of network between the hosts of a figure on real stacks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Bed {
     /// A network of the kernel, with the kernel's TCP at all hosts.
     #[default]
     Namespaces,
-    /// A TUN device: our TCP sends, the kernel's receives, and a process makes the delay.
+    /// A TUN device: our TCP sends, the kernel's receives, and a process adds the delay.
     Tun,
 }
 
-/// The file of an experiment of which only the table has been read.
+/// A source for an experiment of which only the table has been read.
 fn unread() -> Source {
     Source::new("", "")
 }
 
-/// Runs that are enough for an interval.
+/// The number of runs that suffices for an interval.
 const fn live_runs() -> NonZeroU32 {
     NonZeroU32::new(5).expect("five is not zero")
 }
@@ -195,13 +193,13 @@ impl Experiment {
         format!("{}/{}", self.paper, self.name)
     }
 
-    /// The figure whose runs it shows: its own name unless it uses those of another.
+    /// The figure whose runs it uses: itself, unless `uses` names another.
     pub fn runs(&self) -> &str {
         self.uses.as_deref().unwrap_or(&self.name)
     }
 
-    /// Whether a claim or plot of it may measure the parts of completion times: its text has the name of such a metric or
-    /// column.
+    /// Whether one of its claims or plots may measure the parts of completion times, because its text contains the name
+    /// of such a metric or column.
     pub fn measures_parts(&self) -> bool {
         let text = self.source.text();
         let mut names = sim::breakdown::Part::ALL
@@ -213,12 +211,12 @@ impl Experiment {
         })
     }
 
-    /// Whether its claims and plots are about the runs of this one.
+    /// Whether its claims and plots use the runs of `other`.
     pub fn shares_runs(&self, other: &Self) -> bool {
         self.runs() == other.runs()
     }
 
-    /// Other figures whose runs its plots and claims refer to.
+    /// Other figures to whose runs its plots and claims refer.
     pub fn references(&self) -> BTreeSet<&str> {
         let plots = self.plots.iter().filter_map(|plot| plot.run.as_deref());
         let operands = self.claims.iter().flat_map(|claim| claim.kind.operands());
@@ -227,7 +225,7 @@ impl Experiment {
     }
 }
 
-/// What a file of a figure has beside its scenario.
+/// The keys of a figure's file that do not belong to its scenario.
 pub const KEYS: [&str; 14] = [
     "common",
     "values",

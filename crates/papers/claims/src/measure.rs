@@ -1,4 +1,4 @@
-//! What a claim or a line of a plot measures.
+//! The measures of claims and plots.
 
 use plan::series;
 use serde::{Deserialize, Serialize};
@@ -13,11 +13,11 @@ use super::unit::{Dimension, Level};
 pub struct Measure {
     /// The column it is made from.
     pub of: Of,
-    /// What is made of the column's values; none for a metric and a model, which are one number, and
-    /// for what a CDF or a plot over time draws whole.
+    /// The statistic over the column's values. `None` for a metric or a model, which are one number, and for a CDF or a
+    /// plot over time, which draw all values.
     pub statistic: Option<Statistic>,
-    /// Not the number itself, but by what share it is lower than that of this scheme at the same values
-    /// of swept settings and with the same seed.
+    /// If set, the measure is not the number itself. It is the share by which the number is lower than the number of
+    /// this scheme at the same values of swept settings and with the same seed.
     pub reduction_from: Option<String>,
 }
 
@@ -32,13 +32,13 @@ pub enum Of {
     Metric(#[serde(deserialize_with = "columns::metric")] Name),
     /// A column of `flows.parquet`: one value for each flow.
     Flows {
-        /// Its name; `throughput_bps`, `goodput_bps` and `segments` are made from others.
+        /// Its name; `throughput_bps`, `goodput_bps` and `segments` are computed from others.
         #[serde(deserialize_with = "columns::flow_column")]
         column: Name,
         /// Only these flows.
         #[serde(default)]
         chosen: Chosen,
-        /// What each of them counts for.
+        /// The weight of each flow.
         #[serde(default)]
         weight: FlowWeight,
         /// Instead of one value for each flow, this statistic of the flows of each sending host.
@@ -53,12 +53,12 @@ pub enum Of {
         #[serde(default, rename = "port")]
         place: PortSelector,
     },
-    /// A column of `series.parquet`: for each port, flow or host a value that changes over time.
+    /// A column of `series.parquet`: a value over time for each port, flow or host.
     Series {
         /// Its name.
         #[serde(deserialize_with = "columns::quantity")]
         column: Name,
-        /// Only these ports; where the column is about ports, the bottleneck unless said otherwise.
+        /// Only these ports. If the column is about ports, the default is the bottleneck.
         #[serde(default, rename = "port")]
         place: PortSelector,
         /// Only flows of this group.
@@ -70,8 +70,7 @@ pub enum Of {
         /// Only this stretch of time.
         #[serde(default)]
         during: Stretch,
-        /// Each value is the mean over this many microseconds; none for the values as they were
-        /// recorded.
+        /// Replaces values by means over this many microseconds; `None` for the values as recorded.
         #[serde(default, rename = "window", deserialize_with = "leaf::microseconds")]
         window_us: Option<f64>,
         /// The statistic over several ports, flows or hosts.
@@ -80,13 +79,13 @@ pub enum Of {
         /// What its values count for.
         #[serde(default)]
         weight: Weight,
-        /// Not the statistic itself, but how far it lies from that of this other column.
+        /// If set, the measure is the distance of the statistic from the same statistic of this other column.
         #[serde(default, deserialize_with = "columns::other_quantity")]
         apart_from: Option<Name>,
     },
-    /// Events of flows: the times from one to the next of the same flow, and how many there are.
+    /// Events of flows: the times between consecutive events of the same flow, or the number of events.
     Events {
-        /// What happened: any of these.
+        /// The kinds of events that count.
         #[serde(rename = "column", deserialize_with = "columns::events")]
         kinds: Vec<Name>,
         /// Only events of flows of this group.
@@ -97,8 +96,8 @@ pub enum Of {
         /// Its name.
         #[serde(rename = "column", deserialize_with = "columns::equation")]
         name: Name,
-        /// The size of the flow that it is about; none if it is about no flow, or if the sizes on the
-        /// axis of a plot are meant.
+        /// The size of the flow in the equation; `None` if the equation has no flow, or takes the sizes on a plot's
+        /// axis.
         #[serde(default, deserialize_with = "leaf::one_size")]
         size: Option<Level>,
     },
@@ -117,8 +116,8 @@ pub struct Chosen {
     pub cluster: Option<Cluster>,
     /// Only flows that start no earlier than the begin of this stretch and complete by its end.
     pub during: Option<Stretch>,
-    /// Only flows that complete, within the stretch if there is one, under each of these schemes too:
-    /// the flows of the same numbers at the same values of swept settings and with the same seed.
+    /// Only flows that also complete (within the stretch, if there is one) under each of these schemes: the flows with
+    /// the same numbers, at the same values of swept settings and with the same seed.
     pub common_to: Vec<String>,
 }
 
@@ -130,8 +129,8 @@ pub enum FlowWeight {
     #[default]
     #[serde(rename = "flows")]
     Flow,
-    /// As often as it has bytes of payload, so that a mean is one over bytes. Flows without end have no
-    /// weight and are left out.
+    /// Each flow counts as often as it has bytes of payload, so that a mean is a mean over bytes. Flows without end
+    /// have no weight and are left out.
     Bytes,
 }
 
@@ -140,12 +139,12 @@ pub enum FlowWeight {
 pub struct Sizes {
     /// The smallest, exclusive.
     pub above: Level,
-    /// The largest, inclusive; none for all that are larger.
+    /// The largest size, inclusive; `None` for no upper bound.
     pub up_to: Option<Level>,
 }
 
 impl Measure {
-    /// What a statistic makes of values, or the values themselves.
+    /// A statistic of a column's values, or the values themselves.
     pub fn new(of: Of, statistic: Option<Statistic>) -> Self {
         Self {
             of,
@@ -154,7 +153,7 @@ impl Measure {
         }
     }
 
-    /// The same of flows of other sizes, or of an equation for the largest of these.
+    /// The same measure for flows of other sizes, or for an equation at the largest of these sizes.
     #[must_use]
     pub fn of_sizes(&self, new: &Sizes) -> Self {
         let mut measure = self.clone();
@@ -166,8 +165,8 @@ impl Measure {
         measure
     }
 
-    /// The lower bound of its values: 0 for counts, times, lengths and rates; none for reductions, equations and errors
-    /// that roles report, which may be negative.
+    /// The lower bound of its values: 0 for counts, times, lengths and rates. There is none for reductions, equations
+    /// and errors that roles report, which may be negative.
     pub fn least(&self) -> f64 {
         let signed = match &self.of {
             Of::Metric(_) | Of::Flows { .. } | Of::Ports { .. } | Of::Events { .. } => false,
@@ -183,8 +182,8 @@ impl Measure {
         }
     }
 
-    /// Above which no value lies: shares and Jain's index are at most 1, and nothing that is not negative
-    /// can be lower than another by more than all of it.
+    /// The upper bound of its values. Shares and Jain's index are at most 1; so are reductions of values that are not
+    /// negative.
     pub fn greatest(&self) -> f64 {
         match self.statistic {
             _ if self.reduction_from.is_some() => 1.0,
@@ -193,7 +192,7 @@ impl Measure {
         }
     }
 
-    /// The same of a series whose values count otherwise.
+    /// The same measure of a series, with another weight for its values.
     #[must_use]
     pub fn weighted(&self, new: Weight) -> Self {
         let mut measure = self.clone();
@@ -203,7 +202,7 @@ impl Measure {
         measure
     }
 
-    /// The same of completion times that end at the sender, with the ACK of the last byte.
+    /// The same measure with completion times that end at the sender, with the ACK of the last byte.
     #[must_use]
     pub fn told_by_senders(&self) -> Self {
         let mut measure = self.clone();
@@ -220,7 +219,7 @@ impl Measure {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PortSelector {
-    /// The node that the port belongs to, as in `switch 2`; `switch` is any switch.
+    /// The node of the port, as in `switch 2`; `switch` is any switch.
     #[serde(deserialize_with = "leaf::node")]
     pub from: Option<String>,
     /// The node at the other end of its wire, as in `host 0`.
@@ -237,42 +236,41 @@ pub struct Cluster {
     /// Two completions further apart than this are in different clusters.
     #[serde(rename = "gap", deserialize_with = "leaf::gap")]
     pub gap_us: f64,
-    /// Which one, from 1 in the order of time.
+    /// Its number, from 1 in the order of time.
     #[serde(rename = "cluster")]
     pub number: usize,
 }
 
-/// How much each value of a series counts.
+/// The weight of each value of a series.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Weight {
     /// As long as it lasts.
     #[default]
     Time,
-    /// Once, however long it lasts: the statistic of a list with a line for each change.
+    /// Each value counts once, however long it lasts, as in a list with a line for each change.
     Change,
 }
 
 /// A stretch of simulated time.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Stretch {
-    /// Its begin; none for the first start of a flow.
+    /// Its begin; `None` for the first start of a flow.
     pub from: Option<Moment>,
-    /// Its end; none for the last completion of a flow, or the end of the simulation if no flow
-    /// completes.
+    /// Its end; `None` for the last completion of a flow, or the end of the simulation if no flow completes.
     pub to: Option<Moment>,
 }
 
 /// A point in simulated time.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Moment {
-    /// This many microseconds from the begin of the simulation.
+    /// This many microseconds after the begin of the simulation.
     At(f64),
-    /// After this share of `run.duration`, or of the time simulated if that is unlimited.
+    /// After this share of `run.duration`, or of the simulated time if it is unlimited.
     Share(f64),
 }
 
-/// What is made of many values. Values of a series count as long as they last.
+/// A statistic of many values. Values of a series are weighted by how long they last.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Statistic {
@@ -287,7 +285,7 @@ pub enum Statistic {
     Sum,
     /// How many there are.
     Count,
-    /// The mean of the squares of how far they are from their mean.
+    /// The mean of the squared distances from the mean.
     Variance,
     /// The standard deviation: the root of the variance.
     Deviation,
@@ -295,19 +293,19 @@ pub enum Statistic {
     Percentile(#[serde(deserialize_with = "leaf::percent")] f64),
     /// One statistic less another, as in `p99 - p1`.
     Difference(Box<Self>, Box<Self>),
-    /// The share of the values below `below` or above `above`; of a series, of the time.
+    /// The share of the values below `below` or above `above`; for a series, the share of the time.
     Share {
         /// The upper bound, exclusive.
         below: Option<Level>,
         /// The lower bound, exclusive.
         above: Option<Level>,
     },
-    /// Clusters of values: values further apart than `gap` from the next are in different ones.
+    /// The number of clusters of values. Values further apart than `gap` are in different clusters.
     Clusters {
         /// The gap.
         gap: Level,
     },
-    /// How often a series falls below `below`, having been at or above it.
+    /// How often a series falls below `below` after it was at or above it.
     Dips {
         /// The level.
         below: Level,
@@ -319,7 +317,7 @@ pub enum Statistic {
         /// The upper level.
         above: Level,
     },
-    /// The last value of a series less the first: what a counter counted meanwhile.
+    /// The last value of a series minus the first: the increase of a counter.
     Change,
     /// Jain's index of fairness: the square of the sum over the number times the sum of squares.
     Jain,
@@ -331,7 +329,7 @@ impl Measure {
         Self::new(Of::Metric(name), None)
     }
 
-    /// A series of all that its column is about, each from the first start to the last completion.
+    /// A series of everything in a column, from the first start to the last completion.
     pub fn series(column: &'static str) -> Self {
         let of = Of::Series {
             column,
@@ -348,17 +346,17 @@ impl Measure {
         Self::new(of, None)
     }
 
-    /// Whether it is one number for each simulation, rather than a distribution or a series.
+    /// Whether it gives one number for each simulation, rather than a distribution or a series.
     pub fn is_number(&self) -> bool {
         self.statistic.is_some() || matches!(self.of, Of::Metric(_) | Of::Model { .. })
     }
 
-    /// Whether it needs what is recorded over time.
+    /// Whether it needs data recorded over time.
     pub const fn is_over_time(&self) -> bool {
         matches!(self.of, Of::Series { .. } | Of::Events { .. })
     }
 
-    /// Whether it is an equation about a flow whose size is not said.
+    /// Whether it is an equation about a flow whose size is not given.
     pub fn needs_size(&self) -> bool {
         match &self.of {
             Of::Model { name, size: None } => model::find(name).is_some_and(Model::takes_size),
@@ -366,7 +364,7 @@ impl Measure {
         }
     }
 
-    /// Other schemes whose simulations it looks at.
+    /// Other schemes whose simulations it reads.
     pub fn other_schemes(&self) -> impl Iterator<Item = &str> {
         let common: &[String] = match &self.of {
             Of::Flows { chosen, .. } => &chosen.common_to,
@@ -410,7 +408,7 @@ impl Measure {
         }
     }
 
-    /// The unit of its values: that of the column, unless the statistic counts something.
+    /// The unit of its values: the column's unit, unless the statistic is a count.
     pub fn unit(&self) -> &'static str {
         match self.value_dimension() {
             Dimension::TimeSquared => "us²",
@@ -447,7 +445,7 @@ impl Measure {
 }
 
 impl Statistic {
-    /// Whether it has no unit, whatever that of its values.
+    /// Whether it is a count, which has no unit.
     fn counts(&self) -> bool {
         match self {
             Self::Count

@@ -1,4 +1,4 @@
-//! Runs that are measured: what was recorded, the scenario, and the values of measures seed by seed.
+//! Runs for measuring: the recorded data, the scenario, and the values of measures seed by seed.
 
 mod flows;
 mod series;
@@ -21,21 +21,21 @@ use super::sample::Sample;
 use super::unit::Dimension;
 pub use subject::Subject;
 
-/// A run with what is needed to measure it. Values are computed once for each measure.
+/// A run with all data for measuring it. Values are computed once for each measure.
 pub struct Measured {
     run: Rc<dyn Recorded>,
     scenario: Scenario,
     /// See [`Measured::spans`].
     spans: OnceCell<Spans>,
     values: RefCell<Vec<(Measure, Rc<Values>)>>,
-    /// Measures that are going to be asked for.
+    /// Measures that will be needed.
     expected: RefCell<Vec<Measure>>,
 }
 
-/// By point its first start and last completion, or end, in microseconds.
+/// The first start and the last completion (or the end) of each point, in microseconds.
 type Spans = BTreeMap<u32, (f64, f64)>;
 
-/// The values of a measure: one for each row and seed, `NaN` where there is none.
+/// The values of a measure: one for each row and seed; `NaN` for a missing value.
 #[derive(Debug)]
 pub struct Values {
     rows: Vec<Vec<f64>>,
@@ -62,7 +62,7 @@ impl Measured {
         Self::of(Rc::new(Folder::open(path)?), name)
     }
 
-    /// A run, whose scenario has this name in messages.
+    /// A run; messages use this name for its scenario.
     pub fn of(run: Rc<dyn Recorded>, name: String) -> Result<Self, Problems> {
         let scenario = Source::new(name, run.scenario_text());
         let scenario = Scenario::load(scenario, &Overrides::default())?;
@@ -85,7 +85,7 @@ impl Measured {
         &self.scenario
     }
 
-    /// The rows of a scheme at these values of swept settings, in the order of the sweep: places in
+    /// The rows of a scheme at these values of swept settings, in the order of the sweep: indices in
     /// [`Summary::rows`](results::Summary::rows).
     pub fn rows(&self, scheme: &str, at: &[&At]) -> Vec<usize> {
         let rows = self.run.summary().rows.iter().enumerate();
@@ -123,7 +123,7 @@ impl Measured {
         Ok(self.keep(measure, &by_point))
     }
 
-    /// Says which measures are going to be asked for: those that read the same table are then made in one pass.
+    /// Announces measures that will be needed. Those that read the same table are then computed in one pass.
     pub fn expect<'m>(&self, measures: impl Iterator<Item = &'m Measure>) {
         let mut expected = self.expected.borrow_mut();
         for measure in measures {
@@ -133,7 +133,7 @@ impl Measured {
         }
     }
 
-    /// Makes the values of a measure that is about flows, and of all others that are and are expected.
+    /// Computes the values of a measure of flows, and of all other announced measures of flows.
     fn read_together(&self, measure: &Measure) -> Result<(), Problems> {
         let is_of_flows =
             |other: &&Measure| matches!(other.of, Of::Flows { .. }) && other.statistic.is_some();
@@ -144,7 +144,7 @@ impl Measured {
         let others = expected.iter().filter(is_of_flows);
         let others = others.filter(|other| *other != measure && !self.has(other));
         let all: Vec<&Measure> = [measure].into_iter().chain(others).collect();
-        // Measures that only differ in their statistic have one sample.
+        // Measures that only differ in their statistic share one sample.
         let mut distinct: Vec<&Measure> = Vec::new();
         for measure in &all {
             if distinct.iter().all(|other| other.of != measure.of) {
@@ -171,7 +171,7 @@ impl Measured {
         values.iter().any(|(known, _)| known == measure)
     }
 
-    /// Keeps the values of a measure by point as those of rows.
+    /// Stores the values of a measure, given by point, as values of rows.
     fn keep(&self, measure: &Measure, by_point: &BTreeMap<u32, f64>) -> Rc<Values> {
         let rows = self.run.summary().rows.iter().map(|row| {
             let value = |point| by_point.get(point).copied().unwrap_or(f64::NAN);
@@ -220,8 +220,8 @@ impl Measured {
         Ok(self.spans.get_or_init(|| spans))
     }
 
-    /// By what share the values of each row are below those of `baseline` at the same values of swept
-    /// settings, seed by seed; `NaN` where that scheme was not run.
+    /// The share by which the values of each row are below those of `baseline` at the same values of swept settings,
+    /// seed by seed; `NaN` if that scheme was not run.
     fn reduced(&self, rows: &[Vec<f64>], baseline: &str) -> Vec<Vec<f64>> {
         let places = 0..rows.len();
         let reduced = places.map(|place| {
@@ -236,7 +236,7 @@ impl Measured {
         reduced.collect()
     }
 
-    /// The row of another scheme at the values of swept settings of the row at `place`.
+    /// The row of another scheme with the same values of swept settings as the row at `place`.
     fn row_beside(&self, place: usize, scheme: &str) -> Option<usize> {
         let rows = &self.run.summary().rows;
         let set = &rows[place].set;
@@ -244,8 +244,8 @@ impl Measured {
         all.position(|row| row.scheme == scheme && row.set == *set)
     }
 
-    /// The distribution of a measure without a statistic, over all seeds of a row: of all flows, of all ports, or of the
-    /// values of a series, each weighted by how long it lasted.
+    /// The distribution of a measure without a statistic, over all seeds of a row. It has all flows, all ports, or the
+    /// values of a series weighted by how long each lasted.
     pub fn sample(&self, measure: &Measure, row: usize) -> Result<Sample, Problems> {
         let points: BTreeSet<u32> = self.run.summary().rows[row]
             .points
@@ -356,7 +356,7 @@ impl Measured {
         measure: &Measure,
         each: &mut dyn FnMut(u32, Sample),
     ) -> Result<(), Problems> {
-        // A point without a single flow or port that is meant has an empty sample: none is a count too.
+        // A point without any matching flow or port has an empty sample, because zero is a count, too.
         let points = self.run.summary().points.iter();
         let mut samples: BTreeMap<u32, Vec<(f64, f64)>> =
             points.map(|point| (point.point, Vec::new())).collect();

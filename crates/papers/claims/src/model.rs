@@ -1,4 +1,4 @@
-//! Equations of papers that a simulation can be compared with.
+//! Equations of papers, for comparison with simulations.
 
 use plan::PointSpec;
 use plan::keys::WorkloadKind;
@@ -13,26 +13,26 @@ use base::cast::real;
 pub struct Model {
     /// Its name, as in `rcc.steady_queue`.
     pub name: &'static str,
-    /// The unit of its value, as columns of results have it.
+    /// The unit of its value, as in columns of results.
     pub unit: &'static str,
-    /// What it says, with the number of the equation.
+    /// Its meaning, with the number of the equation.
     pub help: &'static str,
     /// How it is evaluated.
     value: Value,
 }
 
-/// How an equation is evaluated; it has no value where it does not apply.
+/// How an equation is evaluated. The result is `None` if it does not apply.
 #[derive(Debug)]
 enum Value {
     /// For the settings of a point.
     OfPoint(fn(&PointSpec) -> Option<f64>),
-    /// For these and a flow of this many bytes.
+    /// For the settings and a flow of this many bytes.
     OfFlow(fn(&PointSpec, f64) -> Option<f64>),
 }
 
 impl Model {
-    /// Its value for the settings of a point and, if it is about a flow, for one of `size` bytes; none
-    /// where it does not apply.
+    /// Its value for the settings of a point and, if it is about a flow, for a flow of `size` bytes; `None` if it does
+    /// not apply.
     pub fn value(&self, point: &PointSpec, size: Option<f64>) -> Option<f64> {
         match self.value {
             Value::OfPoint(value) => value(point),
@@ -40,7 +40,7 @@ impl Model {
         }
     }
 
-    /// Whether it is about a flow of some size.
+    /// Whether it has the size of a flow as a parameter.
     pub fn takes_size(&self) -> bool {
         matches!(self.value, Value::OfFlow(_))
     }
@@ -205,16 +205,16 @@ fn ecn(point: &PointSpec) -> Option<rcc::Ecn> {
 fn ideal_completion(point: &PointSpec) -> Option<f64> {
     let senders = f64::from(point.keys.workload.senders.0);
     let mss = f64::from(point.keys.tcp.mss.0);
-    // A size in packets is one of payload.
+    // A size in packets is a size of payload.
     let size = Level::parse(point.text("workload.size"))?;
     let size = size.in_column(Dimension::Bytes, mss)?;
     Some(1e6 * rcc::ideal_completion(senders, size, mss, rate(point)))
 }
 
-/// RC3 §3: what the other flows leave of a host's link, and a flow of `size` bytes in packets.
+/// RC3 §3: the part of a host's link that the other flows leave, and a flow of `size` bytes in packets.
 ///
-/// The round trip is that of two links between switches each way, the paper's 40 ms for 10 ms each: its
-/// network has 1.978 of them between two hosts, and its model leaves out the links of hosts.
+/// The round trip is over two links between switches each way: with 10 ms each, the paper's 40 ms. The paper's network
+/// has 1.978 of them between two hosts, and its model leaves out the links of hosts.
 fn path(point: &PointSpec, size: f64) -> (rc3::Path, f64) {
     let keys = &point.keys;
     let load = match keys.workload.kind {
@@ -277,7 +277,7 @@ mod tests {
         let hundred = point(100).unwrap();
         assert_eq!(pending_acks(hundred), Some(60.0));
         assert_eq!(pending_acks(point(10).unwrap()), Some(0.0));
-        // 160/3 packets in the path and up to the threshold, of 40 flows.
+        // 160/3 packets on the path and up to the threshold, from 40 flows.
         let sawtooth = ecn(point(40).unwrap()).unwrap();
         assert!((sawtooth.amplitude() - 0.5 * (40.0_f64 * 160.0 / 3.0).sqrt()).abs() < 1e-9);
         // K + N / 2 = 60 packets, less the height.
@@ -300,8 +300,8 @@ mod tests {
     // Clauses: HSCC-eq2, HSCC-eq3
     #[test]
     fn hsccs_fluid_model_follows_from_the_scenario() {
-        // `tailwater model hscc` with 36 flows, 183 packets, 1 Gbit/s and 100 us, and with 126 flows, which a segment each
-        // keeps above the upper threshold.
+        // `tailwater model hscc` with 36 flows, 183 packets, 1 Gbit/s and 100 us; and with 126 flows, of which one
+        // segment each keeps the queue above the upper threshold.
         let text = "schemes = [\"hscc\"]\n[link]\nrate = \"1Gbps\"\ndelay = \"25us\"\n[switch]\nbuffer = \"183pkt\"\n\
                     [workload]\nkind = \"incast\"\nsenders = [36, 126]\nsize = \"1MB\"\n";
         let scenario = Scenario::load(Source::new("hscc.toml", text), &Overrides::default());
@@ -347,7 +347,7 @@ mod tests {
         assert!((gain - (1.0 - rc3 / tcp)).abs() < 1e-12);
         assert!((100.0 * gain - 39.937_384_526).abs() < 0.013, "{gain}");
         assert!(value(&busy, "rc3.reduction", 4.0 * 1460.0).abs() < 1e-12);
-        // Without other flows all of the link is left, and a size that no flow has says nothing.
+        // Without other flows the whole link is left. A size that no flow has gives no value.
         let alone = load(&["workload.kind=incast"]);
         let rc3 = value(&alone, "rc3.completion", 7300.0);
         assert!((rc3 - 60_060.0).abs() < 1e-6, "{rc3}");

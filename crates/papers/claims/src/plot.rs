@@ -13,7 +13,7 @@ use super::unit::Level;
 pub struct Plot {
     /// What is drawn.
     pub kind: PlotKind,
-    /// What it shows, as in `(a) Mean queue`; empty if the figure's title says it.
+    /// The subject, as in `(a) Mean queue`; empty if the figure's title says it.
     #[serde(default)]
     pub title: String,
     /// How to read it, in sentences; empty if the axes say it.
@@ -25,18 +25,17 @@ pub struct Plot {
     /// The vertical axis.
     #[serde(default)]
     pub y: Axis,
-    /// Values of swept settings at which it is drawn; the others are drawn along the axis, or as lines
-    /// of their own.
+    /// Values of swept settings at which it is drawn; settings not listed are on the axis or give lines of their own.
     #[serde(default, deserialize_with = "leaf::at")]
     pub at: At,
-    /// Schemes that are drawn, in order; empty for all of the scenario.
+    /// The schemes drawn, in order; empty for all of the scenario.
     #[serde(default)]
     pub schemes: Vec<String>,
     /// Lines: each is drawn for each scheme.
     pub lines: Vec<Line>,
-    /// The figure of the same paper whose runs it shows, if not those of its own experiment.
+    /// The figure of the same paper whose runs it shows; `None` for its own experiment's runs.
     pub run: Option<String>,
-    /// What the paper's own figure shows: points of schemes, in the units of the axes.
+    /// The points of the paper's own figure, by scheme, in the units of the axes.
     #[serde(default, deserialize_with = "leaf::points")]
     pub paper: Vec<(String, Vec<(f64, f64)>)>,
 }
@@ -52,7 +51,7 @@ pub enum PlotKind {
     Cdf,
     /// A series over simulated time, of the first seed.
     Time,
-    /// A measure as one bar for each scheme, in groups of the lines or of the values of an axis.
+    /// One bar for each scheme, in groups by line or by value of an axis.
     Bars,
 }
 
@@ -60,39 +59,39 @@ pub enum PlotKind {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
-    /// The swept setting, for the horizontal axis of a sweep; empty if there is only one.
+    /// The swept setting on the horizontal axis of a sweep; `None` if there is only one.
     pub key: Option<String>,
-    /// What it shows, without the unit; none if the setting or the measure says it.
+    /// The label without the unit; `None` if the setting or the measure gives it.
     pub label: Option<String>,
-    /// The unit it is drawn in; none for one that fits.
+    /// The unit; `None` for a fitting one.
     pub unit: Option<String>,
-    /// Both ends, in that unit, where the data should not choose them.
+    /// Both ends in that unit, if the data should not determine them.
     #[serde(default, deserialize_with = "leaf::range")]
     pub range: Option<(f64, f64)>,
     /// Logarithmic rather than linear.
     #[serde(default)]
     pub log: bool,
-    /// Instead of a swept setting: sizes of flows, ascending. At each stand flows of more than the size
-    /// before and up to this one.
+    /// Sizes of flows in place of a swept setting, ascending. Each place shows flows larger than the size before and up
+    /// to this one.
     #[serde(default, deserialize_with = "leaf::sizes")]
     pub sizes: Vec<Level>,
 }
 
 impl Plot {
-    /// This panel in bytes, which [`Plot::of_bytes`] of the same version reads.
+    /// This panel in bytes, for [`Plot::of_bytes`] of the same version.
     ///
     /// # Panics
-    /// Never: memory does not fail.
+    /// Never: writing to memory does not fail.
     pub fn to_bytes(&self) -> Vec<u8> {
         postcard::to_stdvec(self).expect("memory does not fail")
     }
 
-    /// A panel from its bytes; none if they are of another version.
+    /// A panel from its bytes; `None` if another version wrote them.
     pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
         postcard::from_bytes(bytes).ok()
     }
 
-    /// Everything that its lines measure.
+    /// All measures of its lines.
     pub fn measures(&self) -> impl Iterator<Item = &Measure> {
         let lines = self.lines.iter();
         lines
@@ -102,7 +101,7 @@ impl Plot {
 }
 
 impl Axis {
-    /// The flows that stand at each of its sizes.
+    /// The sizes of the flows at each place of its axis.
     pub fn size_classes(&self) -> Vec<Sizes> {
         let zero = Level {
             value: 0.0,
@@ -117,29 +116,29 @@ impl Axis {
     }
 }
 
-/// What is drawn, for each scheme of the panel.
+/// A line of the panel, drawn for each scheme.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
     /// What is measured.
     pub measure: Measure,
-    /// The lower end of the bar at each point, such as a percentile; none for the interval over seeds.
+    /// The lower end of the bar at each point, such as a percentile; `None` for the interval over seeds.
     pub low: Option<Measure>,
     /// Its upper end.
     pub high: Option<Measure>,
-    /// What tells it from other lines of the panel; empty if there is only one.
+    /// The label that distinguishes it from other lines of the panel; empty if there is only one.
     #[serde(default)]
     pub label: String,
-    /// Schemes that it is drawn for; empty for all schemes of the panel.
+    /// The schemes for which it is drawn; empty for all schemes of the panel.
     #[serde(default)]
     pub schemes: Vec<String>,
-    /// Values of swept settings it is drawn at, beside those of the panel.
+    /// Values of swept settings at which it is drawn, in addition to the panel's.
     #[serde(default, deserialize_with = "leaf::at")]
     pub at: At,
 }
 
 impl Line {
-    /// The same of flows of these sizes.
+    /// The same line for flows of these sizes.
     #[must_use]
     pub fn of_sizes(&self, sizes: &Sizes) -> Self {
         let of = |measure: &Measure| measure.of_sizes(sizes);

@@ -1,8 +1,7 @@
-//! Reading the files of a paper, with every mistake at its place.
+//! Reads the files of a paper and reports every mistake at its place.
 //!
-//! The scenario of a figure is read by the scenario's own reader, which leaves out what is read here.
-//! First every scenario is loaded, so that claims and plots may only name schemes, axes and values
-//! that are run.
+//! The scenario's own reader reads the scenario of a figure and ignores the tables that are read here. All scenarios
+//! are loaded first, so that claims and plots can only name schemes, axes and values that are run.
 
 mod change;
 mod claim;
@@ -34,11 +33,11 @@ use parse::{as_written, parse};
 use reader::{Reader, Table};
 use tree::{Node, Site, split};
 
-/// What is run for a figure, as far as claims and plots refer to it.
+/// The runs of a figure, as far as claims and plots refer to them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Context {
     pub(super) schemes: Vec<String>,
-    /// Settings that have several values, or are shown in results, with their values.
+    /// Settings with several values or shown in results, with their values.
     pub(super) axes: Vec<(String, Vec<String>)>,
 }
 
@@ -90,7 +89,7 @@ pub(super) fn paper(name: &str, source: &Source) -> Result<(Paper, Vec<String>),
         .map(|paper| paper.expect("without a problem it has been read"))
 }
 
-/// Reads the figures of a paper, given by name and file, which lists these sections.
+/// Reads the figures of a paper, given by name and file. The paper has these sections.
 pub(super) fn figures(
     (paper, sections): (&str, &[Section]),
     files: &[(String, Source)],
@@ -114,7 +113,7 @@ pub(super) fn figures(
     }
     let mut experiments = Vec::new();
     for (name, source) in files {
-        // A figure whose scenario is wrong has said so.
+        // An error in a figure's scenario has been reported.
         let known = Known {
             files,
             contexts: &contexts,
@@ -147,7 +146,7 @@ pub(super) fn references(source: &Source) -> Result<Vec<String>, Problems> {
     Ok(found)
 }
 
-/// The scenario in the file of a figure: without what claims, plots and causes add.
+/// The scenario in the file of a figure, without the tables of claims, plots and causes.
 pub(super) fn scenario_text(source: &Source) -> Result<String, Problems> {
     as_written(source)?;
     let mut document: DocumentMut = source.text().parse().expect("it has been parsed");
@@ -157,7 +156,7 @@ pub(super) fn scenario_text(source: &Source) -> Result<String, Problems> {
     Ok(document.to_string())
 }
 
-/// What the scenario of a figure runs; none if it shows the runs of another.
+/// The runs of a figure's scenario; `None` if the figure uses the runs of another.
 fn context(source: &Source) -> Result<Option<Context>, Problems> {
     if Site::new(&as_written(source)?).has("uses") {
         return Ok(None);
@@ -188,7 +187,7 @@ fn figure(
     let mut reader = Reader::new(source);
     reader.uses(site, known);
     let Some(context) = known.contexts.get(name) else {
-        // The scenario, or that of the figure whose runs it shows, is wrong, which has been said.
+        // The error in this scenario, or in the scenario of the figure whose runs it uses, has been reported.
         return reader.finish(()).and(Err(Problems(Vec::new())));
     };
     let runs = Runs {
@@ -251,7 +250,7 @@ fn figure(
     })
 }
 
-/// What is known of a paper when a figure is read.
+/// The known parts of a paper when a figure is read.
 #[derive(Clone, Copy)]
 struct Known<'a> {
     files: &'a [(String, Source)],
@@ -259,7 +258,7 @@ struct Known<'a> {
     sections: &'a [Section],
 }
 
-/// The runs that a figure may refer to.
+/// The runs to which a figure may refer.
 #[derive(Clone, Copy)]
 struct Runs<'a> {
     own: &'a Context,
@@ -267,7 +266,7 @@ struct Runs<'a> {
     sections: &'a [Section],
 }
 
-/// The scenario of a figure that has `own` must be correct with these changes too.
+/// Checks that the scenario of a figure that has `own` is also valid with these changes.
 fn check_with(reader: &mut Reader<'_>, own: bool, set: &[&(String, String)]) {
     let sets = set.iter().map(|(key, value)| format!("{key}={value}"));
     let overrides = Overrides {
@@ -283,7 +282,7 @@ fn check_with(reader: &mut Reader<'_>, own: bool, set: &[&(String, String)]) {
 }
 
 impl Reader<'_> {
-    /// Checks the name of the figure whose runs are shown, and that nothing else is said about a scenario then.
+    /// Checks the name of the figure whose runs are used, and that the file then has no scenario keys.
     fn uses(&mut self, site: Site<'_>, known: Known<'_>) {
         let Some(used) = site.key("uses").read::<String>() else {
             return;
@@ -331,7 +330,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Complains of tables with an id that is already in use.
+    /// Reports tables with an id that is already in use.
     fn unique(&mut self, tables: &[(String, &Node<'_>)]) {
         let mut known: Vec<String> = Vec::new();
         for id in tables.iter().map(|(_, table)| Site::new(table).key("id")) {
@@ -348,7 +347,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What is run for the figure whose runs are meant.
+    /// The runs of the figure that is referred to.
     fn run<'b>(
         &mut self,
         name: Option<&str>,
@@ -366,7 +365,7 @@ impl Reader<'_> {
         found
     }
 
-    /// Complains of a scheme that is not run.
+    /// Reports a scheme that is not run.
     fn scheme(&mut self, name: &str, place: Range<usize>, context: &Context) -> bool {
         let known = context.schemes.iter().any(|scheme| scheme == name);
         if !known {
@@ -382,7 +381,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Complains of settings that are not swept, and of values that they do not have.
+    /// Reports settings that are not swept, and values that they do not have.
     fn at(&mut self, at: &At, site: Site<'_>, context: &Context) {
         for ((key, values), (_, place, written)) in at.iter().zip(site.entries()) {
             let Some(known) = self.axis_key(key, place, context) else {
@@ -397,7 +396,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The values of a swept setting; none, which is said, if it is not swept.
+    /// The values of a swept setting; reports a setting that is not swept.
     fn axis_key<'b>(
         &mut self,
         key: &str,
@@ -413,7 +412,7 @@ impl Reader<'_> {
     }
 }
 
-/// The declaration of a setting, which may be one of a group of hosts.
+/// The declaration of a setting, which may belong to a group of hosts.
 fn setting(name: &str) -> Option<&'static base::setting::Key> {
     let of_group = name
         .strip_prefix("group.")
@@ -421,7 +420,7 @@ fn setting(name: &str) -> Option<&'static base::setting::Key> {
     keys::key(of_group.map_or(name, |(_, key)| key))
 }
 
-/// What the table of a figure itself says, beside its plots, claims and causes.
+/// Keys of a figure's own table, without its plots, claims and causes.
 const KEYS: [&str; 9] = [
     "title",
     "figure",
@@ -434,7 +433,7 @@ const KEYS: [&str; 9] = [
     "live",
 ];
 
-/// Keys that say something about a scenario, beside its tables.
+/// Top-level keys of a scenario, without its tables.
 const SETTINGS: [&str; 9] = [
     "seed", "seeds", "schemes", "columns", "goals", "variant", "name", "group", "cause",
 ];

@@ -5,13 +5,13 @@ use super::unit::{Dimension, Level};
 use base::Sort as _;
 use base::cast::{count, index, whole};
 
-/// Values with their weights: flows and ports count once, values of a series as long as they last.
+/// Values with weights: 1 for flows and ports, the duration for values of a series.
 #[derive(Clone, Debug, Default)]
 pub struct Sample {
     values: Vec<(f64, f64)>,
 }
 
-/// A value that changes at times and holds in between.
+/// A value that changes at certain times and is constant in between.
 #[derive(Clone, Debug)]
 pub(super) struct Steps {
     /// The value before the first change, if it is known.
@@ -36,7 +36,7 @@ impl Sample {
         &self.values
     }
 
-    /// Adds the values of another.
+    /// Adds the values of another sample.
     pub fn extend(&mut self, other: Self) {
         self.values.extend(other.values);
     }
@@ -46,7 +46,7 @@ impl Sample {
         self.values.order_by(|a, b| a.0.total_cmp(&b.0));
     }
 
-    /// A statistic; `NaN` if there is no value that it could be made of.
+    /// A statistic; `NaN` if there are no values for it.
     pub(super) fn statistic(&self, statistic: &Statistic, units: Units) -> f64 {
         let values = || self.values.iter().map(|(value, _)| *value);
         let weight: f64 = self.values.iter().map(|(_, weight)| weight).sum();
@@ -79,7 +79,7 @@ impl Sample {
                     .map_or(f64::INFINITY, |level| column(level, units));
                 let inside = |value: f64| value > low && value < high;
                 let part = self.values.iter().filter(|(value, _)| inside(*value));
-                // A sum of nothing is -0, which looks strange.
+                // A sum of nothing is -0, which looks wrong in print.
                 (part.map(|(_, weight)| weight).sum::<f64>() + 0.0) / weight
             }
             Statistic::Clusters { gap } => {
@@ -94,12 +94,12 @@ impl Sample {
                     values().fold((0.0, 0.0), |(sum, squares), v| (sum + v, squares + v * v));
                 sum * sum / (count(self.values.len()) * squares)
             }
-            // These see an order of time, which a sample has not.
+            // These need an order of time, which a sample does not have.
             Statistic::Dips { .. } | Statistic::Oscillations { .. } | Statistic::Change => f64::NAN,
         }
     }
 
-    /// The mean square of what lies between values and their mean; `NaN` of none.
+    /// The mean squared distance from the mean; `NaN` without values.
     fn variance(&self, weight: f64) -> f64 {
         let mean = self
             .values
@@ -114,7 +114,7 @@ impl Sample {
 
     /// The least value that `percent` of the weight do not exceed.
     fn percentile(&self, percent: f64, weight: f64) -> f64 {
-        // Sums of weights are rounded: what is within a part in 10^12 is there.
+        // Sums of weights are rounded, so a part in 10^12 is tolerated.
         let wanted = percent * weight * (1.0 - 1e-12);
         if self
             .values
@@ -135,8 +135,8 @@ impl Sample {
 }
 
 impl Sample {
-    /// Of values that count once each, the least that `wanted` hundredths of a value do not exceed. They are not sorted
-    /// for it.
+    /// For values that count once each: the least value that `wanted` hundredths of a value do not exceed. Avoids
+    /// sorting all of them.
     fn ranked(&self, wanted: f64) -> f64 {
         let mut number = index(whole(libm::ceil(wanted / 100.0)));
         if 100.0 * count(number) < wanted {
@@ -179,8 +179,8 @@ impl Steps {
             .collect()
     }
 
-    /// The means over windows of this many microseconds from the begin of a stretch; what is left at
-    /// its end is a shorter one. A window before the first value has none.
+    /// The means over windows of this many microseconds from the begin of a stretch; the last window may be shorter. A
+    /// window before the first value has no mean.
     pub(super) fn averaged(&self, window_us: f64, (from, to): (f64, f64)) -> Self {
         let mut means = Self::new(None);
         let (mut begin, mut number) = (from, 0.0);
@@ -197,7 +197,7 @@ impl Steps {
         means
     }
 
-    /// How long each value lasted within a stretch, or its changes alone.
+    /// How long each value lasted within a stretch, or only the changes in it.
     pub(super) fn sample(&self, stretch: (f64, f64), weight: Weight) -> Sample {
         if weight == Weight::Change {
             let within = |(time, _): &&(f64, f64)| (stretch.0..=stretch.1).contains(time);
@@ -255,7 +255,7 @@ impl Steps {
     }
 }
 
-/// A level in the unit of a column; the reader has checked that it has one.
+/// A level in the unit of a column. The reader has checked that it has one.
 fn column(level: &Level, (dimension, packet): Units) -> f64 {
     level.in_column(dimension, packet).unwrap_or(f64::NAN)
 }
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn percentiles_of_values_that_count_once_are_those_of_sorted_values() {
         for number in [1, 2, 3, 7, 99, 100, 101, 1000, 1001] {
-            // 7919 and the numbers have no common divisor, so that every value below the number is there.
+            // 7919 and the counts have no common divisor, so every value below the count occurs.
             let all = flows(
                 &(0..number)
                     .map(|i| f64::from(i * 7919 % number))
@@ -341,7 +341,7 @@ mod tests {
         // Ten each of 0, 100, 40, 120 and 0.
         assert_eq!(over(Statistic::Mean, (0.0, 50.0)), 52.0);
         assert_eq!(over(Statistic::Mean, (15.0, 25.0)), 70.0);
-        // The four changes count once each, the 0 before them and the length of the last do not.
+        // The four changes count once each. The 0 before them does not count, nor does the length of the last.
         assert_eq!(by_change(Statistic::Mean, (0.0, 5000.0)), 65.0);
         assert_eq!(by_change(Statistic::Max, (15.0, 25.0)), 40.0);
         assert_eq!(over(Statistic::Percentile(50.0), (0.0, 50.0)), 40.0);
@@ -386,7 +386,7 @@ mod tests {
         let means = steps.averaged(10.0, (5.0, 40.0));
         let all = means.clip((0.0, 100.0));
         assert_eq!(all, [(5.0, 50.0), (15.0, 70.0), (25.0, 40.0), (35.0, 0.0)]);
-        // What is not known yet has no mean.
+        // An unknown value has no mean.
         let mut late = Steps::new(None);
         late.push(15.0, 8.0);
         let all = late.averaged(10.0, (0.0, 30.0)).clip((0.0, 100.0));

@@ -1,15 +1,15 @@
-//! Units: from the column that is measured to the unit that a paper prints.
+//! Units: converts from the measured column to the unit of a paper.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// What a column counts, in the unit in which results have it.
+/// The dimension of a column, in the unit of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Dimension {
     /// Microseconds.
     Time,
-    /// Microseconds times microseconds: the variance of times.
+    /// Squared microseconds: the variance of times.
     TimeSquared,
     /// Bytes.
     Bytes,
@@ -21,7 +21,7 @@ pub enum Dimension {
     Share,
 }
 
-/// A value with its unit, as in `"120KB"`; without one it is in the unit of what it is compared with.
+/// A value with its unit, as in `"120KB"`; without a unit it has the unit of the value compared with it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Level {
     /// The number.
@@ -43,7 +43,7 @@ impl Dimension {
         }
     }
 
-    /// The dimension of the squares of its values, of those that have units.
+    /// The dimension of squares of values, if the values have units.
     #[must_use]
     pub fn squared(self) -> Self {
         match self {
@@ -52,21 +52,21 @@ impl Dimension {
         }
     }
 
-    /// How many of the column's units are one `unit`; none if it is not a unit of this dimension.
-    /// `packet` is the size of a full packet in bytes.
+    /// How many of the column's units are one `unit`; `None` if the unit has another dimension. `packet` is the size of
+    /// a full packet in bytes.
     pub fn scale(self, unit: &str, packet: f64) -> Option<f64> {
         let units = self.units().iter();
         let found = units.copied().find(|(name, _)| *name == unit);
         match found {
             Some((_, scale)) if scale.is_nan() => Some(packet),
             Some((_, scale)) => Some(scale),
-            // A count may be called by what is counted.
+            // The unit of a count may be the name of the counted things.
             None if self == Self::Count => (unit != "%").then_some(1.0),
             None => None,
         }
     }
 
-    /// Its units with how many of the column's units they are; `NaN` for a full packet.
+    /// Its units with their size in the column's unit; `NaN` for a full packet.
     pub fn units(self) -> &'static [(&'static str, f64)] {
         match self {
             Self::Time => &[("us", 1.0), ("ms", 1e3), ("s", 1e6), ("ns", 1e-3)],
@@ -99,7 +99,7 @@ impl Dimension {
 }
 
 impl Dimension {
-    /// Which values there are, for a message.
+    /// The allowed values, for a message.
     pub(super) fn expected(self) -> String {
         let units = self.units().iter().map(|(name, _)| *name);
         let units: Vec<_> = units.filter(|name| !name.is_empty()).collect();
@@ -111,7 +111,7 @@ impl Dimension {
 }
 
 impl Level {
-    /// Reads a number and the letters behind it.
+    /// Reads a number and the letters after it.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let digits = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
@@ -125,7 +125,7 @@ impl Level {
         })
     }
 
-    /// The value in the unit of a column of this dimension; none if the unit is of another.
+    /// The value in the unit of a column of this dimension; `None` if its unit has another dimension.
     pub fn in_column(&self, dimension: Dimension, packet: f64) -> Option<f64> {
         if self.unit.is_empty() {
             return Some(self.value);

@@ -1,5 +1,5 @@
-//! A short number of all that a figure is judged by. Verdicts are kept with it, so that those of a figure that has changed
-//! since are found.
+//! A hash of everything by which a figure is judged. Verdicts are stored with it, so that those of changed figures are
+//! found.
 
 use serde::Deserialize;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
@@ -8,9 +8,10 @@ use toml::{Spanned, Table, Value};
 use crate::rows::write_out;
 use crate::shared::joined;
 
-/// The digest of the figure called `figure`; `file` has the texts of the files of its paper by their names without an ending.
-/// `None` if there is no such figure, or if it cannot be read. It is made of the tables that are judged, with those of
-/// the figure whose runs it shows. How they are written down does not matter, nor do notes, plots and the order of claims.
+/// The digest of the figure called `figure`. `file` returns the texts of the paper's files by their names without
+/// ending. `None` if the figure does not exist or cannot be read. The digest covers the tables that are judged,
+/// together with those of the figure whose runs it uses. The notation, notes, plots and the order of claims have no
+/// influence.
 pub fn digest(figure: &str, file: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     Some(format!("{:016x}", fnv(judged(figure, file)?.as_bytes())))
 }
@@ -32,7 +33,7 @@ fn judged(figure: &str, file: &dyn Fn(&str) -> Option<String>) -> Option<String>
         claim.remove("kind");
     }
     for (_, list) in &mut tables {
-        // A list that is not of tables with an id stays as it is.
+        // Other lists than those of tables with an id stay unchanged.
         let id = |table: &Value| table.get("id").and_then(Value::as_str).map(str::to_owned);
         list.as_array_mut()
             .into_iter()
@@ -43,13 +44,13 @@ fn judged(figure: &str, file: &dyn Fn(&str) -> Option<String>) -> Option<String>
     Some(serde_json::to_string(&tables).ok()? + &runs)
 }
 
-/// FNV-1a of 64 bits: short, and the same everywhere.
+/// FNV-1a with 64 bits: short, and the same on all machines.
 fn fnv(bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// Keys that decide nothing. What a figure shares is among its tables by then.
+/// Keys without influence on verdicts. Shared tables have been added before.
 const APART: [&str; 3] = ["common", "notes", "plot"];
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! The file of a figure as tables.
 //!
-//! A figure has three sources: its own file, the tables that it shares with others, which stand in the file of the paper
-//! ([`joined`]), and tables that are written once with a list of what differs ([`write_out`]). [`digest`] is taken of what
-//! comes out, so that two ways to write the same down have the same digest.
+//! A figure has three sources: its own file; tables that it shares with others, in the file of the paper ([`joined`]);
+//! and tables written once with a list of differences ([`write_out`]). The [`digest`] covers the expanded result, so
+//! two notations of the same figure have the same digest.
 //!
-//! It knows no scenario and no claim, only TOML: the chores of the repository use it as well as the program.
+//! This crate knows only TOML, no scenarios and claims: the repository's maintenance programs use it as well.
 //!
 //! ```
 //! let file = |name: &str| match name {

@@ -1,8 +1,8 @@
 //! Tables that are written once for many values.
 //!
-//! `each` in a table of `[[claim]]`, `[[plot]]` or `[[cause]]` is a list of rows. The table stands for one table for each
-//! row: `{name}` in a text of it is what the row has under this name, and a name that no text has is a key of its own.
-//! `[values]` of a figure has such names for all of its tables, those that it shares with others above all.
+//! `each` in a table of `[[claim]]`, `[[plot]]` or `[[cause]]` is a list of rows. The table stands for one table for
+//! each row. In a text, `{name}` is replaced by the row's value of this name; a name that no text uses becomes a key.
+//! `[values]` of a figure has such names for all of its tables, mainly for shared ones.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -25,8 +25,9 @@ pub struct Mistake {
     pub help: String,
 }
 
-/// Writes the rows of all claims, plots and causes of a figure out as tables of their own, and the place in the paper of claims
-/// that have none. A value of a row keeps its place in the text, and everything else that of the table with the list.
+/// Expands the rows of all claims, plots and causes of a figure into tables, and adds the figure's place in the paper
+/// to claims without one. Values of a row keep their place in the text, everything else keeps the place of the table
+/// with the list.
 pub fn write_out(figure: &mut DeTable<'_>) -> Vec<Mistake> {
     let mut mistakes = Vec::new();
     let values = figure.remove(VALUES);
@@ -65,7 +66,7 @@ pub fn write_out(figure: &mut DeTable<'_>) -> Vec<Mistake> {
     mistakes
 }
 
-/// The tables that one stands for: itself, if it has no rows.
+/// The tables that one table stands for: itself, if it has no rows.
 fn rows<'a>(mut table: Node<'a>, mistakes: &mut Vec<Mistake>) -> Vec<Node<'a>> {
     let each = match table.get_mut() {
         DeValue::Table(keys) => keys.remove(EACH),
@@ -102,12 +103,12 @@ fn rows<'a>(mut table: Node<'a>, mistakes: &mut Vec<Mistake>) -> Vec<Node<'a>> {
     tables.collect()
 }
 
-/// Puts values in the place of their names.
+/// Replaces names by values.
 struct Filler<'r, 'a> {
     values: Option<&'r DeTable<'a>>,
     /// Names that some text has.
     used: BTreeSet<String>,
-    /// Names that some text has and that have no value, each with the text.
+    /// Names in texts without a value, each with its text.
     missing: Vec<(String, String)>,
     mistakes: Vec<Mistake>,
 }
@@ -122,7 +123,7 @@ impl<'r, 'a> Filler<'r, 'a> {
         }
     }
 
-    /// Puts its values in the place of their names.
+    /// Replaces names by its values.
     fn fill(&mut self, node: &mut Node<'a>) {
         match node.get_mut() {
             DeValue::Array(items) => items.iter_mut().for_each(|item| self.fill(item)),
@@ -139,13 +140,13 @@ impl<'r, 'a> Filler<'r, 'a> {
         }
     }
 
-    /// Adds what no text has as keys of the table.
+    /// Adds values that no text uses as keys of the table.
     fn add(&self, node: &mut Node<'a>) {
         if let DeValue::Table(table) = node.get_mut() {
             let keys = self.values.into_iter().flatten();
             let keys = keys.filter(|(name, _)| !self.used.contains(&**name.get_ref()));
             for (name, value) in keys {
-                // A key that the table has as well keeps its place there unless it is taken away first.
+                // Without removing it first, an existing key would keep its old place.
                 table.remove(&**name.get_ref());
                 table.insert(name.clone(), value.clone());
             }
@@ -158,7 +159,7 @@ impl<'r, 'a> Filler<'r, 'a> {
         Some(value)
     }
 
-    /// A text with the values of the names in it; a name without a value stays.
+    /// A text with names replaced by values; a name without a value stays.
     fn filled(&mut self, text: &str) -> String {
         let (mut filled, mut rest) = (String::new(), text);
         while let Some((before, name, after)) = hole(rest) {
@@ -181,7 +182,7 @@ impl<'r, 'a> Filler<'r, 'a> {
     }
 }
 
-/// Gives claims without a place that of the figure, with its section if that is known.
+/// Gives claims without a place the figure's place, with its section if it is known.
 fn add_place(figure: &mut DeTable<'_>) {
     let Some(name) = figure.get("figure") else {
         return;
@@ -213,7 +214,7 @@ fn hole(text: &str) -> Option<(&str, &str, &str)> {
     Some((before, name, after))
 }
 
-/// A value as it is written, without quotes; none for a list or a table.
+/// A value in its notation, without quotes; `None` for a list or a table.
 fn words(value: &Node<'_>) -> Option<String> {
     match value.get_ref() {
         DeValue::String(text) => Some(text.clone().into_owned()),

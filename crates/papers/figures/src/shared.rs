@@ -1,36 +1,38 @@
 //! Tables that several figures of a paper share, written once in the file of the paper.
 //!
-//! `common = "test-bed"` in the file of a figure adds the tables of `[common.test-bed]` that it does not have itself.
-//! A table of the figure replaces the shared one whole; tables of `[[name]]` are added to its own. `figures = ["fig1"]`
-//! in `[common.test-bed]` adds them to these figures without their asking, as a cause that many have in common.
+//! `common = "test-bed"` in the file of a figure adds those tables of `[common.test-bed]` that it does not have itself.
+//! A table of the figure replaces the shared one completely; tables of `[[name]]` are added to its own. `figures =
+//! ["fig1"]` in `[common.test-bed]` adds the tables to these figures without a key in their files, for example a cause
+//! that many figures share.
 
 use std::ops::Range;
 
 use toml_edit::{Array, Document, DocumentMut, Item, Table, Value};
 
-/// Why a figure cannot have what it asks for.
+/// Why a figure cannot get its shared tables.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Unjoined {
-    /// The paper shares nothing under this name.
+    /// The paper has no shared tables with this name.
     Unknown {
         /// The name.
         name: String,
-        /// Where the figure asks for it.
+        /// The place at which the figure names them.
         place: Range<usize>,
-        /// The names of all that the paper shares.
+        /// The names of all shared tables of the paper.
         known: Vec<String>,
     },
     /// A table of the figure and a shared one are of different kinds.
     Unlike {
-        /// The name under which the paper shares it.
+        /// The name of the shared tables.
         name: String,
-        /// Where the figure asks for it.
+        /// The place at which the figure names them.
         place: Range<usize>,
     },
 }
 
-/// The text of the figure called `name` with the tables that it shares, behind its own lines, so that these keep their places.
-/// `paper` is the file of its paper. A text that is no TOML stays as it is: who reads it says what is wrong.
+/// The text of the figure called `name`, followed by the tables that it shares. Its own lines come first, so that they
+/// keep their line numbers. `paper` is the file of its paper. Text that is no TOML stays unchanged; its reader reports
+/// the error.
 pub fn joined(name: &str, text: &str, paper: Option<&str>) -> Result<String, Unjoined> {
     let Ok(own) = Document::parse(text) else {
         return Ok(text.to_owned());

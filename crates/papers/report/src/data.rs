@@ -1,4 +1,4 @@
-//! Data of figures, read from runs in one pass each and in bounded memory.
+//! Data of figures, read from runs in one pass each and with bounded memory.
 
 mod slowdowns;
 
@@ -18,11 +18,11 @@ use crate::thin::Thinned;
 use crate::units;
 pub(crate) use slowdowns::{Bin, Slowdowns};
 
-/// Everything of one run, or of several side by side.
+/// The data of one run, or of several side by side.
 pub(crate) struct Data<'a> {
     pub(crate) runs: Vec<Run<'a>>,
     pub(crate) palette: Palette,
-    /// The swept setting on the horizontal axis of metrics, if not the first with numbers.
+    /// The swept setting on the horizontal axis of metrics; `None` for the first one with numbers.
     pub(crate) x: Option<String>,
 }
 
@@ -31,15 +31,14 @@ pub(crate) struct Run<'a> {
     /// The name of the folder, made unique.
     pub(crate) name: String,
     pub(crate) summary: &'a Summary,
-    /// By place in [`Summary::rows`] and group or class: completion times, for the combinations that are drawn. The
-    /// name of all flows is empty.
+    /// Completion times of the drawn combinations, by index in [`Summary::rows`] and group or class. The name of all
+    /// flows is empty.
     pub(crate) distributions: BTreeMap<(usize, String), Distribution>,
-    /// By place in [`Summary::rows`]: slowdowns of the combinations that are drawn.
+    /// Slowdowns of the drawn combinations, by index in [`Summary::rows`].
     pub(crate) slowdowns: BTreeMap<usize, Slowdowns>,
     /// The simulations that are drawn over time, by number.
     pub(crate) details: BTreeMap<u32, Detail>,
-    /// Of every simulation that is drawn over time, the flow that was complete last, and its completion time in
-    /// microseconds.
+    /// For every simulation drawn over time, the flow that completed last, and its completion time in microseconds.
     pub(crate) slowest: BTreeMap<u32, (u32, f64)>,
     /// Both ends of the port that metrics call the bottleneck.
     pub(crate) bottleneck: Option<String>,
@@ -61,7 +60,7 @@ pub(crate) struct Distribution {
 pub(crate) struct Detail {
     /// Place of its row in [`Summary::rows`].
     pub(crate) row: usize,
-    /// Whether only the queue of the bottleneck is drawn: of many simulations nothing else is.
+    /// Whether only the queue of the bottleneck is drawn, as in runs with many simulations.
     queue_only: bool,
     /// The first flows.
     pub(crate) flows: Vec<FlowRecord>,
@@ -69,7 +68,7 @@ pub(crate) struct Detail {
     pub(crate) all_flows: usize,
     /// The port whose queue the metrics describe.
     pub(crate) bottleneck: Option<u32>,
-    /// By quantity, then by what it is about.
+    /// By quantity, then by port, flow or host.
     pub(crate) series: BTreeMap<String, BTreeMap<Subject, Thinned>>,
     /// Events of flows: time in microseconds, flow, name.
     pub(crate) events: Vec<(f64, u32, String)>,
@@ -83,24 +82,24 @@ pub(crate) enum Subject {
     Host(u32),
 }
 
-/// Combinations of swept values that distributions and series are drawn for.
+/// The most combinations of swept values for which distributions and series are drawn.
 const COMBINATIONS: usize = 36;
 
-/// Simulations whose flows and windows are drawn one by one.
+/// The most simulations whose flows and windows are drawn one by one.
 const SIMULATIONS: usize = 12;
 
-/// Flows drawn as bars, and lines of one quantity: more cannot be told apart.
+/// The most flows drawn as bars, and the most lines of one quantity; more cannot be told apart.
 pub(crate) const FLOWS: usize = 400;
 const SUBJECTS: usize = 100;
 
 /// Events that are drawn.
 const DRAWN_EVENTS: [&str; 3] = ["drop", "timeout", "syn_timeout"];
 
-/// Events drawn in one picture.
+/// The most events drawn in one picture.
 const EVENTS: usize = 4000;
 
 impl<'a> Data<'a> {
-    /// Reads what is drawn of `folders`.
+    /// Reads the data that is drawn for `folders`.
     pub(crate) fn read(folders: &[&'a Folder]) -> Result<Self, Problems> {
         let names = names(folders);
         let folders = folders.iter().map(|folder| *folder as &dyn Recorded);
@@ -125,7 +124,7 @@ impl<'a> Data<'a> {
         })
     }
 
-    /// What lines of this scheme and run are called.
+    /// The label of lines of this scheme and run.
     pub(crate) fn label(&self, scheme: &str, run: usize) -> String {
         if self.runs.len() == 1 {
             scheme.to_owned()
@@ -179,7 +178,7 @@ impl<'a> Run<'a> {
         Ok(run)
     }
 
-    /// The combinations of swept values that are drawn, by the number of the first row.
+    /// Chooses the combinations of swept values to draw, by the number of the first row.
     fn choose(&mut self) {
         let group = self.summary.schemes.len().max(1);
         let groups = self.summary.rows.len() / group;
@@ -232,7 +231,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Names of the classes of flows by size, with the bytes above which they begin and up to which they go.
+    /// Names of the size classes, with their bounds in bytes: above the first and up to the second.
     fn classes(&self) -> Vec<(String, u64, u64)> {
         let classes = self.shared("run.classes").map(SizeClasses::parse);
         let mss = self.shared("tcp.mss").and_then(|text| text.parse().ok());
@@ -240,7 +239,7 @@ impl<'a> Run<'a> {
         classes.all(mss.unwrap_or_default())
     }
 
-    /// Adds a flow to the distributions of a row, if that is drawn.
+    /// Adds a flow to the distributions of a row, if the row is drawn.
     fn add(&mut self, row: usize, flow: &FlowRecord, classes: &[(String, u64, u64)]) {
         let Some(all) = self.distributions.get_mut(&(row, String::new())) else {
             return;
@@ -262,8 +261,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The simulations whose flows are drawn one by one: all of a small run, else the first seeds of
-    /// the last combination, which is the hardest of a sweep that grows and therefore comes first.
+    /// The simulations whose flows are drawn one by one. These are all of a small run, else the first seeds of the last
+    /// combination. That is the hardest one of a growing sweep, so it comes first.
     pub(crate) fn close_ups(&self) -> Vec<&Detail> {
         let group = self.summary.schemes.len();
         let all = if self.details.len() <= SIMULATIONS {
@@ -281,12 +280,12 @@ impl<'a> Run<'a> {
     pub(crate) fn has_events(&self, detail: &Detail) -> bool {
         let series = self.shared("trace.series").unwrap_or("auto");
         let names = |name| series.split(',').any(|word| word.trim() == name);
-        // What is recorded anyway has events where it has anything.
+        // A recording has events if anything happened.
         let anything = !detail.events.is_empty() || !detail.series.is_empty();
         names("events") || names("auto") && anything
     }
 
-    /// Which combinations are drawn one by one, if not all are.
+    /// Says which combinations are drawn one by one, if not all are.
     pub(crate) fn shown(&self) -> String {
         let group = self.summary.schemes.len().max(1);
         let (all, shown) = (
@@ -303,7 +302,7 @@ impl<'a> Run<'a> {
         format!(" Shown are {shown} of {all} combinations, evenly spread over the sweep.")
     }
 
-    /// A setting in bytes, if it is the same in all rows that are asked for.
+    /// A setting in bytes, if it is the same in all these rows.
     pub(crate) fn bytes_of(&self, key: &str, rows: &[&Row]) -> Option<f64> {
         let number = |key| self.shared(key).and_then(|text| text.parse::<f64>().ok());
         let packet = number("tcp.mss").unwrap_or(0.0) + number("net.header_bytes").unwrap_or(0.0);
@@ -359,7 +358,7 @@ impl Detail {
             let Some(lines) = self.series.get_mut(*name) else {
                 continue;
             };
-            // The bottleneck has its place however many ports there are.
+            // The bottleneck is kept even if there are too many ports.
             let known = lines.contains_key(&subject)
                 || port.is_some() && port == self.bottleneck.map(Subject::Port);
             if known || lines.len() < SUBJECTS {
@@ -371,7 +370,7 @@ impl Detail {
         }
     }
 
-    /// The least time of anything that happened, from which charts count.
+    /// The earliest time of any event, from which charts count.
     pub(crate) fn start_us(&self) -> f64 {
         let starts = self.flows.iter().map(|flow| flow.start_us);
         let start = starts.fold(f64::INFINITY, f64::min);
@@ -379,7 +378,7 @@ impl Detail {
     }
 }
 
-/// Up to `most` numbers below `count`, evenly spread, the first and the last among them.
+/// Up to `most` numbers below `count`, evenly spread, with the first and the last.
 fn evenly(count: usize, most: usize) -> BTreeSet<usize> {
     if count <= most {
         return (0..count).collect();
@@ -405,7 +404,7 @@ fn names(folders: &[&Folder]) -> Vec<String> {
     folders.iter().map(path).collect()
 }
 
-/// What a row is about, but for the scheme, in words.
+/// The settings of a row without the scheme, in words.
 pub(crate) fn place(row: &Row) -> String {
     units::place(&row.set)
 }

@@ -3,10 +3,10 @@
 use results::{Undelivered, lacks_room};
 use scenario::{Problem, Problems};
 
-/// What keeps a report or a figure from being written.
+/// The reason why a report or a figure could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The folder cannot be read, or the wish cannot be met.
+    /// The folder cannot be read, or the request cannot be met.
     #[error(transparent)]
     Input(#[from] Problems),
     /// The file cannot be written.

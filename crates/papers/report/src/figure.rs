@@ -9,9 +9,9 @@ pub struct Figure {
     pub name: String,
     /// The chart it is a view of: `fct-cdf`. Views of one chart share a place in the report.
     pub chart: String,
-    /// What tells it from other views of the chart; empty if it is the only one.
+    /// The label that distinguishes it from other views of the chart; empty if it is the only one.
     pub choice: String,
-    /// What it shows, in a few words.
+    /// The subject, in a few words.
     pub title: String,
     /// How to read it, in sentences.
     pub caption: String,
@@ -19,14 +19,14 @@ pub struct Figure {
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// What is drawn, in the order of the legend.
+    /// The lines, in the order of the legend.
     pub lines: Vec<Line>,
 }
 
 /// An axis.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Axis {
-    /// What it measures, without the unit.
+    /// The quantity, without the unit.
     pub label: String,
     /// Its unit; empty for counts.
     pub unit: String,
@@ -34,12 +34,12 @@ pub struct Axis {
     pub log: bool,
     /// Names of the places 0, 1, 2, ...; empty for an axis of numbers.
     pub categories: Vec<String>,
-    /// Names of places that follow each other, each with how many places it is about; each place then has the name
-    /// of its own in `short`. Empty where places have one name.
+    /// Names of consecutive groups of places, each with its number of places; each place then has its own name in
+    /// `short`. Empty if places have single names.
     pub groups: Vec<(String, usize)>,
-    /// What tells the places of a group apart.
+    /// The names of places within their groups.
     pub short: Vec<String>,
-    /// Both ends, where the data should not choose them.
+    /// Both ends, if the data should not determine them.
     pub range: Option<(f64, f64)>,
 }
 
@@ -56,12 +56,12 @@ pub struct Line {
     pub points: Vec<Point>,
 }
 
-/// What makes lines distinguishable, on a screen and in grey on paper.
+/// The style by which lines are distinguished, on a screen and in grey on paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Place in the palette, which gives the colour and the marker.
+    /// Index in the palette, which determines the colour and the marker.
     pub slot: usize,
-    /// Place in the list of dashes.
+    /// Index in the list of dashes.
     pub dash: usize,
     /// Markers are open rather than filled.
     pub open: bool,
@@ -74,23 +74,23 @@ pub enum Shape {
     Joined,
     /// A value that holds until the next point, without markers.
     Step,
-    /// One of many steps of equal style: thin and translucent, and without a legend of its own.
+    /// One of many equal step lines: thin and translucent, without an own entry in the legend.
     Faint,
     /// Bars of this width from zero.
     Bars(f64),
     /// Horizontal bars: every two points are the ends of one.
     Spans,
-    /// Markers alone, in the colour of text: what they lie on may have any other.
+    /// Markers alone, in the colour of text, because the lines below them may have any other.
     Marks(Mark),
-    /// Vertical bars over the intervals, each with a marker at its value. Where a point has an inner
-    /// interval the bar spans that, and a thin line the other.
+    /// Vertical bars over the intervals, each with a marker at its value. If a point has an inner interval, the bar
+    /// covers the inner one and a thin line the other.
     Ranges,
-    /// A dashed line in the colour of text, without markers: what an equation says.
+    /// A dashed line in the colour of text, without markers: the value of an equation.
     Model,
     /// Straight lines without markers, for curves that were computed at many points and look smooth.
     Curve,
-    /// Bars of this width from where the inner interval of a point begins to where it ends: parts of a whole on
-    /// each other. The second number says how opaque they are, in percent.
+    /// Bars of this width over the inner interval of a point: stacked parts of a whole. The second number is the
+    /// opacity in percent.
     Stack(f64, u8),
     /// A thin line across the chart at the height of the first point, with its name: a limit.
     Limit,
@@ -101,11 +101,11 @@ pub enum Shape {
 /// How the rectangles of a map are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cells {
-    /// Half their width, or on a logarithmic axis the factor from their middle to their ends.
+    /// Half their width; on a logarithmic axis the factor from their middle to their ends.
     pub x: f64,
     /// The same of their height.
     pub y: f64,
-    /// How opaque they are, in percent: shades of a colour tell classes apart.
+    /// Their opacity in percent: shades of a colour distinguish classes.
     pub percent: u8,
 }
 
@@ -141,8 +141,7 @@ pub struct Point {
     pub x: f64,
     /// Vertical position in the unit of the axis.
     pub y: f64,
-    /// What `y` is known to, as its 95 % confidence interval, or what it is the middle of, as two
-    /// percentiles; the caption says which.
+    /// The 95 % confidence interval of `y`, or two percentiles around it; the caption says which.
     pub interval: Option<(f64, f64)>,
     /// The narrower of two pairs of percentiles.
     pub inner: Option<(f64, f64)>,
@@ -158,7 +157,7 @@ impl Axis {
         }
     }
 
-    /// The place of a value on an axis of numbers: a number in its unit, or one with a unit of the same kind.
+    /// The position of a value on an axis of numbers: a number in its unit, or one with a unit of the same kind.
     pub fn value(&self, text: &str) -> Option<f64> {
         let number = text
             .trim()
@@ -202,8 +201,8 @@ impl Figure {
         self.lines.iter().all(|line| line.points.is_empty())
     }
 
-    /// Whether a line needs an entry in the legend: names along the axis need not be said again, nor
-    /// can a hundred faint lines be named.
+    /// Whether a line needs an entry in the legend. Names along the axis are not repeated, and a hundred faint lines
+    /// cannot be named.
     pub(crate) fn names(&self, line: &Line) -> bool {
         !matches!(line.shape, Shape::Faint | Shape::Limit)
             && !line.points.is_empty()
@@ -211,7 +210,8 @@ impl Figure {
             && self.has_share(line)
     }
 
-    /// Whether a part of bars can be seen anywhere: a hundredth of the highest bar. Other lines can.
+    /// Whether a part of bars is visible anywhere: at least a hundredth of the highest bar. Other lines are always
+    /// visible.
     fn has_share(&self, line: &Line) -> bool {
         let Shape::Stack(..) = line.shape else {
             return true;

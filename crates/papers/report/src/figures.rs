@@ -15,8 +15,8 @@ use crate::figure::Figure;
 
 /// Every figure, in the order of the report; views of one chart follow each other.
 ///
-/// A lone row has nothing to be compared with: its report shows what happened, and leaves its single
-/// numbers to the table.
+/// A single row has nothing to be compared with: its report shows the course of the run, and leaves single numbers to
+/// the table.
 pub(crate) fn all(data: &Data<'_>) -> Vec<Figure> {
     let alone = data.rows().count() == 1;
     let mut figures = Vec::new();

@@ -60,7 +60,7 @@ impl Size {
 }
 
 impl Format {
-    /// The format that the name of a file ends in. Devices and streams, whose names say nothing, get SVG.
+    /// The format for the ending of a file name. Devices and streams get SVG, because their names have no ending.
     pub fn of(path: &Path) -> Result<Self, Problems> {
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
         match extension.to_str() {
@@ -102,7 +102,7 @@ pub(crate) fn embed(figure: &Figure, size: (f64, f64), legend: bool) -> String {
     embed::write(&scene, &summary::of(figure))
 }
 
-/// The same once more for a narrow screen, which holds fewer values.
+/// The same for a narrow screen, with values for fewer points.
 pub(crate) fn embed_narrow(figure: &Figure, size: (f64, f64)) -> String {
     let scene = chart::scene(figure, size, READ_NARROW);
     embed::write(&scene, &summary::of(figure))

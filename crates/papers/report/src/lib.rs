@@ -1,4 +1,4 @@
-//! From a run folder to something to look at.
+//! Makes reports and figures from a run folder.
 //!
 //! [`write()`] makes the report, one HTML file that needs neither network nor other files. Its charts
 //! are [`Figure`]s: data with titles, axes and units, which [`figures`] lists and [`save`] draws for
@@ -80,8 +80,8 @@ pub fn write_opening(
     put_page(out, &report.opening(page))
 }
 
-/// A run as a part of somebody else's page, such as a notebook: the answer, the table and the main charts,
-/// without a script and below 200 KB.
+/// A run as a part of another page, such as a notebook: the answer, the table and the main charts, without a script and
+/// below 200 KB.
 pub fn snippet(folder: &Folder, sentences: &Sentences) -> Result<String, Error> {
     page::snippet::snippet(folder, sentences)
 }
@@ -106,7 +106,7 @@ pub fn figures(folder: &Folder) -> Result<Vec<Figure>, Error> {
     figures_over(folder, None)
 }
 
-/// The same with the swept setting `x` on the horizontal axis of metrics, if it is given.
+/// The same with the swept setting `x`, if given, on the horizontal axis of metrics.
 pub fn figures_over(folder: &Folder, x: Option<&str>) -> Result<Vec<Figure>, Error> {
     let mut data = data::Data::read(&[folder])?;
     data.x = x.map(str::to_owned);
@@ -118,7 +118,7 @@ fn put(out: &Path, bytes: &[u8]) -> Result<(), Error> {
     put_with(out, |file| file.write_all(bytes))
 }
 
-/// Writes a page, and never has its text in memory.
+/// Writes a page without holding its text in memory.
 fn put_page(out: &Path, page: &impl Template) -> Result<(), Error> {
     put_with(out, |file| Template::write_into(page, file))
 }

@@ -24,9 +24,9 @@ pub struct LivePage {
     pub networks: Vec<LiveNetwork>,
     /// Claims of a paper that were judged by its runs.
     pub claims: Vec<LiveClaim>,
-    /// At what scale they were judged.
+    /// The scale at which they were judged.
     pub scale: String,
-    /// Files beside the page with what they hold.
+    /// Files beside the page with their contents.
     pub files: Vec<(String, String)>,
     /// Which program wrote it.
     pub version: String,
@@ -35,7 +35,7 @@ pub struct LivePage {
 /// A metric of both worlds.
 #[derive(Clone, Copy, Debug)]
 pub struct LiveColumn {
-    /// What it is, as in `FCT p50`.
+    /// The header, as in `FCT p50`.
     pub head: &'static str,
     /// Its unit; empty for counts.
     pub unit: &'static str,
@@ -52,14 +52,14 @@ impl LiveColumn {
     }
 }
 
-/// A network and what ran in it.
+/// A network and its runs.
 #[derive(Clone, Debug, Default)]
 pub struct LiveNetwork {
     /// What it was.
     pub title: String,
-    /// Settings that tell it from the others.
+    /// The settings that distinguish it from the others.
     pub place: String,
-    /// Whether its numbers say something about TCP.
+    /// Whether its numbers are valid for TCP.
     pub is_valid: bool,
     /// Why they do, or do not.
     pub verdict: String,
@@ -67,7 +67,7 @@ pub struct LiveNetwork {
     pub schemes: Vec<LiveScheme>,
     /// Those that did not, with the reason.
     pub left_out: Vec<(String, String)>,
-    /// Settings that Linux does not follow, with what it does instead.
+    /// Settings that Linux does not follow, with the actual value.
     pub different: Vec<(String, String)>,
 }
 
@@ -87,11 +87,11 @@ pub struct LiveScheme {
 /// A claim of a paper in both worlds.
 #[derive(Clone, Debug, Default)]
 pub struct LiveClaim {
-    /// What the paper says, and where.
+    /// The paper's statement, and its place.
     pub says: String,
     /// The same in a few words.
     pub paper: String,
-    /// What came out: on Linux, and in the simulation.
+    /// The results: on Linux, and in the simulation.
     pub found: [String; 2],
     /// The verdict.
     pub verdict: String,
@@ -215,7 +215,7 @@ fn completions(network: &LiveNetwork, palette: &Palette, unit: units::Unit) -> F
     )
 }
 
-/// Solid for Linux, dashed for the simulation; where colours come round again, both differ.
+/// Solid for Linux, dashed for the simulation. If colours repeat, the dashes of both change.
 fn of_world(style: Style, world: usize) -> Style {
     const DASHES: [[usize; 2]; 2] = [[0, 1], [3, 2]];
     Style {
@@ -242,7 +242,7 @@ fn compared(
             let point = estimate.mean.map(|y| Point {
                 x: f64::from(at) + offset,
                 y,
-                // Nothing that is measured is negative, however wide the interval of few runs is.
+                // A measured value is never negative, even if the interval of few runs is wide.
                 interval: half.map(|half| ((y - half).max(0.0), y + half)),
                 ..Point::default()
             });
@@ -268,7 +268,7 @@ fn compared(
     }
 }
 
-/// In the order of everything that has both.
+/// The names of the two worlds, in the order of all pairs.
 const WORLDS: [&str; 2] = ["Linux", "simulated"];
 
 /// The width of a bar, where schemes are 1 apart.

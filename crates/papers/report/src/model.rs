@@ -1,4 +1,4 @@
-//! The page of a model: its tables, what they mean, and its charts.
+//! The page of a model: its tables, their meaning, and its charts.
 
 use std::path::Path;
 
@@ -8,14 +8,14 @@ use crate::error::Error;
 use crate::figure::Figure;
 use crate::page::{self, Breadth, Drawn};
 
-/// What stands on the page of a model.
+/// The contents of a model's page.
 #[derive(Clone, Debug, Default)]
 pub struct ModelPage {
     /// The name of the model.
     pub name: String,
     /// What it computes.
     pub title: String,
-    /// What the numbers mean, in sentences.
+    /// The meaning of the numbers, in sentences.
     pub sentences: Vec<String>,
     /// Tables of texts.
     pub tables: Vec<Rows>,

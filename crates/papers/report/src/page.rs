@@ -38,7 +38,7 @@ pub(crate) struct Page {
     sentences: Vec<String>,
     /// The goals of every run that has some.
     goals: Vec<goals::Block>,
-    /// Whether the answer is so long that the main chart stands beside it.
+    /// Whether the answer is so long that the main chart is beside it.
     long: bool,
     /// Completion times over a plane of settings, of every run that has one.
     maps: Vec<map::Map>,
@@ -53,7 +53,7 @@ pub(crate) struct Page {
     failures: Vec<Failed>,
     main: Option<Drawn>,
     causes: Option<Drawn>,
-    /// Whether the causes are so few bars that they stand beside the main chart, which needs more room.
+    /// Whether the causes have so few bars that they fit beside the main chart, which needs more room.
     aside: bool,
     collectives: Collectives,
     /// Scenes of losses.
@@ -73,15 +73,14 @@ pub(crate) struct Page {
 /// What was run.
 struct Described {
     name: String,
-    /// Pairs of a word and what it says.
+    /// Pairs of a term and its value.
     facts: Vec<(&'static str, String)>,
-    /// Names of files with what they hold.
+    /// Names of files with their contents.
     files: Vec<(String, &'static str)>,
     scenario: String,
 }
 
-/// The report of `folders`: a pure function of what they hold, which `out` only makes links relative
-/// to.
+/// The report of `folders`. It is a pure function of their contents; `out` is only used to make links relative.
 pub(crate) fn page(folders: &[&Folder], words: &Sentences, out: &Path) -> Result<Page, Error> {
     let data = Data::read(folders)?;
     let figures = figures::all(&data);
@@ -194,11 +193,11 @@ fn describe(folder: &Folder, name: &str, out: &Path) -> Described {
         ("Seeds", seeds),
         ("Simulations", summary.points.len().to_string()),
         ("Version", format!("tailwater {}", summary.version)),
-        // What was typed is in run.json: it differs between equal runs, and this report does not.
+        // The typed command is in run.json. It differs between equal runs, but this report must not.
         ("Again", "tailwater run scenario.toml".to_owned()),
     ];
     facts.retain(|(_, text)| !text.is_empty());
-    // Links work as long as the report stays where the files are.
+    // Links work as long as the report stays beside the files.
     let beside = out.parent().map(Path::canonicalize).and_then(Result::ok);
     let linked = beside.is_some() && beside == folder.path().canonicalize().ok();
     let files = FILES
@@ -214,7 +213,7 @@ fn describe(folder: &Folder, name: &str, out: &Path) -> Described {
     }
 }
 
-/// What the run did not record, and how to.
+/// The data that the run did not record, and how to record it.
 fn missing(data: &Data<'_>, figures: &[Figure]) -> Vec<String> {
     let lacks = |chart: &str| figures.iter().all(|figure| figure.chart != chart);
     let mut missing = Vec::new();
@@ -263,7 +262,7 @@ pub(crate) const SCRIPT: &str = concat!(
     include_str!("../templates/sort.js")
 );
 
-/// The script of a page that plays scenes, too; parts that are drawn anew are heeded in the same way.
+/// The script of a page that also plays scenes. It handles redrawn parts in the same way.
 pub const PLAYING_SCRIPT: &str = concat!(
     include_str!("../templates/page.js"),
     include_str!("../templates/charts.js"),
@@ -274,7 +273,7 @@ pub const PLAYING_SCRIPT: &str = concat!(
 /// The stage of a theatre, which the script fills, with its note.
 pub const STAGE: &str = include_str!("../templates/stage.html");
 
-/// A sentence whose numbers stay on one line with their units.
+/// A sentence in which numbers stay on one line with their units.
 fn unbroken(sentence: &str) -> String {
     let mut text = String::with_capacity(sentence.len());
     for word in sentence.split(' ') {
@@ -293,7 +292,7 @@ const UNITS: [&str; 9] = [
     "%", "us", "ms", "s", "KB", "MB", "Mbit/s", "Gbit/s", "packets",
 ];
 
-/// Letters of an answer that leaves no room for a chart below it on the first screen.
+/// The length of an answer, in letters, that leaves no room for a chart below it on the first screen.
 const LONG: usize = 420;
 
 const FILES: [(&str, &str); 6] = [

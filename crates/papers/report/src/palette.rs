@@ -1,10 +1,10 @@
 //! Colours, markers and dashes: one style for a scheme everywhere.
 //!
-//! The colours are those of Okabe and Ito, "Color universal design" (2008), which readers with any
-//! of the common kinds of colour blindness tell apart, but for those that are too faint on white: the yellow is left
-//! out, the orange is darker, and the sky blue is violet. Black, which is invisible in a dark report, is grey. Every
-//! colour has a contrast of 3:1 to a light and to a dark page (WCAG 2.2, 1.4.11). Markers and dashes differ as
-//! well, so that a figure also works without colours.
+//! The colours are those of Okabe and Ito, "Color universal design" (2008), which readers with any common kind of
+//! colour blindness can distinguish. Colours that are too faint on white are changed: yellow is left out, orange is
+//! darker, and sky blue is violet. Black, which is invisible in a dark report, is grey. Every colour has a contrast of
+//! 3:1 to a light and to a dark page (WCAG 2.2, 1.4.11). Markers and dashes differ as well, so that a figure also works
+//! without colours.
 
 use std::collections::BTreeMap;
 
@@ -58,14 +58,13 @@ pub(crate) enum Marker {
 pub(crate) struct Palette {
     /// Of the first run.
     slots: BTreeMap<String, usize>,
-    /// Of later runs, where there are colours for all: by run and scheme.
+    /// The slots of later runs, by run and scheme, if there are enough colours.
     later: BTreeMap<(usize, String), usize>,
 }
 
 impl Palette {
-    /// Gives schemes that the registry knows their place there, so that they look the same in every
-    /// report. One whose colour an earlier one has gets what is left, as the registry's strangers do, first of the
-    /// colours that fewest have.
+    /// Gives each registered scheme its place in the registry, so that it looks the same in every report. A scheme
+    /// whose colour is taken gets a free one, and so do unregistered schemes. The least used colours come first.
     pub(crate) fn new<'a>(schemes: impl Iterator<Item = &'a str> + Clone) -> Self {
         let registry = schemes::all();
         let own = |name: &str| registry.iter().position(|scheme| scheme.name == name);
@@ -96,8 +95,8 @@ impl Palette {
         }
     }
 
-    /// The same for the schemes of several runs side by side: a scheme that an earlier run has too gets a colour of its
-    /// own, while there are any for all.
+    /// The same for the schemes of several runs side by side. A scheme that an earlier run has too gets its own colour,
+    /// as long as there are enough for all.
     pub(crate) fn of_runs(runs: &[Vec<&str>]) -> Self {
         let mut palette = Self::new(runs.iter().flatten().copied());
         let taken = palette.slots.values().map(|slot| slot % COLOURS.len());
@@ -124,8 +123,7 @@ impl Palette {
         let first = self.slots.get(scheme).copied().unwrap_or(0);
         let later = self.later.get(&(run, scheme.to_owned()));
         let slot = later.copied().unwrap_or(first);
-        // Where colours come round again, and between runs side by side, dashes tell lines apart. A lone scheme has
-        // nothing to be told from.
+        // Dashes distinguish lines if colours repeat, and lines of runs side by side. A single scheme needs no dash.
         let dash = match self.slots.len() {
             0 | 1 => run,
             _ => first + first / COLOURS.len() + run,
@@ -150,7 +148,7 @@ impl Style {
         format!("#{red:02x}{green:02x}{blue:02x}")
     }
 
-    /// How often colours have come round before this one.
+    /// How often colours have been used up before this one.
     pub(crate) fn round(self) -> usize {
         self.slot / COLOURS.len()
     }
@@ -213,7 +211,7 @@ mod tests {
                 "{schemes} schemes in {runs} runs"
             );
         }
-        // Schemes that meet only here keep their colours, and so does everything if there are too few.
+        // Schemes that only meet in this report keep their colours; so do all schemes if there are too few colours.
         let apart = Palette::of_runs(&[vec!["newreno"], vec!["dctcp"]]);
         let usual = Palette::new(["newreno", "dctcp"].into_iter());
         assert_eq!(apart.style("dctcp", 1).slot, usual.style("dctcp", 0).slot);

@@ -27,8 +27,8 @@ pub struct Reproduction<'a> {
 }
 
 impl Reproduction<'_> {
-    /// The panels of each figure, in the paper's order and on its axes. A scheme looks the same in all
-    /// of them. A panel whose run is not there is left out.
+    /// The panels of each figure, in the paper's order and on its axes. A scheme looks the same in all of them. Panels
+    /// without a run are left out.
     pub fn panels(&self) -> Result<Vec<Vec<Figure>>, Problems> {
         let palette = self.palette();
         let figures = self.figures.iter();
@@ -65,7 +65,7 @@ pub fn write_paper(reproduction: &Reproduction<'_>, out: &Path) -> Result<(), Er
     crate::put_page(out, &page::page(reproduction, &panels))
 }
 
-/// A panel of a paper's figure that is called `name`, from the run that it shows. Schemes look as in a figure of `schemes`.
+/// A panel of a paper's figure, called `name`, from the run that it shows. Schemes look as in a figure of `schemes`.
 pub fn panel(
     plot: &Plot,
     (name, title): (&str, &str),

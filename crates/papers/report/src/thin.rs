@@ -1,9 +1,8 @@
 //! Long series in few points that draw the same picture.
 //!
-//! M4 (Jugel et al., "M4: a visualization-oriented time series data aggregation", VLDB 2014): of each
-//! period the first, the least, the greatest and the last sample are kept, so that a line as wide as
-//! there are periods looks as if drawn from all samples. Periods double in length as the series
-//! grows, so memory is O(1) and the samples are seen once.
+//! M4 (Jugel et al., "M4: a visualization-oriented time series data aggregation", VLDB 2014): of each period the first,
+//! the least, the greatest and the last sample are kept. A line with as many pixels as periods then looks as if drawn
+//! from all samples. Periods double in length as the series grows, so memory is O(1) and each sample is seen once.
 
 /// A series of at most `4 × PERIODS` samples.
 #[derive(Clone, Debug)]
@@ -22,10 +21,10 @@ struct Period {
     last: (f64, f64),
 }
 
-/// More than a chart is wide in pixels.
+/// More periods than a chart has pixels.
 const PERIODS: usize = 1000;
 
-/// Nothing in a simulation is measured more finely.
+/// Simulations measure nothing more finely.
 const SHORTEST_US: f64 = 1e-6;
 
 impl Thinned {

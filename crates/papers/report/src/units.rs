@@ -1,17 +1,17 @@
-//! Numbers in units that people read, and settings as numbers.
+//! Numbers in units for readers, and settings as numbers.
 
 use sim::columns::METRICS;
 
 use base::cast::integer;
 
-/// A unit for showing values: what to divide by, and its name.
+/// A unit for showing values: the divisor, and its name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Unit {
     pub(crate) size: f64,
     pub(crate) name: &'static str,
 }
 
-/// The unit for values of a column whose unit is `unit`, the greatest of which is `greatest`.
+/// The unit for values of a column with the unit `unit`, up to `greatest`.
 pub(crate) fn unit(unit: &str, greatest: f64) -> Unit {
     let choices: &[(f64, &'static str)] = match unit {
         "us" => &[(1e6, "s"), (1e3, "ms"), (1.0, "µs")],
@@ -77,7 +77,7 @@ pub(crate) fn quantities(texts: &[&str]) -> Option<(Vec<f64>, &'static str)> {
     if parsed.iter().any(|(_, _, other)| *other != kind) {
         return None;
     }
-    // The values stay as they were typed if all have one unit.
+    // The values keep their typed form if all have one unit.
     let same = parsed.iter().all(|(_, unit, _)| unit.name == first.name);
     let greatest = parsed.iter().map(|(value, unit, _)| value * unit.size);
     let shown = if same {
@@ -91,7 +91,7 @@ pub(crate) fn quantities(texts: &[&str]) -> Option<(Vec<f64>, &'static str)> {
     Some((values.collect(), shown.name))
 }
 
-/// A quantity such as `10ms` as a number of the unit that an axis has, if both are of one kind.
+/// A quantity such as `10ms` as a number in the unit of an axis, if both are of one kind.
 pub(crate) fn in_unit(text: &str, unit: &str) -> Option<f64> {
     let (value, own, kind) = quantity(text)?;
     let found = SUFFIXES
@@ -101,8 +101,8 @@ pub(crate) fn in_unit(text: &str, unit: &str) -> Option<f64> {
     Some(value * own.size / size)
 }
 
-/// What numbers in the unit `from` are multiplied by to be in the `wanted` one, and its name; nothing
-/// changes if that is a unit of something else.
+/// The factor from the unit `from` to the `wanted` one, and its name. The factor is 1 if the wanted unit is of another
+/// kind.
 pub(crate) fn converted(from: &str, wanted: Option<&str>) -> (f64, String) {
     let known = |name: &str| {
         let found = SUFFIXES
@@ -117,7 +117,7 @@ pub(crate) fn converted(from: &str, wanted: Option<&str>) -> (f64, String) {
             (Some((own, kind)), Some((size, other))) if kind == other => {
                 (own / size, wanted.to_owned())
             }
-            // What is counted may be called by its name.
+            // The unit of counted things may be their name.
             _ if from.is_empty() => (1.0, wanted.to_owned()),
             _ => (1.0, from.to_owned()),
         },
@@ -167,7 +167,7 @@ pub(crate) fn bytes(text: &str, packet: f64) -> Option<f64> {
     }
 }
 
-/// What quantities in scenarios end in: size, name, kind.
+/// The suffixes of quantities in scenarios: size, name, kind.
 const SUFFIXES: [(f64, &str, &str); 25] = [
     (1.0, "", ""),
     (1.0, "%", "%"),
@@ -227,7 +227,7 @@ pub(crate) fn lower(text: &str) -> String {
     first.to_lowercase().chain(rest.chars()).collect()
 }
 
-/// A text made with [`place`] as [`short_place`] makes it.
+/// Turns a text of [`place`] into one of [`short_place`].
 pub(crate) fn shortened(text: &str) -> String {
     let parts = text.split(", ").map(|part| match part.split_once(" = ") {
         Some((key, value)) => format!("{} {value}", lower(&words(key))),
@@ -236,7 +236,7 @@ pub(crate) fn shortened(text: &str) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// As [`place`], with settings by the last word of their keys: `ECN threshold 30KB, min RTO 1ms`.
+/// Like [`place`], but with only the last word of keys: `ECN threshold 30KB, min RTO 1ms`.
 pub(crate) fn short_place(set: &[(String, String)]) -> String {
     let words = set.iter().map(|(key, value)| match key.as_str() {
         "workload.senders" => place(&[(key.clone(), value.clone())]),

@@ -84,7 +84,8 @@ fn page(name: &str, figures: Vec<Figure>) -> (PathBuf, String) {
     (folder, html)
 }
 
-/// Functions for the scripts of tests: the chart of a name, an event at a place of a drawing, and what is read there.
+/// Functions for the scripts of tests: the chart with a name, an event at a place of a drawing, and the text that is
+/// read there.
 const TOOLS: &str = "\
     const chart = (name) => document.querySelector(`#chart-${name} svg[data-reading]`);\n\
     const at = (svg, kind, x, y, more = {}) => {\n\
@@ -330,7 +331,7 @@ fn a_drawing_says_in_a_sentence_what_it_shows() {
     let (_folder, html) = page("charts-summary", shapes());
     let said = "aria-label=\"Shape joined. Queue (KB) over Time (ms) from 1 to 9: line 2 to 6.\"";
     assert!(html.contains(said));
-    // Parts of bars are as large as they are, wherever they begin.
+    // Parts of bars have the right sizes, wherever they begin.
     let mut parts = figure("parts", Shape::Stack(1.0, 80), &points(&[(1.0, 9.0)]));
     parts.lines[0].points[0].inner = Some((6.0, 9.0));
     let (_folder, other) = page("charts-parts", vec![parts]);

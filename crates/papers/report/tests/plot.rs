@@ -1,4 +1,4 @@
-//! Figures for papers: the formats, their sizes and what is written in them.
+//! Figures for papers: the formats, their sizes and their texts.
 
 #[path = "support/run.rs"]
 mod run;

@@ -1,4 +1,4 @@
-//! Reports of real runs: complete, correct, closed to the outside and the same every time.
+//! Reports of real runs: complete, correct, without outside references and the same every time.
 
 #[path = "support/browser.rs"]
 mod browser;
@@ -141,7 +141,7 @@ fn a_report_plays_its_losses_within_its_size() {
     let style = include_str!("../templates/theatre.css");
     let bytes = section.len() + script.len() + style.len();
     assert!(bytes < 150_000, "{bytes}");
-    // The table leads to the flow that was slow, of each scheme that dropped anything.
+    // The table leads to the slow flow of each scheme that dropped anything.
     for scheme in ["newreno", "dctcp"] {
         assert!(section.contains(&format!(">{scheme} (flow ")), "{scheme}");
     }
@@ -234,7 +234,7 @@ fn a_report_refers_to_nothing_outside() {
     let temporary = Temporary::new("report-closed");
     let folder = incast(&temporary.0.join("run"), &SWEEP);
     let own = report(&[&folder], &folder.path().join("report.html"));
-    // The name of a format of drawings is no address, and is only in the script that saves them.
+    // The name of a drawing format is not an address, and is only in the script that saves drawings.
     let own = own.replace("http://www.w3.org/2000/svg", "");
     for outside in ["http://", "https://", "@import", " url(", "src="] {
         assert!(!own.contains(outside), "{outside}");
@@ -298,7 +298,7 @@ fn names_from_outside_stay_text() {
     };
     let path = temporary.0.join("run");
     incast(&path, &wanted);
-    // Whoever can name a scenario, a scheme or a setting can write this into the summary.
+    // Anyone who can name a scenario, a scheme or a setting can write this into the summary.
     let file = path.join("summary.json");
     let text = fs::read_to_string(&file).unwrap();
     let mut summary: Value = serde_json::from_str(&text).unwrap();
@@ -442,13 +442,13 @@ fn goals_are_lines_cells_and_a_ranking_of_every_row() {
     assert_eq!(summary.rows.len(), 48);
     let met = judged.rows.iter().filter(|row| row.is_met()).count();
     assert!(met > 0 && met < 48, "{met}");
-    // The first view is about what the goal is about, and draws the goal in every panel.
+    // The first view shows the metric of the goal, and draws the goal in every panel.
     let view = html.split("class=\"view\"").nth(1).expect("a view");
     assert!(view.contains("<h4>reads, 99th percentile"), "{view}");
     let panels = view.matches("class=\"panel\"").count();
     assert_eq!(panels, 4);
     assert_eq!(view.matches(">goal &lt; 10 ms</text>").count(), panels);
-    // What is plotted has the axes of the report.
+    // Plots have the axes of the report.
     let figures = report::figures(&folder).unwrap();
     let plotted = figures
         .iter()
@@ -463,7 +463,7 @@ fn goals_are_lines_cells_and_a_ranking_of_every_row() {
         "{axes:?}"
     );
     assert!(view.contains("The axis is logarithmic"));
-    // At a glance, and one by one.
+    // In the overview, and one by one.
     assert_eq!(html.matches(" ✓</td>").count(), met);
     let ranking = html
         .split("All 48 rows, best first")
@@ -536,7 +536,7 @@ fn labels_of_selectors_are_whole_and_differ() {
         distinct.dedup();
         assert_eq!(distinct.len(), texts.len(), "{texts:?}");
         for text in texts {
-            // What stands in the list is the heading that a reader without scripts sees.
+            // The entry in the list is the heading that a reader without scripts sees.
             assert!(html.contains(&format!("<h4>{text}</h4>")), "{text}");
             assert!(!text.contains('…') && text.chars().count() < 60, "{text}");
             labels += 1;
@@ -602,7 +602,7 @@ fn bars_of_drops_show_each_cause_and_are_as_high_as_all_drops() {
             "{damaged:?}"
         );
     }
-    // Where queues alone were full, the chart of all drops says everything.
+    // If queues alone were full, the chart of all drops says everything.
     let folder = incast(&temporary.0.join("plain"), &SWEEP);
     let figures = report::figures(&folder).expect("figures of a whole run");
     assert!(figures.iter().all(|figure| figure.chart != "drop-causes"));

@@ -1,4 +1,4 @@
-//! A composition whose receiver limits nothing must act as the other scheme alone.
+//! Checks that a composition with a receiver that limits nothing acts as the other scheme alone.
 
 use base::{Ecn, Extension, Packet, TcpFlags, Time};
 use fabric::PortId;
@@ -39,12 +39,12 @@ fn hops(point: &PointSpec) -> Vec<Hop> {
     let m = outcome.expect("books that balance").metrics;
     assert_eq!(m.flows_failed + m.flows_unfinished, 0);
     assert!(m.drops > 0, "a network that loses something");
-    // The order of hops at the same instant is drawn.
+    // The order of hops at the same instant is random.
     hops.0.sort_by_key(|(time, port, _)| (*time, *port));
     hops.0
 }
 
-/// The time at which a packet came out of the wire behind a port.
+/// The time at which a packet came out of the wire of a port.
 type Hop = (Time, PortId, Packet);
 
 struct Hops(Vec<Hop>);
@@ -52,7 +52,7 @@ struct Hops(Vec<Hop>);
 impl Probe for Hops {
     fn on_hop(&mut self, port: PortId, packet: &Packet, now: Time) {
         let mut packet = *packet;
-        // Receivers that read marks have data ECN-capable.
+        // Receivers that read marks make data ECN-capable.
         packet.ecn = Ecn::NotCapable;
         let flags = UNMARKED.iter().filter(|flag| packet.flags.has(**flag));
         packet.flags = flags.fold(TcpFlags::NONE, |flags, flag| flags.with(*flag));
@@ -64,9 +64,9 @@ impl Probe for Hops {
     }
 }
 
-/// One connection for each receiver: a budget that several share is used up by what the first is granted. The delay of
-/// ACKs is set, because schemes of receivers have their own. Nobody waits for room in a send buffer, because PSH then tells
-/// of the window of SYNs.
+/// One connection for each receiver, because the first of several would use up the shared budget. The delay of ACKs is
+/// fixed, because schemes of receivers have their own. No application waits for room in a send buffer, because its PSH
+/// flags would depend on the window of SYNs.
 const SAME: &[&str] = &[
     "tcp.send_buffer=unlimited",
     "switch.ecn_threshold=off",

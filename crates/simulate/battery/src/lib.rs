@@ -1,4 +1,4 @@
-//! What every scheme must survive: small networks that are hard on TCP.
+//! Networks that are hard on TCP and that every scheme must survive.
 //!
 //! Each run checks that bytes arrive exactly once and that no packet is lost without being counted.
 //!
@@ -21,10 +21,10 @@ pub use relation::depends_on_no_origin_or_unit_of_time;
 /// Runs the scheme called `scheme`, or a composition of schemes, on every network.
 ///
 /// # Panics
-/// If a flow does not complete or takes longer than a stalled connection would, if one fails whose hosts are there, if a
-/// network loses less than it should, if bytes or packets are not accounted for, or if a run does not repeat itself.
+/// If a flow does not complete or takes longer than a stalled connection would; if a flow between existing hosts fails;
+/// if a network loses less than it should; if bytes or packets are not accounted for; or if a repeated run differs.
 pub fn check(scheme: &str) {
-    // Who takes packets back that wait in a port of its host is refused where switches pause these ports.
+    // A scheme that withdraws packets waiting in its host's port is refused if switches pause these ports.
     let groups = point(scheme, &[]).groups;
     let mut groups = groups.iter();
     let takes_back = groups.any(|group| group.roles().low_priority.is_some());
@@ -37,7 +37,8 @@ pub fn check(scheme: &str) {
     outlive(scheme);
 }
 
-/// Flows whose host disappears fail and say why, and all others complete: every byte is delivered, or it is known why not.
+/// Flows whose host disappears must fail with the right reason, and all others must complete: every byte is delivered,
+/// or its loss is explained.
 fn outlive(scheme: &str) {
     for (fault, failed) in DISAPPEARING {
         let place = format!("{scheme} with {fault}");
@@ -53,7 +54,7 @@ fn outlive(scheme: &str) {
         let found = (m.flows_completed, m.flows_failed, m.flows_unfinished);
         assert_eq!(found, (4 - failed, *failed, 0), "{place}");
         assert_eq!(m.flows_host_gone, Some(*failed), "{place}");
-        // No timer of a scheme goes on for a host that is not there.
+        // No timer of a scheme goes on for a host that has disappeared.
         assert!(outcome.cost.simulated_us < 60e6, "{place}");
     }
 }
@@ -74,7 +75,7 @@ fn survive(scheme: &str, network: &Network) {
     let senders = u64::from(point.keys.workload.senders.0);
     assert_eq!((m.flows_completed, m.flows_failed), (senders, 0), "{place}");
     assert!(m.drops >= network.drops, "{place}: {} drops", m.drops);
-    // A second per timeout in a row: far below what a stalled connection would take.
+    // A second for each consecutive timeout: far less than a stalled connection would take.
     assert!(m.fct_max_us < 60e6, "{place}: {} us", m.fct_max_us);
     let second = run::run(&point).unwrap_or_else(|error| panic!("{place}: {error}"));
     assert_eq!(first.digest, second.digest, "{place} twice");
@@ -150,7 +151,7 @@ const NETWORKS: &[Network] = &[
     Network { name: "a receiver that does not read for a time", sets: &["workload.size=1MB", "tcp.receive_buffer=64KiB", "topology.faults=host 0: stops reading from 12ms to 60ms"], drops: 0 },
 ];
 
-/// Hosts that disappear: settings on top of [`BASE`], and how many flows fail for that.
+/// Hosts that disappear: settings on top of [`BASE`], and the number of flows that must fail.
 #[rustfmt::skip]
 const DISAPPEARING: &[(&str, u64)] = &[
     ("topology.faults=host 1: gone at 15ms", 1),

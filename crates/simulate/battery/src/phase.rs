@@ -6,12 +6,12 @@ use scenario::{Overrides, Scenario, Source};
 use sim::metrics::Metrics;
 use sim::run;
 
-/// Runs a lockstep incast of `scheme`, or of a composition, with the default jitter or other settings under three orders of
-/// simultaneous events.
+/// Runs an incast of `scheme`, or of a composition, in which all senders start at once, with the default jitter or
+/// other settings, under three orders of simultaneous events.
 ///
 /// # Panics
-/// If the 99th percentile of completion times or the drops of two orders differ by more than the seeds leave open: their
-/// 95 % intervals do not touch.
+/// If the 99th percentile of completion times or the drops differ between two orders by more than chance: their 95 %
+/// intervals over the seeds do not overlap.
 pub fn hangs_on_no_order(scheme: &str, settings: &[&str]) {
     let orders = ["1", "2", "3"].map(|order| {
         let runs: Vec<Metrics> = points(scheme, order, settings)
@@ -60,7 +60,7 @@ fn interval(values: &[f64]) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / count;
     let squares = values.iter().map(|value| (value - mean) * (value - mean));
     let half = STUDENT * (squares.sum::<f64>() / (count - 1.0) / count).sqrt();
-    // Rounding to picoseconds makes no difference.
+    // Rounding to picoseconds is no difference.
     let half = half.max(1e-6 * mean);
     (mean - half, mean + half)
 }

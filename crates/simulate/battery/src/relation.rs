@@ -1,7 +1,7 @@
-//! When a simulation begins, and in which unit times are measured, changes no distribution of results.
+//! Checks that the distribution of results depends neither on the start of a simulation nor on the unit of time.
 //!
-//! A single result may change: who comes first of two that happen at the same instant is drawn from the time and the
-//! seed, and so is all that follows from it. Over seeds nothing may be favoured.
+//! A single result may change: the order of two simultaneous events is drawn from the time and the seed, and everything
+//! after it depends on it. Over many seeds no result may be more likely.
 
 use std::num::NonZeroU32;
 
@@ -13,12 +13,13 @@ use scenario::{Overrides, Scenario, Source};
 use sim::metrics::Metrics;
 use sim::run;
 
-/// Runs an incast of `scheme` with this many seeds as it is, with all starts shifted, and with every rate ten times as
-/// high and every time a tenth as long.
+/// Runs an incast of `scheme` with this many seeds three times: unchanged, with all starts shifted, and with every rate
+/// ten times as high and every time a tenth as long.
 ///
 /// # Panics
-/// If completion times, drops or timeouts of two of them are distributed otherwise: where the two-sample test of
-/// Kolmogorov and Smirnov or that of the means would say so of equal distributions once in ten thousand times.
+/// If completion times, drops or timeouts have different distributions in two of them: the two-sample
+/// Kolmogorov-Smirnov test, or the test of the means, would say so for equal distributions only once in ten thousand
+/// times.
 pub fn depends_on_no_origin_or_unit_of_time(scheme: &str, seeds: NonZeroU32) {
     let own = CONSTANTS.iter().filter(|(other, _)| *other == scheme);
     let own: Vec<&str> = own.map(|(_, set)| *set).collect();
@@ -47,12 +48,12 @@ fn relate(scheme: &str, seeds: NonZeroU32, own: &[&str]) {
     }
 }
 
-/// A value for each seed, of each of [`NAMES`].
+/// For each of [`NAMES`], a value for each seed.
 type Samples = [Vec<f64>; NAMES.len()];
 
 const NAMES: [&str; 4] = ["mean", "99th percentile", "drops", "timeouts"];
 
-/// Runs these points, whose times are to be multiplied by `unit`.
+/// Runs these points and multiplies times by `unit`.
 fn measured(points: &[PointSpec], unit: f64) -> Samples {
     let mut samples = Samples::default();
     for point in points {
@@ -101,7 +102,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// By how many standard errors the mean of `b` is above that of `a`; 0 if both have the same value throughout.
+/// How many standard errors the mean of `b` is above the mean of `a`; 0 if both have one and the same value.
 fn shift(a: &[f64], b: &[f64]) -> f64 {
     let variance = |sample: &[f64]| {
         let mean = mean(sample);
@@ -139,7 +140,7 @@ fn points(scheme: &str, seeds: NonZeroU32, own: &[&str], more: &[String]) -> Vec
     scenario.points().to_vec()
 }
 
-/// Every rate and time that is a setting, ten times as fast.
+/// Every rate and time among the settings, ten times as fast.
 fn tenfold(point: &PointSpec) -> Vec<String> {
     let mut sets = Vec::new();
     for key in all_keys().iter().filter(|key| group(key.name) != "trace") {
@@ -174,9 +175,9 @@ senders = 24
 size = "40KB"
 "#;
 const NETWORKS: &[(&str, &[&str])] = &[
-    // Hardly anything happens at the same instant.
+    // Almost no events are simultaneous.
     ("links with jitter", &["workload.jitter=200us"]),
-    // Most happens at the same instant as something else.
+    // Most events are simultaneous with another event.
     (
         "senders in step",
         &["link.jitter=0s", "workload.size=uniform(30KB, 50KB)"],
@@ -192,25 +193,25 @@ const NETWORKS: &[(&str, &[&str])] = &[
         ],
     ),
 ];
-/// Starts are at 10 ms unless this is set. In between is a whole number of ticks of hosts with Linux (4 ms) and of
-/// intervals of idle routers of RCP (10 ms) and XCP (50 ms): these begin at time zero, and where in one of them flows
-/// start is part of a scenario.
+/// Starts are at 10 ms unless this is set. The difference is a whole number of ticks of Linux hosts (4 ms) and of
+/// intervals of idle RCP (10 ms) and XCP (50 ms) routers. These begin at time zero, so the phase at which flows start
+/// belongs to the scenario.
 const SHIFTED: &str = "workload.start=110ms";
-/// Times of schemes that are no settings, and what keeps these out of it.
+/// Times of schemes that are not settings, and the settings that make them irrelevant.
 const CONSTANTS: &[(&str, &str)] = &[
-    // The published code bounds the period in which the share of marks is estimated by 100 us and 10 ms.
+    // The published code limits the period of estimating the share of marks to between 100 us and 10 ms.
     ("rcc", "switch.ecn_threshold=off"),
     ("rdtcp", "switch.ecn_threshold=off"),
-    // The rate of a link grows from time zero on while nothing is sent. Here it is as high as it can be.
+    // The rate of a link grows from time zero while nothing is sent. Here it begins at its maximum.
     ("rcp", "rcp.initial_rate=1"),
-    // Defaults that follow from no setting.
+    // Defaults that do not follow from other settings.
     ("dcqcn", "dcqcn.timer=55us"),
     ("dcqcn", "dcqcn.min_rate=1Mbps"),
     ("swift", "swift.base_target=150us"),
 ];
 /// Quantile of Kolmogorov's distribution for one in ten thousand: the root of ln(2 / 0.0001) / 2.
 const KOLMOGOROV: f64 = 2.225;
-/// Of the normal distribution: two-sided, one in ten thousand.
+/// Quantile of the normal distribution: two-sided, one in ten thousand.
 const NORMAL: f64 = 3.891;
 /// Relative difference that rounding to picoseconds may cause.
 const ROUNDING: f64 = 1e-6;
@@ -221,7 +222,7 @@ mod tests {
 
     #[test]
     fn distances_and_shifts_are_those_of_textbooks() {
-        // A quarter of the first lies below all of the second, and nothing else differs.
+        // A quarter of the first sample lies below all of the second; otherwise they are equal.
         let (a, b) = ([1.0, 5.0, 6.0, 7.0], [5.0, 6.0, 7.0, 8.0]);
         assert!((distance(&a, &b) - 0.25).abs() < 1e-12);
         // Means 4.75 and 6.5; variances of the means 20.75 / 12 and 5 / 12.

@@ -1,6 +1,6 @@
-//! Laws that sizes, delays and arrivals of flows are drawn from, measured distributions among them.
+//! Laws for random sizes, delays and arrivals of flows, including measured distributions.
 //!
-//! A law is a text in a scenario; what is drawn from it depends on the random stream alone.
+//! A law is a text in a scenario. A draw depends only on the law and the random stream.
 //!
 //! ```
 //! use base::Quantity;
@@ -45,7 +45,7 @@ pub enum SizeLaw {
     Empirical(Table),
 }
 
-/// How long something random takes.
+/// The law of a random time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum TimeLaw {
     /// Always this time.
@@ -62,7 +62,7 @@ pub enum TimeLaw {
 }
 
 impl SizeLaw {
-    /// The size that all flows have, if it is one.
+    /// The size of all flows, if the law has a single size.
     pub fn fixed(&self) -> Option<DataSize> {
         match self {
             Self::Fixed(size) => Some(*size),
@@ -108,8 +108,8 @@ impl SizeLaw {
 
     /// The mean in bytes; `None` without end.
     ///
-    /// Of a Pareto law with a bound b and least size m, the mean below the bound:
-    /// m a / (a - 1) (1 - (m/b)^(a-1)) / (1 - (m/b)^a).
+    /// For a Pareto law with bound b and least size m, the mean below the bound: m a / (a - 1) (1 - (m/b)^(a-1)) / (1 -
+    /// (m/b)^a).
     pub fn mean(&self, mss: u64) -> Option<f64> {
         let bytes = |size: &DataSize| real(size.in_bytes(mss));
         Some(match self {
@@ -124,7 +124,7 @@ impl SizeLaw {
                 shape,
                 most: Some(most),
             } => {
-                // The powers lie between 0 and 1, also of shapes of which those of sizes would overflow.
+                // These powers lie between 0 and 1, even for shapes with which powers of sizes would overflow.
                 let least_over_most = bytes(mean) * ((shape - 1.0) / shape) / bytes(most);
                 let below = 1.0 - libm::pow(least_over_most, shape - 1.0);
                 bytes(mean) * below / (1.0 - libm::pow(least_over_most, *shape))
@@ -167,7 +167,7 @@ impl Quantity for SizeLaw {
             return Ok(Self::Empirical(table));
         }
         let Some((name, values)) = call(text) else {
-            // What is too large is not only no law.
+            // A plain size that is too large has its own message; for other texts, the message lists the laws.
             let other = |error: QuantityError| {
                 says(
                     &error
@@ -256,8 +256,7 @@ impl TimeLaw {
         }
     }
 
-    /// The longest time there can be; without a bound one that is exceeded once in a thousand million
-    /// draws.
+    /// The longest possible time. Without a bound, a time that is exceeded once in a thousand million draws.
     pub fn most(&self) -> Span {
         match self {
             Self::Fixed(span) | Self::Uniform(_, span) => *span,

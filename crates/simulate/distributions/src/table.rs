@@ -3,26 +3,26 @@
 use base::cast::real;
 use base::{DataSize, Quantity, QuantityError, SizeUnit};
 
-/// A distribution by its cumulative shares.
+/// A distribution given by cumulative shares.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Table {
-    /// Sizes in `unit`, ascending, with the share of flows up to them, which ends at 1.
+    /// Sizes in `unit`, ascending, with the share of flows up to each; the last share is 1.
     rows: Vec<(f64, f64)>,
-    /// Bytes, or segments of payload, whose size a scenario sets.
+    /// The unit: bytes, or segments of payload, whose size a scenario sets.
     unit: SizeUnit,
-    /// Whether sizes between two rows occur, all as likely as each other.
+    /// Whether sizes between two rows occur, with uniform probability.
     interpolated: bool,
 }
 
-/// A distribution that has a name.
+/// A distribution with a name.
 #[derive(Debug)]
 pub struct Named {
     /// Its name in scenarios.
     pub name: &'static str,
-    /// What it is and where its numbers come from.
+    /// A description with the source of the numbers.
     pub help: &'static str,
     text: &'static str,
-    /// Bytes of the unit its sizes are in.
+    /// Bytes of one unit of the sizes.
     unit: u32,
     interpolated: bool,
 }
@@ -94,20 +94,19 @@ impl Named {
         Table::read(self).mean(1)
     }
 
-    /// Its sizes in bytes with the share of flows up to them.
+    /// Its sizes in bytes, with the share of flows up to each.
     pub fn rows(&self) -> Vec<(f64, f64)> {
         Table::read(self).rows
     }
 }
 
 impl Table {
-    /// The size in bytes that a share of `share` of all flows does not exceed, where a segment has `mss`
-    /// bytes. O(rows).
+    /// The size in bytes that a share `share` of all flows does not exceed, if a segment has `mss` bytes. O(rows).
     pub(super) fn quantile(&self, share: f64, mss: u64) -> f64 {
         self.row_at(share) * self.unit_bytes(mss)
     }
 
-    /// The mean in bytes. The share of the first row lies at its size.
+    /// The mean in bytes. All flows in the share of the first row have its size.
     pub(super) fn mean(&self, mss: u64) -> f64 {
         let (first, atom) = self.rows[0];
         let rows = self.rows.windows(2).map(|pair| {
@@ -190,7 +189,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Reads a file of the repository: notes, a line of names, then sizes first and shares last.
+    /// Reads a file of the repository: notes, a header line, and then lines with the size first and the share last.
     fn read(named: &Named) -> Self {
         let lines = named.text.lines().filter(|line| !line.starts_with('#'));
         let row = |line: &str| {

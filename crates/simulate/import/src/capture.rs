@@ -1,8 +1,8 @@
-//! Captures of packets: flows by connection, with the payload that was sent and when.
+//! Packet captures: finds flows by connection, with their payload and times.
 //!
-//! In each direction of a connection, what is sent before the other side sends again is one flow: a request, or its
-//! answer. Bytes are counted by their sequence numbers, so that neither a retransmission nor a second capture of the
-//! same packet counts, and a packet that the capture missed does.
+//! In each direction of a connection, everything sent before the other side sends again is one flow: a request, or its
+//! answer. Bytes are counted by sequence numbers. So retransmissions and repeated captures of a packet do not count,
+//! but a packet that the capture missed does.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -20,14 +20,14 @@ use crate::hosts::Hosts;
 use crate::packet::{self, Other, Segment};
 use crate::{Flow, Imported, Kind};
 
-/// Whether a file that begins like this is one.
+/// Whether a file that begins like this is a capture.
 pub(crate) fn is_one(bytes: &[u8]) -> bool {
     MAGIC.iter().any(|magic| bytes.starts_with(magic))
 }
 
 pub(crate) fn read(bytes: &[u8]) -> Result<Imported, String> {
     let mut book = Book::default();
-    // A damaged file makes the reader of somebody else panic.
+    // A damaged file can make the third-party reader panic.
     let end = guard::read(|| {
         let end = if bytes.starts_with(&MAGIC[0]) {
             read_pcapng(bytes, &mut book)
@@ -39,7 +39,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Imported, String> {
     let packets = book.packets;
     let damaged = match end {
         Ok(Ok(())) => None,
-        // All bytes are in memory: nothing but their end stops a reader.
+        // All bytes are in memory, so a reader only stops at their end.
         Ok(Err(PcapError::IncompleteBuffer | PcapError::IoError(_))) if packets > 0 => {
             Some("The file ends in the middle of a packet.".to_owned())
         }
@@ -71,7 +71,7 @@ fn read_pcap(bytes: &[u8], book: &mut Book) -> Result<(), PcapError> {
     Ok(())
 }
 
-/// What an interface of a pcapng file says: its type of link, and the picoseconds of its clock's ticks.
+/// An interface of a pcapng file: its link type, and the tick of its clock in picoseconds.
 type Interface = (u32, Tick);
 
 #[derive(Clone, Copy)]
@@ -85,7 +85,7 @@ enum Tick {
 }
 
 impl Tick {
-    /// pcapng §4.2: a power of ten, or with the highest bit of two; microseconds unless said.
+    /// pcapng §4.2: a power of ten, or of two with the highest bit set; microseconds by default.
     fn of(interface: &InterfaceDescriptionBlock<'_>) -> Self {
         let said = interface.options.iter().find_map(|option| match option {
             InterfaceDescriptionOption::IfTsResol(power) => Some(*power),
@@ -112,7 +112,7 @@ fn read_pcapng(bytes: &[u8], book: &mut Book) -> Result<(), PcapError> {
     let mut interfaces: Vec<Interface> = Vec::new();
     while let Some(block) = reader.next_block() {
         match block? {
-            // A section has interfaces of its own.
+            // Each section has its own interfaces.
             Block::SectionHeader(_) => interfaces.clear(),
             Block::InterfaceDescription(interface) => {
                 interfaces.push((interface.linktype.into(), Tick::of(&interface)));
@@ -121,11 +121,11 @@ fn read_pcapng(bytes: &[u8], book: &mut Book) -> Result<(), PcapError> {
                 let number = packet.interface_id;
                 let interface = interfaces.get(number as usize);
                 let (link, tick) = *interface.ok_or(PcapError::InvalidInterfaceId(number))?;
-                // The crate takes every clock for one of nanoseconds: these are the ticks.
+                // The crate takes every clock as nanoseconds, so these are ticks.
                 let at = tick.picoseconds(packet.timestamp.as_nanos());
                 book.add(link, at, &packet.data, packet.original_len);
             }
-            // Packets of this kind have no time.
+            // Packets of this kind have no timestamp.
             Block::SimplePacket(_) | Block::Packet(_) => {
                 book.packets += 1;
                 book.timeless += 1;
@@ -138,7 +138,7 @@ fn read_pcapng(bytes: &[u8], book: &mut Book) -> Result<(), PcapError> {
 
 type End = (IpAddr, u16);
 
-/// Connections that were seen.
+/// The connections seen so far.
 #[derive(Default)]
 struct Book {
     packets: u64,
@@ -153,13 +153,13 @@ struct Book {
     flows: Vec<Flow>,
 }
 
-/// A connection and its two directions, the one from the lower address first.
+/// A connection and its two directions; the one from the lower address is first.
 struct Connection {
     number: u64,
     opened: Option<u128>,
-    /// Behind the last byte of each side, and whether that side has sent payload.
+    /// For each side, the sequence number after its last byte, and whether it has sent payload.
     next: [Option<u32>; 2],
-    /// Which side spoke last, and the flow that it is.
+    /// The side that sent last, and its flow.
     turn: Option<(usize, usize)>,
 }
 
@@ -187,7 +187,7 @@ impl Book {
         let begins = segment.syn && !segment.ack;
         let first = segment.seq.wrapping_add(u32::from(segment.syn));
         let known = self.connections.get(&key);
-        // The same ports again are another connection; the same SYN again is none.
+        // A new SYN on the same ports is another connection; a repeated SYN is not.
         let again = begins
             && known.is_some_and(|known| known.turn.is_some() && known.next[side] != Some(first));
         if known.is_none() || again {
@@ -272,7 +272,7 @@ impl Book {
     }
 }
 
-/// How captures begin: pcapng, and pcap in both orders of bytes with microseconds or nanoseconds.
+/// The first bytes of captures: pcapng, and pcap in both byte orders with microseconds or nanoseconds.
 const MAGIC: [[u8; 4]; 5] = [
     [0x0a, 0x0d, 0x0d, 0x0a],
     [0xa1, 0xb2, 0xc3, 0xd4],

@@ -1,11 +1,12 @@
-//! Chakra execution traces, as ASTRA-sim reads them: a file for each rank, of messages of Protocol Buffers behind their lengths.
+//! Chakra execution traces, as ASTRA-sim reads them: a file for each rank, with length-prefixed Protocol Buffers
+//! messages.
 //!
-//! The first message tells the version, each further one is a node: a computation, a `send`, a `recv`, or a collective among all
-//! ranks, with the nodes that must be done before. The k-th collective of every rank is the same one. What ranks send in it the
-//! format does not say: it is done by the usual algorithm of [`plan::collective::Shape`].
+//! The first message has the version, each further one is a node: a computation, a `send`, a `recv`, or a collective
+//! among all ranks, with the nodes that must be done before. The k-th collective of every rank is the same one. The
+//! format does not give the messages of a collective, so the usual algorithm of [`plan::collective::Shape`] is used.
 //!
-//! The messages are declared here by hand for `prost`, the decoder that Rust programs use, so that no compiler of schemas is needed
-//! to build the program; fields that mean nothing to flows are left out, which Protocol Buffers pass over.
+//! The messages are declared here by hand for `prost`, the usual decoder of Rust programs, so that no schema compiler
+//! is needed to build the program. Fields without meaning for flows are left out; Protocol Buffers skip them.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -16,7 +17,7 @@ use crate::hosts::{Host, Hosts};
 use crate::moments::{BEGINNING, Moments, behind, join};
 use crate::{Flow, Imported, Kind};
 
-/// Whether a file begins as one: a short message with a version, such as `0.0.4`.
+/// Whether a file begins with a short message with a version, such as `0.0.4`.
 pub(crate) fn is_one(bytes: &[u8]) -> bool {
     let mut rest = bytes;
     let message = Metadata::decode_length_delimited(&mut rest);
@@ -69,7 +70,7 @@ struct Attribute {
 /// Something that ranks do.
 struct Operation {
     what: What,
-    /// Ranks that take part, each with the operations that it waits for.
+    /// The participating ranks, each with the operations that it waits for.
     ranks: Vec<(u32, Vec<usize>)>,
     place: String,
 }
@@ -86,10 +87,10 @@ enum What {
     Collective(Shape),
 }
 
-/// A message, as a rank describes it: its other rank, its tag and its size.
+/// A message from the view of one rank: the other rank, the tag and the size.
 type Letter = (u32, u64, u64);
 
-/// The flows of the files of all ranks, each with its name.
+/// The flows from the files of all ranks, each given with its name.
 pub(crate) fn read(files: &[(String, Vec<u8>)]) -> Result<Imported, String> {
     let count = u32::try_from(files.len()).map_err(|_| "more than 2^32 ranks".to_owned())?;
     let mut nodes: Vec<Vec<(String, Node)>> = Vec::new();
@@ -103,7 +104,7 @@ pub(crate) fn read(files: &[(String, Vec<u8>)]) -> Result<Imported, String> {
         .map(|rank| hosts.host(&rank.to_string()))
         .collect();
     let mut flows = Vec::new();
-    // The ends of operations, by rank.
+    // The end of each operation, by rank.
     let mut ends: BTreeMap<(usize, u32), Moments> = BTreeMap::new();
     for place in order {
         let operation = &operations[place];
@@ -144,7 +145,7 @@ pub(crate) fn read(files: &[(String, Vec<u8>)]) -> Result<Imported, String> {
     })
 }
 
-/// The nodes of a file, each with where it stands.
+/// The nodes of a file, each with its position.
 fn decoded(name: &str, bytes: &[u8]) -> Result<Vec<(String, Node)>, String> {
     let mut rest = bytes;
     let wrong = |rest: &[u8], number: usize| {
@@ -186,7 +187,7 @@ impl Node {
     }
 }
 
-/// Everything that ranks do, with what waits for what.
+/// All operations of all ranks, with their dependencies.
 fn operations(nodes: &[Vec<(String, Node)>], count: u32) -> Result<Vec<Operation>, String> {
     let mut draft = Draft::default();
     for (rank, nodes) in (0_u32..).zip(nodes) {
@@ -209,29 +210,29 @@ fn operations(nodes: &[Vec<(String, Node)>], count: u32) -> Result<Vec<Operation
     Ok(draft.operations)
 }
 
-/// The nodes of all ranks that have been read so far.
+/// The nodes of all ranks read so far.
 #[derive(Default)]
 struct Draft {
     operations: Vec<Operation>,
-    /// The collectives in their order, which is the same for all ranks.
+    /// The collectives in order, which is the same for all ranks.
     collectives: Vec<usize>,
-    /// Messages that nobody has received, by their senders.
+    /// Messages not received yet, by their senders.
     sends: BTreeMap<(u32, Letter), VecDeque<usize>>,
-    /// Who receives which message of whom.
+    /// The receives: operation, receiving rank, and message.
     recvs: Vec<(usize, u32, Letter)>,
 }
 
-/// The nodes of one rank that have been read.
+/// The nodes of one rank read so far.
 #[derive(Default)]
 struct Own {
-    /// The operations of its nodes, in their order and by their ids.
+    /// The operations of its nodes, in order and by id.
     order: Vec<usize>,
     by_id: BTreeMap<u64, usize>,
     collectives: usize,
 }
 
 impl Draft {
-    /// A node of a rank, which stands at `place`.
+    /// Adds a node of a rank, found at `place`.
     fn add(
         &mut self,
         (rank, count): (u32, u32),
@@ -284,7 +285,7 @@ impl Draft {
         Ok(())
     }
 
-    /// The dependencies of the nodes of a rank, which may stand further down.
+    /// Adds the dependencies of a rank's nodes, which may refer to later nodes.
     fn wait(&mut self, rank: u32, own: &Own, nodes: &[(String, Node)]) -> Result<(), String> {
         for (at, (place, node)) in own.order.iter().zip(nodes) {
             let ranks = &mut self.operations[*at].ranks;
@@ -300,7 +301,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Each `recv` waits for the next message that fits.
+    /// Matches each `recv` with the next fitting message.
     fn receive(&mut self) -> Result<(), String> {
         for (recv, from, letter) in &self.recvs {
             let sends = self.sends.get_mut(&(*from, *letter));
@@ -381,7 +382,7 @@ fn same(one: &What, other: &What) -> bool {
     matches!((one, other), (What::Collective(one), What::Collective(other)) if one == other)
 }
 
-/// The operations in an order in which each stands behind those that it waits for.
+/// An order in which each operation comes after those that it waits for.
 fn order(operations: &[Operation]) -> Result<Vec<usize>, String> {
     let mut followers: Vec<Vec<usize>> = vec![Vec::new(); operations.len()];
     let mut needs = vec![0_usize; operations.len()];
@@ -413,7 +414,7 @@ fn order(operations: &[Operation]) -> Result<Vec<usize>, String> {
     }
 }
 
-/// Adds the flows of an operation that begins so at each rank; returns how it ends there.
+/// Adds the flows of an operation that begins at these moments at each rank; returns its end at each rank.
 fn done(
     operation: &Operation,
     begins: &BTreeMap<u32, Moments>,
@@ -545,7 +546,7 @@ mod tests {
         ]);
         assert!(is_one(&ranks[0].1));
         let imported = read(&ranks).unwrap();
-        // Two steps of two ranks with half each, then there and back.
+        // Two steps of two ranks with half each, and then the message there and back.
         let sizes: Vec<u64> = imported.flows.iter().map(|flow| flow.size).collect();
         assert_eq!(sizes, [500, 500, 500, 500, 70, 80]);
         // Rank 1 works for 5 us before it takes part.

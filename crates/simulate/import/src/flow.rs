@@ -1,4 +1,4 @@
-//! What is read of a file: its flows, and what it is.
+//! The content of an imported file: its flows and facts about it.
 
 use crate::hosts::Host;
 
@@ -30,13 +30,13 @@ pub enum Kind {
 /// How a file is read.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Its kind, whatever its contents tell.
+    /// Its kind; `None`: detected from its contents.
     pub kind: Option<Kind>,
-    /// Payload of flows that have no end; without it they are left out.
+    /// Payload of flows without an end; `None` leaves them out.
     pub endless: Option<u64>,
-    /// Whether entries that no trace can have are left out, and not refused.
+    /// Whether entries that a trace cannot express are left out instead of refused.
     pub lenient: bool,
-    /// The files of all ranks in their order, with their names, where each rank has one; see [`ranks`](crate::ranks).
+    /// The files of all ranks in order, with their names, if each rank has a file; see [`ranks`](crate::ranks).
     pub ranks: Vec<(String, Vec<u8>)>,
 }
 
@@ -45,38 +45,38 @@ pub struct Options {
 pub struct Imported {
     /// What it is.
     pub kind: Kind,
-    /// How many records, packets or flows it has.
+    /// The number of records, packets or flows in the file.
     pub read: u64,
     /// What `read` counts.
     pub what: &'static str,
-    /// At least one, in the order of their starts.
+    /// At least one flow, in the order of their starts.
     pub flows: Vec<Flow>,
-    /// The names of hosts, which [`Host`] counts: addresses, or numbers.
+    /// The names of hosts, to which [`Host`] refers: addresses, or numbers.
     pub hosts: Vec<String>,
     /// Whether times count from 1970.
     pub dated: bool,
-    /// What is no flow of the trace, and how many of it.
+    /// Kinds of entries that are not flows of the trace, with their numbers.
     pub skipped: Vec<(&'static str, u64)>,
-    /// What one should know of the numbers, a sentence each.
+    /// Remarks on the numbers, a sentence each.
     pub notes: Vec<String>,
 }
 
 /// A flow of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// When it starts, in picoseconds on the clock of the file.
+    /// The start, in picoseconds on the clock of the file.
     pub start: u128,
-    /// When its connection opens, if that is known: not after its start.
+    /// The opening of its connection, if known; not after its start.
     pub open: Option<u128>,
     /// Payload in bytes, at least one.
     pub size: u64,
     /// The host that sends.
     pub sender: Host,
-    /// The host that receives: another one.
+    /// The receiving host, which is not the sender.
     pub receiver: Host,
     /// Flows with the same number share a connection.
     pub connection: Option<u64>,
-    /// The flows before it, if it has no start of its own: `start` is the time after them.
+    /// The flows that it waits for, if it has no start of its own: `start` is then the delay after them.
     pub wait: Option<Box<Wait>>,
 }
 
@@ -85,14 +85,14 @@ pub struct Flow {
 pub struct Wait {
     /// How many of `on` must be done before it starts.
     pub needs: u32,
-    /// The flows that it waits for, by their places among those of the file, each with the picoseconds that pass after it.
+    /// The flows that it waits for, by their indices in the file, with the delay after each in picoseconds.
     pub on: Vec<(u32, u128)>,
-    /// The line of the file at which it stands.
+    /// Its line in the file.
     pub line: u64,
 }
 
 impl Flow {
-    /// A flow of this size between two hosts that starts at once.
+    /// A flow of this size between two hosts that starts at time zero.
     pub(crate) const fn new((sender, receiver): (Host, Host), size: u64) -> Self {
         Self {
             start: 0,
@@ -107,7 +107,7 @@ impl Flow {
 }
 
 impl Kind {
-    /// Every kind with its name and what it is.
+    /// Every kind with its name and its description.
     pub const ALL: [(Self, &'static str, &'static str); 10] = [
         (
             Self::Csv,

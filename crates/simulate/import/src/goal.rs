@@ -1,5 +1,5 @@
-//! GOAL, the text form of the schedules of `LogGOPSim` and ATLAHS: what each rank sends, receives and computes, and what waits for
-//! what.
+//! GOAL, the text form of the schedules of `LogGOPSim` and ATLAHS: the sends, receives and calculations of each rank,
+//! and their dependencies.
 //!
 //! ```text
 //! num_ranks 2
@@ -13,10 +13,11 @@
 //! }
 //! ```
 //!
-//! A `send` is a flow, and a `recv` ends with the flow of the matching `send`: the next of the same two ranks with the same tag,
-//! in the order of the file; -1 as rank or tag matches any. `a requires b` is: a starts when b ends. A `send` ends when the
-//! flow is complete at its receiver. `calc` takes its nanoseconds, and what waits for it waits as much longer; calculations of one
-//! processor that could run at the same time do run at the same time. `a irequires b` is: a starts when b starts.
+//! A `send` is a flow. A `recv` ends with the flow of the matching `send`: the next one between the same two ranks with
+//! the same tag, in the order of the file; -1 as rank or tag matches any. `a requires b` means that a starts when b
+//! ends. A `send` ends when the flow is complete at its receiver. A `calc` delays the operations that wait for it by
+//! its nanoseconds; calculations of one processor that could run at the same time do run at the same time. `a irequires
+//! b` means that a starts when b starts.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -25,16 +26,16 @@ use crate::moments::{BEGINNING, Moments, behind, join};
 use crate::words::{Word, Words};
 use crate::{Flow, Imported, Kind};
 
-/// Whether a file with this first line is one.
+/// Whether a file with this first line is such a schedule.
 pub(crate) fn is_one(first: &str) -> bool {
     first.split_whitespace().next() == Some("num_ranks")
 }
 
-/// Something that a rank does.
+/// An operation of a rank.
 struct Operation<'a> {
     word: Word<'a>,
     what: What,
-    /// Operations that must have ended, or begun.
+    /// Operations that must have ended, or must have begun.
     after: Vec<u32>,
     with: Vec<u32>,
 }
@@ -124,7 +125,7 @@ impl<'a> Schedule<'a> {
         Ok(schedule)
     }
 
-    /// An operation, with or without a label, or what one of them waits for.
+    /// Reads an operation, with or without a label, or a dependency between two.
     fn line(
         &mut self,
         (rank, labels): (u32, &mut BTreeMap<&'a str, u32>),
@@ -230,7 +231,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// The `send` of each `recv`: of the sends to its rank from the rank and with the tag that it names, the first that none has.
+    /// The `send` of each `recv`: the first unmatched send to its rank with the rank and the tag that it names.
     fn matched(&self) -> Result<BTreeMap<u32, u32>, String> {
         let mut sends: BTreeMap<u32, VecDeque<(u32, i64, u32)>> = BTreeMap::new();
         for (number, operation) in (0_u32..).zip(&self.operations) {
@@ -266,7 +267,7 @@ impl<'a> Schedule<'a> {
         let all: Vec<Host> = (0..self.ranks)
             .map(|rank| hosts.host(&rank.to_string()))
             .collect();
-        // For each operation the moments that it begins and ends with.
+        // The begin and the end of each operation.
         let mut moments: Vec<(Moments, Moments)> = Vec::new();
         moments.resize_with(self.operations.len(), Default::default);
         let mut flows: Vec<Flow> = Vec::new();
@@ -333,7 +334,7 @@ impl<'a> Schedule<'a> {
         })
     }
 
-    /// The operations in an order in which each stands behind those that it waits for: step by step, and in a step rank by rank.
+    /// An order in which each operation comes after those that it waits for: step by step, and within a step by rank.
     fn order(&self, matched: &BTreeMap<u32, u32>) -> Result<Vec<u32>, String> {
         let count = self.operations.len();
         let mut followers: Vec<Vec<u32>> = vec![Vec::new(); count];
@@ -373,7 +374,8 @@ impl<'a> Schedule<'a> {
     }
 }
 
-/// Notes on a schedule with this many calculations and flows that wait both for others and for the clock.
+/// Notes on a schedule with this many calculations, and with this many flows that wait both for others and for the
+/// clock.
 fn notes(calculations: u32, late: u32) -> Vec<String> {
     let mut notes = vec![
         "Hosts have the numbers of the ranks.".to_owned(),
@@ -403,7 +405,7 @@ fn bytes(word: Word<'_>) -> Result<u64, String> {
     })
 }
 
-/// `tag T`, `cpu C` and `nic N`: only the tag matters to flows.
+/// `tag T`, `cpu C` and `nic N`; only the tag matters for flows.
 fn options(mut what: What, mut words: Words<'_>) -> Result<What, String> {
     while let Some(word) = words.next() {
         match word.text {
@@ -471,7 +473,7 @@ mod tests {
         let imported = read(text).unwrap();
         let sizes: Vec<u64> = imported.flows.iter().map(|flow| flow.size).collect();
         assert_eq!(sizes, [1, 1, 1, 9, 8]);
-        // The second message of rank 1 is the first one with this tag; c begins with b.
+        // The second message of rank 1 is the first with this tag; c begins with b.
         for flow in &imported.flows[3..] {
             assert_eq!(flow.wait.as_ref().unwrap().on, [(1, 0)]);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// A host: the place of its name among those of the file.
+/// A host: the index of its name among the names in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Host(pub u32);
 

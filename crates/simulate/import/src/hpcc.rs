@@ -1,5 +1,5 @@
-//! Flow files of the HPCC simulator and its descendants, those of `PowerTCP`, ABM and `SimAI` among them: a count, and then a
-//! line `SOURCE TARGET PRIORITY PORT BYTES START` for each flow, the start in seconds.
+//! Flow files of the HPCC simulator and its descendants, such as `PowerTCP`, ABM and `SimAI`: a count, and then a line
+//! `SOURCE TARGET PRIORITY PORT BYTES START` for each flow, with the start in seconds.
 
 use tables::flows::exact::SECOND;
 
@@ -25,7 +25,7 @@ pub(crate) fn read(text: &str, options: &Options) -> Result<Imported, String> {
     let (mut themselves, mut empty, mut beyond, mut read) = (0, 0, 0, 0);
     let mut end = (number, first);
     for (number, line) in lines {
-        // Many files end with words about their own format.
+        // Many files end with an explanation of their format.
         if is_about_the_format(line) {
             break;
         }
@@ -96,7 +96,7 @@ pub(crate) fn read(text: &str, options: &Options) -> Result<Imported, String> {
     })
 }
 
-/// The error of a file that ends with the line `end` after fewer flows than line `first` says.
+/// The error of a file that ends with the line `end` after fewer flows than the line `first` announces.
 fn ends_early((read, count): (u64, u64), end: (usize, &str), first: usize) -> String {
     format!(
         "line {}, column {}: the flows end after {read} of {count}: the rest is missing, or correct the number in line \
@@ -106,7 +106,8 @@ fn ends_early((read, count): (u64, u64), end: (usize, &str), first: usize) -> St
     )
 }
 
-/// Whether a line has words about the format instead of a flow: it does not begin with a number, nor has most of a flow's.
+/// Whether a line explains the format instead of giving a flow: it does not begin with a number, and fewer than three
+/// of its other words are numbers.
 fn is_about_the_format(line: &str) -> bool {
     let is_number = |word: Word<'_>| word.text.parse::<f64>().is_ok();
     let mut numbers = Words::of(1, line).map(is_number);

@@ -1,8 +1,8 @@
 //! Connection matrices of htsim: `Nodes N`, `Connections M`, and a line `A->B start PS size BYTES` for each. Starts
 //! are in picoseconds; a size of 0 never ends.
 //!
-//! A connection with `trigger T` waits until that trigger is called, by those with `send_done_trigger T` or
-//! `recv_done_trigger T` when they are done. A line `trigger id T KIND` says what calls do:
+//! A connection with `trigger T` waits until trigger T is called. Connections with `send_done_trigger T` or
+//! `recv_done_trigger T` call it when they are done. A line `trigger id T KIND` defines the effect of calls:
 //!
 //! | kind | what the calls of n connections do | a flow then waits for |
 //! |---|---|---|
@@ -10,8 +10,8 @@
 //! | `multishot` | each starts the next one that waits | the first, the second, ... of n flows |
 //! | `barrier count C` | the C-th starts all that wait | C of n flows |
 //!
-//! A sender calls when the last acknowledgement has come, half a round trip after the receiver has everything; here both call
-//! when the receiver has everything.
+//! In htsim a sender calls when the last acknowledgement has arrived, half a round trip after the receiver has
+//! everything. Here both call when the receiver has everything.
 
 use std::collections::BTreeMap;
 
@@ -19,17 +19,17 @@ use crate::hosts::Hosts;
 use crate::words::{Word, Words, end_of};
 use crate::{Flow, Imported, Kind, Options, Wait};
 
-/// Whether a file with this first line is one.
+/// Whether a file with this first line may be such a matrix.
 pub(crate) fn is_one(first: &str) -> bool {
     let mut words = first.split_whitespace();
     words.next() == Some("Nodes") && words.nth(1).is_none()
 }
 
-/// The lines of a file that have been read so far.
+/// The lines of a file read so far.
 #[derive(Default)]
 struct Matrix<'a> {
     nodes: Option<u64>,
-    /// How many there are, and in which line the file says so.
+    /// The number of connections, and the line that gives it.
     connections: Option<(u64, usize)>,
     read: u64,
     failures: u64,
@@ -38,7 +38,7 @@ struct Matrix<'a> {
     triggers: BTreeMap<u64, Trigger>,
     hosts: Hosts,
     flows: Vec<Flow>,
-    /// Of each flow, the trigger that it waits for.
+    /// For each waiting flow, the trigger that it waits for.
     waiting: Vec<(u32, Word<'a>, u64)>,
 }
 
@@ -56,13 +56,13 @@ enum TriggerKind {
     Barrier(u32),
 }
 
-/// The words behind the hosts of a connection.
+/// The words after the hosts of a connection.
 #[derive(Default)]
 struct Connection<'a> {
     start: Option<u128>,
     trigger: Option<Word<'a>>,
     size: u64,
-    /// The triggers that it calls when it is done.
+    /// The triggers that it calls at its end.
     calls: Vec<u64>,
 }
 
@@ -121,7 +121,7 @@ impl<'a> Connection<'a> {
                 "id" | "prio" | "priority" => {
                     words.need("a number")?.whole(word.text)?;
                 }
-                // A word of one branch that has no number, and means nothing to a flow.
+                // A word of one branch of htsim. It has no number and no meaning for a flow.
                 "addon" => {}
                 other => {
                     return Err(word.wrong(format!(
@@ -177,7 +177,7 @@ impl<'a> Matrix<'a> {
         Ok(())
     }
 
-    /// Counts a connection that begins with `pair`.
+    /// Counts a connection, whose line begins with `pair`.
     fn count(&mut self, pair: Word<'a>, options: &Options) -> Result<(), String> {
         self.read += 1;
         if let Some((said, line)) = self.connections
@@ -266,7 +266,7 @@ impl<'a> Matrix<'a> {
         Ok(())
     }
 
-    /// The triggers of flows that wait for one.
+    /// Resolves the triggers of waiting flows.
     fn wait(&mut self) -> Result<(), String> {
         let mut started: BTreeMap<u64, u32> = BTreeMap::new();
         for (number, word, id) in &self.waiting {

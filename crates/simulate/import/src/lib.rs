@@ -1,9 +1,9 @@
-//! Files of other programs: flow records of a collector, captures of packets, flow files and schedules of other
-//! simulators, their topologies and their distributions of sizes. What comes of flows is a trace, as [`tables::flows`] reads it.
+//! Reads files of other programs: flow records of collectors, packet captures, and flow files, schedules, topologies
+//! and size distributions of other simulators. Flows become a trace, as [`tables::flows`] reads it.
 //!
-//! A file is told by its content, never by its name. Nothing is left out in silence: [`Imported`] counts what was
-//! read, what was skipped and why, and says in sentences what the numbers mean. What no trace can have is refused, unless
-//! [`Options::lenient`] leaves it out.
+//! The kind of a file is detected from its content, never from its name. Nothing is left out silently: [`Imported`]
+//! counts what was read and what was skipped with the reason, and explains the numbers in sentences. Entries that a
+//! trace cannot express are refused, or left out with [`Options::lenient`].
 //!
 //! ```
 //! use import::{Content, Kind, Options};
@@ -59,7 +59,7 @@ pub enum Content {
 }
 
 impl Kind {
-    /// What a file that begins like `bytes` is.
+    /// The kind of a file that begins like `bytes`.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         if capture::is_one(bytes) {
             return Some(Self::Capture);
@@ -102,7 +102,7 @@ impl Kind {
 /// Reads a file with these contents.
 ///
 /// # Errors
-/// If it is no such file, or has no flow: what is wrong, and where.
+/// If the file has another kind or has no flow. The error has the cause and the position.
 pub fn import(bytes: &[u8], options: &Options) -> Result<Content, String> {
     let Some(kind) = options.kind.or_else(|| Kind::of(bytes)) else {
         if NFCAPD.iter().any(|magic| bytes.starts_with(magic)) {
@@ -141,7 +141,7 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Content, String> {
         ));
     }
     if imported.waits() {
-        // Waits name flows by their places.
+        // Waits refer to flows by index.
         waits::check(&imported.flows)?;
     } else {
         imported.flows.sort_by_key(|flow| flow.start);
@@ -155,7 +155,7 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Content, String> {
 /// If it cannot be read, or has more than 4 GiB.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // Devices do not know their length.
+    // The size of a device file is unknown.
     File::open(path)?
         .take(MOST_BYTES + 1)
         .read_to_end(&mut bytes)?;
@@ -165,7 +165,8 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The files of all ranks beside the one at `path`, whose names differ in the number before the ending, as in `a.0.et`, `a.1.et`.
+/// The files of all ranks beside the file at `path`. Their names differ in the number before the ending, as in
+/// `a.0.et`, `a.1.et`.
 ///
 /// # Errors
 /// If the name has no such number, a file cannot be read, or a number is missing.
@@ -206,9 +207,9 @@ fn text(bytes: &[u8]) -> Result<&str, String> {
     Ok(text.trim_start_matches('\u{feff}'))
 }
 
-/// How binary files of nfdump begin, in both orders of bytes.
+/// The first bytes of nfdump's binary files, in both byte orders.
 const NFCAPD: [[u8; 2]; 2] = [[0x0c, 0xa5], [0xa5, 0x0c]];
 /// A file is read at once.
 const MOST_BYTES: u64 = 4 << 30;
-/// Bytes that tell what a file is.
+/// Bytes from which the kind of a file is detected.
 const HEAD: usize = 1 << 14;

@@ -1,16 +1,16 @@
-//! The beginnings of flows, and the ends that they depend on.
+//! The starts of flows, and the ends on which they depend.
 
 use std::collections::BTreeMap;
 
 use crate::{Flow, Wait};
 
-/// Flows whose ends must have come, or the beginning of the file's clock, each with the picoseconds that must have passed since.
+/// Flows that must have ended, or the beginning of the file's clock, each with the delay in picoseconds after it.
 pub(crate) type Moments = BTreeMap<u32, u128>;
 
 /// Stands for the beginning of the file's clock among flows.
 pub(crate) const BEGINNING: u32 = u32::MAX;
 
-/// The ends that one operation and another depend on.
+/// Joins the ends on which two operations depend.
 pub(crate) fn join(begin: &mut Moments, other: &Moments) {
     for (flow, since) in other {
         let known = begin.entry(*flow).or_default();
@@ -18,7 +18,7 @@ pub(crate) fn join(begin: &mut Moments, other: &Moments) {
     }
 }
 
-/// A flow that begins at these moments.
+/// A flow that starts at these moments.
 pub(crate) fn behind(begin: &mut Moments, flow: Flow, line: u64) -> Flow {
     let start = begin.remove(&BEGINNING).unwrap_or(0);
     if begin.is_empty() {

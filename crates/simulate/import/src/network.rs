@@ -1,22 +1,22 @@
-//! A network of another program as a scenario: a map of its switches for `topology.kind = "graph"`, or one of the shapes that
-//! have a name.
+//! Turns a network of another program into a scenario: a map of its switches for `topology.kind = "graph"`, or one of
+//! the named shapes.
 
 use serde_json::{Value, json};
 
-/// A network: switches with equally many hosts or none, and links.
+/// A network: switches and links. A switch has no hosts or as many as every other switch with hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Network {
     /// The kind of the file, in words.
     pub dialect: &'static str,
-    /// Hosts of each switch that has any.
+    /// Number of hosts at each switch that has hosts.
     pub hosts: u32,
     /// The links of hosts.
     pub edge: Link,
-    /// Whether each switch has hosts; those that have come first.
+    /// Whether each switch has hosts; the switches with hosts come first.
     pub switches: Vec<bool>,
-    /// Links between switches, by their places.
+    /// Links between switches, by the indices of the switches.
     pub links: Vec<(usize, usize, Link)>,
-    /// The settings that make it without a map, if one of the named shapes is the same network.
+    /// The settings of the equal named shape, if there is one, for a scenario without a map.
     pub shape: Option<Vec<(&'static str, String)>>,
     /// Notes on it, a sentence each.
     pub notes: Vec<String>,
@@ -32,7 +32,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Its rate as scenarios write it.
+    /// Its rate in the notation of scenarios.
     pub(crate) fn rate(self) -> String {
         for (unit, name) in [
             (1_000_000_000, "Gbps"),
@@ -46,7 +46,7 @@ impl Link {
         format!("{}bps", self.bps)
     }
 
-    /// Its delay as scenarios write it.
+    /// Its delay in the notation of scenarios.
     pub(crate) fn delay(self) -> String {
         for (unit, name) in [(1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns")] {
             if self.ps.is_multiple_of(unit) {
@@ -58,7 +58,7 @@ impl Link {
 }
 
 impl Network {
-    /// The network of these switches, each with the numbers of its hosts; those that have hosts stand first.
+    /// The network with these switches, each given with the numbers of its hosts. Switches with hosts come first.
     pub(crate) fn new(
         dialect: &'static str,
         edge: Link,
@@ -126,7 +126,7 @@ impl Network {
         format!("{map:#}\n")
     }
 
-    /// The settings of a scenario in this network, whose map is in the file of this name.
+    /// The settings of a scenario with this network; `map` is the name of the map's file.
     pub fn settings(&self, map: &str) -> Vec<(&'static str, String)> {
         let mut settings = self.shape.clone().unwrap_or_else(|| {
             vec![

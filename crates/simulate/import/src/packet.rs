@@ -1,7 +1,7 @@
 //! The headers of a captured packet, as far as a flow needs them.
 //!
-//! Captures are cut short, taken where checksums are not yet filled in, and hold segments that a network card will
-//! split. So nothing but lengths is checked here; the crate `wire` reads packets that must be right.
+//! Captures are cut short, contain packets without final checksums, and contain large segments that a network card
+//! splits later. So only lengths are checked here; the crate `wire` reads packets that must be correct.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -59,17 +59,17 @@ enum Protocol {
     Other,
 }
 
-/// Where the packet of the network begins, and what it is.
+/// The position of the network-layer packet, and its protocol.
 fn network(link: u32, bytes: &[u8]) -> Result<(usize, Protocol), Other> {
     let (mut at, mut kind) = match link {
         ETHERNET => (14, half(bytes, 12)?),
         LINUX_SLL => (16, half(bytes, 14)?),
         LINUX_SLL2 => (20, half(bytes, 0)?),
-        // A family of addresses of the machine's own comes first; its value differs between systems.
+        // The sender's own number for the address family comes first; it differs between systems.
         NULL | LOOP => return Ok((4, Protocol::Ip)),
         _ => return Ok((0, Protocol::Ip)),
     };
-    // IEEE 802.1Q and 802.1ad: tags of virtual networks.
+    // IEEE 802.1Q and 802.1ad: VLAN tags.
     while kind == 0x8100 || kind == 0x88a8 || kind == 0x9100 {
         kind = half(bytes, at + 2)?;
         at += 4;
@@ -92,7 +92,7 @@ fn ipv4(packet: &[u8], length: u32) -> Result<Segment, Other> {
         return Err(Other::NotTcp);
     }
     let begin = u32::from(header[0] & 0xf) * 4;
-    // Segments that a network card will split may have no length here.
+    // Segments that a network card splits later may have length 0 here.
     let total = match half(header, 2)? {
         0 => length,
         total => total.into(),
@@ -117,7 +117,7 @@ fn ipv6(packet: &[u8], length: u32) -> Result<Segment, Other> {
     tcp(packet, (40, total), (address(8), address(24)))
 }
 
-/// RFC 9293 §3.1, of a packet whose TCP header begins and whose payload ends there.
+/// RFC 9293 §3.1. The TCP header begins at the first position and the payload ends at the second.
 fn tcp(
     packet: &[u8],
     (begin, end): (u32, u32),

@@ -1,8 +1,8 @@
-//! Fields of flow records, by the names that collectors give them.
+//! Fields of flow records, by the names in collectors' files.
 
 use tables::flows::exact::{self, Decimal, SECOND};
 
-/// What a field of a record means.
+/// The meaning of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     Start,
@@ -20,7 +20,7 @@ pub(crate) enum Field {
 }
 
 impl Field {
-    /// What a field of this name means.
+    /// The meaning of a field with this name.
     pub(crate) fn of(name: &str) -> Option<Self> {
         let name = name.trim().to_ascii_lowercase();
         let found = NAMES
@@ -40,7 +40,7 @@ impl<'a> Texts<'a> {
             .filter(|text| !text.is_empty())
     }
 
-    /// A number that is whole and not negative; counters of some versions have units, as in "1.2 M".
+    /// A whole number that is not negative. Counters in some versions have units, as in "1.2 M".
     pub(crate) fn count(&self, field: Field) -> Option<u64> {
         let text = self.of(field)?;
         let (text, factor) = match text.rsplit_once(' ') {
@@ -54,14 +54,14 @@ impl<'a> Texts<'a> {
         u64::try_from(number.times(factor)?.0).ok()
     }
 
-    /// A time in picoseconds since 1970: a date, or a number whose size tells its unit.
+    /// A time in picoseconds since 1970: a date, or a number whose size shows its unit.
     pub(crate) fn time(&self, field: Field) -> Option<u128> {
         let text = self.of(field)?;
         let Some(number) = Decimal::parse(text) else {
             return exact::date(text);
         };
         let (size, _) = number.times(1)?;
-        // Seconds until the year 5138; larger numbers of each kind begin in 1973.
+        // Numbers below 10^11 are seconds, up to the year 5138. The smaller units have larger numbers from 1973 on.
         let unit = if size < 100_000_000_000 {
             SECOND
         } else if size < 100_000_000_000_000 {
@@ -89,7 +89,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// Every field and its names in lower case: of nfdump's formats, old and new, of IPFIX, and of other collectors.
+/// Every field with its names in lower case: from nfdump's old and new formats, IPFIX, and other collectors.
 pub(crate) const NAMES: [(Field, &[&str]); 12] = [
     (
         Field::Start,

@@ -1,8 +1,8 @@
-//! Flow records of collectors, as nfdump and others write them: text or JSON, with the fields of [`Field`].
+//! Flow records of collectors such as nfdump: text or JSON, with the fields of [`Field`].
 //!
-//! A record counts whole IP packets of one direction. A flow of a trace is payload, so the headers of its packets are
-//! taken off, and what is nothing but headers, such as the acknowledgements of a transfer, is left out. A collector
-//! cuts a long flow into several records: those that follow each other closely are one flow again.
+//! A record counts whole IP packets of one direction. A trace counts payload, so packet headers are subtracted; a
+//! record with headers only, such as the acknowledgements of a transfer, is left out. A collector cuts a long flow into
+//! several records: records that follow each other closely are joined to one flow.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::hosts::{Host, Hosts};
 use crate::record::{Field, NAMES, Texts};
 use crate::{Flow, Imported, Kind};
 
-/// Whether this is the first line of such a file.
+/// Whether this is the header line of such a file.
 pub(crate) fn is_header(line: &str) -> bool {
     let fields: Vec<Field> = line.split(separator(line)).filter_map(Field::of).collect();
     NEEDED.iter().all(|needed| fields.contains(needed))
@@ -67,7 +67,7 @@ pub(crate) fn csv(bytes: &[u8]) -> Result<Imported, String> {
                 return Err(format!("line {line}: {error}"));
             }
         }
-        // Below its records nfdump sums them up.
+        // After its records nfdump writes a summary.
         if record.get(0) == Some("Summary") {
             break;
         }
@@ -86,7 +86,7 @@ pub(crate) fn csv(bytes: &[u8]) -> Result<Imported, String> {
     Ok(book.into_imported(Kind::Csv))
 }
 
-/// JSON objects: in a list, or one behind the other.
+/// JSON objects: in a list, or one after the other.
 pub(crate) fn json(bytes: &[u8]) -> Result<Imported, String> {
     let mut book = Book::default();
     for value in serde_json::Deserializer::from_slice(bytes).into_iter::<Value>() {
@@ -133,7 +133,7 @@ struct Book {
     others: u64,
     headers: u64,
     themselves: u64,
-    /// Whether a record tells packets, and whether one does not.
+    /// Whether any record counts packets, and whether any does not.
     counted: (bool, bool),
     /// Whether a start has a fraction of a second.
     fine: bool,
@@ -193,7 +193,7 @@ impl Book {
                 None => self.counted.1 = true,
             }
             let packets = packets.unwrap_or(0);
-            // A SYN has the longest header of those that carry nothing.
+            // Among packets without payload, a SYN has the longest header.
             if bytes <= packets.saturating_mul(headers + SYN_OPTIONS) {
                 self.headers += 1;
                 return;
@@ -286,12 +286,12 @@ fn word(field: Field) -> &'static str {
 }
 
 const NEEDED: [Field; 4] = [Field::Start, Field::Source, Field::Target, Field::Bytes];
-/// Headers of IPv4 and TCP with timestamps (RFC 7323), which Linux sends, and the same with IPv6.
+/// Headers of IPv4 and TCP with timestamps (RFC 7323), as Linux sends them, and the same for IPv6.
 const HEADERS_IPV4: u64 = 52;
 const HEADERS_IPV6: u64 = 72;
-/// What a SYN has besides: its options are 20 bytes and not 12.
+/// Additional header bytes of a SYN: its options have 20 bytes instead of 12.
 const SYN_OPTIONS: u64 = 8;
-/// Records of one flow follow each other closely: a collector cuts a flow that is active, not one that pauses.
+/// The longest pause between records of one flow. A collector cuts a flow that is active, not one that pauses.
 const JOINED_WITHIN: u128 = SECOND as u128;
 
 #[cfg(test)]
@@ -323,7 +323,7 @@ mod tests {
             2023-11-14 22:13:20,2023-11-14 22:13:20,0.0,10.0.0.9,10.0.0.1,53,53,UDP,......,0,0,1,80,0,0\n\
             Summary\nflows,bytes,packets,avg_bps,avg_pps,avg_bpp\n4,1,2,3,4,5\n";
         let imported = csv(text.as_bytes()).unwrap();
-        // 10 packets of 1,000 bytes and one more that goes on with them.
+        // 10 packets of 1,000 bytes, and one more in a continued record.
         assert_eq!(flows(&imported), [(START, 11_000, "10.0.0.2", "10.0.0.1")]);
         assert_eq!((imported.read, skipped(&imported)), (4, vec![1, 1, 0, 0]));
         assert!(

@@ -1,5 +1,5 @@
-//! Distributions of sizes as generators of traffic have them: a line `BYTES SHARE` for each size, the share of flows up to it in
-//! percent or as a number up to 1.
+//! Distributions of sizes in the format of traffic generators: a line `BYTES SHARE` for each size. SHARE is the share
+//! of flows up to this size, in percent or as a number up to 1.
 
 use tables::flows::exact::Decimal;
 
@@ -8,13 +8,13 @@ use crate::words::Words;
 /// A distribution of sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// Sizes in bytes, ascending, with the share of flows up to them as a text up to 1.
+    /// Sizes in bytes, ascending, with the share of flows up to each as a text up to 1.
     pub rows: Vec<(u64, String)>,
-    /// Whether the file has percents.
+    /// Whether the file has percentages.
     pub percent: bool,
 }
 
-/// Whether a file with this first line may be one: a size and the share 0, or a small one.
+/// Whether a file with this first line may be one: a size, and the share 0 or a small share.
 pub(crate) fn is_one(first: &str) -> bool {
     let numbers: Option<Vec<f64>> = first
         .split([' ', '\t', ','])
@@ -25,7 +25,7 @@ pub(crate) fn is_one(first: &str) -> bool {
 }
 
 impl Sizes {
-    /// The law as scenarios write it.
+    /// The law in the notation of scenarios.
     pub fn law(&self) -> String {
         let rows: Vec<String> = self
             .rows
@@ -84,7 +84,7 @@ pub(crate) fn read(text: &str) -> Result<Sizes, String> {
             last.0, last.1
         ));
     }
-    // Of rows with the same share the largest size begins the next part; a size of nothing is no flow.
+    // Among rows with the same share, the largest size begins the next part. A size of 0 is no flow.
     let mut kept: Vec<(u64, f64)> = Vec::new();
     for (place, (bytes, share)) in rows.iter().enumerate() {
         let next = rows.get(place + 1).map(|(_, share)| *share);
@@ -92,7 +92,7 @@ pub(crate) fn read(text: &str) -> Result<Sizes, String> {
             continue;
         }
         let before = kept.last().map(|(_, before)| *before);
-        // Shares ascend, so that one that is not above is the same.
+        // Shares ascend, so a share that is not larger is equal.
         if next.is_some() && before.is_some_and(|before| before >= *share) {
             kept.pop();
         }

@@ -1,4 +1,4 @@
-//! What came of a file, in sentences.
+//! Describes the import of a file in sentences.
 
 use tables::flows::exact::{lasting, written};
 
@@ -6,7 +6,7 @@ use crate::Imported;
 use base::cast::wide;
 
 impl Imported {
-    /// What was read, what was skipped and why, a sentence each.
+    /// Sentences on the entries that were read and skipped, with reasons.
     pub fn told(&self) -> Vec<String> {
         let flows = &self.flows;
         let bytes: u128 = flows.iter().map(|flow| u128::from(flow.size)).sum();
@@ -58,7 +58,7 @@ impl Imported {
         self.flows.iter().any(|flow| flow.wait.is_some())
     }
 
-    /// Whether no flow starts for a minute: longer than anything that flows wait for.
+    /// Whether no flow starts for more than [`LONG_GAP`], in a file in which no flow waits for another.
     pub fn pauses(&self) -> bool {
         let mut pairs = self.flows.windows(2);
         !self.waits() && pairs.any(|pair| pair[1].start - pair[0].start > LONG_GAP)

@@ -1,15 +1,15 @@
 //! Topologies of htsim: `Nodes`, `Tiers`, `Podsize`, and the switches of each tier.
 //!
-//! A switch of tier 0 has `Radix_Down` hosts. Its `Radix_Up` links go to switches of tier 1, `Bundle` of that tier to each; with three
-//! tiers those of tier 1 in the same way to tier 2, the core. The latency of a switch is added in halves to the links at its sides,
-//! which is the same on every path.
+//! A switch of tier 0 has `Radix_Down` hosts. Its `Radix_Up` links lead to switches of tier 1, `Bundle` links to each.
+//! With three tiers, tier 1 is connected to tier 2, the core, in the same way. Half of a switch's latency is added to
+//! each adjacent link, which gives the same total on every path.
 
 use std::collections::BTreeMap;
 
 use crate::network::{Link, Network};
 use crate::words::{Word, Words};
 
-/// Whether a file with these contents is one: a line `Tiers N` tells it from a connection matrix.
+/// Whether a file has these contents: a line `Tiers N` distinguishes it from a connection matrix.
 pub(crate) fn is_one(text: &str) -> bool {
     let first = |line: &str| line.split_whitespace().next().map(str::to_owned);
     text.lines()
@@ -19,7 +19,7 @@ pub(crate) fn is_one(text: &str) -> bool {
             .any(|line| first(line).as_deref() == Some("Nodes"))
 }
 
-/// The settings of one tier, each with its place.
+/// The settings of one tier, each with its position.
 type Settings<'a> = BTreeMap<&'static str, (u64, Word<'a>)>;
 
 /// The entries of a file.
@@ -155,7 +155,7 @@ impl<'a> Tiers<'a> {
         })
     }
 
-    /// Fails if the switches of a tier have another number of links down than come from below.
+    /// Fails if the downward links of a tier do not match the upward links of the tier below.
     fn check(&self, tier: usize, come: u64) -> Result<(), String> {
         let (down, word) = self.sections[tier]["Radix_Down"];
         if down == come {
@@ -221,7 +221,8 @@ impl<'a> Tiers<'a> {
     }
 }
 
-/// The named shape that is the same network: a leaf-spine of two tiers, or a fat tree of switches with equally many links.
+/// The named shape of the same network: a leaf-spine for two tiers, or a fat tree if all switches have equally many
+/// links.
 fn shape(
     (racks, above, pods): (u64, u64, u64),
     tiers: &[Tier],
@@ -254,7 +255,7 @@ fn shape(
     Some(settings)
 }
 
-/// All combinations of numbers below these.
+/// All combinations of three numbers below these.
 fn each(a: u64, b: u64, c: u64) -> impl Iterator<Item = (u64, u64, u64)> {
     (0..a).flat_map(move |a| (0..b).flat_map(move |b| (0..c).map(move |c| (a, b, c))))
 }
@@ -299,7 +300,8 @@ mod tests {
     #[test]
     fn three_tiers_are_a_fat_tree_or_a_map() {
         let network = read(THREE).unwrap();
-        // Two pods of two racks and two switches above them; each of these has two links to each of two switches of the core.
+        // Two pods of two racks, with two switches above them. Each of these has two links to each of two core
+        // switches.
         assert_eq!(
             (
                 network.switches.len(),

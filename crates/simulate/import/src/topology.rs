@@ -194,7 +194,7 @@ fn with_unit(word: Word<'_>, units: &[(&str, u64)]) -> Option<u128> {
     Some(number.times(factor)?.0)
 }
 
-/// Hosts go to the switches that their single link leads to.
+/// Assigns hosts to the switches at the other end of their single link.
 fn network(
     counts: &Counts,
     switches: &BTreeSet<u64>,
@@ -230,7 +230,7 @@ fn network(
             "line 1, column 1: there is no host in it, for every node is a switch".to_owned(),
         );
     };
-    // Racks come first, in the order of their hosts, so that hosts keep their numbers where these are consecutive.
+    // Racks come first, in the order of their hosts, so hosts with consecutive numbers keep them.
     let mut order: Vec<u64> = racks.keys().copied().collect();
     order.sort_by_key(|switch| racks[switch].iter().min().copied());
     order.extend(

@@ -1,8 +1,8 @@
-//! Flows of a file that wait for others.
+//! Checks flows that wait for other flows.
 
 use crate::Flow;
 
-/// Fails if a flow would never start: with the line and the cause. O(flows + waits).
+/// Fails with the line and the cause if a flow would never start. O(flows + waits).
 pub(crate) fn check(flows: &[Flow]) -> Result<(), String> {
     let mut followers: Vec<Vec<usize>> = vec![Vec::new(); flows.len()];
     for (place, flow) in flows.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Words of a line with their columns, so that what is wrong is named by line, column and remedy.
+//! The words of a line with their columns, so that errors can name line, column and remedy.
 
 use tables::flows::exact::Decimal;
 
@@ -9,7 +9,7 @@ pub(crate) struct Words<'a> {
     column: usize,
 }
 
-/// A word and where it stands.
+/// A word and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Word<'a> {
     pub(crate) text: &'a str,
@@ -28,7 +28,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The next word, or an error that says what is missing.
+    /// The next word, or an error that names the missing one.
     pub(crate) fn need(&mut self, what: &str) -> Result<Word<'a>, String> {
         let end = (
             self.line,
@@ -39,7 +39,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The end of the last line of `text` that has words, as the beginning of an error.
+/// The end of the last line with words, as the beginning of an error message.
 pub(crate) fn end_of(text: &str) -> String {
     let lines = (1_usize..).zip(text.lines());
     let last = lines.filter(|(_, line)| !line.trim().is_empty()).last();
@@ -75,13 +75,13 @@ impl Word<'_> {
         format!("line {}, column {}: {cause}", self.line, self.column)
     }
 
-    /// The word as a whole number of 64 bits.
+    /// The word as a whole number that fits into 64 bits.
     pub(crate) fn whole(&self, what: &str) -> Result<u64, String> {
         let number = Decimal::parse(self.text).and_then(Decimal::whole);
         number.ok_or_else(|| self.wrong(format!("{what} is a whole number, not {:?}", self.text)))
     }
 
-    /// The word as a number that is not negative, in `factor` parts, rounded.
+    /// The word as a non-negative number, multiplied by `factor` and rounded.
     pub(crate) fn times(&self, what: &str, factor: u64) -> Result<u128, String> {
         let number = Decimal::parse(self.text).filter(|number| !number.negative);
         let parts = number.and_then(|number| number.times(factor));

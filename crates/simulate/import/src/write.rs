@@ -19,7 +19,7 @@ pub enum Out {
 }
 
 impl Out {
-    /// How the ending of `path` says.
+    /// The format for the ending of `path`.
     pub fn of(path: &Path) -> Option<Self> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
         match ending.as_str() {
@@ -30,8 +30,7 @@ impl Out {
     }
 }
 
-/// Writes `imported` as a trace whose first flow starts at `begin` picoseconds; the file says that `creator` has
-/// made it.
+/// Writes `imported` as a trace whose first flow starts at `begin` picoseconds; the file names `creator` as its maker.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -78,7 +77,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// A time of the file on the clock of the simulation; what lies before its beginning is put there.
+    /// A time of the file on the clock of the simulation; a time before the first start becomes the first start.
     fn at(&self, time: u128) -> u128 {
         (time + self.begin).saturating_sub(self.first)
     }
@@ -224,7 +223,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The flows before a flow, as the column `after` of a trace names them.
+/// The flows that a flow waits for, in the form of a trace's column `after`.
 fn after(wait: &Wait) -> String {
     let one = |(flow, delay): &(u32, u128)| match delay {
         0 => flow.to_string(),

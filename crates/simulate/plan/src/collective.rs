@@ -1,4 +1,5 @@
-//! Collective operations: which rank sends what to whom, what each message waits for, and how long all of it takes at best.
+//! Collective operations: who sends which bytes to whom, which messages each message waits for, and the ideal time of
+//! the whole.
 //!
 //! N ranks have S bytes each. A message is a flow. With `a` as the latency of a message and C as the rate of a link, an empty
 //! network takes
@@ -76,14 +77,14 @@ pub struct Message {
     pub to: u32,
     /// Payload.
     pub bytes: u64,
-    /// The step that it belongs to, from 0.
+    /// The step of the collective, from 0.
     pub step: u32,
-    /// Earlier messages, by their places, that must have arrived before.
+    /// Earlier messages, by their indices, that must have arrived before this one is sent.
     pub after: Vec<u32>,
 }
 
 impl Shape {
-    /// Every message, those that wait for none first, and each behind those that it waits for. O(messages).
+    /// All messages. Those that wait for none come first; each message follows those that it waits for. O(messages).
     pub fn messages(&self) -> Vec<Message> {
         match (self.algorithm, self.collective) {
             (Algorithm::Ring, Collective::AllReduce) => self.ring(2 * (self.ranks - 1)),
@@ -95,7 +96,7 @@ impl Shape {
         }
     }
 
-    /// How many messages there are, and their bytes together, without making them.
+    /// The number of messages and the sum of their bytes, without making the messages.
     pub fn extent(&self) -> (f64, f64) {
         let (n, s) = (f64::from(self.ranks), base::cast::real(self.bytes));
         let twice = if self.collective == Collective::AllReduce {
@@ -117,7 +118,7 @@ impl Shape {
         }
     }
 
-    /// The least time in an empty network whose links have this rate, with this latency of a message.
+    /// The least time in an empty network with links of this rate and this latency of a message.
     pub fn ideal(&self, latency: Span, rate: Rate) -> Span {
         let (a, n) = (latency.as_secs(), f64::from(self.ranks));
         let whole = base::cast::real(self.bytes) * 8.0 / base::cast::real(rate.as_bps());
@@ -148,7 +149,7 @@ impl Shape {
         Span::from_secs_f64(seconds)
     }
 
-    /// Why such a collective does not exist, as cause and remedy, if it does not.
+    /// The cause and the remedy, if such a collective does not exist.
     pub fn refusal(&self) -> Option<(String, String)> {
         let known = |algorithm| ALL.contains(&(self.collective, algorithm));
         if !known(self.algorithm) {
@@ -208,7 +209,7 @@ impl Shape {
         u64::try_from(edge(end) - edge(first)).expect("a part of 64 bits")
     }
 
-    /// Step t: rank i sends chunk i - t to its neighbour when it has got it.
+    /// Step t: rank i sends chunk i - t to its neighbour as soon as it has the chunk.
     fn ring(&self, steps: u32) -> Vec<Message> {
         let n = self.ranks;
         let mut messages = Vec::new();
@@ -230,8 +231,8 @@ impl Shape {
         messages
     }
 
-    /// Partners differ in one bit: from the highest to the lowest they send the half that the partner keeps, and from the
-    /// lowest to the highest all that they have.
+    /// Partners differ in one bit. From the highest bit to the lowest they send the half that the partner keeps; then
+    /// from the lowest to the highest they send all that they have.
     fn halving_doubling(&self) -> Vec<Message> {
         let (n, k) = (self.ranks, self.ranks.ilog2());
         let halving = (0..k).rev().map(|bit| (bit, true));
@@ -263,12 +264,13 @@ impl Shape {
         messages
     }
 
-    /// Node i has the children 2i+1 and 2i+2. Each segment goes up after those of both children, and down after its parent's.
+    /// Node i has the children 2i+1 and 2i+2. Each segment goes up after the segments of both children, and down after
+    /// the parent's segment.
     fn tree(&self) -> Vec<Message> {
         let (n, depth) = (self.ranks, self.depth());
         let level = |node: u32| (node + 1).ilog2();
         let children = |node: u32| (2 * node + 1..=2 * node + 2).filter(|child| *child < n);
-        // A message up is known by its sender and a message down by its receiver, each with its segment.
+        // A message up is found by its sender and a message down by its receiver, each with its segment.
         let both = self.collective == Collective::AllReduce;
         let mut order: Vec<(bool, u32, u32, u32)> = Vec::new();
         for segment in 0..self.segments {
@@ -319,7 +321,8 @@ impl Shape {
         order.iter().map(message).collect()
     }
 
-    /// Step t: rank i sends to rank i+t; in order, each after the rank's own message before, or all at once.
+    /// Step t: rank i sends to rank i+t. If `in_order`, each message waits for the rank's previous message; otherwise
+    /// all leave at once.
     fn shifted(&self, in_order: bool) -> Vec<Message> {
         let n = self.ranks;
         let mut messages = Vec::new();
@@ -349,7 +352,7 @@ impl Shape {
     }
 }
 
-/// Every collective with the algorithms that make it, the usual one first.
+/// Every collective with its algorithms, the usual one first.
 pub const ALL: [(Collective, Algorithm); 11] = [
     (Collective::AllReduce, Algorithm::Ring),
     (Collective::AllReduce, Algorithm::HalvingDoubling),

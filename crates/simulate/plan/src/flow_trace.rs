@@ -1,4 +1,4 @@
-//! Flows one by one, as somebody observed them or another run had them: `workload.kind = "trace"`.
+//! Flows given one by one, from an observation or from another run: `workload.kind = "trace"`.
 //!
 //! A trace is a table with a row for each flow, as CSV or Parquet:
 //!
@@ -17,8 +17,9 @@
 //!
 //! A flow is done when its last byte is in order at the receiver, or when its connection has failed.
 //!
-//! Other columns are passed over, and `workload.columns` may name other columns and units. Six decimals of a microsecond are picoseconds, the resolution of the simulator's
-//! clock, so that a trace gives back exactly the flows that it was written from.
+//! Other columns are ignored; `workload.columns` may name other columns and units. Times in microseconds with six
+//! decimals are exact to the picosecond, the resolution of the simulator's clock. So a trace that a run has written
+//! gives back exactly the run's flows.
 
 use std::sync::{Arc, OnceLock};
 
@@ -48,7 +49,8 @@ pub const BUILTINS: &[BuiltinTrace] = &[BuiltinTrace {
 
 /// The value of `workload.trace`: the name of a trace that comes with the program, or the path of a file.
 ///
-/// A file is read when all settings are known: others say how, and another value may take its place before.
+/// A file is read after all settings are known, because other settings say how to read it and the value may still be
+/// replaced.
 #[derive(Clone, Debug)]
 pub struct TraceChoice {
     source: TraceSource,
@@ -62,7 +64,7 @@ enum TraceSource {
 }
 
 impl TraceChoice {
-    /// A trace that is known already, read from nowhere.
+    /// A trace that needs no file.
     pub fn known(trace: Arc<FlowTrace>) -> Self {
         Self {
             source: TraceSource::File(String::new()),
@@ -73,14 +75,14 @@ impl TraceChoice {
     /// Its flows.
     ///
     /// # Panics
-    /// If `workload.kind` is none that has a trace.
+    /// If `workload.kind` is a kind without a trace.
     pub fn content(&self) -> &FlowTrace {
         self.content
             .as_ref()
             .expect("the settings of a trace have read it")
     }
 
-    /// Reads them as `reading` says.
+    /// Reads the trace with the settings in `reading`.
     pub(crate) fn read(&mut self, reading: &Reading) -> Result<(), String> {
         self.content = Some(match &self.source {
             TraceSource::File(path) => FlowTrace::open(path, reading)?,
@@ -101,7 +103,7 @@ impl BuiltinTrace {
         Arc::clone(RACK.get_or_init(read))
     }
 
-    /// The trace as `reading` takes it, which without further settings is the same for all.
+    /// The trace as read with `reading`. Without further settings all callers share one copy.
     fn read(&self, reading: &Reading) -> Result<Arc<FlowTrace>, String> {
         if reading.window == TraceWindow::default() && reading.max_gap.is_none() {
             return Ok(self.trace());

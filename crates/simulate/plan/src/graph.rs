@@ -1,12 +1,12 @@
-//! Networks of which every switch and every link is given: graphs that come with the program, and files of
-//! GraphML or node-link JSON.
+//! Networks with every switch and every link given: graphs that come with the program, and files of GraphML or
+//! node-link JSON.
 //!
-//! A graph is data: nodes, the links between them, and what a file says about their rates and delays.
-//! Everything else follows from the settings of a scenario.
+//! A graph is data: nodes, links between them, and the rates and delays that a file gives. Everything else follows from
+//! the settings of a scenario.
 //!
-//! Between two nodes there is one path, the same in both directions: of the shortest ones that which a
-//! breadth-first search from the node with the lower number finds first, if it visits neighbours in the
-//! order of their numbers. [`fabric::Spread::Off`] forwards packets along exactly these paths.
+//! Between two nodes there is one path, the same in both directions. It is the shortest path that a breadth-first
+//! search from the lower-numbered node finds first, if it visits neighbours in the order of their numbers.
+//! [`fabric::Spread::Off`] forwards packets along exactly these paths.
 
 mod attributes;
 mod builtin;
@@ -28,8 +28,8 @@ use crate::suggest;
 pub use builtin::{BUILTINS, Builtin};
 use file::is_path;
 
-/// Nodes and links between them: two nodes have at most one link, and no link leads from a node to itself. Every node can
-/// be reached from every other, unless `apart` says otherwise.
+/// Nodes and links. Two nodes have at most one link, and no link leads from a node to itself. Every node can be reached
+/// from every other, unless `apart` is set.
 #[derive(Debug)]
 pub struct Graph {
     nodes: Vec<GraphNode>,
@@ -38,17 +38,17 @@ pub struct Graph {
     adjacent: Vec<Vec<(u32, u32)>>,
     /// See [`Graph::pairs`].
     pairs: OnceLock<Vec<u64>>,
-    /// Of a graph from a file: what tells its text from others.
+    /// For a graph from a file: a hash of its text.
     fingerprint: Option<u64>,
     apart: Option<Apart>,
 }
 
-/// What there is to say of a graph in several parts.
+/// A description of a graph that has several parts.
 #[derive(Debug)]
 pub(crate) struct Apart {
-    /// The first node that cannot be reached from the first one, and its place, as a sentence without a full stop.
+    /// The first node that cannot be reached from node 0, and its place, as a sentence without a full stop.
     pub(crate) message: String,
-    /// The part with the most nodes; of several the one with the first node.
+    /// The part with the most nodes; among equals, the one with the lowest node number.
     pub(crate) largest: Arc<Graph>,
 }
 
@@ -57,22 +57,22 @@ pub(crate) struct Apart {
 pub struct GraphNode {
     /// What its file calls it.
     pub id: String,
-    /// Its name for people, which need not be its own alone.
+    /// Its name for people; other nodes may have the same name.
     pub label: Option<String>,
-    /// What kind of switch it is, if its file says: by its layer results name its ports.
+    /// The kind of switch, if the file says so. Results name its ports by its layer.
     pub layer: Layer,
 }
 
 /// A link between two nodes, the same in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GraphLink {
-    /// One end, by its place among the nodes.
+    /// The index of the node at one end.
     pub a: u32,
     /// The other end.
     pub b: u32,
     /// Its rate, if the file says.
     pub capacity: Option<Rate>,
-    /// Its one-way delay, if the file says, or its length, or where its ends are.
+    /// Its one-way delay, from the file's delay or length, or from the positions of its ends.
     pub delay: Option<Span>,
     /// Its weight in millionths, if the file says; see [`LinkWeight`](crate::keys::LinkWeight).
     pub weight: Option<u64>,
@@ -82,11 +82,11 @@ pub struct GraphLink {
 #[derive(Clone, Debug)]
 pub struct GraphChoice(pub Arc<Graph>);
 
-/// First paths from one node to all others.
+/// The first-found shortest paths from one node to all others.
 struct Tree {
-    /// The other nodes, those with fewer links to the root first.
+    /// The other nodes, in ascending order of their distance to the root.
     order: Vec<u32>,
-    /// The last node before each node, and the link between the two; of the root without meaning.
+    /// The previous node on the path to each node, and the link between them; unused for the root.
     parent: Vec<(u32, u32)>,
 }
 
@@ -120,14 +120,13 @@ impl Graph {
         &self.links
     }
 
-    /// How many pairs of nodes have the path between them over each link, in the order of links.
-    /// O(nodes * links) when it is first asked.
+    /// For each link, the number of pairs of nodes whose path uses it. O(nodes * links) at the first call.
     pub fn pairs(&self) -> &[u64] {
         self.pairs.get_or_init(|| {
             let mut pairs = vec![0; self.links.len()];
             for root in 0..self.count() {
                 let tree = self.tree(root);
-                // Nodes above the root behind each node, itself included.
+                // The number of nodes above the root in each subtree, the subtree's own node included.
                 let mut behind = vec![0; self.nodes.len()];
                 for node in tree.order.iter().rev() {
                     behind[*node as usize] += u64::from(*node > root);
@@ -140,17 +139,17 @@ impl Graph {
         })
     }
 
-    /// What tells a graph from a file from all others; `None` of one that comes with the program.
+    /// Identifies a graph from a file by its text; `None` for a graph that comes with the program.
     pub fn fingerprint(&self) -> Option<u64> {
         self.fingerprint
     }
 
-    /// The delay of a link by its weight, if weights mean lengths or times.
+    /// The delay of a link from its weight, if weights are lengths or times.
     pub(crate) fn weight_as_length(weight: u64) -> Option<Span> {
         attributes::flight_of_weight(weight)
     }
 
-    /// The link in words: its number and what its ends are called.
+    /// The link in words: its number and the names of its ends.
     pub(crate) fn in_words(&self, link: usize) -> String {
         let GraphLink { a, b, .. } = self.links[link];
         let name = |node: u32| {
@@ -163,8 +162,8 @@ impl Graph {
         format!("between nodes {} and {}", name(a), name(b))
     }
 
-    /// Calls `visit` for every link of the path between every two nodes: with the lower and the higher
-    /// node, the link, and whether its end `a` is the nearer one to the lower node.
+    /// Calls `visit` for every link of the path between every two nodes, with the lower and the higher node, the link,
+    /// and whether the link's end `a` is nearer to the lower node.
     pub(crate) fn each_hop(&self, mut visit: impl FnMut([u32; 2], usize, bool)) {
         for low in 0..self.count() {
             let tree = self.tree(low);
@@ -195,12 +194,12 @@ impl Graph {
         longest
     }
 
-    /// Its parts, if not every node can be reached from every other.
+    /// A description of its parts, if not every node can be reached from every other.
     pub(crate) fn apart(&self) -> Option<&Apart> {
         self.apart.as_ref()
     }
 
-    /// The first node that no path leads to from the first one.
+    /// The first node that cannot be reached from node 0.
     fn unreached(&self) -> Option<u32> {
         let part = self.part(0);
         (0..self.count()).find(|node| part.binary_search(node).is_err())
@@ -214,7 +213,7 @@ impl Graph {
         part
     }
 
-    /// The part with the most nodes, whose nodes and links keep their order.
+    /// The part with the most nodes. Its nodes and links keep their order.
     fn largest_part(&self) -> Self {
         let mut largest = Vec::new();
         let mut seen = vec![false; self.nodes.len()];
@@ -242,7 +241,7 @@ impl Graph {
         Self::new(nodes, self.links.iter().filter_map(within).collect())
     }
 
-    /// Breadth-first, neighbours in ascending order, the first parent wins.
+    /// A breadth-first search with neighbours in ascending order; the first parent found counts.
     fn tree(&self, root: u32) -> Tree {
         let unknown = (u32::MAX, u32::MAX);
         let mut parent = vec![unknown; self.nodes.len()];

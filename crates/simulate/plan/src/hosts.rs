@@ -2,7 +2,7 @@
 
 use base::{Quantity, QuantityError};
 
-/// Some hosts: `"0:0-19+1:3"` are the first twenty of rack 0 and one of rack 1, `"2"` all of rack 2.
+/// A set of hosts: `"0:0-19+1:3"` are hosts 0 to 19 of rack 0 and host 3 of rack 1, `"2"` all of rack 2.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HostSet(pub(crate) Vec<RackRange>);
 
@@ -11,7 +11,7 @@ pub struct HostSet(pub(crate) Vec<RackRange>);
 pub(crate) struct RackRange {
     /// First and last rack.
     pub(crate) racks: (u32, u32),
-    /// First and last host in each of them; `None`: all.
+    /// First and last host in each rack; `None`: all.
     pub(crate) hosts: Option<(u32, u32)>,
 }
 
@@ -47,7 +47,7 @@ fn range(text: &str) -> Option<(u32, u32)> {
     (first <= last && small).then_some((first, last))
 }
 
-/// Racks and hosts have smaller numbers; more is a slip of the keyboard.
+/// The limit for numbers of racks and hosts; a higher number is a typing error.
 const MAX_NUMBER: u32 = 10_000_000;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Every setting of a scenario that is not a scheme's own, declared once.
 //!
-//! The documentation of a field is what `tailwater explain` prints, its default what a scenario
-//! that does not mention it gets. The scenario reader, `list keys`, `show --resolved` and the
-//! completions are made from the tables declared here and by the registered schemes.
+//! `tailwater explain` prints the documentation of a field; a scenario without the key gets the field's default. The
+//! scenario reader, `list keys`, `show --resolved` and the completions are made from the tables declared here and by
+//! the registered schemes.
 
 mod capacity;
 mod choices;
@@ -63,7 +63,7 @@ use crate::collective::{Algorithm, Collective};
 use crate::flow_trace::{ColumnNames, HostNames, TraceChoice, TraceWindow};
 use crate::hosts::HostSet;
 
-/// All settings of one simulation, typed.
+/// All settings of one simulation, with types.
 #[derive(Clone, Debug)]
 pub struct Keys {
     /// The shape of the network.
@@ -84,14 +84,14 @@ pub struct Keys {
     pub workload: Workload,
     /// When a simulation ends.
     pub run: Run,
-    /// What is recorded over time.
+    /// The quantities to record over time.
     pub trace: Trace,
 }
 
 impl Keys {
-    /// Reads every group from texts by full key name.
+    /// Reads every group from the texts of its keys, by full key name.
     ///
-    /// A file that a setting names is read here, too: a trace when it is known how.
+    /// Also reads the files that settings name. A trace file is read last, when the settings for its columns are known.
     pub fn read(text: &dyn Fn(&str) -> String) -> Result<Self, SettingError> {
         let mut workload = Workload::read(text)?;
         workload.read_trace()?;
@@ -114,7 +114,7 @@ impl Keys {
         u64::from(self.tcp.mss.0) + u64::from(self.net.header_bytes)
     }
 
-    /// Full packets that count as waiting at every port, whatever the queue: the emulated load.
+    /// Full packets that count as waiting at every port, in addition to the real queue: the emulated load.
     pub fn emulated_packets(&self) -> u64 {
         let packet = self.packet_bytes();
         let buffer = self
@@ -122,19 +122,19 @@ impl Keys {
             .buffer
             .0
             .map_or(0, |size| size.in_bytes(packet) / packet);
-        // A share such as 0.7 lies a little below or above its decimal.
+        // A share such as 0.7 is a little below or above its decimal value in binary.
         whole(real(buffer) * self.switch.emulated_load.0 + 1e-9)
     }
 
-    /// Combinations of settings that contradict each other, where `marking` is the name of the
-    /// scheme in use if that scheme needs a queue that marks. What concerns hosts is checked by
-    /// [`workload`](crate::workload), which sees all groups of flows.
+    /// Combinations of settings that contradict each other. `marking` is the name of the scheme in use if that scheme
+    /// needs a queue that marks. [`workload`](crate::workload) checks settings of hosts, because it sees all groups of
+    /// flows.
     pub fn conflicts(&self, marking: Option<&str>) -> Vec<Conflict> {
         conflict::all(self, marking)
     }
 }
 
-/// Every key a scenario may set, the registered schemes' own included.
+/// All keys of a scenario, including those of the registered schemes.
 pub fn all_keys() -> &'static [&'static Key] {
     static ALL: Derived<Vec<&'static Key>> = Derived::new(|| {
         let groups = [
@@ -164,7 +164,7 @@ pub fn key(name: &str) -> Option<&'static Key> {
     place(name).map(|place| all_keys()[place])
 }
 
-/// The place of the key called `name` among [`all_keys`].
+/// The index of the key called `name` in [`all_keys`].
 pub(crate) fn place(name: &str) -> Option<usize> {
     static PLACES: Derived<BTreeMap<&str, usize>> = Derived::new(|| {
         let names = all_keys().iter().map(|key| key.name);
@@ -532,7 +532,7 @@ mod tests {
                 ),
             }
         }
-        // Queues count what links carry; windows and applications count payload.
+        // Links and queues count bytes on the wire; windows and applications count payload.
         assert_eq!(
             on_wire,
             [

@@ -1,8 +1,8 @@
-//! What a simulation is told: settings, networks, traffic, and the point that holds them.
+//! The input of a simulation: settings, networks, traffic, and the point that holds them.
 //!
-//! A [`PointSpec`] has every setting with a type, in which nothing contradicts anything else; the crate `scenario`
-//! makes points from texts. [`workload::Plan`] says who sends what to whom and when, [`work::Work`] what a simulation of
-//! it will cost.
+//! A [`PointSpec`] holds every setting with a type and without contradictions; the crate `scenario` makes points from
+//! texts. [`workload::Plan`] lists who sends which flows to whom and when, [`work::Work`] estimates the cost of a
+//! simulation.
 
 pub mod collective;
 pub mod flow_trace;

@@ -1,4 +1,4 @@
-//! What can be asked about a simulation: its metrics, by the words with which a user names them.
+//! Selects metrics of a simulation by the words of a user.
 
 mod columns;
 
@@ -7,20 +7,19 @@ use base::Column;
 use crate::{Group, PointSpec, suggest, workload};
 pub use columns::METRICS;
 
-/// A metric of all flows, or of those of a group or class: `fct_p99`, `reads.fct_p99`,
-/// `<=100KB.fct_p99`.
+/// A metric of all flows, or of the flows of a group or class: `fct_p99`, `reads.fct_p99`, `<=100KB.fct_p99`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Selector {
-    /// The name of the group or class; none: all flows.
+    /// The name of the group or class; `None`: all flows.
     pub of: Option<String>,
     /// The name of the metric, with its unit.
     pub metric: &'static str,
 }
 
-/// Why a text is no selector: the cause and the remedy.
+/// The cause and the remedy for a text that is no selector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
-    /// What is wrong, as one sentence without a full stop.
+    /// The error, as one sentence without a full stop.
     pub cause: String,
     /// What to do about it.
     pub remedy: String,
@@ -30,7 +29,7 @@ impl Selector {
     /// Reads `[GROUP.]METRIC`.
     pub fn parse(text: &str) -> Result<Self, Unknown> {
         let text = text.trim();
-        // The name of a class may have a dot of its own, a metric never.
+        // The name of a class may contain a dot, the name of a metric never does.
         let (of, word) = match text.rsplit_once('.') {
             Some((of, word)) => (Some(of.trim()), word.trim()),
             None => (None, text),
@@ -123,8 +122,8 @@ impl std::fmt::Display for Selector {
     }
 }
 
-/// The metric that a user calls `word`: by its column, without the unit at its end, or, of completion
-/// times, by the statistic alone, as in `p99`.
+/// The metric that a user calls `word`: the name of its column with or without the unit, or, for completion times, only
+/// the statistic, as in `p99`.
 pub fn by_word(word: &str) -> Option<&'static Column> {
     let called = |column: &&Column| {
         let name = short(column.name);
@@ -140,20 +139,20 @@ pub fn short(name: &str) -> &str {
     short.unwrap_or(name)
 }
 
-/// Whether a metric belongs to the network, which all flows share, so that no group has one of its own.
+/// Whether a metric describes the network, which all flows share, so that groups do not have it.
 pub fn is_of_network(name: &str) -> bool {
     let of_queues = ["queue_", "pool_", "pfc_", "drops"];
-    // Who waits for the pauses of others is known by connection.
+    // Victims of pauses are counted by connection, so groups have this metric.
     (name != "pfc_victims" && of_queues.iter().any(|start| name.starts_with(start)))
         || ["marks", "threshold_crossings"].contains(&name)
 }
 
-/// Whether a metric is about rounds of flows, which classes of sizes do not have.
+/// Whether a metric describes rounds of flows. Size classes do not have it.
 pub fn is_of_rounds(name: &str) -> bool {
     name.starts_with("round")
 }
 
-/// Whether a metric is one of buffers that queues share, or of pauses. Other networks do not have it.
+/// Whether a metric describes shared buffers or pauses. Networks without them do not have it.
 pub fn is_of_shared_buffers(name: &str) -> bool {
     let others = [
         "drops_pool",
@@ -164,7 +163,7 @@ pub fn is_of_shared_buffers(name: &str) -> bool {
     name.starts_with("pfc_") || others.contains(&name)
 }
 
-/// Whether a metric is one of faults. Networks without any do not have it.
+/// Whether a metric describes faults. Networks without faults do not have it.
 pub fn is_of_faults(name: &str) -> bool {
     [
         "drops_link_down",
@@ -178,7 +177,7 @@ pub fn is_of_faults(name: &str) -> bool {
     .contains(&name)
 }
 
-/// The groups and classes that results of `point` tell apart.
+/// The groups and classes in the results of `point`.
 fn names(point: &PointSpec) -> Vec<String> {
     let groups = point
         .groups

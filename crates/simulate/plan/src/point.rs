@@ -15,7 +15,7 @@ use crate::keys::{
 /// One simulation: a scheme, a seed and every setting.
 #[derive(Clone, Debug)]
 pub struct PointSpec {
-    /// Place among the points of the scenario.
+    /// Index among the points of the scenario.
     pub index: usize,
     /// The label of the scheme: its composition or the name of a variant.
     pub scheme: String,
@@ -23,19 +23,18 @@ pub struct PointSpec {
     pub bundle: String,
     /// Seed of the random streams.
     pub seed: u64,
-    /// Swept keys and keys set on the command line, with their texts; what is traced changes no
-    /// result and is not among them.
+    /// Swept keys and keys set on the command line, with their texts. Keys of the trace are left out because they
+    /// change no result.
     pub set: Vec<(String, String)>,
     /// The text of every key; shared by the seeds of a point.
     pub texts: Texts,
-    /// Every setting that is not a scheme's own, typed. Its workload and endpoints are those of
-    /// `groups`.
+    /// Every setting that is not a scheme's own, with types. The settings of workload and endpoints are in `groups`.
     pub keys: Arc<Keys>,
     /// The flows: at least one group.
     pub groups: Arc<[Group]>,
 }
 
-/// Flows that have settings of their own in the network that they share with others.
+/// Flows with settings of their own, in a network shared with other groups.
 #[derive(Clone, Debug)]
 pub struct Group {
     /// Its name; empty if the scenario has no groups.
@@ -44,7 +43,7 @@ pub struct Group {
     pub bundle: String,
     /// The text of every key.
     pub texts: Texts,
-    /// Every setting, of which those of workload and endpoints are its own.
+    /// Every setting; those of workload and endpoints are the group's own.
     pub keys: Arc<Keys>,
 }
 
@@ -59,8 +58,8 @@ impl Group {
         roles.expect("the scenario checked the schemes' settings")
     }
 
-    /// The marking threshold of the queues as it is written, if its endpoints act on marks; empty where the schemes bring
-    /// queues that mark by a rule of their own.
+    /// The text of the queues' marking threshold, if its endpoints react to marks; empty if its schemes have queues
+    /// with their own rule of marking.
     ///
     /// # Panics
     /// As [`Group::roles`] does.
@@ -96,7 +95,7 @@ impl Group {
         let bundle = Bundle::parse(&self.bundle).expect("the scenario checked the schemes");
         let decides = |scheme: &&&'static Scheme| scheme.roles.contains(&Role::Receiver);
         let mut parts = bundle.parts().iter();
-        // A part that only observes has the role if none decides.
+        // A part that only observes has the role if no part decides.
         parts.clone().find(decides).or(parts.next()).copied()
     }
 }
@@ -110,16 +109,17 @@ impl PointSpec {
         &self.texts[key]
     }
 
-    /// What the order of events at the same instant is drawn from, unless `run.tie_order` says it: the seed where
-    /// anything else is drawn from it, so that a simulation in which nothing is random has one result.
+    /// The number from which the order of simultaneous events is drawn, unless `run.tie_order` sets it. It is the seed
+    /// if anything else is drawn from the seed; otherwise it is constant, so that a simulation without randomness has
+    /// one result.
     pub fn order_seed(&self) -> u64 {
         let usual = if self.is_random() { self.seed } else { 1 };
         self.keys.run.tie_order.0.unwrap_or(usual)
     }
 
-    /// Whether anything in `point` is drawn from its seed that a result depends on. The order of events at
-    /// the same instant is, if anything else is; see [`PointSpec::order_seed`]. It is under a trace, too: what was
-    /// observed was random once, and with the seed of a run its trace gives the same result again.
+    /// Whether a result of `point` depends on random numbers from its seed. If so, the order of simultaneous events is
+    /// random, too; see [`PointSpec::order_seed`]. A trace counts as random, because the observed flows once were; the
+    /// trace of a run gives the same result again with the run's seed.
     pub fn is_random(&self) -> bool {
         let point = self;
         let topology = &point.keys.topology;
@@ -160,15 +160,14 @@ impl PointSpec {
         paths || links || marks || point.groups.iter().any(drawn)
     }
 
-    /// What the simulation of this point sees of its settings. Points of a scenario that have the same essence have
-    /// the same outcome, so that one simulation tells it for all: those of NewReno under every value of a setting
-    /// of DCTCP, say. Where queues begin to mark, every simulation sees, for crossings are counted whoever sends.
-    /// O(settings).
+    /// The settings of this point that its simulation reads. Points of a scenario with the same essence have the same
+    /// outcome, so one simulation serves all of them: for example NewReno under all values of a DCTCP setting. The
+    /// marking threshold is always part of it, because its crossings are counted for every scheme. O(settings).
     pub fn essence(&self) -> String {
         format!("{}\n{}", self.seed, self.essence_but_seed())
     }
 
-    /// The [essence](Self::essence) without the seed, which all seeds of a row share. O(settings).
+    /// The [essence](Self::essence) without the seed: the same for all seeds of a row. O(settings).
     pub fn essence_but_seed(&self) -> String {
         let parts: Vec<&Scheme> = self.groups.iter().flat_map(parts).collect();
         let of_scheme = |key: &str| {
@@ -199,7 +198,7 @@ impl PointSpec {
     }
 }
 
-/// Whether a collective is drawn from the seed.
+/// Whether a collective uses random numbers from the seed.
 fn is_drawn(workload: &Workload) -> bool {
     workload.rank_order == RankOrder::Random
         || workload.stragglers > 0

@@ -1,9 +1,9 @@
-//! A simulation as a trace that gives it again.
+//! Turns a simulation into a trace that reproduces it.
 //!
-//! A trace says when flows start or which others they wait for, on which connections, when these open, and which flows somebody
-//! awaits together. Under some settings that is all there is to know: then a trace gives the same packets again. It does where
-//! the plan of the trace is that of the simulation, which is looked at here flow by flow, and where nothing in the plan waits for
-//! something else that happens on the way.
+//! A trace tells when flows start, which flows they wait for, which connections they use, when these open, and which
+//! flows form a round. If this determines everything, the trace reproduces the same packets. Two conditions must hold:
+//! the plan of the trace equals the plan of the simulation, which is checked flow by flow; and nothing in the plan
+//! waits for another event of the run.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use crate::keys::{Keys, WorkloadKind};
 use crate::workload::{Layout, Plan, PlannedConnection, PlannedFlow};
 use crate::{Group, PointSpec};
 
-/// The flows of a simulation as a trace, and what else to set.
+/// The flows of a simulation as a trace, and the other settings for it.
 #[derive(Clone, Debug)]
 pub struct Replay {
     /// The trace as CSV.
     pub csv: String,
-    /// Settings over those of the simulation, but for the trace: keys and texts.
+    /// Changes to the settings of the simulation, except for the trace: keys and texts.
     pub settings: Vec<(String, String)>,
     /// The settings that name the trace: one for each group of flows.
     pub traces: Vec<String>,
 }
 
-/// Why a trace cannot give a simulation again, as a sentence without a full stop.
+/// Why a trace cannot reproduce a simulation, as a sentence without a full stop.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Inexact(String);
@@ -39,7 +39,7 @@ impl Inexact {
 }
 
 impl Replay {
-    /// The trace that gives `point` again. O(flows log flows).
+    /// The trace that reproduces `point`. O(flows log flows).
     pub fn of(point: &PointSpec) -> Result<Self, Inexact> {
         for group in point.groups.iter() {
             waits_for_nothing(group)?;
@@ -60,7 +60,7 @@ impl Replay {
     }
 }
 
-/// Fails if a flow of the group starts when something has happened.
+/// Fails if a flow of the group starts after an event of the run.
 fn waits_for_nothing(group: &Group) -> Result<(), Inexact> {
     let workload = &group.keys.workload;
     let of = in_group(group);
@@ -87,7 +87,7 @@ fn in_group(group: &Group) -> String {
     }
 }
 
-/// A row for each flow. Connections are numbered where flows share them or they open before their first flow.
+/// A row for each flow. Connections are numbered if flows share them or if they open before their first flow.
 fn csv(point: &PointSpec, plan: &Plan) -> Result<String, Inexact> {
     let is_early = |connection: &PlannedConnection| connection.open != Time::NEVER;
     let is_shared = |connection: &PlannedConnection| connection.messages > 1;
@@ -170,10 +170,10 @@ fn micros(time: Time) -> String {
     format!("{}.{:06}", ps / 1_000_000, ps % 1_000_000)
 }
 
-/// What else than the trace is to be set.
+/// The settings besides the trace.
 fn settings(point: &PointSpec) -> Vec<(String, String)> {
     let mut settings = Vec::new();
-    // A trace counts as random, whatever it was made from.
+    // A trace counts as random, even if it was made from a simulation without randomness.
     let order = point.order_seed().to_string();
     for (key, text) in [
         (
@@ -238,7 +238,7 @@ fn of_group(group: &Group, key: &str) -> String {
     }
 }
 
-/// `point` with the flows of `trace`, under [`settings`].
+/// `point` with the flows of `trace`, with [`settings`].
 fn traced(point: &PointSpec, trace: &Arc<FlowTrace>) -> Result<PointSpec, Inexact> {
     let order = point.order_seed();
     let hosts = Quantity::parse(&hosts(point)).map_err(|error| Inexact(error.to_string()))?;
@@ -267,7 +267,7 @@ fn traced(point: &PointSpec, trace: &Arc<FlowTrace>) -> Result<PointSpec, Inexac
     })
 }
 
-/// Fails if something else is planned.
+/// Fails if the two plans differ.
 fn same(plan: &Plan, replayed: &Plan) -> Result<(), Inexact> {
     let shape = |plan: &Plan| (plan.topology.hosts().len(), plan.topology.links().len());
     if shape(plan) != shape(replayed) {

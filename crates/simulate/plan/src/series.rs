@@ -1,4 +1,4 @@
-//! What can be recorded over time, and the columns of `series.parquet`.
+//! The quantities that can be recorded over time, and the columns of `series.parquet`.
 
 use base::Column;
 use schemes::Derived;
@@ -79,7 +79,7 @@ const BUILT_IN: &[Column] = &[
 pub const QUEUE: &str = "queue_bytes";
 /// Congestion window.
 pub const CWND: &str = "cwnd_bytes";
-/// Window that the receiver, or a switch, grants.
+/// The window that the receiver, or a switch, grants.
 pub const RWND: &str = "rwnd_bytes";
 /// Throughput of a flow.
 pub const THROUGHPUT: &str = "throughput_bps";
@@ -91,30 +91,30 @@ pub const MARKS: &str = "marks";
 pub const DROPS: &str = "drops";
 /// Priorities paused.
 pub const PAUSED: &str = "paused";
-/// Not a column of its own: rows whose column `event` is set.
+/// Not a column of its own: it selects the rows whose column `event` is set.
 pub const EVENTS: &str = "events";
-/// Not a column either: a file for the viewer of that name.
+/// Not a column either: it selects a file for the viewer of this name.
 pub const PERFETTO: &str = "perfetto";
 
-/// A quantity: a column that a file has if the quantity was recorded.
+/// A quantity. A file has its column if the quantity was recorded.
 #[derive(Clone, Debug)]
 pub struct Traceable {
-    /// The name of its column, which ends in its unit if it has one.
+    /// The name of its column, with the unit at the end if it has one.
     pub name: &'static str,
-    /// Its unit, or what it counts.
+    /// Its unit, or the things that it counts.
     pub unit: &'static str,
-    /// What it means, for each scheme that has it.
+    /// Its meaning, for each scheme that has it.
     pub help: String,
 }
 
 impl Traceable {
-    /// Whether every simulation has it, whatever the scheme.
+    /// Whether every simulation has it, for all schemes.
     pub fn is_built_in(&self) -> bool {
         BUILT_IN.iter().any(|column| column.name == self.name)
     }
 }
 
-/// Every quantity: those of all simulations, then what roles of schemes report.
+/// All quantities: first those of every simulation, then those that roles of schemes report.
 pub fn all() -> &'static [Traceable] {
     static ALL: Derived<Vec<Traceable>> = Derived::new(|| {
         let built_in = BUILT_IN.iter().map(|column| Traceable {
@@ -133,7 +133,7 @@ pub fn all() -> &'static [Traceable] {
     ALL.get()
 }
 
-/// Schemes that report the same share a column, whose description says what differs.
+/// Schemes that report the same quantity share a column; its description lists the differences.
 fn add(all: &mut Vec<Traceable>, scheme: &str, gauge: &Gauge) {
     let Some(earlier) = all.iter_mut().find(|other| other.name == gauge.name) else {
         return all.push(Traceable {
@@ -162,12 +162,12 @@ pub fn words() -> impl Iterator<Item = &'static str> {
     names().map(word)
 }
 
-/// The quantity that a user calls `text`: by its column, or without the unit at its end.
+/// The quantity that a user calls `text`: the name of its column with or without the unit.
 pub fn by_word(text: &str) -> Option<&'static str> {
     names().find(|name| *name == text || word(name) == text)
 }
 
-/// The word by which a user asks for the quantity of this column.
+/// The word by which a user selects the quantity of this column.
 pub fn word(name: &'static str) -> &'static str {
     let short = ["_bytes", "_bps", "_us"]
         .into_iter()

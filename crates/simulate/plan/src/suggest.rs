@@ -1,9 +1,8 @@
 //! "Did you mean ...?"
 
-/// The candidate that `word` is most likely a misspelling of.
+/// The candidate of which `word` is most likely a misspelling.
 ///
-/// A dotted candidate is compared whole and by its last part, so that `senders` finds
-/// `workload.senders`.
+/// A candidate with a dot is compared whole and by its last part. So `senders` finds `workload.senders`.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let scored = candidates.into_iter().map(|candidate| {
@@ -11,7 +10,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         let last = candidate.rsplit('.').next().unwrap_or(candidate);
         let word_last = word.rsplit('.').next().unwrap_or(&word);
         let part = strsim::normalized_damerau_levenshtein(word_last, last);
-        // A whole name that is close says more than a last part that is the same.
+        // A similar whole name is better than an equal last part.
         (whole.max(0.9 * part), candidate)
     });
     let best = scored.fold(None, |best: Option<(f64, &str)>, next| match best {
@@ -27,7 +26,7 @@ pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
     nearest(word, candidates).map_or_else(String::new, |name| format!("did you mean `{name}`? "))
 }
 
-/// Three of five letters right: found by trying slips of the keyboard on the names we have.
+/// Three of five letters right. The value comes from trying typing errors on our names.
 const CLOSE_ENOUGH: f64 = 0.6;
 
 #[cfg(test)]

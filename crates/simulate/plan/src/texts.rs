@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::keys;
 
-/// The text of every key, in the order of [`all_keys`](keys::all_keys). A sweep has thousands of
-/// these, so a key costs each of them one pointer.
+/// The text of every key, in the order of [`all_keys`](keys::all_keys). A sweep has thousands of these, so each key
+/// takes only one pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Texts(Arc<[Arc<str>]>);
 
@@ -39,18 +39,18 @@ impl Index<&str> for Texts {
     }
 }
 
-/// Every text once: a sweep of a thousand rows has few different ones.
+/// Stores equal texts once: a sweep of a thousand rows has few different ones.
 #[derive(Default)]
 pub struct Pool(BTreeSet<Arc<str>>);
 
 impl Pool {
-    /// The texts of all keys, each as `text` says.
+    /// The texts of all keys, as `text` returns them.
     pub fn texts<'a>(&mut self, text: impl Fn(&'static str) -> &'a str) -> Texts {
         let texts = keys::all_keys().iter().map(|key| self.kept(text(key.name)));
         Texts(texts.collect())
     }
 
-    /// `text`, shared with all that are equal.
+    /// A shared copy of `text`.
     pub fn kept(&mut self, text: &str) -> Arc<str> {
         if let Some(kept) = self.0.get(text) {
             return Arc::clone(kept);

@@ -1,19 +1,19 @@
-//! What the events of one simulation can be about.
+//! The number of things that the events of one simulation can concern.
 
 use engine::Token;
 
-/// What events are about: each of these has a token of its own, and so has what applications do next.
+/// The things that events concern. Each has a token of its own; so have the acts of applications.
 #[derive(Clone, Copy, Debug)]
 pub struct Tokens {
     /// Ports of the network.
     pub ports: u64,
-    /// Ends of connections that are there at the same time.
+    /// Ends of connections that exist at the same time.
     pub ends: u64,
     /// Its hosts.
     pub hosts: u64,
 }
 
-/// A simulation of more than tokens can tell apart.
+/// A simulation with more things than there are tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "{ports} ports, {hosts} hosts and both ends of {connections} connections are too many: together \
@@ -27,8 +27,8 @@ pub struct TooLarge {
 }
 
 impl Tokens {
-    /// Whether there are enough tokens. It is asked when a scenario is read, of random flows about their
-    /// expected number, and of what was drawn before it is simulated.
+    /// An error if there are not enough tokens. Checked when a scenario is read, for random flows by their expected
+    /// number, and again with the drawn flows before the simulation.
     pub fn check(self) -> Result<(), TooLarge> {
         let most = u64::from(Token::LIMIT) - 1;
         let Self { ports, ends, hosts } = self;

@@ -11,7 +11,7 @@ pub fn bytes(count: u64) -> String {
     }
 }
 
-/// For people: `3 thousand million`, and beyond that powers of ten.
+/// A count in words: `3 thousand million`, and powers of ten beyond that.
 pub fn count(steps: f64) -> String {
     match steps {
         steps if steps.is_nan() => "endlessly many".to_owned(),

@@ -1,8 +1,8 @@
-//! How long simulations take, before they run.
+//! Estimates how long simulations take, before they run.
 //!
-//! A step is whatever takes some tens to hundreds of nanoseconds: a packet that crosses a link, a sample
-//! of a series, a timer of a switch that fires. Their numbers follow from the settings, so a value that
-//! makes a simulation endless is found before it starts, and the key that has it is named.
+//! A step is any work of some tens to hundreds of nanoseconds: a packet that crosses a link, a sample of a series, a
+//! timer of a switch. The number of steps follows from the settings. So a value that would make a simulation endless is
+//! found before it starts, and the error names its key.
 
 use base::cast::real;
 use base::{Rate, Time};
@@ -16,20 +16,20 @@ use crate::series;
 use crate::workload::Layout;
 use crate::{Group, PointSpec};
 
-/// The steps of a simulation by what makes them.
+/// The steps of a simulation by their causes.
 #[derive(Clone, Debug)]
 pub struct Work {
-    /// Those that follow from the flows.
+    /// Steps that follow from the flows.
     once: Vec<Term>,
-    /// Those that every second of simulated time brings.
+    /// Steps for every second of simulated time.
     per_second: Vec<Term>,
-    /// Simulated seconds, of a simulation without a duration about how many.
+    /// Simulated seconds; an estimate for a simulation without a duration.
     seconds: f64,
-    /// Bytes of series that every second of simulated time brings.
+    /// Bytes of series for every second of simulated time.
     series: Term,
 }
 
-/// This many steps, and the setting to change for fewer.
+/// A number of steps, and the setting to change for fewer.
 #[derive(Clone, Debug)]
 struct Term {
     steps: f64,
@@ -38,7 +38,7 @@ struct Term {
 }
 
 impl Work {
-    /// The steps of `point`; with its series if they are `recorded`. O(groups).
+    /// The steps of `point`, including its series if they are `recorded`. O(groups).
     pub fn of(point: &PointSpec, recorded: bool) -> Self {
         let layout = Layout::of(&point.keys, &point.groups);
         let groups = || {
@@ -68,7 +68,7 @@ impl Work {
         }
     }
 
-    /// All steps. Not a number is as good as endless.
+    /// All steps. NaN means endless.
     pub fn steps(&self) -> f64 {
         let once: f64 = self.once.iter().map(|term| term.steps).sum();
         once + self.per_second() * self.seconds
@@ -79,16 +79,16 @@ impl Work {
         &self.series.key
     }
 
-    /// Bytes of series that are recorded at every multiple of an interval; others are bounded by what
-    /// happens.
+    /// Bytes of series that are recorded at every multiple of an interval. The bytes of other series are limited by the
+    /// events.
     pub fn series_bytes(&self) -> f64 {
         self.series.steps * self.seconds * SAMPLE_BYTES
     }
 
-    /// The time by which what goes on all the time has taken `steps`.
+    /// The time after which the periodic work has taken `steps`.
     pub fn horizon(&self, steps: u64) -> Time {
         let seconds = real(steps) / self.per_second();
-        // What rounds to nothing, or is none at all, has no horizon.
+        // Work that rounds to nothing has no horizon.
         if seconds.is_finite() && seconds < LONGEST {
             Time::ZERO + base::Span::from_secs_f64(seconds)
         } else {
@@ -100,7 +100,7 @@ impl Work {
         self.per_second.iter().map(|term| term.steps).sum()
     }
 
-    /// The largest part, in words.
+    /// The largest share of the steps, in words, and its setting.
     pub fn largest(&self) -> (&'static str, &str) {
         let timed = self.per_second.iter();
         let timed = timed.map(|term| (term.steps * self.seconds, term));
@@ -110,8 +110,7 @@ impl Work {
     }
 }
 
-/// Simulated time: until the last flow has started and everything has been carried, with a few
-/// timeouts.
+/// An estimate of simulated time: until the last flow has started and all data has been carried, with a few timeouts.
 fn seconds(point: &PointSpec, group: &Group, flows: f64) -> f64 {
     if let Some(duration) = point.keys.run.duration.0 {
         return duration.as_secs();
@@ -157,11 +156,11 @@ fn seconds(point: &PointSpec, group: &Group, flows: f64) -> f64 {
         + keys.tcp.syn_rto.as_secs()
 }
 
-/// Packet-hops, and what is planned and done for each flow.
+/// Packet-hops, and the work of planning and running each flow.
 fn of_flows(shared: &Keys, group: &Group, flows: f64, seconds: f64) -> Vec<Term> {
     let (keys, workload) = (&group.keys, &group.keys.workload);
     let hops = 2.0 * hops(shared);
-    // What links can carry in the time bounds what they do carry.
+    // Links cannot carry more than their rate allows in this time.
     let carried = |receivers: f64| seconds / fastest_packet(shared) * receivers * hops;
     let receivers = match workload.kind {
         WorkloadKind::Incast | WorkloadKind::Requests => f64::from(workload.receivers.0),
@@ -219,7 +218,7 @@ fn of_flows(shared: &Keys, group: &Group, flows: f64, seconds: f64) -> Vec<Term>
     terms
 }
 
-/// The setting that makes flows many, and how many it makes.
+/// The setting that makes the number of flows large, and this number.
 fn most_flows(workload: &Workload) -> (&'static str, f64) {
     let numbers: &[(&'static str, u32)] = match workload.kind {
         WorkloadKind::Incast => &[
@@ -255,7 +254,7 @@ fn most_flows(workload: &Workload) -> (&'static str, f64) {
     (key, f64::from(*number))
 }
 
-/// What the timers of a group's schemes bring each second.
+/// The steps per second for timers of a group's schemes.
 fn timers(group: &Group, ports: u64, flows: f64) -> Vec<Term> {
     let timers = group.roles().timers.into_iter();
     let term = |timer: schemes::Ticker| Term {
@@ -269,7 +268,7 @@ fn timers(group: &Group, ports: u64, flows: f64) -> Vec<Term> {
     timers.map(term).collect()
 }
 
-/// Samples that are recorded each second because time passes.
+/// Samples per second that are recorded at fixed intervals.
 fn samples(keys: &Keys, (ports, flows): (u64, f64)) -> Term {
     let trace = &keys.trace;
     let names = match &trace.series {
@@ -289,7 +288,7 @@ fn samples(keys: &Keys, (ports, flows): (u64, f64)) -> Term {
         series::QUEUE | series::MARKS | series::DROPS | series::PAUSED => ports,
         series::CWND | series::RWND => flows,
         series::EVENTS | series::PERFETTO | series::THROUGHPUT | series::CARRIED => 0.0,
-        // What a role reports may be of flows, hosts or ports.
+        // A role may report quantities of flows, hosts or ports.
         _ => ports + flows,
     };
     let windows = |name: &&&'static str| match **name {
@@ -315,7 +314,7 @@ fn samples(keys: &Keys, (ports, flows): (u64, f64)) -> Term {
         TraceInterval::Change | TraceInterval::Every(_) => (windowed, "trace.window"),
     };
     Term {
-        // No tracks divided by no time are none.
+        // No tracks divided by no time are no steps.
         steps: if steps.is_nan() { 0.0 } else { steps },
         what: "samples of series",
         key: key.to_owned(),
@@ -334,7 +333,7 @@ fn mean_size(keys: &Keys) -> f64 {
     mean.unwrap_or(0.0)
 }
 
-/// Segments of a flow, those without data among them.
+/// Segments of a flow, including those without data.
 fn segments(keys: &Keys, mean: f64) -> f64 {
     (mean / f64::from(keys.tcp.mss.0)).ceil() + HANDSHAKE
 }
@@ -383,9 +382,9 @@ fn fastest_packet(keys: &Keys) -> f64 {
 
 /// SYN, SYN-ACK and the FINs.
 const HANDSHAKE: f64 = 4.0;
-/// Planning a flow, making its endpoints, and its records, in packet-hops.
+/// Steps for planning a flow, making its endpoints, and its records.
 const PER_FLOW: f64 = 20.0;
-/// A sample in a file: its time, what it is of, its value, its point.
+/// A sample in a file: its time, its subject, its value, its point.
 const SAMPLE_BYTES: f64 = 24.0;
-/// Seconds beyond which time does not reach.
+/// Seconds beyond the range of the simulator's time.
 const LONGEST: f64 = 4e6;

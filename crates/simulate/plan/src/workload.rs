@@ -1,8 +1,8 @@
-//! Who sends what to whom, and when: from settings to a network with flows between its hosts.
+//! Makes flows from settings: who sends what to whom, and when, in which network.
 //!
-//! The plan is a pure function of a point: each [`Group`](crate::Group) of it adds the flows of its own
-//! settings to the same network. Draws of a flow depend on the name of its group, its number there and
-//! the seed alone, so that what other groups there are, and in which order, changes none.
+//! The plan is a pure function of a point: each [`Group`](crate::Group) adds the flows of its own settings to the same
+//! network. The random numbers of a flow depend only on the name of its group, its number in the group, and the seed.
+//! So other groups and their order do not change them.
 
 mod checks;
 mod dependency;
@@ -25,7 +25,7 @@ use crate::keys::flows;
 use crate::keys::{ConnectionKind, Keys, WorkloadKind};
 use distributions::TimeLaw;
 
-/// Whether flows of a group may have rounds; of clients that ask once on one connection they have none even so.
+/// Whether flows of a group may have rounds. Clients that ask once on one connection have none even so.
 pub(crate) fn has_rounds(keys: &Keys) -> bool {
     let workload = &keys.workload;
     match workload.kind {
@@ -42,13 +42,13 @@ pub(crate) fn has_rounds(keys: &Keys) -> bool {
     }
 }
 
-/// Flows that arrive each second at a receiver, or of a load of hosts from a sender; by a law of arrivals, at all
-/// receivers.
+/// Flows that arrive each second at a receiver. For a load of hosts: from a sender. For a law of arrivals: at all
+/// receivers together.
 pub fn arrivals_per_second(keys: &Keys) -> f64 {
     flows::by_law(keys).unwrap_or_else(|| flows::at_receivers(keys))
 }
 
-/// How many connections there are at a time at most, of a group with this many flows.
+/// The most connections that are open at a time, for a group with this many flows.
 pub fn expected_connections(keys: &Keys, flows: f64) -> f64 {
     let workload = &keys.workload;
     let again = f64::from(workload.epochs.0) * f64::from(workload.rounds.0);

@@ -1,4 +1,5 @@
-//! Probes that write files while a simulation runs: [`trace`] series, [`pcap`] packets, [`perfetto`] all of it for a viewer.
+//! Probes that write files while a simulation runs: [`trace`] for series, [`pcap`] for packets, and [`perfetto`] for a
+//! viewer of both.
 //!
 //! ```
 //! use std::fs::{self, File};
@@ -54,7 +55,7 @@ use perfetto::Perfetto;
 use theatre::Theatre;
 use trace::Recorder;
 
-/// What a simulation writes while it runs, if anything.
+/// The files that a simulation writes while it runs.
 #[derive(Default)]
 pub struct Recording {
     /// Series.
@@ -63,16 +64,16 @@ pub struct Recording {
     pub packets: Option<Capture>,
     /// A trace for Perfetto.
     pub perfetto: Option<Perfetto>,
-    /// The scene that a page plays, and its file, which is not made if nothing was dropped.
+    /// The scene for a page to play, and its file, which is only made if something was dropped.
     pub theatre: Option<(Theatre, PathBuf)>,
-    /// Whether completion times are broken down, which no file is written for.
+    /// Whether completion times are broken down. No file is written for this.
     pub breakdown: bool,
 }
 
 impl Recording {
-    /// Simulates a point within `limits` and writes what there is to write.
+    /// Simulates a point within `limits` and writes its files.
     ///
-    /// The result of the files comes first, since one that failed is why a simulation was stopped.
+    /// An error of a file is returned first, since it is the reason why the simulation stopped.
     ///
     /// # Panics
     /// See [`sim::run::run`].
@@ -85,7 +86,7 @@ impl Recording {
         let mut probes = ((self.series, theatre), (self.packets, self.perfetto));
         let probe: Option<&mut dyn Probe> = match &mut probes {
             ((None, None), (None, None)) => None,
-            // Series alone can be recorded in parts.
+            // Only series can be recorded in parts.
             ((Some(series), None), (None, None)) => Some(series),
             probes => Some(probes),
         };

@@ -1,12 +1,12 @@
 //! Captures that Wireshark and tshark read: real Ethernet, IPv4 and TCP in pcapng files.
 //!
-//! A [`Capture`] is a probe at some [`CapturePoints`] of the network. At each it sees both directions of one
-//! link from the side of one port, as a tap in front of that port's queue would: every packet offered
-//! to the queue when it is offered, those that it drops or marks with a comment that says so, and
-//! every packet when it arrives on the way back. A file is a pure function of point and place.
+//! A [`Capture`] is a probe at some [`CapturePoints`] of the network. At each point it sees both directions of one link
+//! from the side of one port, like a tap in front of that port's queue. It sees every packet when it is offered to the
+//! queue; a packet that the queue drops or marks gets a comment. On the way back it sees every packet when it arrives.
+//! A file is a pure function of point and place.
 //!
-//! Packets on the wire of the simulation count `net.header_bytes` and no Ethernet; those in a capture
-//! have the real headers of the same segment. Payload is zeros.
+//! In the simulation, packets on the wire count `net.header_bytes` and no Ethernet header. Packets in a capture have
+//! the real headers of the same segment. The payload is zeros.
 
 mod frame;
 mod places;
@@ -36,14 +36,14 @@ pub use places::{CapturePoint, CapturePoints};
 /// Captures of one simulation.
 pub struct Capture {
     taps: Vec<Tap>,
-    /// The taps whose queue each port is, and those that see what comes out of it, by port.
+    /// For each port, the taps in front of its queue, and the taps that see the packets coming out of it.
     queues: Vec<Vec<usize>>,
     arrivals: Vec<Vec<usize>>,
     /// Sending and receiving host of each connection.
     flows: Vec<(HostId, HostId)>,
-    /// Whether the packet that a port accepts next was marked there.
+    /// Whether the port has marked the packet that it accepts next.
     marked: bool,
-    /// Whether a switch has marked, in this event, the packet whose arrival is reported next.
+    /// Whether, in this event, a switch has marked the packet whose arrival is reported next.
     marked_on_arrival: bool,
     failure: Option<io::Error>,
 }
@@ -52,11 +52,11 @@ pub struct Capture {
 struct Tap {
     writer: PcapNgWriter<BufWriter<File>>,
     frames: Frames,
-    /// Bytes of a packet that are kept.
+    /// The most bytes of a packet that are kept.
     snap: usize,
 }
 
-/// Which way a packet went, in the words of the format's flags.
+/// The direction of a packet, as in the format's flags.
 #[derive(Clone, Copy)]
 enum Direction {
     In = 1,
@@ -64,11 +64,11 @@ enum Direction {
 }
 
 impl Capture {
-    /// Begins a file in `folder`, which is made if it is not there, for each of `places`:
+    /// Begins a file for each of `places` in `folder`, which is created if needed: for example
     /// `point-000012-bottleneck.pcapng` for the place `bottleneck` of point 12.
     ///
     /// # Panics
-    /// If a place is not in the network of the point: see [`CapturePoints::check`].
+    /// If the network of the point lacks a place: see [`CapturePoints::check`].
     pub fn new(places: &CapturePoints, point: &PointSpec, folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let plan = Plan::of(point);
@@ -95,14 +95,14 @@ impl Capture {
             let path = folder.join(format!("point-{:06}-{}.pcapng", point.index, place.name()));
             let tap = Tap::new(File::create(path)?, port, &ends, places.snap());
             capture.queues[port.0 as usize].push(capture.taps.len());
-            // The two ports of a link differ in the last bit.
+            // The numbers of a link's two ports differ in the last bit.
             capture.arrivals[port.0 as usize ^ 1].push(capture.taps.len());
             capture.taps.push(tap.map_err(error)?);
         }
         Ok(capture)
     }
 
-    /// Ends the files. Fails if writing did, then or before.
+    /// Ends the files. Fails if writing failed now or before.
     pub fn finish(self) -> io::Result<()> {
         if let Some(failure) = self.failure {
             return Err(failure);
@@ -182,7 +182,7 @@ impl Probe for Capture {
     fn on_hop(&mut self, port: PortId, packet: &Packet, now: Time) {
         let mut packet = *packet;
         if std::mem::take(&mut self.marked_on_arrival) {
-            // The mark is that of the port it goes on to, and was not there on the wire.
+            // The next port set the mark; on the wire the packet had none.
             packet.ecn = Ecn::Capable;
         }
         for tap in &self.arrivals[port.0 as usize] {
@@ -223,7 +223,7 @@ impl Probe for Capture {
     }
 
     fn on_lost(&mut self, _port: PortId, _packet: &Packet, _reason: DropReason, _now: Time) {
-        // The tap saw it when the port accepted it.
+        // The tap saw this packet when the port accepted it.
     }
 }
 
@@ -238,5 +238,5 @@ fn error(error: PcapError) -> io::Error {
 const MARKED: &str = "marked: queue at or above switch.ecn_threshold";
 const FULL: &str = "dropped: queue full";
 const LOST: &str = "lost: bottleneck.loss, switch.loss or the discipline of the queue";
-/// Negative power of ten: the option `if_tsresol` of pcapng.
+/// As a negative power of ten, for the option `if_tsresol` of pcapng.
 const NANOSECONDS: u8 = 9;

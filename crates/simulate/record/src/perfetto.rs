@@ -1,8 +1,8 @@
 //! Traces for [Perfetto](https://ui.perfetto.dev): flows as tracks, queues and windows as counters, drops, marks and
 //! timers as instants, and an arrow from each drop to its retransmission.
 //!
-//! The file is in the viewer's own format, and not in the older one of JSON: its times are whole nanoseconds, counters
-//! have units, tracks have parents, and it is read as it comes. A file is a pure function of the point.
+//! The file has the viewer's native format, not the older JSON format: times are in nanoseconds, counters have units,
+//! tracks have parents, and it can be read as a stream. A file is a pure function of the point.
 
 pub mod format;
 mod tracks;
@@ -25,13 +25,14 @@ use tracks::{Instant, Tracks, Windows};
 /// Writes a trace of one simulation.
 pub struct Perfetto {
     tracks: Tracks,
-    /// Whether windows of each flow, and the queue of each port, are recorded.
+    /// For each flow, whether its windows are recorded; for each port, whether its queue is recorded.
     flows: Vec<bool>,
     ports: Vec<bool>,
-    /// Whether each port is a host's, where its packets are first seen.
+    /// Whether each port belongs to a host. A host's port sees a packet first.
     of_hosts: Vec<bool>,
     states: Vec<FlowState>,
-    /// Dropped, and not sent again yet: by the receiving host and flow, where each segment begins and its arrow.
+    /// Segments that were dropped and not retransmitted yet: by receiving host and flow, the first sequence number of
+    /// each and its arrow.
     lost: BTreeMap<(HostId, FlowId), Vec<(u32, u64)>>,
     arrows: u64,
 }
@@ -41,15 +42,15 @@ pub struct Perfetto {
 struct FlowState {
     started: bool,
     recovering: bool,
-    /// Of the receiving and of the sending end: timeouts, timeouts of SYNs, retransmissions, probes of the tail.
+    /// For the receiving and the sending end: timeouts, timeouts of SYNs, retransmissions, tail-loss probes.
     counts: [[u64; 4]; 2],
     windows: Windows,
-    /// Arrows that end at segments sent since the endpoint was last seen.
+    /// Arrows that end at segments retransmitted since the endpoint was last seen.
     sent_again: Vec<u64>,
 }
 
 impl Perfetto {
-    /// Writes `point` into `file`, which is empty.
+    /// A trace of `point` into `file`, which is empty.
     pub fn new(plan: &Plan, point: &PointSpec, file: File) -> Self {
         let workload = workload::Plan::of(point);
         let topology = &workload.topology;
@@ -77,12 +78,12 @@ impl Perfetto {
         }
     }
 
-    /// Ends the file. Fails if writing did, then or before.
+    /// Ends the file. Fails if writing failed now or before.
     pub fn finish(self) -> io::Result<()> {
         self.tracks.finish()
     }
 
-    /// How much the counters of an end have grown since it was last seen.
+    /// The growth of an end's counters since it was last seen.
     fn gained(&mut self, end: End, endpoint: &Endpoint<Sender>) -> [u64; 4] {
         let counters = endpoint.counters();
         let now = [
@@ -177,7 +178,7 @@ impl Probe for Perfetto {
                 self.tracks
                     .of_flow(end.flow, "retransmission", arrows.next(), now);
             }
-            // A SYN, or what a loop at low priorities had lost.
+            // The retransmission of a SYN, or of data that a loop at low priority had lost.
             for arrow in arrows {
                 self.tracks
                     .of_flow(end.flow, "sent again", Some(arrow), now);

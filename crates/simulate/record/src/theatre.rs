@@ -1,9 +1,9 @@
-//! The scene of a simulation that a page plays: every packet at the port that dropped one, from before the first loss to the end of
-//! its repair, and what each sender thought meanwhile.
+//! The scene of a simulation for a page to play: every packet at the port of a loss, from before the first loss to the
+//! end of its repair, and the state of each sender meanwhile.
 //!
-//! A [`Theatre`] is a probe that keeps one scene: the first that a timeout is a part of, else the first. A scene
-//! ends when every segment that its port dropped has passed the port after all. It holds a bounded number of packets: those
-//! around the first loss, and those after the first timeout.
+//! A [`Theatre`] is a probe that keeps one scene: the first one with a timeout, or else the first one. A scene ends
+//! when every segment that its port dropped has passed the port after all. The number of packets is limited: it holds
+//! the packets around the first loss, and those after the first timeout.
 
 mod scene;
 mod written;
@@ -32,7 +32,7 @@ pub struct Theatre {
     ports: Vec<Held>,
     of_switches: Vec<bool>,
     flows: Vec<Followed>,
-    /// Whether the packet that is accepted or dropped next was marked.
+    /// Whether the port has marked the packet that it accepts or drops next.
     marked: bool,
     scene: Option<Scene>,
     best: Option<Scene>,
@@ -45,7 +45,7 @@ struct Followed {
     state: State,
     counters: SenderCounters,
     recovering: bool,
-    /// Whether a packet of it was ever marked.
+    /// Whether one of its packets was ever marked.
     marked: bool,
 }
 
@@ -73,7 +73,7 @@ impl Theatre {
         }
     }
 
-    /// Writes the scene as JSON into a file at `path`, if there is one.
+    /// Writes the scene as JSON into a file at `path`; no scene, no file.
     pub fn finish(self, path: &Path) -> io::Result<()> {
         self.scene().map_or(Ok(()), |scene| fs::write(path, scene))
     }
@@ -85,13 +85,13 @@ impl Theatre {
         Some(written::text(scene, (&self.plan, self.header_bytes)))
     }
 
-    /// Whether the best scene is known, so that nothing more is to be seen.
+    /// Whether the best scene is complete, so that nothing more needs to be seen.
     fn is_decided(&self) -> bool {
         self.scene.is_none()
             && (self.begun == MOST_SCENES || self.best.as_ref().is_some_and(Scene::has_timeout))
     }
 
-    /// The scene that goes on has ended.
+    /// Ends the current scene. It is kept if it is the first one, or the first one with a timeout.
     fn choose(&mut self) {
         let Some(scene) = self.scene.take() else {
             return;
@@ -106,7 +106,7 @@ impl Theatre {
         }
     }
 
-    /// The scene records everything from now on, beginning with the packets that wait and the states of their flows.
+    /// The scene records everything from now on. It begins with the waiting packets and the states of their flows.
     fn resume(&mut self, now: Time) {
         let Some(scene) = &mut self.scene else { return };
         scene.resume(&mut self.ports[scene.port().0 as usize], now);
@@ -116,7 +116,7 @@ impl Theatre {
         }
     }
 
-    /// The scene, if it is at this port.
+    /// The current scene, if it is at this port.
     fn scene_at(&mut self, port: PortId) -> Option<&mut Scene> {
         self.scene.as_mut().filter(|scene| scene.port() == port)
     }
@@ -125,7 +125,7 @@ impl Theatre {
         &self.groups[self.plan.connections[flow.0 as usize].group as usize]
     }
 
-    /// Decisions of a sender, by its counters.
+    /// Records the decisions of a sender, from its counters.
     fn decide(&mut self, flow: FlowId, endpoint: &Endpoint<Sender>, before: &Followed, now: Time) {
         let Some(scene) = &self.scene else { return };
         if !scene.knows(flow) {
@@ -134,7 +134,7 @@ impl Theatre {
         let after = &self.flows[flow.0 as usize];
         let (old, new) = (&before.counters, &after.counters);
         let is_cut = after.state.cwnd < before.state.cwnd && after.state.in_flight > 0;
-        // A timeout ends a recovery, too, by itself.
+        // A timeout also ends a recovery, which is no decision.
         let untimed = old.timeouts == new.timeouts;
         let quiet = untimed && !before.recovering && !after.recovering;
         let again = new.retransmissions > old.retransmissions;
@@ -224,7 +224,7 @@ impl Probe for Theatre {
             return;
         }
         let waiting = &mut self.ports[port.0 as usize].waiting;
-        // A queue may push a packet out that it has accepted.
+        // A queue may push out a packet that it has accepted.
         let place = waiting.iter().rposition(|seen| seen.is(packet));
         let pushed_out = place.and_then(|place| waiting.remove(place));
         let is_loss = packet.sequence_length() > 0;
@@ -294,5 +294,5 @@ impl Probe for Theatre {
     }
 }
 
-/// Scenes that are begun in search of one with a timeout.
+/// The most scenes that are begun in search of one with a timeout.
 const MOST_SCENES: u32 = 64;

@@ -1,9 +1,9 @@
-//! What happens over time: `series.parquet`.
+//! Series over time: `series.parquet`.
 //!
-//! A [`Plan`] says what a point records, which follows from its settings in the group `trace`. A
-//! [`Recorder`] is the probe that records it, while the simulation runs and in bounded memory: rows
-//! leave for the file in groups of some hundred thousand. [`ObservedSeries`] writes what was seen elsewhere. [`read`] gives the rows back, [`Series`] keeps them in memory, and
-//! [`concatenate`] makes one file of those of many points without decoding them.
+//! A [`Plan`] lists what a point records; it follows from the settings in the group `trace`. A [`Recorder`] is the
+//! probe that records it while the simulation runs. Its memory is bounded, because it writes rows in groups of some
+//! hundred thousand. [`ObservedSeries`] writes observations from other sources. [`read`] reads the rows back,
+//! [`Series`] keeps them in memory, and [`concatenate`] joins the files of many points without decoding them.
 //!
 //! A row is one sample of one quantity, or one event. Rows of one quantity of one port, flow or host
 //! are in the order of time. The file is a pure function of the point.

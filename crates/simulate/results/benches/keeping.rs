@@ -1,4 +1,4 @@
-//! What traces and run folders cost: ns per packet-hop, and as a multiple of the yardstick of `hops`.
+//! The cost of traces and run folders: ns per packet-hop, and as a multiple of the yardstick of `hops`.
 //!
 //! Traces are measured as runs of w1b with a trace, the writing of its file included, to be compared
 //! with w1b itself, which has none. Results are measured as runs of w1b into a run folder, its tables
@@ -47,7 +47,7 @@ fn main() {
         let mut samples = vec![per_step(|| yardstick.step()), per_hop(alone).0];
         let trace = |scenario: &Scenario| per_hop(|| hops(traced(&scenario.points()[0]))).0;
         samples.extend(traces.iter().map(trace));
-        // To remove a folder is no part of a run.
+        // Removing a folder is no part of a run.
         let parent = std::env::temp_dir().join(format!("keeping-{}", std::process::id()));
         let number = Cell::new(0);
         let keep = |scenario| per_hop(|| kept(scenario, &parent, &number)).0;
@@ -62,7 +62,7 @@ fn main() {
     print_times(ROUNDS, &series);
 }
 
-/// A sweep into a folder of its own in `parent`, complete at the end. Packet-hops.
+/// Runs a sweep into a folder of its own in `parent`, complete at the end. Returns the packet-hops.
 fn kept(scenario: &Scenario, parent: &Path, number: &Cell<u32>) -> u64 {
     number.set(number.get() + 1);
     let folder = parent.join(number.get().to_string());
@@ -112,7 +112,7 @@ const TRACES: [(&str, &str); 3] = [
     ("queue,events", "auto"),
     ("queue,cwnd,rwnd,events", "auto"),
 ];
-/// The series of a trace and their interval; none leaves both as they are unasked.
+/// The series of a trace and their interval; `None` leaves both at their defaults.
 type Traced = Option<(&'static str, &'static str)>;
 /// Runs of w1b into a folder: seeds and traces.
 const RESULTS: [(&str, u32, Traced); 3] = [

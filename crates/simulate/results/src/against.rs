@@ -1,4 +1,4 @@
-//! Two runs: which of their settings differ, and how their rows do.
+//! Compares two runs: the settings that differ, and the differences between their rows.
 
 use std::collections::BTreeMap;
 
@@ -13,18 +13,18 @@ use crate::row::Row;
 use crate::statistics::{self, Estimate, Significance};
 use crate::summary::{PointSummary, Summary};
 
-/// The second of two runs against the first.
+/// The second of two runs compared with the first.
 #[derive(Clone, Debug)]
 pub struct Against {
-    /// Settings whose texts differ, with both texts; none where a run lacks the setting.
+    /// Settings whose texts differ, with both texts; `None` if a run lacks the setting.
     pub settings: Vec<(String, [Option<String>; 2])>,
     /// Rows that both have.
     pub rows: Vec<RowPair>,
-    /// Rows that only one of them has: of the first, of the second.
+    /// The number of rows that only the first run has, and that only the second has.
     pub alone: [usize; 2],
-    /// What the runs are compared by: what their goals are about, or completion times and goodput.
+    /// The metrics by which the runs are compared: those of their goals, or completion times and goodput.
     pub headlines: Vec<Selector>,
-    /// The goals that both have, each with the number of common rows that meet it in the first and in the second.
+    /// The goals that both runs have, each with the number of common rows that meet it in the first and in the second.
     pub goals: Vec<(Selector, String, [usize; 2])>,
     /// Seeds of each row, in the first and in the second.
     pub seeds: [u32; 2],
@@ -37,20 +37,20 @@ pub struct Against {
 pub struct RowPair {
     /// Swept settings and their values.
     pub set: Vec<(String, String)>,
-    /// The labels of the scheme, which differ only where each run has one scheme.
+    /// The labels of the scheme in both runs. They differ only if each run has a single scheme.
     pub schemes: [String; 2],
     /// Changes of metrics of all flows, and of groups and classes that both have.
     pub changes: Vec<Change>,
 }
 
-/// A metric of a row in two runs, on the seeds that both have.
+/// A metric of a row in two runs, over the seeds that both have.
 #[derive(Clone, Debug)]
 pub struct Change {
     /// What it is.
     pub selector: Selector,
     /// The means over these seeds.
     pub means: [Option<f64>; 2],
-    /// The second less the first, seed by seed.
+    /// The second minus the first, seed by seed.
     pub difference: Estimate,
     /// What the difference says.
     pub verdict: Significance,
@@ -61,7 +61,7 @@ pub struct Change {
 pub struct Bound {
     /// The metric.
     pub selector: Selector,
-    /// On which side of the bound changes are not accepted.
+    /// The side of the bound on which changes are not accepted.
     pub comparison: Comparison,
     /// The change from the first run to the second.
     pub change: Amount,
@@ -78,8 +78,8 @@ pub enum Amount {
 }
 
 impl Against {
-    /// Compares two runs. Rows go together by their swept values and their scheme, or by their swept
-    /// values alone where each run has a single scheme.
+    /// Compares two runs. Rows are matched by their swept values and their scheme; if each run has a single scheme, by
+    /// their swept values only.
     pub fn of(first: &Folder, second: &Folder) -> Self {
         let (a, b) = (first.summary(), second.summary());
         let single = a.schemes.len() == 1 && b.schemes.len() == 1;
@@ -111,7 +111,7 @@ impl Against {
         })
     }
 
-    /// Rows in which a change is beyond `bound`, with that change.
+    /// Rows with a change beyond `bound`, and that change.
     pub fn beyond(&self, bound: &Bound) -> Vec<(&RowPair, &Change)> {
         let rows = self.rows.iter().filter_map(|row| {
             let mut changes = row.changes.iter();
@@ -139,7 +139,7 @@ impl Change {
         (first.abs() > 0.0).then(|| difference / first)
     }
 
-    /// The interval of that share, taken over the first run's mean.
+    /// The confidence interval of that share, over the first run's mean.
     pub fn share_interval(&self) -> Option<(f64, f64)> {
         let first = self.means[0].filter(|first| first.abs() > 0.0)?;
         Some((self.difference.low? / first, self.difference.high? / first))
@@ -147,7 +147,7 @@ impl Change {
 }
 
 impl Bound {
-    /// Reads `[GROUP.]METRIC COMPARISON CHANGE`, with a change of percent or in the metric's unit.
+    /// Reads `[GROUP.]METRIC COMPARISON CHANGE`; the change is in percent or in the metric's unit.
     pub fn parse(text: &str) -> Result<Self, Unknown> {
         let text = text.trim();
         let wrong = |cause: String| Unknown {
@@ -191,8 +191,8 @@ impl Bound {
         })
     }
 
-    /// Whether a change is beyond it. A change whose 95 % interval contains zero is none, and one that
-    /// has no value in the second run is beyond every bound.
+    /// Whether a change is beyond it. A change whose 95 % interval contains zero is never beyond; a metric without a
+    /// value in the second run always is.
     fn is_beyond(&self, change: &Change) -> bool {
         let changed = match self.change {
             _ if change.means[0].is_some() && change.means[1].is_none() => return true,
@@ -202,7 +202,7 @@ impl Bound {
             {
                 Some(0.0)
             }
-            // From nothing to something is more than any share.
+            // A change from zero to any value exceeds every share.
             Amount::Share(_) => change.share().or_else(|| {
                 change
                     .difference
@@ -242,14 +242,14 @@ fn differing(first: &str, second: &str) -> Vec<(String, [Option<String>; 2])> {
         let texts = [text(&a, &name), text(&b, &name)];
         (name, texts)
     });
-    // Goals, names and what results show change no result.
+    // Goals, names and the choice of shown settings change no result.
     let telling = |name: &str| !["goals", "name", "title", "columns"].contains(&name);
     both.filter(|(name, [a, b])| a != b && telling(name))
         .collect()
 }
 
-/// What the goals of the runs are about; without goals the 99th percentile of completion times and the goodput, or of
-/// flows without an end the goodput and the queue.
+/// The metrics of the runs' goals. Without goals: the 99th percentile of completion times and the goodput; for flows
+/// without an end, the goodput and the queue.
 fn headlines(of: [&Summary; 2]) -> Vec<Selector> {
     let goals = of.iter().flat_map(|summary| &summary.goals);
     let about = goals.flat_map(|goals| &goals.goals);
@@ -265,7 +265,7 @@ fn headlines(of: [&Summary; 2]) -> Vec<Selector> {
     }
     let rows = || of.iter().flat_map(|summary| &summary.rows);
     let timed = rows().any(|row| !row.value("fct_p99_us").is_nan());
-    // A few late flows decide the goodput to the last completion.
+    // A few late flows determine the goodput to the last completion.
     let late = rows().any(|row| row.has_stragglers(None));
     let goodput = if late {
         "goodput_p50_bps"
@@ -281,7 +281,7 @@ fn headlines(of: [&Summary; 2]) -> Vec<Selector> {
     metrics.into_iter().map(selector).collect()
 }
 
-/// Goals that both runs have: what they are about, the goal, and how many of the rows of each meet it.
+/// Goals that both runs have: the metric, the goal, and how many rows of each run meet it.
 fn shared_goals(of: [&Summary; 2], rows: &[RowPair]) -> Vec<(Selector, String, [usize; 2])> {
     let [Some(first), Some(_)] = of.map(|summary| summary.goals.as_ref()) else {
         return Vec::new();
@@ -330,7 +330,7 @@ fn pair((a, row): (&Summary, &Row), (b, other): (&Summary, &Row)) -> RowPair {
     }
 }
 
-/// Every metric of a row by seed: of all flows, then of its groups and classes.
+/// Every metric of a row by seed: first of all flows, then of its groups and classes.
 fn values(summary: &Summary, row: &Row) -> Vec<(Selector, BTreeMap<u64, f64>)> {
     let points: Vec<&PointSummary> = summary
         .points

@@ -1,12 +1,12 @@
-//! Which process of several simulates a point, and which have ended while they did.
+//! Locks that show which of several processes simulates a point, and which processes died while they did.
 //!
-//! A shard writes the line of its process into a file beside the point and holds that file locked until the point is kept.
-//! Whatever ends the process gives the lock back and leaves the line. A point with one such line is suspect: it is tried
-//! once more, after all others and alone, by the first process that has nothing else to do. With two lines it is
-//! quarantined: it counts as failed, and no shard touches it again.
+//! A shard writes the line of its process into a file beside the point and keeps that file locked until the point is
+//! stored. However the process ends, the lock is released and the line stays. A point with one such line is suspect: it
+//! is tried once more, after all others and alone, by the first process that has nothing else to do. A point with two
+//! lines is quarantined: it counts as failed, and no shard simulates it again.
 //!
-//! Ctrl-C, SIGTERM and a failed simulation remove the line, since they say nothing about the point. Nothing is written
-//! where the file system has no locks.
+//! Ctrl-C, SIGTERM and a failed simulation remove the line, because they say nothing about the point. Nothing is
+//! written on a file system without locks.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use sysinfo::System;
 
-/// Files of points that this process simulates at the moment; none once it is about to end.
+/// Files of points that this process simulates at the moment; `None` when it is about to end.
 #[derive(Debug)]
 pub(crate) struct Attempts(Mutex<Option<BTreeSet<PathBuf>>>);
 
@@ -29,7 +29,7 @@ impl Default for Attempts {
 }
 
 impl Attempts {
-    /// Permission to simulate the point whose file is `path`, none while another process does so.
+    /// Permission to simulate the point whose file is `path`; `None` while another process simulates it.
     pub(crate) fn begin(&self, path: PathBuf) -> io::Result<Option<Attempt<'_>>> {
         let file = match Claim::of(&path)? {
             Claim::Busy => return Ok(None),
@@ -51,7 +51,7 @@ impl Attempts {
         }))
     }
 
-    /// Permission that nobody else has to give.
+    /// Permission without a lock, for a process that works alone.
     pub(crate) const fn alone(&self) -> Attempt<'_> {
         Attempt {
             held: None,
@@ -59,7 +59,7 @@ impl Attempts {
         }
     }
 
-    /// Removes the lines of this process, which ends now; it writes no more of them.
+    /// Removes the lines of this process, which is about to end. It writes no more of them.
     pub(crate) fn abandon(&self) {
         for path in self.paths().take().into_iter().flatten() {
             drop(fs::remove_file(path));
@@ -74,7 +74,7 @@ impl Attempts {
 /// This process simulates a point until this is dropped.
 #[derive(Debug)]
 pub struct Attempt<'a> {
-    /// The locked file with its path; none where nobody else works.
+    /// The locked file with its path; `None` if no other process works here.
     held: Option<(File, PathBuf)>,
     attempts: &'a Attempts,
 }
@@ -85,7 +85,7 @@ impl Drop for Attempt<'_> {
             if let Some(paths) = &mut *self.attempts.paths() {
                 paths.remove(path);
             }
-            // Before the lock goes with the file, so that nobody takes the line for that of a dead process.
+            // Removes the file before its lock is released, so that no process takes the line for that of a dead one.
             drop(fs::remove_file(path));
         }
     }
@@ -93,14 +93,14 @@ impl Drop for Attempt<'_> {
 
 /// The answer to a process that wants to simulate a point.
 pub(crate) enum Claim {
-    /// It is this process's turn, with the locked file and the lines of earlier processes.
+    /// This process may simulate it. With the locked file and the lines of earlier processes.
     Ours(Option<File>, Vec<String>),
     /// Another process simulates it at the moment.
     Busy,
 }
 
 impl Claim {
-    /// Claims the file at `path`, without a line of its own.
+    /// Claims the file at `path`, without writing a line.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         let mut file = options.read(true).append(true).create(true).open(path)?;
@@ -123,7 +123,7 @@ impl Claim {
     }
 }
 
-/// The lines of the processes that ended at a point, or are at it.
+/// The lines of the processes that died at a point, or simulate it now.
 pub(crate) fn lines(text: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
@@ -134,7 +134,7 @@ fn this_process() -> String {
     format!("process {} on {host}\n", std::process::id())
 }
 
-/// The failure of a point that ended these processes.
+/// The failure of a point at which these processes died.
 pub(crate) fn quarantined(deaths: &[String]) -> String {
     format!(
         "quarantined: it ended {} workers ({}), most likely for want of memory",
@@ -145,7 +145,7 @@ pub(crate) fn quarantined(deaths: &[String]) -> String {
 
 /// Ending of the file beside a point.
 pub(crate) const ENDING: &str = "attempts";
-/// Workers that a point may end.
+/// The most processes that may die at a point.
 pub(crate) const MOST_DEATHS: usize = 2;
-/// How often a lock is asked for.
+/// How often a lock is tried.
 const PATIENCE: u32 = 5;

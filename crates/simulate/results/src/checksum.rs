@@ -1,7 +1,7 @@
-//! Checksums: a file that changed since it was written is never taken for a result.
+//! Checksums. A file that changed after it was written is never accepted as a result.
 //!
-//! Each is the XXH64 of a file, which `xxhsum` computes as well. The tables and captures of a run have
-//! theirs in `summary.json`. Texts end with a [`Seal`], their own.
+//! Each is the XXH64 of a file, as `xxhsum` computes it. `summary.json` holds those of the tables and captures of a
+//! run. A text ends with its own checksum, in a [`Seal`].
 
 use std::fmt;
 use std::fs::File;
@@ -40,7 +40,7 @@ impl fmt::Display for Checksum {
     }
 }
 
-/// The end of a text: the checksum of everything before it.
+/// The form of a text's end: the checksum of everything before it.
 #[derive(Clone, Copy)]
 pub(super) struct Seal {
     before: &'static str,
@@ -66,7 +66,7 @@ impl Seal {
         format!("{text}{checksum}{}", self.after)
     }
 
-    /// The text within `bytes`, if the seal is whole and fits.
+    /// The text within `bytes`, if its seal is complete and its checksum is right.
     pub(super) fn check(self, bytes: &[u8]) -> Option<&str> {
         let rest = bytes.strip_suffix(self.after.as_bytes())?;
         let (text, checksum) = rest.split_at_checked(rest.len().checked_sub(DIGITS)?)?;
@@ -87,7 +87,7 @@ pub fn sealed(value: &impl Serialize) -> String {
     Seal::JSON.put(text)
 }
 
-/// The object that [`sealed`] wrote, as JSON; none if a byte of it is another.
+/// The JSON of an object that [`sealed`] wrote; `None` if any byte of it has changed.
 pub(super) fn unsealed(bytes: &[u8]) -> Option<String> {
     Seal::JSON.check(bytes).map(|text| text.to_owned() + "\n}")
 }

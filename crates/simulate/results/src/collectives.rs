@@ -1,9 +1,9 @@
-//! Collectives over the seeds of a row.
+//! The collectives of a row, over its seeds.
 
 use base::cast::real;
 use sim::metrics::CollectiveMetrics;
 
-/// The collectives of each group over the seeds that have results: the mean over all that were complete, and the slowest.
+/// The collectives of each group over the seeds with results: the mean over all complete collectives, and the slowest.
 pub(super) fn over_seeds<'a>(
     seeds: impl Iterator<Item = &'a [CollectiveMetrics]>,
 ) -> Vec<CollectiveMetrics> {

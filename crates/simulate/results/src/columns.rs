@@ -1,5 +1,5 @@
-//! The columns of `flows.parquet` and `ports.parquet`: each declared once, rows in both directions; and
-//! those with which every table begins.
+//! The columns of `flows.parquet` and `ports.parquet`, each declared once for writing and reading, and the leading
+//! columns of every table.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use scenario::Scenario;
 use sim::metrics::{Failure, FlowRecord, Measured, PortRecord};
 use tables::{Cell, Field, Kind, Row, TableWriter};
 
-/// The columns with which rows of every table begin: which point it is.
+/// The leading columns of every table, which identify the point.
 pub(super) struct Leading {
     fields: Vec<Field>,
 }
@@ -36,7 +36,7 @@ impl Leading {
     pub(super) fn cells<'a>(&'a self, point: &'a PointSpec) -> impl Iterator<Item = Cell<'a>> {
         let keys = self.fields[LEADING..].iter().zip(&point.set);
         let keys = keys.map(|(field, (key, text))| setting_cell(field, key, text));
-        // A seed beyond 63 bits wraps: tables have signed numbers, and equal seeds stay equal.
+        // A seed beyond 63 bits wraps, because tables have signed numbers. Equal seeds stay equal.
         let first = [
             Cell::Int(index(point.index)),
             Cell::Text(&point.scheme),
@@ -46,7 +46,7 @@ impl Leading {
     }
 }
 
-/// The column of a setting that has these values: numbers where all but words such as "off" are.
+/// The column of a setting with these values: it has numbers if all values but words such as "off" are numbers.
 pub(super) fn setting_field<'a>(key: &str, texts: impl Iterator<Item = &'a str> + Clone) -> Field {
     let help =
         "Value of the setting of this name; missing where it is a word among numbers, such as off.";
@@ -73,7 +73,7 @@ pub(super) fn setting_cell<'a>(field: &Field, key: &str, text: &'a str) -> Cell<
     }
 }
 
-/// The unit that all values of a setting have in common, if they are numbers but for words such as "off".
+/// The common unit of all values of a setting, if all but words such as "off" are numbers.
 fn unit_of<'a>(texts: impl Iterator<Item = &'a str>, key: &str) -> Option<&'static str> {
     let is_word = |text: &str| text.bytes().all(|byte| byte.is_ascii_lowercase());
     let mut common = None;
@@ -87,7 +87,7 @@ fn unit_of<'a>(texts: impl Iterator<Item = &'a str>, key: &str) -> Option<&'stat
     common
 }
 
-/// The value of a setting as a number with the unit that results have: microseconds, bit/s, bytes or packets.
+/// The value of a setting as a number in the unit of results: microseconds, bit/s, bytes or packets.
 fn measured(text: &str, key: &str) -> Option<(f64, &'static str)> {
     let name = key.rsplit('.').take(2).collect::<Vec<_>>();
     let name = [name.get(1).copied().unwrap_or_default(), name[0]].join(".");
@@ -110,7 +110,8 @@ fn measured(text: &str, key: &str) -> Option<(f64, &'static str)> {
         };
         Some((real(size.amount), unit))
     };
-    // "10G" is a rate or a size: the key tells, also that of a single link, which is not declared.
+    // "10G" is a rate or a size. The key tells which; this also holds for a key of a single link, which is not
+    // declared.
     if key.ends_with("rate") {
         rate().or_else(size)
     } else {
@@ -132,7 +133,7 @@ pub(super) fn leading_fields() -> Vec<Field> {
     ]
 }
 
-/// A row behind the leading columns.
+/// The columns of a row after the leading ones.
 pub(super) trait Record: Sized {
     /// The columns.
     fn fields() -> Vec<Field>;
@@ -140,12 +141,12 @@ pub(super) trait Record: Sized {
     fn names() -> Vec<String>;
     /// A cell for each column.
     fn cells(&self) -> impl Iterator<Item = Cell<'_>>;
-    /// What the cells of all columns say.
+    /// The record with these cells, in the order of the columns.
     fn read<'a>(cells: impl Iterator<Item = Cell<'a>>) -> Self;
 }
 
-/// Declares a column for each field of a record: its name, its unit and what it means. What values the column
-/// has, and whether they may be missing, follows from the type of the field.
+/// Declares a column for each field of a record, with its name, unit and description. The type of the field determines
+/// the column's type and whether values may be missing.
 macro_rules! columns {
     ($record:ident { $($name:ident: $unit:literal, $help:literal;)+ } $(then $parts:ident)?) => {
         impl Record for $record {
@@ -208,7 +209,7 @@ columns! {
     then breakdown
 }
 
-/// The columns of the parts of a completion time, which are missing where it was not broken down.
+/// The columns for the parts of a completion time. They are empty if it was not broken down.
 mod breakdown {
     use sim::breakdown::{Breakdown, Part};
     use sim::columns;
@@ -273,7 +274,7 @@ columns! {
     }
 }
 
-/// A table of one row per flow or per port of every point.
+/// A table with one row per flow or per port, for every point.
 pub(super) struct Records<W: Write + Send> {
     leading: Leading,
     table: TableWriter<W>,
@@ -300,14 +301,14 @@ impl<W: Write + Send> Records<W> {
     }
 }
 
-/// Point and record of a row of which the leading columns end before `first`.
+/// The point and the record of a row whose leading columns end before `first`.
 pub(super) fn read<R: Record>(row: &Row<'_>, first: usize) -> (u32, R) {
     let cells = (first..).map(|column| row.cell(column));
     (u32::of(row.cell(0)), R::read(cells))
 }
 
-/// Calls `each` with the cells of these columns for every record of every point, in order; `point` is the number of its point.
-/// A column that records do not have is null.
+/// Calls `each` with the cells of these columns for every record of every point, in order; the column `point` is the
+/// number of the point. A column that the records lack is null.
 pub(super) fn rows<'a, R: Record + 'a>(
     points: impl Iterator<Item = &'a [R]>,
     columns: &[&str],
@@ -339,7 +340,7 @@ trait Value: Sized {
 
     fn cell(&self) -> Cell<'_>;
 
-    /// The value of a cell; none where the file has a cell of another kind.
+    /// The value of a cell; `None` if the cell has another type.
     fn of(cell: Cell<'_>) -> Self;
 }
 

@@ -1,4 +1,4 @@
-//! Schemes of a combination of settings against each other, seed by seed.
+//! Compares the schemes of a combination of settings, seed by seed.
 
 use std::collections::BTreeSet;
 
@@ -15,14 +15,14 @@ use crate::statistics::{self, Estimate, Significance};
 pub struct Comparison {
     /// Swept settings and their values.
     pub set: Vec<(String, String)>,
-    /// The group or class of flows; none: all flows.
+    /// The group or class of flows; `None`: all flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
     /// Name of the metric.
     pub metric: String,
     /// Label of the scheme.
     pub scheme: String,
-    /// Label of the scheme it is compared with.
+    /// Label of the scheme with which `scheme` is compared.
     pub baseline: String,
     /// `scheme - baseline`, seed by seed.
     pub difference: Estimate,
@@ -30,7 +30,7 @@ pub struct Comparison {
     pub verdict: Significance,
 }
 
-/// By group and metric the values of all seeds of a row, `NaN` where a seed failed.
+/// By group and metric, the values for all seeds of a row; `NaN` for a failed seed.
 pub(super) type Groups = IndexMap<String, IndexMap<&'static str, Vec<f64>>>;
 
 /// The values of every group of a row.
@@ -48,8 +48,8 @@ pub(super) fn by_group(seeds: &[Result<PointResult, String>]) -> Groups {
     groups
 }
 
-/// Every scheme of a combination against those before it: rows that differ only in the scheme, with their values of
-/// all flows by metric and seed, and those of their groups.
+/// Compares every scheme of a combination with the schemes before it. The rows differ only in the scheme; each comes
+/// with its values for all flows, by metric and seed, and with those of its groups.
 pub(super) fn compare(
     rows: &[Row],
     (values, groups): (&[Vec<Vec<f64>>], &[Groups]),
@@ -90,7 +90,7 @@ pub(super) fn compare(
     all
 }
 
-/// Those of `comparisons` whose combination is among those of `rows`.
+/// The `comparisons` whose combination occurs in `rows`.
 pub(super) fn kept(comparisons: Vec<Comparison>, rows: &[Row]) -> Vec<Comparison> {
     let sets: BTreeSet<_> = rows.iter().map(|row| &row.set).collect();
     let comparisons = comparisons.into_iter();
@@ -103,7 +103,7 @@ fn is_compared(metric: &str) -> bool {
     COMPARED.contains(&metric)
 }
 
-/// Metrics that schemes are compared by.
+/// Metrics by which schemes are compared.
 const COMPARED: [&str; 8] = [
     "goodput_bps",
     "fct_mean_us",

@@ -1,4 +1,4 @@
-//! What a user asked for, written to where the user said.
+//! Writes files that a user has asked for, at the place that the user named.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 use crate::files;
 
-/// The kind of file behind a name that a user gave.
+/// The kind of output that a user named.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Delivered {
-    /// A file of its own, whose name is worth telling.
+    /// A file of its own, whose name is worth reporting.
     File,
     /// A device, a FIFO or a stream such as `/dev/stdout`.
     Stream,
 }
 
-/// A file that was asked for and could not be written.
+/// An output that could not be written.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {}: {error}", .path.display())]
 pub struct Undelivered {
@@ -25,12 +25,11 @@ pub struct Undelivered {
     pub error: io::Error,
 }
 
-/// Writes to `path`, whatever that is.
+/// Writes to `path`, which may be a file, a device, a FIFO or a stream.
 ///
-/// A regular file, or one that is not there yet, is written under another name and takes its name when it is whole: a
-/// reader never meets half of it. A symbolic link is followed: its target is written and the link stays. Devices,
-/// FIFOs and streams are written to, for they cannot be replaced; their readers may stop reading when they have seen
-/// enough.
+/// A regular or new file is written under another name and renamed when it is complete, so a reader never sees half of
+/// it. A symbolic link is followed: its target is replaced and the link stays. Devices, FIFOs and streams are written
+/// in place, because they cannot be replaced; their readers may stop early.
 pub fn deliver(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
@@ -47,9 +46,9 @@ pub fn is_stream(path: &Path) -> bool {
     matches!(Target::of(path), Ok(Target::Open(_) | Target::Special(_)))
 }
 
-/// Where links lead in the end.
+/// The final target of a path after all links.
 enum Target {
-    /// A regular file, or none yet.
+    /// A regular file, or a path without a file.
     File(PathBuf),
     /// A device or FIFO.
     Special(PathBuf),
@@ -97,7 +96,7 @@ impl Target {
         let mut file = BufWriter::new(file);
         match write(&mut file).and_then(|()| file.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                // What the reader did not want is not written once more.
+                // Drops the buffer, so that the rest that the reader refused is not written again.
                 drop(file.into_parts());
             }
             written => written?,
@@ -120,7 +119,7 @@ fn descriptor(_: &Path) -> Option<u32> {
     None
 }
 
-/// An open file of this process by its number, at its place: what was written before stays.
+/// Duplicates an open file of this process by its number. Its position and earlier output stay.
 #[cfg(unix)]
 fn open(number: u32) -> io::Result<File> {
     use std::os::fd::AsFd;
@@ -141,9 +140,9 @@ fn open(_: u32) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Where the system names the open files of the process that asks.
+/// The folder in which the system lists the open files of the calling process.
 const OPEN_FILES: &str = "/dev/fd";
-/// Linux follows as many (`path_resolution(7)`).
+/// The most symbolic links that Linux follows (`path_resolution(7)`).
 const MOST_LINKS: u32 = 40;
 
 #[cfg(all(test, unix))]
@@ -195,7 +194,7 @@ mod tests {
         fs::create_dir(folder.path("far")).unwrap();
         symlink("far/file", folder.path("near")).unwrap();
         symlink("near", folder.path("link")).unwrap();
-        // At first the file is not there, then it is.
+        // The first turn creates the file, the second replaces it.
         for text in ["one", "two"] {
             assert_eq!(put(&folder.path("link"), text).unwrap(), Delivered::File);
             assert_eq!(fs::read_to_string(folder.path("far/file")).unwrap(), text);
@@ -226,7 +225,7 @@ mod tests {
         });
         assert_eq!(put(&fifo, "all of it").unwrap(), Delivered::Stream);
         assert_eq!(reader.join().unwrap(), "all of it");
-        // This one opens the FIFO and leaves.
+        // This reader opens the FIFO and leaves.
         let reader = thread::spawn({
             let fifo = fifo.clone();
             move || drop(File::open(fifo).unwrap())

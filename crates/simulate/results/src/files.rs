@@ -1,11 +1,11 @@
-//! Files that are there whole or not at all, even after a loss of power.
+//! Files that are complete or do not exist, even after a loss of power.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// How long a file is to stay.
+/// How long a file must survive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stay {
     /// As long as its disk, even through a loss of power.
@@ -14,10 +14,10 @@ pub(super) enum Stay {
     Scratch,
 }
 
-/// Writes a file that is either there whole or not at all.
+/// Writes a file that is either complete or does not exist.
 ///
-/// Meanwhile it has a name that no other process uses, so that several may work in one folder. When
-/// this returns, neither a crash nor a loss of power takes the file away.
+/// While it is written it has a name that no other process uses, so that several processes may work in one folder.
+/// After this returns, the file survives a crash or a loss of power.
 pub fn replace(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
@@ -25,7 +25,7 @@ pub fn replace(
     replace_to(Stay::Kept, path, write)
 }
 
-/// The same for a file that is to stay so long.
+/// The same with this requirement on how long the file survives.
 pub(super) fn replace_to(
     stay: Stay,
     path: &Path,
@@ -34,7 +34,7 @@ pub(super) fn replace_to(
     let temporary = unfinished(path);
     let placed = written(stay, &temporary, write).and_then(|()| match stay {
         Stay::Kept => place(&temporary, path),
-        // To wait for a disk takes longer than most points.
+        // Waiting for a disk takes longer than most points.
         Stay::Scratch => fs::rename(&temporary, path),
     });
     if placed.is_err() {
@@ -43,14 +43,13 @@ pub(super) fn replace_to(
     placed
 }
 
-/// Writes a file unless there is one: of several processes that try, one succeeds. Whether this one
-/// did.
+/// Writes a file if there is none. If several processes try, one succeeds. Returns whether this one did.
 pub(super) fn create(path: &Path, text: &str) -> io::Result<bool> {
     let temporary = unfinished(path);
     let name = || match fs::hard_link(&temporary, path) {
         Ok(()) => sync_folder_of(path).map(|()| true),
         Err(_) if path.exists() => Ok(false),
-        // Some file systems have no second names for a file.
+        // Some file systems do not support hard links.
         Err(_) => place(&temporary, path).map(|()| true),
     };
     let created = written(Stay::Kept, &temporary, |file| {
@@ -61,29 +60,29 @@ pub(super) fn create(path: &Path, text: &str) -> io::Result<bool> {
     created
 }
 
-/// Gives a file that is whole, and on disk, its name.
+/// Gives a complete and synced file its name.
 fn place(temporary: &Path, path: &Path) -> io::Result<()> {
     fs::rename(temporary, path)?;
     sync_folder_of(path)
 }
 
-/// The same for a file that may not be on disk yet; its name lasts once its folder is synced.
+/// The same for a file that may not be on disk yet. Its name survives a loss of power once its folder is synced.
 pub(super) fn settle(stay: Stay, temporary: &Path, path: &Path) -> io::Result<()> {
     if stay == Stay::Kept {
-        // Some systems write back only what they may write.
+        // Some systems only sync files that are open for writing.
         let file = OpenOptions::new().write(true).open(temporary)?;
         file.sync_all()?;
     }
     fs::rename(temporary, path)
 }
 
-/// Copies a file, whole or not at all.
+/// Copies a file, completely or not at all.
 pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let mut file = File::open(from)?;
     replace(to, |out| io::copy(&mut file, out).map(drop))
 }
 
-/// Removes every file of a folder of which `which` approves; the folder may be missing.
+/// Removes the files of a folder that `which` selects. The folder may be missing.
 pub(super) fn remove(folder: &Path, which: impl Fn(&Path) -> bool) -> io::Result<()> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -98,29 +97,28 @@ pub(super) fn remove(folder: &Path, which: impl Fn(&Path) -> bool) -> io::Result
     Ok(())
 }
 
-/// A hidden name in the same folder for what is to become `path`.
+/// A hidden temporary name in the same folder for the future file `path`.
 ///
-/// The number of the process is not enough to make it unique: the machines of a cluster share folders
-/// but not numbers.
+/// The process id alone is not unique: the machines of a cluster share folders but not process ids.
 pub(super) fn unfinished(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let random = RandomState::new().build_hasher().finish();
     path.with_file_name(format!(".{name}.{random:016x}{UNFINISHED}"))
 }
 
-/// What the file at `path` was to become, if [`unfinished`] made its name.
+/// The final name of the temporary file at `path`, if [`unfinished`] made its name.
 pub(super) fn becomes(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let name = name.strip_prefix('.')?.strip_suffix(UNFINISHED)?;
     Some(name.rsplit_once('.')?.0.to_owned())
 }
 
-/// Makes the names in a folder outlast a loss of power.
+/// Makes the names in a folder survive a loss of power.
 #[cfg(unix)]
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
     match synced.as_ref().map_err(io::Error::kind) {
-        // Some file systems refuse; what they hold is not for us to secure.
+        // Some file systems refuse; we cannot secure files there.
         Err(
             io::ErrorKind::InvalidInput
             | io::ErrorKind::PermissionDenied
@@ -130,13 +128,13 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Elsewhere the system does that by itself, and gives no handle of a folder.
+/// Other systems do this by themselves, and have no handle of a folder.
 #[cfg(not(unix))]
 pub(super) fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a file, to the disk itself if it is kept.
+/// Writes a file, and syncs it to disk if it must survive.
 fn written(
     stay: Stay,
     path: &Path,

@@ -1,4 +1,4 @@
-//! A sweep that has been run: its summary, the results of its points, and what it cost.
+//! A finished sweep: its summary, the results of its points, and its cost.
 
 use sim::metrics::Cost;
 
@@ -7,7 +7,7 @@ use super::info::RunInfo;
 use super::point_result::{PointResult, PointResults};
 use super::summary::{PointSummary, Summary};
 
-/// A sweep and what came out of it.
+/// A sweep with its results.
 #[derive(Debug)]
 pub struct Finished {
     /// Rows, comparisons and every number over the seeds.
@@ -16,12 +16,12 @@ pub struct Finished {
     pub results: PointResults,
     /// The command, its cost and the machine.
     pub info: RunInfo,
-    /// Points of the sweep, if it ended before all were simulated.
+    /// The number of points of the sweep, if it ended early.
     pub of: Option<usize>,
 }
 
 impl Finished {
-    /// What a run folder says of a run that ended earlier: all but the time each point took.
+    /// The contents of a run folder as a finished sweep, without the time of each point.
     pub fn of(folder: Folder) -> Self {
         let (summary, info) = folder.into_parts();
         Self::new(summary, info)
@@ -62,7 +62,7 @@ impl Finished {
             .zip(self.results.iter().flatten())
     }
 
-    /// The settings that results name and their values, for the points of a row.
+    /// The settings shown in results with their values, for the points of a row.
     pub fn settings(&self, row: u32) -> impl Iterator<Item = (&String, &String)> {
         let row = self.summary.rows[row as usize].set.iter();
         row.chain(&self.summary.constants)

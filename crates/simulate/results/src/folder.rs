@@ -1,4 +1,4 @@
-//! A run folder that is complete.
+//! A complete run folder.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use super::lock::Lock;
 use super::summary::Summary;
 use super::{AGAIN, cannot, columns, damaged, flow_fields, identity, port_fields};
 
-/// Everything in a run folder. Tables are read as they are asked for, and checked before.
+/// Everything in a run folder. A table is checked and read when it is needed.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
@@ -27,12 +27,12 @@ pub struct Folder {
     whole: RefCell<BTreeSet<String>>,
     /// Cells that were decoded.
     decoded: Cell<u64>,
-    /// Against whoever would write while this is read.
+    /// Keeps others from writing while this is read.
     _lock: Option<Lock>,
 }
 
 impl Folder {
-    /// Reads what describes the run. While this is kept, nothing changes in the folder.
+    /// Reads the description of the run. While this value exists, nothing changes in the folder.
     pub fn open(path: &Path) -> Result<Self, Problems> {
         complete(path)?;
         let lock = Lock::to_read(path)?;
@@ -42,7 +42,7 @@ impl Folder {
         })
     }
 
-    /// The same for a folder that this process holds anyway.
+    /// The same for a folder on which this process already holds the lock.
     pub(super) fn held(path: &Path) -> Result<Self, Problems> {
         complete(path)?;
         let folder = Self {
@@ -58,7 +58,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Fails unless every file is there as it was written.
+    /// Fails unless every file exists and is unchanged.
     pub fn check_all(&self) -> Result<(), Problems> {
         let mut names = self.summary.checksums.keys();
         names.try_for_each(|name| self.check(name))
@@ -84,7 +84,7 @@ impl Folder {
         &self.scenario
     }
 
-    /// `summary.json` and `run.json`, for keeps.
+    /// `summary.json` and `run.json`, as owned values.
     pub fn into_parts(self) -> (Summary, RunInfo) {
         (self.summary, self.info)
     }
@@ -97,7 +97,7 @@ impl Folder {
             .collect()
     }
 
-    /// The file of a table, checked; none if the run has no such table.
+    /// The file of a table, after a check; `None` if the run has no such table.
     pub fn table_file(&self, name: &str) -> Result<Option<PathBuf>, Problems> {
         let name = format!("{name}.parquet");
         if !self.summary.checksums.contains_key(&name) {
@@ -107,8 +107,8 @@ impl Folder {
         Ok(Some(self.path.join(name)))
     }
 
-    /// Calls `each` with the names of a table's columns, then with every row as text; what is missing
-    /// is empty. The inner result is the first failure of `each`.
+    /// Calls `each` with the names of a table's columns, then with every row as text; missing values are empty. The
+    /// inner result is the first failure of `each`.
     pub fn table(
         &self,
         name: &str,
@@ -129,7 +129,7 @@ impl Folder {
         Ok(result)
     }
 
-    /// Calls `each` with the point and every flow of it, in order.
+    /// Calls `each` with every flow and its point, in order.
     pub fn flows(&self, each: &mut dyn FnMut(u32, &FlowRecord)) -> Result<(), Problems> {
         let fields = flow_fields().len();
         self.rows("flows.parquet", &mut |names, row| {
@@ -139,7 +139,7 @@ impl Folder {
         })
     }
 
-    /// Calls `each` with the point and every port of it, in order.
+    /// Calls `each` with every port and its point, in order.
     pub fn ports(&self, each: &mut dyn FnMut(u32, &PortRecord)) -> Result<(), Problems> {
         let fields = port_fields().len();
         self.rows("ports.parquet", &mut |names, row| {
@@ -149,8 +149,8 @@ impl Folder {
         })
     }
 
-    /// Calls `each` with the cells of these columns for every row of a table; a column that the table
-    /// does not have is null. Other columns are not decoded.
+    /// Calls `each` with the cells of these columns for every row of a table. A column that the table lacks is null.
+    /// Other columns are not decoded.
     pub fn cells(
         &self,
         name: &str,
@@ -170,12 +170,12 @@ impl Folder {
         Ok(())
     }
 
-    /// How many cells [`Folder::cells`] has decoded so far: what it costs to measure a run.
+    /// How many cells [`Folder::cells`] has decoded so far, as a measure of its work.
     pub fn decoded(&self) -> u64 {
         self.decoded.get()
     }
 
-    /// Calls `each` with every sample and event that was recorded; there may be none.
+    /// Calls `each` with every recorded sample and event, if there are any.
     pub fn series(&self, each: &mut dyn FnMut(&SeriesRow<'_>)) -> Result<(), Problems> {
         let name = "series.parquet";
         if !self.summary.checksums.contains_key(name) {
@@ -186,7 +186,7 @@ impl Folder {
         trace::read(&path, each).map_err(|error| cannot("read", &path, &error))
     }
 
-    /// The scene of a simulation that a page plays, as JSON; none if nothing was dropped or no events were recorded.
+    /// The scene of a simulation for a page to play, as JSON; `None` if nothing was dropped or no events were recorded.
     pub fn theatre(&self, point: u32, seed: u64) -> Result<Option<String>, Problems> {
         let row = point / self.summary.seeds.max(1);
         let name = format!("theatre/{row:06}-{seed}.json");
@@ -200,7 +200,7 @@ impl Folder {
             .map_err(|error| cannot("read", &path, &error))
     }
 
-    /// Calls `each` with the names of a table's columns, and then for every row with them and the row.
+    /// Calls `each` with the names of a table's columns, and then with the names and each row.
     fn rows(
         &self,
         name: &str,
@@ -215,7 +215,7 @@ impl Folder {
         read.map_err(|error| cannot("read", &path, &error))
     }
 
-    /// Fails unless a file is there as it was written.
+    /// Fails unless a file exists and is unchanged.
     fn check(&self, name: &str) -> Result<(), Problems> {
         if self.whole.borrow().contains(name) {
             return Ok(());
@@ -237,7 +237,7 @@ impl Folder {
     }
 }
 
-/// Fails unless everything but the report is there.
+/// Fails unless every file but the report exists.
 fn complete(path: &Path) -> Result<(), Problems> {
     if super::is_assembled(path) {
         return Ok(());

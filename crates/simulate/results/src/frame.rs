@@ -1,4 +1,4 @@
-//! The numbers of a summary as tables: a row for each scheme and combination, or for each simulation.
+//! The numbers of a summary as tables, with a row for each scheme and combination or for each simulation.
 
 use sim::columns::{METRICS, metric_values};
 use sim::metrics::{CollectiveMetrics, HeldUp};
@@ -18,8 +18,8 @@ pub struct Frame {
     pub arrays: Vec<Array>,
 }
 
-/// A row for each scheme under each combination of swept values: every metric as its mean over the seeds, and
-/// with several seeds both ends of its 95 % confidence interval.
+/// A row for each scheme under each combination of swept values. Every metric is the mean over the seeds; with several
+/// seeds, both ends of its 95 % confidence interval follow.
 pub fn rows(summary: &Summary) -> Frame {
     let mut frame = Frame::default();
     let schemes = summary.rows.iter().map(|row| Cell::Text(&row.scheme));
@@ -31,7 +31,7 @@ pub fn rows(summary: &Summary) -> Frame {
     for metric in METRICS {
         let estimates = || summary.rows.iter().map(|row| row.metrics.get(metric.name));
         if estimates().all(|estimate| estimate.is_none()) {
-            // Results name neither parts that were not found nor rounds where there are none.
+            // Results leave out parts that were not measured, and rounds if there are none.
             continue;
         }
         let parts: [(&str, &str, Part); 3] = [
@@ -56,7 +56,7 @@ pub fn rows(summary: &Summary) -> Frame {
     frame
 }
 
-/// A row for each simulation that has results, as `--format csv` prints them, without what it took.
+/// A row for each simulation with results, as `--format csv` prints them, without the cost.
 pub fn points(summary: &Summary) -> Frame {
     let mut frame = Frame::default();
     let all = || summary.points.iter();
@@ -88,7 +88,7 @@ pub fn points(summary: &Summary) -> Frame {
     frame
 }
 
-/// A row for the collectives of each group of each simulation, with the message that held the slowest one up most.
+/// A row for the collectives of each group of each simulation, with the message that held up the slowest one most.
 pub fn collectives(summary: &Summary) -> Frame {
     let mut frame = Frame::default();
     let all = || {
@@ -127,7 +127,7 @@ pub fn collectives(summary: &Summary) -> Frame {
 }
 
 impl Frame {
-    /// Which simulation each row is about: its number, scheme, seed and settings.
+    /// The columns that identify the simulation of each row: its number, scheme, seed and settings.
     fn leading<'a>(
         &mut self,
         summary: &'a Summary,

@@ -1,11 +1,10 @@
-//! How the rows of a sweep stand to goals: judged once, for the table, the answer, JSON and the report.
+//! Compares the rows of a sweep with its goals. This is done once, for the table, the answer, JSON and the report.
 //!
-//! A row meets a goal if its metric does. Over several seeds of a random scenario the whole 95 %
-//! confidence interval has to: a row whose interval contains the threshold is open, and so is one with too few flows or
-//! rounds for the percentile that a goal is about. Percentiles are over
-//! completed flows, so a row that leaves more flows behind than [`FEW`] misses every goal on completion
-//! times, as does a row without a value, and one whose bytes alone take longer than the goal allows. Of rounds the same
-//! share may be left behind.
+//! A row meets a goal if its metric does. Over several seeds of a random scenario, the whole 95 % confidence interval
+//! must meet it. A row is open if its interval contains the threshold, or if it has too few flows or rounds for the
+//! goal's percentile. Percentiles are over completed flows. So a row misses every goal on completion times if it leaves
+//! more flows incomplete than [`FEW`], if it has no value, or if its bytes alone take longer than the goal allows. The
+//! same share of rounds may stay incomplete.
 
 mod region;
 
@@ -19,17 +18,17 @@ use crate::samples;
 use crate::statistics::Estimate;
 pub use region::{Region, Smallest, magnitude};
 
-/// Goals and how far every row is from them.
+/// Goals, and the distance of every row from them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Goals {
     /// The goals, in the order in which they were given.
     pub goals: Vec<Demand>,
-    /// One for each row of the sweep, in the same order.
+    /// The judgement of each row of the sweep, in the same order.
     pub rows: Vec<JudgedRow>,
-    /// Places of all rows: first those that meet every goal, those with the most to spare first; then
-    /// the others, the nearest first.
+    /// Indices of all rows. First come the rows that meet every goal, starting with the largest margin, then the
+    /// others, starting with the nearest.
     pub ranking: Vec<u32>,
-    /// Where all goals are met, scheme by scheme, in as few regions as cover it.
+    /// The settings with which all goals are met, by scheme, in as few regions as cover them.
     pub regions: Vec<Region>,
     /// The smallest value of each numeric axis with which a scheme meets all goals.
     pub smallest: Vec<Smallest>,
@@ -40,7 +39,7 @@ pub struct Goals {
 pub struct Demand {
     /// The whole goal: `reads.fct_p99 < 10ms`.
     pub goal: String,
-    /// The group or class that it is about; none: all flows.
+    /// The group or class of the goal; `None`: all flows.
     pub group: Option<String>,
     /// The name of the metric.
     pub metric: String,
@@ -55,11 +54,11 @@ pub struct Demand {
 pub struct JudgedRow {
     /// Place of the row in [`Summary::rows`](crate::Summary::rows).
     pub row: u32,
-    /// The worst standing of all goals.
+    /// The worst result among all goals.
     pub standing: GoalState,
-    /// How far the worst goal is from its threshold, as a share of it: negative if it is met. Goals on percentiles for
-    /// which there are too few values do not count. None if no other goal is left, or one has no value, or one that flows
-    /// without an end make worthless.
+    /// The distance of the worst goal from its threshold, as a share of the threshold; negative if it is met. Goals on
+    /// percentiles with too few values do not count. `None` if no other goal is left, if one has no value, or if flows
+    /// that never ended make one meaningless.
     pub distance: Option<f64>,
     /// One for each goal.
     pub verdicts: Vec<GoalVerdict>,
@@ -70,7 +69,7 @@ pub struct JudgedRow {
 pub struct GoalVerdict {
     /// The metric, in its unit.
     pub value: Option<f64>,
-    /// Flows with an end, of those that the goal is about, that did not reach it.
+    /// Flows with an end, among those of the goal, that did not complete.
     pub left: f64,
     /// Whether the goal is met.
     pub standing: GoalState,
@@ -107,7 +106,7 @@ impl Goals {
                     .map(|verdict| verdict.left)
                     .sum::<f64>()
             };
-            // A row is open because little is known of it, which does not make it nearer.
+            // A row is open because little is known of it. That does not make it nearer.
             let met = b.is_met().cmp(&a.is_met());
             let nearer = || distance(a).total_cmp(&distance(b));
             met.then_with(nearer)
@@ -145,8 +144,8 @@ impl Demand {
         }
     }
 
-    /// What no scheme can go below in a row: the bound of the metric, or of a smaller one; none if there is no such, or if
-    /// the goal asks for much.
+    /// The value that no scheme can go below in a row: the bound of the goal's metric, or of a smaller metric. `None`
+    /// if there is no bound, or if the goal is a lower limit.
     pub fn bound(&self, row: &Row) -> Option<f64> {
         if !self.comparison.starts_with('<') {
             return None;
@@ -160,7 +159,7 @@ impl Demand {
         self.goal[..end].trim_end()
     }
 
-    /// How the metrics of the times begin that the goal is about, and what has such a time: a flow or a round.
+    /// The prefix of the goal's time metrics, and the word for what is timed: a flow or a round.
     pub fn kind(&self) -> (&'static str, &'static str) {
         if self.metric.starts_with("round_") {
             ("round", "round")
@@ -238,14 +237,14 @@ fn verdict(row: &Row, goal: &Goal, random: bool) -> (GoalVerdict, f64) {
     (verdict, distance)
 }
 
-/// Whether no scheme can meet a goal in a row: more seeds leave nothing open then.
+/// Whether no scheme can meet a goal in a row. More seeds cannot change that.
 fn is_beyond(row: &Row, goal: &Goal) -> bool {
     let Selector { of, metric } = &goal.selector;
     let bound = bound(row, of.as_deref(), metric).filter(|_| goal.comparison.wants_less());
     bound.is_some_and(|bound| bound > goal.threshold)
 }
 
-/// The least value that a completion time of a row can have, whatever the scheme.
+/// The least value that a completion time of a row can have with any scheme.
 fn bound(row: &Row, of: Option<&str>, metric: &str) -> Option<f64> {
     let bound = match metric {
         "fct_p50_us" | "fct_p95_us" => "bound_p50_us",
@@ -275,7 +274,7 @@ fn standing(goal: &Goal, estimate: &Estimate, random: bool) -> GoalState {
     }
 }
 
-/// The distance from the threshold as a share of it; negative where there is something to spare.
+/// The distance from the threshold as a share of it; negative if there is a margin.
 fn distance(goal: &Goal, value: f64) -> f64 {
     let beyond = if goal.comparison.wants_less() {
         value - goal.threshold
@@ -289,5 +288,5 @@ fn distance(goal: &Goal, value: f64) -> f64 {
     }
 }
 
-/// A share of flows or rounds without an end that a goal on their times passes over.
+/// The share of incomplete flows or rounds that a goal on their times ignores.
 const FEW: f64 = 0.005;

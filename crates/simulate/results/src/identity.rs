@@ -1,4 +1,4 @@
-//! What a run folder says it holds: its `scenario.toml`.
+//! The identity of a run folder: its `scenario.toml`.
 
 use std::fs;
 use std::path::Path;
@@ -9,8 +9,7 @@ use twox_hash::XxHash64;
 use super::checksum::Seal;
 use super::damaged;
 
-/// The resolved scenario under lines that name the version, the code of schemes from outside and the
-/// captures.
+/// The resolved scenario, after lines for the version, the code of schemes from outside, and the captures.
 pub(super) fn text(scenario: &Scenario, captures: Option<&str>) -> String {
     let captures = captures.map(|line| format!("{line}\n"));
     let origin = |(scheme, origin)| format!("# scheme {scheme} is of {origin}\n");
@@ -53,7 +52,7 @@ pub(super) fn read(folder: &Path) -> Result<String, Problems> {
     if let Some(text) = Seal::TOML.check(&bytes) {
         return Ok(text.to_owned());
     }
-    // Other versions may end their files otherwise.
+    // Other versions may end their files in another way.
     let first = String::from_utf8_lossy(&bytes);
     let first = first.lines().next().unwrap_or_default();
     let ours = format!("{VERSION}{}:", sim::VERSION);
@@ -65,8 +64,7 @@ pub(super) fn read(folder: &Path) -> Result<String, Problems> {
     Err(damaged(&path, "it does not fit its checksum", help))
 }
 
-/// Refuses a folder of another scenario or version than `text` says, with the first line that
-/// differs.
+/// Refuses a folder of another scenario or version than `text`, and shows the first line that differs.
 pub(super) fn check(folder: &Path, text: &str) -> Result<(), Problems> {
     let there = read(folder)?;
     if fingerprint(&there) == fingerprint(text) {
@@ -91,9 +89,9 @@ fn another(folder: &Path, difference: &str) -> Problems {
     problem.help(help.argument(Argument::Folder)).into()
 }
 
-/// The lines that make a scenario what it is: more seeds are more of the same, but for the step from
-/// one to several, at which less is traced. Goals change no result, and of a setting that is searched the
-/// range counts, not the values chosen so far.
+/// The lines that identify a scenario. More seeds are left out because they only add points, except for the step from
+/// one to several, at which less is traced. Goals change no result. For a searched setting the range counts, not the
+/// values chosen so far.
 fn identifying(text: &str) -> impl Iterator<Item = &str> {
     let searched = text.lines().find_map(|line| line.strip_prefix(SEARCH));
     let searched = searched.and_then(|range| range.split('=').next());
@@ -114,7 +112,7 @@ fn identifying(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The settings of a run folder's scenario, each under its whole name, and its version.
+/// The settings of a run folder's scenario, each with its full name, and its version.
 pub(super) fn settings(text: &str) -> Vec<(String, String)> {
     let version = text.lines().next().unwrap_or_default();
     let version = version.strip_prefix("# ").unwrap_or_default();
@@ -135,7 +133,7 @@ pub(super) fn settings(text: &str) -> Vec<(String, String)> {
 
 /// The file.
 pub(super) const NAME: &str = "scenario.toml";
-/// Begins the line of a range that is searched.
+/// The prefix of the line with a searched range.
 const SEARCH: &str = "# search: ";
-/// Begins the line of the version.
+/// The prefix of the line with the version.
 const VERSION: &str = "# tailwater ";

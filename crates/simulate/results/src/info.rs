@@ -1,4 +1,4 @@
-//! `run.json`: what differs between equal runs.
+//! `run.json`: the facts that differ between equal runs.
 
 use serde::{Deserialize, Serialize};
 use sim::threads::Taken;
@@ -6,7 +6,7 @@ use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 use super::point_result::PointResults;
 
-/// The command, what it cost, and where.
+/// The command, its cost, and its machine.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RunInfo {
     /// The command with its arguments.
@@ -17,7 +17,7 @@ pub struct RunInfo {
     pub jobs: usize,
     /// Simulations of the sweep.
     pub runs: usize,
-    /// Of these, those that were finished before the command began.
+    /// How many of these were finished before the command began.
     pub runs_before: usize,
     /// Wall-clock time of the command, up to its answer.
     pub wall_us: f64,
@@ -25,7 +25,7 @@ pub struct RunInfo {
     pub cpu_us: f64,
     /// Simulated time of all simulations.
     pub simulated_us: f64,
-    /// Packets handed over a link, each counted once per link.
+    /// Packets sent over links; a packet counts once for each link.
     pub packet_hops: u64,
     /// Events of all simulations.
     pub events: u64,
@@ -45,11 +45,11 @@ pub struct Shared {
     pub threads: usize,
     /// Windows of all of them; after each window threads wait for each other.
     pub windows: u64,
-    /// Time on the wall of each, times its threads.
+    /// Wall-clock time of each, times its threads.
     pub threads_us: f64,
-    /// How much of that threads spent waiting for each other.
+    /// How much of this time threads spent waiting for each other.
     pub waited_us: f64,
-    /// Why a simulation that was to be shared took one thread, if one did.
+    /// Why some simulation took a single thread although it was to be shared, if one did.
     pub obstacle: Option<String>,
 }
 
@@ -82,7 +82,7 @@ pub struct Host {
 }
 
 impl RunInfo {
-    /// Adds up what all simulations cost.
+    /// Adds up the cost of all simulations.
     pub fn add_costs(&mut self, results: &PointResults) {
         self.runs = results.len();
         for result in results.iter().flatten() {
@@ -114,7 +114,7 @@ impl Host {
     }
 }
 
-/// Bytes of memory that a process of this machine, or of its container, may still take.
+/// Free memory in bytes for a process on this machine, or in its container.
 pub fn available_memory() -> u64 {
     let mut system = System::new();
     system.refresh_memory();

@@ -1,5 +1,4 @@
-//! Where the outcomes of points are kept until all are there: on disk, or in memory for a run that leaves
-//! no files.
+//! Keeps the outcomes of points until all are there: on disk, or in memory for a run that leaves no files.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,14 +14,14 @@ use super::point_result::PointResult;
 use super::shard::Shard;
 use super::store::Store;
 
-/// Keeps what becomes of points. Many threads may use it at a time.
+/// Keeps the outcomes of points. Many threads may use it at a time.
 pub trait Keep: Sync {
     /// The run folder, if there is one.
     fn store(&self) -> Option<&Store> {
         None
     }
 
-    /// Keeps what became of a point, or why it has no outcome, whole or not at all.
+    /// Keeps the outcome of a point, or the reason why it has none. The whole is kept, or nothing.
     fn keep(
         &self,
         point: &PointSpec,
@@ -30,24 +29,24 @@ pub trait Keep: Sync {
         result: Result<Outcome, String>,
     ) -> Result<(), RunError>;
 
-    /// Points of this process without a result: those never finished and those that failed.
+    /// Points of this process without a result: unfinished and failed ones.
     fn missing<'a>(
         &self,
         scenario: &'a Scenario,
         shard: Option<Shard>,
     ) -> Result<Vec<&'a PointSpec>, Problems>;
 
-    /// What is known of a point; none if it has not been finished.
+    /// The outcome of a point; `None` if it has not been finished.
     fn outcome(
         &self,
         point: &PointSpec,
         scenario: &Scenario,
     ) -> Result<Option<Result<PointResult, String>>, Problems>;
 
-    /// The flows of a point; none of one without a result.
+    /// The flows of a point; `None` without a result.
     fn flows(&self, point: &PointSpec, scenario: &Scenario) -> Result<Vec<FlowRecord>, Problems>;
 
-    /// What became of every point, none of which is missing.
+    /// The results of all points, which must all be finished.
     fn results(&self, scenario: &Scenario) -> Result<PointResults, Problems>;
 }
 
@@ -94,11 +93,11 @@ impl Keep for Store {
     }
 }
 
-/// Points in memory, which leave nothing behind however the process ends. Series are not recorded, since
-/// nobody could read them. O(points), and O(flows) if flows are kept.
+/// Points in memory. They leave nothing behind, however the process ends. Series are not recorded, since nobody could
+/// read them. O(points), and O(flows) if flows are kept.
 #[derive(Debug)]
 pub struct Transient {
-    /// By the name that a point has in any sweep with more seeds.
+    /// By the name of the point. It stays the same when the sweep gets more seeds.
     points: Mutex<BTreeMap<String, Known>>,
     keep_flows: bool,
 }
@@ -110,7 +109,7 @@ struct Known {
 }
 
 impl Transient {
-    /// No points yet; of those to come the flows are kept too if `keep_flows` says so.
+    /// No points yet. `keep_flows` keeps the flows of later points, too.
     pub const fn new(keep_flows: bool) -> Self {
         Self {
             points: Mutex::new(BTreeMap::new()),
@@ -123,7 +122,7 @@ impl Transient {
         self.points().insert(name, known);
     }
 
-    /// A thread that panicked while it held them changed nothing by halves.
+    /// A thread that panicked while it held the lock left no partial change.
     fn points(&self) -> MutexGuard<'_, BTreeMap<String, Known>> {
         self.points.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -15,11 +15,10 @@
 //! .lock            empty; held by whoever works in the folder
 //! ```
 //!
-//! Every file is written under another name and renamed when it is whole and on disk. Files but
-//! `run.json` are a pure function of the scenario and the version: neither threads, nor interruptions,
-//! nor shards change a byte. Each has a checksum, without which it is not read: `scenario.toml`,
-//! `run.json` and `summary.json` at their end, tables and captures in `summary.json`, points in their
-//! first bytes.
+//! Every file is written under another name and renamed when it is complete and on disk. All files but `run.json` are a
+//! pure function of the scenario and the version: neither threads, nor interruptions, nor shards change a byte. Every
+//! file has a checksum and is not read without it. `scenario.toml`, `run.json` and `summary.json` have it at their end,
+//! tables and captures have it in `summary.json`, and points in their first bytes.
 //!
 //! ```
 //! use results::{Access, Folder, RunInfo, Store};
@@ -115,23 +114,22 @@ pub use tables::{Cell, Field, Kind};
 pub use tiers::Tier;
 pub use ties::Ties;
 
-/// The columns with which the rows of every table begin; one for each setting that results show follows,
-/// named like it.
+/// The leading columns of every table. A column with the same name follows for each setting shown in results.
 pub fn leading_fields() -> Vec<Field> {
     columns::leading_fields()
 }
 
-/// The columns of `flows.parquet` behind those.
+/// The columns of `flows.parquet` after the leading ones.
 pub fn flow_fields() -> Vec<Field> {
     FlowRecord::fields()
 }
 
-/// The columns of `ports.parquet` behind those.
+/// The columns of `ports.parquet` after the leading ones.
 pub fn port_fields() -> Vec<Field> {
     PortRecord::fields()
 }
 
-/// Removes what a run left in a folder, and nothing else.
+/// Removes the files that a run left in a folder, and nothing else.
 pub fn clear(folder: &Path) -> Result<(), Problems> {
     let _alone = Lock::alone(folder)?;
     let files = FILES.iter().map(|file| (folder.join(file), false));
@@ -158,7 +156,7 @@ pub fn scenario(folder: &Path) -> Result<String, Problems> {
     identity::read(folder)
 }
 
-/// Whether `folder` has everything that is made from the points of a sweep but the report.
+/// Whether `folder` has all files made from the points of a sweep, apart from the report.
 fn is_assembled(folder: &Path) -> bool {
     folder.join("summary.json").exists() && folder.join("run.json").exists()
 }
@@ -188,14 +186,14 @@ fn cannot(action: &str, path: &Path, error: &io::Error) -> Problems {
         .into()
 }
 
-/// Wrong input: a file that is not as it was written.
+/// Wrong input: a file that has changed since it was written.
 fn damaged(path: &Path, what: &str, remedy: impl Into<Help>) -> Problems {
     let message = format!("{} is damaged: {what}", path.display());
     Problem::new(message).help(remedy).into()
 }
 
-/// What a run leaves in its folder, besides folders. The scenario last: until it is removed the
-/// folder says whose the rest is.
+/// The files that a run leaves in its folder, without folders. The scenario is the last to be removed: until then the
+/// folder shows which run the other files belong to.
 const FILES: [&str; 7] = [
     "summary.json",
     "run.json",
@@ -206,10 +204,11 @@ const FILES: [&str; 7] = [
     identity::NAME,
 ];
 
-/// What to do about a damaged file of a complete run.
+/// The remedy for a damaged file of a complete run.
 const AGAIN: &str = "run its scenario again into another folder; the results will be the same";
 
-/// Whether a disk is full or a file may not grow, as the system says or a library that wrote for us.
+/// Whether an error says that a disk is full or a file may not grow, from the system or from a library that wrote for
+/// us.
 pub fn lacks_room(error: &io::Error) -> bool {
     let is_full = |error: &io::Error| {
         matches!(

@@ -1,10 +1,9 @@
-//! Who may work in a run folder at a time.
+//! Locks of a run folder.
 //!
-//! A process that fills a folder alone, or ends it, holds `.lock` in it for itself; shards, which run
-//! different points, hold it together, and so do readers. The system gives the lock back when the
-//! process ends, however it ends. The file stays: removing it would let two processes hold two files
-//! of this name. On a file system without locks nobody waits for anybody, and unfinished files have
-//! names of their own.
+//! A process that fills or completes a folder alone holds an exclusive lock on `.lock` in it. Shards, which run
+//! different points, hold a shared lock, and so do readers. The system releases the lock when the process ends, for any
+//! reason. The file stays, because removing it would let two processes lock two different files of this name. On a file
+//! system without locks nobody waits, and unfinished files have unique names.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -14,28 +13,28 @@ use scenario::{Problem, Problems};
 
 use super::cannot;
 
-/// A run folder is held until this is dropped.
+/// Holds a run folder until it is dropped.
 #[derive(Debug)]
 pub(super) struct Lock {
     _file: File,
 }
 
 impl Lock {
-    /// For this process and no other.
+    /// An exclusive lock for this process.
     pub(super) fn alone(folder: &Path) -> Result<Self, Problems> {
         let file = open(folder)?;
         let locked = file.try_lock();
         Self::held(file, &locked, folder)
     }
 
-    /// For this process and others that ask for the same.
+    /// A shared lock, together with other processes that ask for one.
     pub(super) fn together(folder: &Path) -> Result<Self, Problems> {
         let file = open(folder)?;
         let locked = file.try_lock_shared();
         Self::held(file, &locked, folder)
     }
 
-    /// For reading, which may not need it: nobody works in a folder in which nobody may write.
+    /// A lock for reading. In a folder without write permission no lock is needed, because nobody can write there.
     pub(super) fn to_read(folder: &Path) -> Result<Option<Self>, Problems> {
         let Ok(file) = File::open(folder.join(NAME)) else {
             return Ok(None);

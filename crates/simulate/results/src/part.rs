@@ -1,9 +1,9 @@
-//! A finished point on disk, until the sweep is complete.
+//! The file of a finished point, until the sweep is complete.
 //!
-//! A part is written under another name and renamed when it is whole and on disk, so a part that
-//! exists is finished, whatever ended the process. It begins with a checksum of all that follows: the
-//! sweep it belongs to, the checksums of the files that the point has beside it, and its outcome. A
-//! part that fails this, or one of its files, counts as missing.
+//! A part is written under another name and renamed when it is complete and on disk. So a part that exists is finished,
+//! however the process ended. It begins with a checksum of all that follows: the fingerprint of the sweep, the
+//! checksums of the point's other files, and its outcome. If the part or one of its files has a wrong checksum, the
+//! part counts as missing.
 
 use std::fs;
 use std::io::{self, Write};
@@ -36,7 +36,7 @@ struct Head {
     files: Vec<(String, Checksum)>,
 }
 
-/// The name of a point's files, the same however many seeds the sweep has.
+/// The name of a point's files. It does not depend on the number of seeds of the sweep.
 pub(super) fn name(point: &PointSpec, seeds: u32) -> String {
     format!("{:06}-{}", point.index / seeds as usize, point.seed)
 }
@@ -46,7 +46,7 @@ pub(super) fn path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.part"))
 }
 
-/// Writes the result of a point, with the names of its files. `fingerprint` is that of the sweep.
+/// Writes the result of a point, with the names of its files. `fingerprint` identifies the sweep.
 pub(super) fn write(
     stay: Stay,
     path: &Path,
@@ -69,7 +69,7 @@ pub(super) fn write(
     })
 }
 
-/// The part at `path`, if it is there, whole, of the sweep `fingerprint` and of this point.
+/// The part at `path`, if it exists, is complete, and belongs to the sweep `fingerprint` and to this point.
 pub(super) fn read(path: &Path, fingerprint: u64) -> io::Result<Option<Part>> {
     let bytes = match fs::read(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -78,7 +78,7 @@ pub(super) fn read(path: &Path, fingerprint: u64) -> io::Result<Option<Part>> {
     Ok(of(bytes, fingerprint, &stem(path)))
 }
 
-/// The part that was written as these bytes, if it is whole, of the sweep `fingerprint` and called `name`.
+/// The part in these bytes, if it is complete, belongs to the sweep `fingerprint` and is called `name`.
 pub(super) fn of(bytes: Vec<u8>, fingerprint: u64, name: &str) -> Option<Part> {
     let ours = |part: &Part| part.head.fingerprint == fingerprint && part.head.name == name;
     Part::parse(bytes).filter(ours)
@@ -111,7 +111,7 @@ impl Part {
         &self.head.files
     }
 
-    /// Whether they are in `folder` as they were written.
+    /// Whether these files are in `folder` and unchanged.
     pub(super) fn has_files(&self, folder: &Path) -> io::Result<bool> {
         for (name, checksum) in &self.head.files {
             let found = match Checksum::of_file(&folder.join(name)) {
@@ -125,12 +125,11 @@ impl Part {
         Ok(true)
     }
 
-    /// What became of the point; none if another program wrote it.
+    /// The outcome of the point; `None` if another program wrote it.
     pub(super) fn outcome(&self) -> Option<Result<Box<Outcome>, String>> {
         postcard::from_bytes(&self.bytes[self.body..]).ok()
     }
 }
 
-/// Another one for every other form of what follows, of which the version of the program knows nothing but
-/// the outcome.
+/// Changes with every change of the format. The version of the program covers only the outcome.
 const MAGIC: [u8; 8] = *b"tailwatr";

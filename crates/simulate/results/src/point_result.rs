@@ -1,4 +1,4 @@
-//! What is kept of a point for tables of a sweep.
+//! The results of a point that a sweep's tables need.
 
 use sim::metrics::{CollectiveMetrics, Cost, GroupMetrics, Metrics, Outcome, TierMetrics};
 
@@ -17,11 +17,11 @@ pub struct PointResult {
     pub collectives: Vec<CollectiveMetrics>,
     /// What they cost.
     pub cost: Cost,
-    /// The digest of everything that happened.
+    /// The digest of all events.
     pub digest: u64,
 }
 
-/// For every point of a scenario its numbers, or why there are none.
+/// For every point of a scenario its results, or the reason why there are none.
 pub type PointResults = Vec<Result<PointResult, String>>;
 
 impl From<&Outcome> for PointResult {

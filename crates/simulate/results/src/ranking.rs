@@ -1,4 +1,4 @@
-//! Who leads among rows that differ only in the scheme, and the order of all rows.
+//! The leaders among rows that differ only in the scheme, and the order of all rows.
 
 use crate::comparison::Comparison;
 use crate::row::Row;
@@ -7,19 +7,19 @@ use crate::summary::Summary;
 use base::Sort as _;
 use base::cast::real;
 
-/// What schemes are ranked by.
+/// The measure by which schemes are ranked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Measure {
     /// 99th percentile of completion times.
     Tail,
-    /// Goodput, where no flow has an end.
+    /// Goodput, if no flow has an end.
     Goodput,
-    /// Mean queue, where no flow has an end and schemes have the same goodput.
+    /// Mean queue, if no flow has an end and all schemes have the same goodput.
     Queue,
 }
 
 impl Measure {
-    /// Completion times if any flow has an end; else goodput where it tells schemes apart, and queues where it does not.
+    /// Completion times if any flow has an end. Otherwise goodput if it differs between schemes, or else queues.
     pub fn of(summary: &Summary) -> Self {
         let timed = |row: &Row| !row.value(Self::Tail.metric()).is_nan();
         if summary.rows.iter().any(timed) {
@@ -58,7 +58,7 @@ impl Measure {
         row.value(self.metric())
     }
 
-    /// A value of which less is better.
+    /// A value for which less is better.
     pub fn cost(self, row: &Row) -> f64 {
         self.cost_of(self.value(row))
     }
@@ -71,7 +71,7 @@ impl Measure {
         }
     }
 
-    /// By which share of the other's value the leader differs from it.
+    /// The difference between leader and other, as a share of the other's value.
     pub fn share(self, ratio: f64) -> f64 {
         match self {
             Self::Goodput => ratio - 1.0,
@@ -84,13 +84,13 @@ impl Measure {
 pub struct Ranking<'a> {
     /// The measure that ranks the rows.
     pub measure: Measure,
-    /// The best row and those that cannot be told apart from it, best first.
+    /// The best row, and the rows without a clear difference from it, best first.
     pub leaders: Vec<&'a Row>,
     /// The other rows that have results, best first.
     pub behind: Vec<&'a Row>,
-    /// Whether runs that differ too much leave several leaders, rather than values within 1 %.
+    /// Whether there are several leaders because runs differ too much, and not because values are within 1 %.
     pub uncertain: bool,
-    /// By how much the next best is behind a single leader: 95 % interval, if there is one.
+    /// The 95 % interval of the next best row's distance from a single leader, if there is one.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -101,7 +101,7 @@ impl<'a> Ranking<'a> {
             .iter()
             .filter(|row| !measure.value(row).is_nan())
             .collect();
-        // Percentiles are over completed flows: a scheme that leaves flows behind is not fast.
+        // Percentiles are over completed flows, so a scheme that leaves flows incomplete is not fast.
         let most = ranked.iter().map(|row| completed(row)).fold(0.0, f64::max);
         let left = |row: &Row| match measure {
             Measure::Tail if most - completed(row) >= FEW => 1.0 - completed(row),
@@ -148,8 +148,8 @@ impl<'a> Ranking<'a> {
         }
     }
 
-    /// Cost of the next best over that of the only leader; `None` if there is no next best, or if it leaves more flows
-    /// unfinished.
+    /// The cost of the next best row over the cost of the only leader; `None` if there is no next best row, or if it
+    /// leaves more flows unfinished.
     pub fn margin(&self) -> Option<f64> {
         let (winner, next) = (self.winner()?, self.behind.first()?);
         let (ours, theirs) = (self.measure.cost(winner), self.measure.cost(next));
@@ -169,15 +169,15 @@ impl<'a> Ranking<'a> {
     }
 }
 
-/// Whether a sweep of several schemes without goals is along a load, so that rows are ranked within their load.
+/// Whether a sweep of several schemes without goals has a load as its axis, so that rows are ranked for each load.
 pub fn ranks_by_load(summary: &Summary) -> bool {
     let several = summary.schemes.len() > 1 && summary.goals.is_none();
     several && summary.axes.iter().any(|axis| is_load(axis))
 }
 
-/// Indices of all rows, best first: by the goals, if there are any; else by the 99th percentile of completion times, or by
-/// goodput or the mean queue where no flow has an end. Along a load each value is taken over that of the best scheme under
-/// the same load, for the least load is best for every scheme.
+/// Indices of all rows, best first. With goals: by the goals. Otherwise: by the 99th percentile of completion times,
+/// or, if no flow has an end, by goodput or the mean queue. If the axis is a load, each value is divided by the best
+/// scheme's value for the same load, because the least load is best for every scheme.
 pub fn best_first(summary: &Summary) -> Vec<u32> {
     match &summary.goals {
         Some(goals) => goals.ranking.clone(),
@@ -185,8 +185,8 @@ pub fn best_first(summary: &Summary) -> Vec<u32> {
     }
 }
 
-/// Places of all rows, best first; those without a value last. Along a load by how far they are from the best of their
-/// load, and of rows that are as far the greatest load first.
+/// Indices of all rows, best first; rows without a value come last. If the axis is a load, rows are sorted by their
+/// distance from the best row of their load; among equals, the greatest load comes first.
 fn by_measure(summary: &Summary, measure: Measure) -> Vec<u32> {
     let left = |row: &Row| match measure {
         Measure::Tail if completed(row) < 1.0 - FEW => 1.0 - completed(row),
@@ -217,7 +217,7 @@ fn by_measure(summary: &Summary, measure: Measure) -> Vec<u32> {
     ranked.into_iter().map(|(place, _)| place).collect()
 }
 
-/// The row whose tiers tell most: the one with most drops, or where nothing was dropped with the longest queue. None
+/// The row with the most telling tiers: the one with the most drops, or, without drops, with the longest queue. `None`
 /// in a network with a single tier of switches.
 pub fn worst_tiers(summary: &Summary) -> Option<&Row> {
     let drops = |row: &Row| row.tiers.iter().map(|tier| tier.drops).sum::<f64>();
@@ -225,7 +225,7 @@ pub fn worst_tiers(summary: &Summary) -> Option<&Row> {
         let queues = row.tiers.iter().map(|tier| tier.worst_queue_max_bytes);
         queues.max()
     };
-    // Of rows that are alike the first.
+    // Among equal rows the first one counts.
     let rows = summary.rows.iter().rev();
     let row = rows.max_by(|a, b| {
         let drops = drops(a).total_cmp(&drops(b));
@@ -235,7 +235,7 @@ pub fn worst_tiers(summary: &Summary) -> Option<&Row> {
     (switches.count() > 1).then_some(row)
 }
 
-/// Whether one row completes fewer flows than another for certain: by the interval of the difference, seed by seed.
+/// Whether one row certainly completes fewer flows than another, by the confidence interval of the paired difference.
 fn completes_fewer(summary: &Summary, row: &Row, other: &Row) -> bool {
     if summary.seeds == 1 || !summary.random {
         return true;
@@ -277,7 +277,7 @@ fn difference<'a>(
     })
 }
 
-/// By how much `best` is better: the 95 % interval of a difference, where seeds make one.
+/// How much better `best` is: the 95 % interval of a difference, if the seeds give one.
 fn interval(
     summary: &Summary,
     comparison: &Comparison,
@@ -302,17 +302,17 @@ pub fn is_load(axis: &str) -> bool {
     })
 }
 
-/// The share of flows with an end that reached it; 1 without such flows.
+/// The share of flows with an end that completed; 1 without such flows.
 fn completed(row: &Row) -> f64 {
     let completed = row.value("flows_completed");
     let all = completed + row.value("flows_unfinished") + row.value("flows_failed");
     if all > 0.0 { completed / all } else { 1.0 }
 }
 
-/// Whether a cost is at most 1 % above the best one: such a lead is no win.
+/// Whether a cost is at most 1 % above the best one. Such a lead does not count as a win.
 pub fn within_a_percent(best: f64, other: f64) -> bool {
     other - best <= 0.01 * other
 }
 
-/// A share of flows that a 99th percentile may leave out without being better for it.
+/// A share of flows that may be missing from a 99th percentile without improving it.
 const FEW: f64 = 0.005;

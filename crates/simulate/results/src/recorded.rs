@@ -1,4 +1,4 @@
-//! A run as a report reads it, on disk or in memory.
+//! A run as a report reads it, from disk or from memory.
 
 use plan::PointSpec;
 use record::theatre::Theatre;
@@ -20,29 +20,29 @@ use super::summary::Summary;
 
 /// A run that is complete.
 pub trait Recorded {
-    /// Every number but those of single flows and ports.
+    /// All numbers except those of single flows and ports.
     fn summary(&self) -> &Summary;
 
-    /// Every setting, as the program wrote it.
+    /// All settings, in the text that the program wrote.
     fn scenario_text(&self) -> &str;
 
-    /// Calls `each` with the point and every flow of it, in order.
+    /// Calls `each` with every flow and its point, in order.
     fn flows(&self, each: &mut dyn FnMut(u32, &FlowRecord)) -> Result<(), Problems>;
 
-    /// Calls `each` with the point and every port of it, in order.
+    /// Calls `each` with every port and its point, in order.
     fn ports(&self, each: &mut dyn FnMut(u32, &PortRecord)) -> Result<(), Problems>;
 
-    /// Calls `each` with the cells of these columns for every flow: `point` or columns of [`flow_fields`](super::flow_fields).
-    /// A column that the run does not have is null.
+    /// Calls `each` with the cells of these columns for every flow: `point` or columns of
+    /// [`flow_fields`](super::flow_fields). A column that the run lacks is null.
     fn flow_cells(&self, columns: &[&str], each: Cells<'_>) -> Result<(), Problems>;
 
     /// Calls `each` with the cells of every port, in these columns of [`port_fields`](super::port_fields).
     fn port_cells(&self, columns: &[&str], each: Cells<'_>) -> Result<(), Problems>;
 
-    /// Calls `each` with every sample and event that was recorded; there may be none.
+    /// Calls `each` with every recorded sample and event, if there are any.
     fn series(&self, each: &mut dyn FnMut(&SeriesRow<'_>)) -> Result<(), Problems>;
 
-    /// The scene of a simulation that a page plays, as JSON; none if nothing was dropped or no scene was recorded.
+    /// The scene of a simulation for a page to play, as JSON; `None` if nothing was dropped or no scene was recorded.
     fn theatre(&self, point: u32, seed: u64) -> Result<Option<String>, Problems>;
 }
 
@@ -163,7 +163,7 @@ impl RunInMemory {
     }
 }
 
-/// A point, with its series if it records some.
+/// Runs a point, with its series if it records any.
 fn with_series(
     number: u32,
     point: &PointSpec,
@@ -179,13 +179,13 @@ fn with_series(
         breakdown: point.keys.trace.breakdown,
     };
     let outcome = run::watched(limits, point, watching);
-    // What is left of the series goes to memory, where nothing fails.
+    // The remaining rows go to memory, so that this cannot fail.
     let kept = recorder.map_or(Ok(()), Recorder::finish);
     kept.map_err(|error| RunError::Storage(error.to_string()))?;
     outcome.map(|outcome| kept_of(outcome, series, None))
 }
 
-/// A point, with its scene if it dropped something.
+/// Runs a point, with its scene if it dropped something.
 fn with_scene(point: &PointSpec, limits: Limits<'_>) -> Result<(PointResult, Kept), RunError> {
     let mut theatre = Theatre::new(point);
     let watching = Watching {

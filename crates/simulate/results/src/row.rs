@@ -18,39 +18,39 @@ pub struct Row {
     pub scheme: String,
     /// Its points, one per seed.
     pub points: Vec<u32>,
-    /// By the name of the metric: mean and confidence interval over the seeds.
+    /// By metric: mean and confidence interval over the seeds.
     pub metrics: IndexMap<String, Estimate>,
-    /// What a loss costs that only a timer repairs.
+    /// The waiting time after a loss that only a timer repairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<Waits>,
-    /// The marking threshold of its queues as it is set, if its endpoints act on marks; empty where queues mark by
-    /// another rule.
+    /// The configured marking threshold of its queues, if its endpoints react to marks; empty if queues mark by another
+    /// rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marking: Option<String>,
-    /// The losses that are chosen, as `bottleneck.lose` is set, if any are.
+    /// The chosen losses, as in `bottleneck.lose`, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lose: Option<String>,
-    /// The same of each group of flows, if the scenario has groups.
+    /// The metrics of each group of flows, if the scenario has groups.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub groups: IndexMap<String, IndexMap<String, Estimate>>,
     /// Every tier of ports, from the hosts upwards.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<Tier>,
-    /// The collectives of each group that has any: means over the seeds, and the slowest of all.
+    /// The collectives of each group that has any: means over the seeds, and the slowest collective of all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub collectives: Vec<CollectiveMetrics>,
 }
 
-/// The shortest times that a sender waits for a timer.
+/// The shortest times for which a sender waits for a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Waits {
-    /// For data to be sent again: `tcp.min_rto`, the least of all groups.
+    /// Until it retransmits data: `tcp.min_rto`, the least of all groups.
     pub rto_us: f64,
-    /// For a packet of the handshake: `tcp.syn_rto`, the least of all groups.
+    /// Until it retransmits a packet of the handshake: `tcp.syn_rto`, the least of all groups.
     pub syn_rto_us: f64,
 }
 
-/// The rows of a sweep, with what tells them apart.
+/// The rows of a sweep, with the settings in which they differ.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'a> {
     /// Combinations of swept values times schemes; schemes change fastest.
@@ -82,7 +82,7 @@ impl Row {
         estimate.and_then(|found| found.mean).unwrap_or(f64::NAN)
     }
 
-    /// The estimate of a metric of all flows, or of those of a group or class; none if there is no such.
+    /// The estimate of a metric of all flows, or of a group or class; `None` if there is none.
     pub fn estimate(&self, of: Option<&str>, metric: &str) -> Option<&Estimate> {
         match of {
             None => self.metrics.get(metric),
@@ -90,14 +90,14 @@ impl Row {
         }
     }
 
-    /// Whether no flow was under way for most of the time from the first start to the last completion, so that
-    /// metrics for which [`counts_idle_time`] holds say little.
+    /// Whether no flow was under way for most of the time from the first start to the last completion. Then the metrics
+    /// of [`counts_idle_time`] say little.
     pub fn is_mostly_idle(&self) -> bool {
         self.value("active") < BUSY
     }
 
-    /// Whether a few flows of all, or of a group or class, waited for timers for so long that goodput is mostly their wait:
-    /// the goodput of the first half of the flows tells more.
+    /// Whether a few flows (of all, or of a group or class) waited so long for timers that the goodput mainly shows
+    /// their wait. Then the goodput of the first half of the flows says more.
     pub fn has_stragglers(&self, of: Option<&str>) -> bool {
         let value = |metric| self.estimate(of, metric).and_then(|found| found.mean);
         let goodput = value("goodput_bps").zip(value("goodput_p50_bps"));
@@ -107,13 +107,13 @@ impl Row {
         few && held_up && goodput.is_some_and(|(all, half)| half >= LATE * all)
     }
 
-    /// Rounds of all flows, or of those of a group, the unfinished ones included.
+    /// Rounds of all flows, or of a group, including unfinished ones.
     pub fn rounds(&self, of: Option<&str>) -> f64 {
         self.sum(of, &["rounds_completed", "rounds_unfinished"])
     }
 
-    /// Whether there are several rounds, and rounds of several flows: else the time of a round is that of a flow. Of
-    /// all flows whether any group has such rounds, for rounds of different groups do not belong together.
+    /// Whether there are several rounds with several flows each; otherwise the time of a round is the time of a flow.
+    /// For all flows: whether any group has such rounds, because rounds of different groups are not related.
     pub fn has_rounds(&self, of: Option<&str>) -> bool {
         let groups = || self.groups.keys().map(|group| Some(group.as_str()));
         if of.is_none() && groups().any(|group| self.rounds(group) > 0.0) {
@@ -124,8 +124,8 @@ impl Row {
         rounds > 1.0 && self.sum(of, &flows) > rounds
     }
 
-    /// Whether flows would take different times alone in the network: else slowdowns are completion times in another
-    /// unit.
+    /// Whether flows would take different times alone in the network; otherwise slowdowns are completion times in
+    /// another unit.
     pub fn sizes_differ(&self) -> bool {
         let names = ["fct_p50_us", "fct_p99_us", "slowdown_p50", "slowdown_p99"];
         let [p50, p99, slowdown_p50, slowdown_p99] = names.map(|name| self.value(name));
@@ -146,7 +146,7 @@ impl Row {
     }
 }
 
-/// Whether a metric is taken over all the time from the first start to the last completion.
+/// Whether a metric covers all the time from the first start to the last completion.
 pub fn counts_idle_time(metric: &str) -> bool {
     let over_time = [
         "goodput_bps",
@@ -159,12 +159,13 @@ pub fn counts_idle_time(metric: &str) -> bool {
     over_time.contains(&metric)
 }
 
-/// Share of the time in which flows are under way from which on means over time are about flows.
+/// The least share of busy time from which means over time describe the flows.
 const BUSY: f64 = 0.5;
-/// Timers for each flow up to which those that waited are stragglers.
+/// The most timers per flow with which the flows that waited count as stragglers.
 const FEW_LATE: f64 = 0.1;
-/// Share of the time in which only flows that waited for timers were under way, from which on these decide the goodput.
+/// The least share of the time in which only flows that waited for timers were under way, from which these flows
+/// determine the goodput.
 const HELD_UP: f64 = 0.5;
-/// How many times the goodput to the last completion that of the first half of the flows is, where stragglers decide
-/// the former.
+/// The least ratio of the goodput of the first half of the flows to the goodput of all, from which stragglers determine
+/// the latter.
 const LATE: f64 = 2.0;

@@ -1,9 +1,9 @@
-//! How many values a percentile is over, and how many it needs.
+//! How many values a percentile has, and how many it needs.
 
 use crate::row::Row;
 
-/// Values from which on a percentile is another one than the greatest value: the 99th percentile by nearest rank of up
-/// to 99 values is the greatest of them. `None` for other metrics.
+/// The number of values from which a percentile differs from the greatest value. For up to 99 values, the 99th
+/// percentile by nearest rank is the greatest one. `None` for other metrics.
 pub fn enough(metric: &str) -> Option<f64> {
     let (_, statistic) = metric.trim_end_matches("_us").rsplit_once('_')?;
     Some(match statistic {
@@ -15,7 +15,7 @@ pub fn enough(metric: &str) -> Option<f64> {
     })
 }
 
-/// Values of a metric in each run on average, which are one for each flow or round that completed: of all flows, or of a
+/// The mean number of values of a metric in each run: one for each flow or round that completed, of all flows or of a
 /// group or class.
 pub fn of(row: &Row, of: Option<&str>, metric: &str) -> f64 {
     let completed = if metric.starts_with("round_") {
@@ -27,8 +27,8 @@ pub fn of(row: &Row, of: Option<&str>, metric: &str) -> f64 {
     completed.and_then(|count| count.mean).unwrap_or(0.0)
 }
 
-/// Whether a percentile is missing because there are too few values for it: nothing is known about it then. Percentiles
-/// that take more than 99 % of the values are missing where they would be the greatest value.
+/// Whether a percentile is missing because it has too few values. Then nothing is known about it. A percentile above 99
+/// % is missing if it would be the greatest value.
 pub fn are_too_few(row: &Row, group: Option<&str>, metric: &str) -> bool {
     let missing = row
         .estimate(group, metric)

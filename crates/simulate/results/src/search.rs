@@ -1,4 +1,4 @@
-//! The values that a search along one axis tried, and its limits among them.
+//! The values tried by a search along one axis, and the limits among them.
 
 use base::Sort as _;
 use scenario::search::Search;
@@ -10,11 +10,11 @@ use crate::summary::Summary;
 pub struct Tried<'a> {
     /// The setting that was searched.
     pub axis: &'a str,
-    /// The range that was searched, if it can be read.
+    /// The range that was searched, if it can be parsed.
     range: Option<Search>,
     /// The goals of the search.
     pub goals: &'a Goals,
-    /// The values, each with its row as the goals judge it.
+    /// The values, each with the judgement of its row.
     pub values: Vec<(&'a str, &'a JudgedRow)>,
 }
 
@@ -43,12 +43,12 @@ impl<'a> Tried<'a> {
         })
     }
 
-    /// How a value stands to the goals.
+    /// The result of the goals at a value.
     pub fn standing(&self, at: usize) -> GoalState {
         self.values[at].1.standing
     }
 
-    /// The first value that meets the goals, and the last of those behind it without one between them that does not.
+    /// The first value that meets the goals, and the last value up to which all following tried values meet them.
     pub fn met(&self) -> Option<(usize, usize)> {
         let is_met = |at: &usize| self.standing(*at) == GoalState::Met;
         let first = (0..self.values.len()).find(is_met)?;
@@ -56,7 +56,7 @@ impl<'a> Tried<'a> {
         Some((first, last))
     }
 
-    /// Places of the values at which the goals begin or cease to be met: those on both sides of the limit.
+    /// Places of the values on both sides of each limit, where the goals begin or cease to be met.
     fn limits(&self) -> Vec<usize> {
         match self.met() {
             Some((first, _)) if first > 0 => vec![first - 1, first],
@@ -79,7 +79,8 @@ impl<'a> Tried<'a> {
     }
 }
 
-/// Places of the rows of a search, those next to the limits of the schemes first; then the others, the nearest first.
+/// Indices of the rows of a search: first the rows next to the limits of the schemes, then the others, the nearest
+/// first.
 pub fn nearest(summary: &Summary) -> Vec<u32> {
     let Some(goals) = &summary.goals else {
         return Vec::new();
@@ -98,5 +99,5 @@ pub fn nearest(summary: &Summary) -> Vec<u32> {
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-/// Steps of a range that are looked at; of longer ranges not every step was tried.
+/// The most steps of a range that are examined. In a longer range, not every step was tried.
 const STEPS: u64 = 100_000;

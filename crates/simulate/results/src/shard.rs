@@ -1,4 +1,4 @@
-//! How a sweep is divided among processes that do not know of each other.
+//! Divides a sweep among processes that do not communicate.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -12,7 +12,7 @@ use plan::{Group, PointSpec};
 use serde::Serialize;
 use sim::memory;
 
-/// Which points of a sweep a process of several runs.
+/// One of several processes, which share the points of a sweep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shard {
     /// Which one, from 1 to `of`.
@@ -21,7 +21,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Shard `number`, from 1, of `of`; none if there is no such shard.
+    /// Shard `number`, from 1, of `of`; `None` if there is no such shard.
     ///
     /// ```
     /// use results::Shard;
@@ -42,10 +42,10 @@ impl Shard {
 
 /// The number of the shard, from 1 to `of`, that runs each of all `points` of a sweep.
 ///
-/// The longest simulation comes first, and each goes to the shard with the least work so far (Graham, "Bounds on
-/// Multiprocessing Timing Anomalies", 1969). Points of the same [essence](PointSpec::essence) are one simulation, unless
-/// there are captures, and stay together. The division follows from the points alone, so that processes agree on it
-/// without a word.
+/// Simulations are sorted from the longest to the shortest; each goes to the shard with the least work so far (Graham,
+/// "Bounds on Multiprocessing Timing Anomalies", 1969). Points of the same [essence](PointSpec::essence) stay together:
+/// without captures they are one simulation. The division depends on the points alone, so processes agree on it without
+/// communication.
 ///
 /// # Panics
 /// If `of` is 0.
@@ -75,7 +75,7 @@ pub fn divide(points: &[PointSpec], captures: bool, of: u32) -> Vec<u32> {
 pub struct ShardEstimate {
     /// Its number, from 1.
     pub shard: u32,
-    /// Points of the sweep that it answers.
+    /// Points of the sweep for which it has results.
     pub points: u64,
     /// Simulations that it runs for them.
     pub simulations: u64,
@@ -112,14 +112,14 @@ pub fn estimates(points: &[PointSpec], captures: bool, of: u32) -> Vec<ShardEsti
     all
 }
 
-/// Flows that the settings of a point bring.
+/// Number of flows of a point, as expected from its settings.
 pub fn expected_flows(point: &PointSpec) -> f64 {
     let layout = Layout::of(&point.keys, &point.groups);
     let groups = point.groups.iter();
     groups.map(|group| layout.expected_flows(group)).sum()
 }
 
-/// Bytes of the files that a point has until its sweep is complete.
+/// Bytes of a point's files until its sweep is complete.
 fn disk_bytes(point: &PointSpec) -> u64 {
     let trace = &point.keys.trace;
     let flows = expected_flows(point);
@@ -133,8 +133,9 @@ fn disk_bytes(point: &PointSpec) -> u64 {
     whole(BYTES_PER_POINT + flows * BYTES_PER_FLOW + series)
 }
 
-/// For each of these points of a sweep, the index of the first of them with the same outcome: its own for most. Captures
-/// carry the names of their points, so that with them every point is a simulation of its own. O(rows of settings).
+/// For each of these points, the index of the first point with the same outcome; for most points it is their own. With
+/// captures, every point is a simulation of its own, because capture files carry the names of points. O(rows of
+/// settings).
 pub fn first_twins<'a>(
     points: impl IntoIterator<Item = &'a PointSpec>,
     captures: bool,
@@ -159,12 +160,12 @@ pub fn first_twins<'a>(
     points.into_iter().map(first_of).collect()
 }
 
-/// The settings and flows that all seeds of a row share.
+/// Identifies the settings and flows that all seeds of a row share.
 fn row_of(point: &PointSpec) -> (*const Keys, *const [Group]) {
     (Arc::as_ptr(&point.keys), Arc::as_ptr(&point.groups))
 }
 
-/// Seconds of processor time that the simulation of each point is expected to take on one core, with its file.
+/// The expected processor time in seconds for each point on one core, including its file.
 pub fn processor_seconds(points: &[PointSpec]) -> Vec<f64> {
     let mut before = None;
     let of = |point: &PointSpec| match before {
@@ -192,7 +193,7 @@ fn processor_s(point: &PointSpec) -> f64 {
     own + SERIES_S + steps * traced * RECORDED_STEP_S
 }
 
-/// Whole nanoseconds, which add up to the same in any order. Endless work counts as a century.
+/// Whole nanoseconds, whose sum does not depend on the order. Endless work counts as a century.
 fn nanoseconds(seconds: f64) -> u64 {
     if seconds.is_finite() {
         whole((seconds * 1e9).min(ENDLESS_NS))
@@ -201,22 +202,22 @@ fn nanoseconds(seconds: f64) -> u64 {
     }
 }
 
-/// Packets cross this many links a second in a simulation on one core: 154 million in 13.5 s in Fig. 3 of
+/// The number of links that packets cross in a second of a simulation on one core: 154 million in 13.5 s in Fig. 3 of
 /// RWNDQ (`tailwater reproduce rwndq/fig3 --seeds 4`).
 pub const STEPS_PER_SECOND: f64 = 10e6;
-/// Processor time of `tailwater run incast --scheme newreno --set workload.senders=N --set workload.jitter=1us..40us:1us
-/// --seeds 1 --jobs 1`, with N = 5, 20 and 100, with and without `--trace off`: of a simulation and its file, of a step in
-/// short flows, of the series that are recorded of one seed, and of a step that they record.
+/// From the processor time of `tailwater run incast --scheme newreno --set workload.senders=N --set
+/// workload.jitter=1us..40us:1us --seeds 1 --jobs 1`, with N = 5, 20 and 100, with and without `--trace off`. The times
+/// of: a simulation with its file, a step in short flows, the series of one seed, and a recorded step.
 const POINT_S: f64 = 2.3e-3;
 const STEP_S: f64 = 0.3e-6;
 const SERIES_S: f64 = 1.5e-3;
 const RECORDED_STEP_S: f64 = 1.6e-6;
-/// Flows that are recorded unless all are asked for.
+/// The number of flows that are recorded unless all are asked for.
 const AUTO_FLOWS: f64 = 200.0;
 const ENDLESS_NS: f64 = 3e18;
-/// Sizes of files of `tailwater run incast --scheme newreno --set workload.senders=1,10,100,1000 --seeds 1 --shard 1/1`,
-/// rounded up: two files, whose blocks are larger than they are; a flow with the port of its host; and series that are
-/// recorded at every change.
+/// From the file sizes of `tailwater run incast --scheme newreno --set workload.senders=1,10,100,1000 --seeds 1 --shard
+/// 1/1`, rounded up. The sizes of: two files, whose blocks are larger than their contents; a flow with its host's port;
+/// and series recorded at every change.
 const BYTES_PER_POINT: f64 = 8192.0;
 const BYTES_PER_FLOW: f64 = 300.0;
 const SERIES_BYTES_PER_FLOW: f64 = 600.0;

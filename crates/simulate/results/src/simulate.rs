@@ -1,4 +1,4 @@
-//! From a point to what is kept of it.
+//! Simulates a point and stores its results.
 
 use std::fs::File;
 use std::io;
@@ -20,12 +20,12 @@ use sim::run::{Limits, Watching};
 use super::Keep;
 use super::store::{Store, Unfinished};
 
-/// Simulates a point and keeps its outcome in `kept`, and in a run folder its series and its captures,
-/// whole or not at all. The same is kept of its `twins`, points of the same
-/// [essence](PointSpec::essence), without simulating them.
+/// Simulates a point and keeps its outcome in `kept`. In a run folder it also keeps its series and captures. All is
+/// kept, or nothing. The same is kept for its `twins`, points of the same [essence](PointSpec::essence), without
+/// simulating them.
 ///
-/// It ends without a result where the simulation exceeds `limits` or a file cannot be written. Its cost is
-/// told by the clocks of its threads, whatever clocks `limits` has.
+/// Ends without a result if the simulation exceeds `limits` or a file cannot be written. The cost is measured by the
+/// clocks of its threads; the clocks in `limits` are ignored.
 ///
 /// # Panics
 /// See [`sim::run::run`].
@@ -67,7 +67,7 @@ pub fn simulate_with(
     kept.keep(point, scenario, Ok(outcome))
 }
 
-/// As [`simulate_with`] does for a point that has no twins.
+/// Calls [`simulate_with`] for a point without twins.
 ///
 /// # Panics
 /// See [`sim::run::run`].
@@ -97,7 +97,7 @@ fn recorded(
             File::create(files.perfetto()).map(|file| Perfetto::new(plan, point, file))
         });
         let events = plan.as_ref().is_some_and(Plan::has_events);
-        // A scene needs the order of the whole network, so threads could not share the simulation.
+        // A scene needs the order of events in the whole network, so threads cannot share the simulation.
         let plays = events && !divided::is_worth_while(point);
         let theatre = plays.then(|| (Theatre::new(point), files.theatre().to_owned()));
         let packets = files
@@ -115,15 +115,15 @@ fn recorded(
     simulated.map_err(|error| store.unwritten(&error))?
 }
 
-/// What this thread has computed so far. Unlike time on the wall, it does not grow while another process
-/// has the processor.
+/// Processor time of this thread so far. Unlike wall-clock time, it does not grow while another process uses the
+/// processor.
 #[cfg(unix)]
 fn processor_time() -> Duration {
     use rustix::time::{ClockId, clock_gettime};
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
 
-/// The system has no clock of a thread that a safe function reads.
+/// On this system no safe function reads a thread's clock.
 #[cfg(not(unix))]
 fn processor_time() -> Duration {
     wall_time()

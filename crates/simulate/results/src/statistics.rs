@@ -1,10 +1,10 @@
-//! What several seeds say about a number: means, confidence intervals, paired differences.
+//! Statistics over several seeds: means, confidence intervals, paired differences.
 //!
-//! Seeds are independent runs, so their values are independent samples of one distribution. The 95 %
-//! confidence interval of a mean is Student's: mean ± t(0.975, n - 1) × s / √n, with the sample
-//! standard deviation s of n seeds. Schemes are compared on the same seeds, hence on the same
-//! arrivals and sizes: the interval is that of the mean of the differences seed by seed, in which
-//! what the seeds have in common cancels (Law, Simulation Modeling and Analysis, §10.2.1).
+//! Seeds are independent runs, so their values are independent samples of one distribution. The 95 % confidence
+//! interval of a mean is Student's: mean ± t(0.975, n - 1) × s / √n, with the sample standard deviation s of n seeds.
+//! Schemes are compared on the same seeds, and so on the same arrivals and sizes. The interval of a comparison is the
+//! one of the mean difference, seed by seed. Effects that the seeds have in common cancel in it (Law, Simulation
+//! Modeling and Analysis, §10.2.1).
 
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -12,9 +12,9 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// A mean over seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Estimate {
-    /// The mean; none if no run has a value, or one is infinite.
+    /// The mean; `None` if no run has a value, or if one is infinite.
     pub mean: Option<f64>,
-    /// Lower end of the 95 % confidence interval; none with fewer than two runs.
+    /// Lower end of the 95 % confidence interval; `None` with fewer than two runs.
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
@@ -39,7 +39,7 @@ base::names! {
 }
 
 impl Estimate {
-    /// The estimate from one value per run; `NaN` stands for a run without a value. Where a value is infinite, as the
+    /// The estimate from one value per run; `NaN` stands for a run without a value. If a value is infinite, such as the
     /// time of a round that never ended, there is no mean.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
         let values: Vec<f64> = values.into_iter().filter(|value| !value.is_nan()).collect();
@@ -72,7 +72,7 @@ impl Estimate {
         estimate
     }
 
-    /// The same of a quantity that lies between `least` and `most`: nor does its interval leave them.
+    /// The same estimate for a quantity between `least` and `most`. The interval is cut at these bounds.
     #[must_use]
     pub fn between(self, least: f64, most: f64) -> Self {
         Self {
@@ -82,7 +82,7 @@ impl Estimate {
         }
     }
 
-    /// Half the width of the confidence interval, whatever a bound of the quantity cuts off from it.
+    /// Half the width of the confidence interval, before a bound of the quantity cuts it.
     pub fn half_width(&self) -> Option<f64> {
         let mean = self.mean?;
         Some((self.high? - mean).max(mean - self.low?))
@@ -95,8 +95,8 @@ impl Estimate {
     }
 }
 
-/// The mean of `a - b`, paired by seed, and what it says. Where nothing is `random`, one run is the
-/// whole truth. `NaN` in either leaves the pair out.
+/// The mean of `a - b`, paired by seed, and its significance. If nothing is `random`, one run is enough. A pair with a
+/// `NaN` is left out.
 pub fn paired(a: &[f64], b: &[f64], random: bool) -> (Estimate, Significance) {
     let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
     let estimate = Estimate::of(differences.iter().copied());
@@ -113,8 +113,8 @@ pub fn paired(a: &[f64], b: &[f64], random: bool) -> (Estimate, Significance) {
 
 /// The 97.5 % quantile of Student's t with `freedom` degrees of freedom.
 ///
-/// Rounded to six decimals: the library uses the platform's logarithm, whose last digits differ
-/// between machines, and results do not.
+/// Rounded to six decimals: the library uses the platform's logarithm, whose last digits differ between machines.
+/// Results must not differ.
 fn student_t(freedom: u32) -> f64 {
     let distribution = StudentsT::new(0.0, 1.0, f64::from(freedom));
     let quantile = distribution

@@ -1,4 +1,4 @@
-//! A run folder that is being filled.
+//! A run folder while it is being filled.
 
 mod assemble;
 mod parcel;
@@ -31,51 +31,50 @@ pub use unfinished::Unfinished;
 
 /// A run folder and the finished points in it.
 ///
-/// A point that is finished is on disk, whole, before the next one begins on its thread, in a file
-/// named after its row and seed. So whatever ends the process, nothing finished is lost; a sweep may
-/// get more seeds; and several processes may fill one folder. When every point is there,
-/// [`Store::assemble`] makes the tables from them, in the order of the points, and
-/// [`Store::complete`] removes them. Memory is O(points), not O(flows).
+/// A finished point is complete on disk before the next one begins on its thread, in a file named after its row and
+/// seed. So nothing finished is lost if the process ends for any reason, a sweep may get more seeds, and several
+/// processes may fill one folder. When all points exist, [`Store::assemble`] makes the tables from them, in the order
+/// of the points, and [`Store::complete`] removes them. Memory is O(points), not O(flows).
 ///
-/// A folder with something in it is held from [`Store::open`] on, an empty one from [`Store::begin`]
-/// on, until the store is dropped; [`Access`] says against whom.
+/// A non-empty folder is locked from [`Store::open`] on, an empty one from [`Store::begin`] on, until the store is
+/// dropped. [`Access`] decides which processes are locked out.
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
     access: Access,
     lock: OnceLock<Lock>,
-    /// Where packets are captured.
+    /// The places where packets are captured.
     places: Option<CapturePoints>,
     /// The line that says so.
     captures: Option<String>,
-    /// Identifies the scenario but for the number of seeds, the captures and the version.
+    /// Identifies the scenario without the number of seeds, the captures and the version.
     fingerprint: u64,
-    /// Points that this process of several simulates at the moment.
+    /// Points that this process simulates at the moment, among several processes.
     attempts: Attempts,
-    /// Of a shard, for each point the first with the same outcome.
+    /// For each point of a shard, the first one with the same outcome.
     firsts: OnceLock<Vec<usize>>,
 }
 
-/// A point that is finished: its part as it was written, and its outcome or why it failed.
+/// A finished point: its stored part, and its outcome or the reason of its failure.
 type Finished = (Part, Result<Box<Outcome>, String>);
 
-/// What a process is going to do in a run folder.
+/// The work that a process is going to do in a run folder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
-    /// Fill one that is empty or does not exist, alone.
+    /// Fill an empty or new folder, alone.
     New,
-    /// The same, or go on with what is there, alone.
+    /// Fill an empty or new folder, or continue one, alone.
     Resume,
-    /// Fill one that is empty or does not exist, alone, and read it before the process ends: points in it need not
-    /// outlast a loss of power.
+    /// Fill an empty or new folder, alone, and read it before the process ends. Its points need not survive a loss of
+    /// power.
     Scratch,
     /// Run some points, while other processes may run others.
     Shard,
 }
 
 impl Store {
-    /// A folder that does not exist, that is empty, or that continues the same scenario if `access`
-    /// allows. Nothing but the lock is written before [`Store::begin`].
+    /// Opens a folder that does not exist, is empty, or has the same scenario if `access` allows that. Nothing but the
+    /// lock is written before [`Store::begin`].
     pub fn open(
         folder: &Path,
         scenario: &Scenario,
@@ -95,7 +94,7 @@ impl Store {
         folder.join(PARTS).exists() && identity::check(folder, &text).is_ok()
     }
 
-    /// The same for putting together what is in folders like `shard`, which have its captures.
+    /// Opens `folder` for merging folders like `shard`, with the captures of `shard`.
     pub fn open_like(shard: &Path, folder: &Path, scenario: &Scenario) -> Result<Self, Problems> {
         let text = identity::read(shard)?;
         let captures = text.lines().find(|line| line.starts_with(CAPTURES));
@@ -130,15 +129,15 @@ impl Store {
         if matches!(access, Access::New | Access::Scratch) {
             return Err(not_empty(folder));
         }
-        // Whose folder it is comes first: none but a run folder gets a lock. Who held it before may
-        // have changed it.
+        // The identity is checked first, because only a run folder gets a lock, and again afterwards, because an
+        // earlier owner of the lock may have changed it.
         identity::check(folder, &text)?;
         store.hold()?;
         identity::check(folder, &text)?;
         Ok(store)
     }
 
-    /// Makes the folder and names its scenario, so that points can be kept.
+    /// Creates the folder and writes its scenario, so that points can be kept.
     pub fn begin(&self, scenario: &Scenario) -> Result<(), Problems> {
         let (folder, parts) = (&self.folder, self.parts());
         fs::create_dir_all(folder).map_err(|error| cannot("make the folder", folder, &error))?;
@@ -149,7 +148,7 @@ impl Store {
                 return Err(not_empty(folder));
             }
         }
-        // The scenario first: a folder with points says whose they are.
+        // The scenario is written first, so that a folder with points always says which run they belong to.
         let (text, path) = (self.scenario_text(scenario), folder.join(identity::NAME));
         let created = files::create(&path, &Seal::TOML.put(&text));
         if !created.map_err(|error| cannot("write", &path, &error))? {
@@ -168,18 +167,17 @@ impl Store {
         &self.folder
     }
 
-    /// Whether everything that is made from the points is there already.
+    /// Whether all files made from the points exist already.
     pub fn is_assembled(&self) -> bool {
         super::is_assembled(&self.folder)
     }
 
-    /// The folder as it is read once it is assembled.
+    /// The folder for reading, after it is assembled.
     pub fn read(&self) -> Result<Folder, Problems> {
         Folder::held(&self.folder)
     }
 
-    /// Points of this process without a result: those never finished, those that failed, and those
-    /// that changed since they were kept.
+    /// Points of this process without a result: unfinished ones, failed ones, and those whose files have changed.
     pub fn missing<'a>(
         &self,
         scenario: &'a Scenario,
@@ -196,7 +194,7 @@ impl Store {
         Ok(missing)
     }
 
-    /// What a simulation fails with that cannot write here.
+    /// The error of a simulation that cannot write here.
     pub fn unwritten(&self, error: &io::Error) -> RunError {
         RunError::Storage(format!(
             "cannot write to {}: {error}",
@@ -204,7 +202,7 @@ impl Store {
         ))
     }
 
-    /// The numbers of every point, from disk.
+    /// The results of every point, from disk.
     pub fn collect(&self, scenario: &Scenario) -> Result<PointResults, Problems> {
         let points = scenario.points().iter();
         let numbers = |outcome: Box<Outcome>| PointResult::from(&*outcome);
@@ -213,7 +211,7 @@ impl Store {
             .collect()
     }
 
-    /// Writes `run.json`, with which a folder is complete but for its report.
+    /// Writes `run.json`. Afterwards the folder is complete except for its report.
     pub fn write_info(&self, info: &RunInfo) -> Result<(), Problems> {
         self.write("run.json", &sealed(info))
     }
@@ -223,8 +221,7 @@ impl Store {
         identity::check(other, &self.scenario_text(scenario))
     }
 
-    /// Takes over every point that `other`, a folder of the same scenario, has finished. What is
-    /// damaged there stays there.
+    /// Takes over every finished point of `other`, a folder of the same scenario. Damaged points are not taken over.
     pub fn take_from(&self, other: &Path, scenario: &Scenario) -> Result<(), Problems> {
         self.fits(other, scenario)?;
         let _reading = Lock::to_read(other)?;
@@ -234,7 +231,7 @@ impl Store {
             let Some(part) = self.read_part(&from)? else {
                 continue;
             };
-            // A success somewhere is not replaced by a failure elsewhere.
+            // A success is not replaced by another folder's failure.
             let held = self.state(point, scenario)?;
             let wanted = held != State::Done && (part.is_done() || held != State::Failed);
             let has_files = part.has_files(other);
@@ -248,7 +245,7 @@ impl Store {
         Ok(())
     }
 
-    /// Points that have been kept, whole or damaged since.
+    /// The number of kept points, including those damaged since.
     pub fn kept(&self, scenario: &Scenario) -> usize {
         let points = scenario.points().iter();
         let kept = points.filter(|point| self.part(point, scenario).exists());
@@ -260,7 +257,7 @@ impl Store {
         self.places.is_some()
     }
 
-    /// Points of which nothing is known yet, or nothing any more.
+    /// The number of points without a usable result.
     pub fn unknown(&self, scenario: &Scenario) -> Result<usize, Problems> {
         let mut unknown = 0;
         for point in scenario.points() {
@@ -313,7 +310,7 @@ impl Store {
         Ok(if whole { State::Done } else { State::Unknown })
     }
 
-    /// The part of a point, which has one, and its outcome.
+    /// The part of a finished point, and its outcome.
     fn result(&self, point: &PointSpec, scenario: &Scenario) -> Result<Finished, Problems> {
         let path = self.part(point, scenario);
         let part = self.read_part(&path)?;
@@ -359,8 +356,7 @@ impl Store {
         identity::text(scenario, self.captures.as_deref())
     }
 
-    /// Whether there is nothing in the folder but a lock and what an interrupted process was about
-    /// to write.
+    /// Whether the folder has nothing but a lock and temporary files of an interrupted process.
     fn is_empty(&self) -> Result<bool, Problems> {
         let entries = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
@@ -382,7 +378,7 @@ enum State {
 
 /// The line of `scenario.toml` about captures.
 fn captures(scenario: &Scenario, places: Option<&CapturePoints>) -> Option<String> {
-    // Their names contain the numbers of points, which depend on the number of seeds.
+    // The names of captures contain the numbers of points, which depend on the number of seeds.
     places.map(|places| format!("{CAPTURES}{places}, {} seeds", scenario.seeds()))
 }
 
@@ -395,13 +391,13 @@ fn not_empty(folder: &Path) -> Problems {
     problem.help(help).into()
 }
 
-/// Begins the line of `scenario.toml` that says what was captured.
+/// The prefix of the line of `scenario.toml` about captures.
 const CAPTURES: &str = "# captures: ";
 /// Folder of the finished points.
 const PARTS: &str = "points";
 /// Folder of captures.
 const CAPTURED: &str = "pcap";
-/// Folders with a file for each point that has one: traces for Perfetto, and scenes that pages play.
+/// Folders with files of some points: traces for Perfetto, and scenes for pages to play.
 const OWN: [&str; 2] = ["perfetto", "theatre"];
 /// Folders of files that stay with the run.
 pub(super) const FOLDERS: [&str; 3] = [CAPTURED, OWN[0], OWN[1]];

@@ -1,4 +1,4 @@
-//! `summary.json`: every number of a sweep but those of single flows and ports.
+//! `summary.json`: all numbers of a sweep except those of single flows and ports.
 
 use indexmap::IndexMap;
 use plan::PointSpec;
@@ -25,7 +25,7 @@ pub struct Summary {
     pub version: String,
     /// Name of the scenario.
     pub scenario: String,
-    /// What it shows, in one line.
+    /// The subject of the scenario, in one line.
     pub title: Option<String>,
     /// Labels of its schemes.
     pub schemes: Vec<String>,
@@ -37,22 +37,22 @@ pub struct Summary {
     pub random: bool,
     /// Swept settings, in the order of the sweep: the first changes slowest.
     pub axes: Vec<String>,
-    /// Other settings that results name, with their value.
+    /// Other settings shown in results, with their values.
     pub constants: Vec<(String, String)>,
-    /// What was done to traces before they were simulated, a sentence each.
+    /// Changes made to traces before they were simulated, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Combinations of swept values times schemes; schemes change fastest.
     pub rows: Vec<Row>,
     /// Pairs of schemes within a combination, compared on the same seeds: all flows, then every group and class.
     pub comparisons: Vec<Comparison>,
-    /// What the results are to reach and how far every row is from it, if the scenario has goals.
+    /// The goals and the distance of every row from them, if the scenario has goals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goals: Option<Goals>,
     /// The setting and the range of its values that were searched, if any were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<String>,
-    /// How far `--until` went, if it was asked for.
+    /// The precision that `--until` reached, if it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Until>,
     /// Results under several orders of simultaneous events, if `--ties` asked for them.
@@ -62,8 +62,7 @@ pub struct Summary {
     pub points: Vec<PointSummary>,
     /// Every simulation that failed.
     pub failures: Vec<FailedPoint>,
-    /// XXH64 of the other files of the run that are functions of the scenario and the version, by their
-    /// paths.
+    /// XXH64 of the run's other files, by their paths. Only files that are functions of the scenario and the version.
     #[serde(default)]
     pub checksums: IndexMap<String, String>,
 }
@@ -71,11 +70,11 @@ pub struct Summary {
 /// How far `--until` went.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Until {
-    /// Metric whose intervals are watched.
+    /// The metric whose confidence intervals are watched.
     pub metric: String,
     /// Wanted half-width of the 95 % confidence interval over the mean.
     pub target: f64,
-    /// Widest such half-width of all rows; none if a row has no interval.
+    /// The widest such half-width of all rows; `None` if a row has no interval.
     pub widest: Option<f64>,
     /// Most seeds allowed.
     pub bound: u32,
@@ -108,11 +107,11 @@ pub struct PointSummary {
     pub collectives: Vec<CollectiveMetrics>,
     /// Simulated time at its end.
     pub simulated_us: f64,
-    /// Packets handed over a link, each counted once per link.
+    /// Packets sent over links; a packet counts once for each link.
     pub packet_hops: u64,
     /// Events the scheduler handled.
     pub events: u64,
-    /// Digest of everything that happened, in hexadecimal.
+    /// Digest of all events, in hexadecimal.
     pub digest: String,
 }
 
@@ -127,12 +126,12 @@ pub struct FailedPoint {
     pub seed: u64,
     /// What went wrong.
     pub error: String,
-    /// The command that shows it again, from within the run folder.
+    /// The command that repeats the failure, from within the run folder.
     pub reproduce: String,
 }
 
 impl Summary {
-    /// What `results`, one for each point of `scenario`, say. O(points + rows × schemes).
+    /// The summary of `results`, one for each point of `scenario`. O(points + rows × schemes).
     pub fn new(scenario: &Scenario, results: &PointResults) -> Self {
         let mut summary = Self {
             version: crate::identity::version(scenario),
@@ -192,8 +191,8 @@ impl Summary {
         summary
     }
 
-    /// What is known of a sweep that has not ended: the groups of rows of which any point is known, and
-    /// those points. None if there is none.
+    /// The summary of an unfinished sweep: only the groups of rows with a known point, and those points. `None` if no
+    /// point is known.
     pub fn so_far(
         scenario: &Scenario,
         known: Vec<Option<Result<PointResult, String>>>,
@@ -217,7 +216,7 @@ impl Summary {
         all.failures.retain(|failure| is_known(failure.point));
         all.rows = kept(all.rows, schemes, &begun);
         all.comparisons = comparison::kept(all.comparisons, &all.rows);
-        // Rows of groups that have not begun are gone, so those behind them have other numbers.
+        // Rows of groups that have not begun are dropped, so later rows get other numbers.
         let gone = |row: u32| {
             begun[..row as usize / schemes]
                 .iter()
@@ -236,8 +235,8 @@ impl Summary {
         Some((all, results.collect()))
     }
 
-    /// How narrow the intervals of every row are: of the 99th percentile of completion times, or of
-    /// the mean queue where no flow has an end.
+    /// The precision of every row: of the 99th percentile of completion times, or of the mean queue if no flow has an
+    /// end.
     pub fn precision(&self, target: f64, bound: u32) -> Until {
         let timed = self
             .rows
@@ -273,12 +272,12 @@ impl Summary {
         !self.rows.is_empty() && self.rows.iter().all(Row::is_mostly_idle)
     }
 
-    /// Judges every row by `goals` instead of those it was judged by.
+    /// Judges every row by `goals`, in place of its previous goals.
     pub fn judge(&mut self, goals: &[Goal]) {
         self.goals = Goals::judge(goals, &self.as_rows());
     }
 
-    /// Its rows, with what tells them apart.
+    /// Its rows, with the settings in which they differ.
     pub(super) fn as_rows(&self) -> Rows<'_> {
         Rows {
             all: &self.rows,
@@ -333,7 +332,8 @@ impl Summary {
             let set = set.filter(|(key, _)| self.axes.contains(key));
             let parts = &METRICS[METRICS.len() - 16..];
             let estimates = METRICS.iter().zip(values).filter(|(column, values)| {
-                // Results name neither parts that were not found, nor rounds, shared buffers and faults where there are none.
+                // Results leave out parts that were not measured, and rounds, shared buffers and faults if there are
+                // none.
                 let is_part = parts.iter().any(|part| part.name == column.name);
                 let kinds = [is_of_rounds, is_of_shared_buffers, is_of_faults];
                 let may_lack = is_part || kinds.iter().any(|is_of| is_of(column.name));
@@ -359,14 +359,14 @@ impl Summary {
     }
 }
 
-/// The losses that a point chooses between its switches, as they are written.
+/// The losses that a point chooses between its switches, as in its settings.
 fn chosen_losses(point: &PointSpec) -> Option<String> {
     let chosen = !point.keys.bottleneck.lose.0.is_empty();
     let group = point.groups.first().filter(|_| chosen)?;
     Some(group.texts["bottleneck.lose"].to_string())
 }
 
-/// Whose TCP it was, unless a setting that is named anyway says so; of flows that differ every one.
+/// The profile, unless it is swept; if flows have different profiles, all of them.
 fn profile(scenario: &Scenario) -> Option<(String, String)> {
     const KEY: &str = "tcp.profile";
     if scenario.set_keys().contains(&KEY) {
@@ -387,7 +387,7 @@ fn profile(scenario: &Scenario) -> Option<(String, String)> {
 /// By group and metric, over the seeds that have results.
 fn group_estimates(groups: &Groups) -> IndexMap<String, IndexMap<String, Estimate>> {
     let estimates = groups.iter().map(|(group, metrics)| {
-        // Groups of networks without shared buffers or faults have no metrics of them either.
+        // Groups also lack these metrics in networks without shared buffers or faults.
         let known = metrics.iter().filter(|(name, values)| {
             let may_lack = is_of_shared_buffers(name) || is_of_faults(name);
             !may_lack || values.iter().any(|value| !value.is_nan())
@@ -401,7 +401,8 @@ fn group_estimates(groups: &Groups) -> IndexMap<String, IndexMap<String, Estimat
     estimates.collect()
 }
 
-/// The mean of a metric over seeds: none is negative, and an index of fairness does not exceed 1.
+/// The mean of a metric over seeds, within the range of the metric: not negative, and at most 1 for an index of
+/// fairness.
 fn estimate(metric: &str, values: impl IntoIterator<Item = f64>) -> Estimate {
     let most = match metric {
         "fairness" => 1.0,
@@ -410,14 +411,14 @@ fn estimate(metric: &str, values: impl IntoIterator<Item = f64>) -> Estimate {
     Estimate::of(values).between(0.0, most)
 }
 
-/// The things whose group is chosen; each `size` of them in order are a group.
+/// The items whose group is chosen. Each `size` consecutive items are a group.
 fn kept<T>(things: Vec<T>, size: usize, chosen: &[bool]) -> Vec<T> {
     let things = things.into_iter().enumerate();
     let kept = things.filter_map(|(place, thing)| chosen[place / size].then_some(thing));
     kept.collect()
 }
 
-/// For each metric the values of all seeds, `NaN` where a seed failed.
+/// For each metric the values of all seeds; `NaN` for a failed seed.
 fn columns(seeds: &[Result<PointResult, String>]) -> Vec<Vec<f64>> {
     let rows = seeds.iter().map(|result| match result {
         Ok(result) => metric_values(&result.metrics),

@@ -1,4 +1,4 @@
-//! Tiers of ports over the seeds of a row.
+//! Tiers of ports, over the seeds of a row.
 
 use base::cast::real;
 use std::collections::BTreeMap;
@@ -13,18 +13,18 @@ pub struct Tier {
     pub tier: String,
     /// Packets that its ports dropped, on average over the seeds.
     pub drops: f64,
-    /// Both ends of the port that was the worst of its seed with most drops in all.
+    /// Both ends of a port: the one with the most drops in all, among the ports that were the worst of their seed.
     pub worst: String,
     /// Packets that the worst port of each seed dropped, on average over the seeds: never more than `drops`.
     pub worst_drops: f64,
-    /// The longest queue of the port called `worst`, over the seeds in which it was the worst.
+    /// The longest queue of the port `worst`, over the seeds in which it was the worst.
     pub worst_queue_max_bytes: u64,
 }
 
-/// Of each port that was the worst of a seed, how many packets it dropped then, and its longest queue.
+/// For each port that was the worst of a seed: its drops in these seeds, and its longest queue.
 type WorstPorts<'a> = BTreeMap<&'a str, (u64, u64)>;
 
-/// Every tier over the seeds that have results, each of which has these tiers.
+/// Every tier over the seeds with results, which all have the same tiers.
 pub(super) fn over_seeds<'a>(seeds: impl Iterator<Item = &'a [TierMetrics]> + Clone) -> Vec<Tier> {
     let count = seeds.clone().count();
     let mean = |sum: u64| real(sum) / real(count as u64);
@@ -51,7 +51,7 @@ pub(super) fn over_seeds<'a>(seeds: impl Iterator<Item = &'a [TierMetrics]> + Cl
     let over_all = tiers.into_iter().map(|(mut tier, drops, worst)| {
         tier.drops = mean(drops);
         tier.worst_drops = mean(worst.values().map(|(dropped, _)| dropped).sum());
-        // Of ports that are alike the first by name.
+        // Among equal ports, the first by name.
         let most = worst.iter().rev().max_by_key(|(_, numbers)| **numbers);
         if let Some((name, (_, queue))) = most {
             (tier.worst, tier.worst_queue_max_bytes) = ((*name).to_owned(), *queue);

@@ -1,8 +1,9 @@
-//! How far results hang on the order of simultaneous events: the sweep again, without jitter, under several orders.
+//! Shows how far results depend on the order of simultaneous events: repeats the sweep without jitter, under several
+//! orders.
 //!
-//! Where no link has jitter and nothing else is random, packets of several senders reach a switch at the same
-//! picosecond, and which of them finds room is decided by the order of events. A result that changes with that order
-//! says nothing about a network.
+//! If no link has jitter and nothing else is random, packets of several senders reach a switch at the same picosecond,
+//! and the order of events decides which of them find room. A result that changes with this order says nothing about a
+//! network.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use crate::row::Row;
 
 /// The setting whose values are the orders.
 pub const ORDER: &str = "run.tie_order";
-/// The setting that is "0s" under all of them.
+/// The setting that is "0s" under all orders.
 pub const JITTER: &str = "link.jitter";
 
 /// Results of a sweep under several orders of simultaneous events.
@@ -19,12 +20,12 @@ pub const JITTER: &str = "link.jitter";
 pub struct Ties {
     /// How many orders.
     pub orders: u32,
-    /// For each row of the sweep its metrics, by name, with a value for each order.
+    /// For each row of the sweep, its metrics by name, with a value for each order.
     pub rows: Vec<IndexMap<String, Vec<f64>>>,
 }
 
 impl Ties {
-    /// Sorts rows of a sweep over [`ORDER`] to those of the sweep without it. O(rows of both × rows).
+    /// Matches the rows of a sweep over [`ORDER`] with the rows of the sweep without it. O(rows of both × rows).
     pub fn new(of: &[Row], under_orders: &[Row]) -> Self {
         let rows: Vec<_> = of
             .iter()
@@ -55,7 +56,7 @@ impl Ties {
         Some((least, greatest))
     }
 
-    /// The values of a metric of a row, one for each order, if there are as many.
+    /// The values of a metric of a row, one for each order; `None` if an order has no value.
     pub fn values(&self, row: usize, metric: &str) -> Option<&[f64]> {
         let values = self.rows.get(row)?.get(metric)?;
         (values.len() == self.orders as usize).then_some(values)
@@ -103,7 +104,8 @@ mod tests {
         let ties = Ties::new(&whole.rows, &orders.rows);
         assert_eq!((ties.orders, ties.rows.len()), (3, 4));
         for (number, row) in whole.rows.iter().enumerate() {
-            // Without chance and losses the order changes nothing; times grow with the senders in any case.
+            // Without randomness and losses, the order changes nothing. Times grow with the number of senders in any
+            // case.
             let (least, greatest) = ties.range(number, "fct_p99_us").unwrap();
             let p99 = row.value("fct_p99_us");
             assert!(

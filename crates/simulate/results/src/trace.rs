@@ -1,4 +1,4 @@
-//! The flows of a simulation of a run folder as a trace.
+//! Makes a trace from the flows of a simulation in a run folder.
 
 use std::io;
 
@@ -12,16 +12,16 @@ use sim::metrics::FlowRecord;
 
 use crate::Folder;
 
-/// A trace that gives a simulation again.
+/// A trace that reproduces a simulation.
 #[derive(Clone, Debug)]
 pub struct Exact {
-    /// The trace, and what it needs.
+    /// The trace, and the settings that it needs.
     pub replay: Replay,
     /// The scheme of the simulation, if its scenario has several.
     pub scheme: Option<String>,
     /// Its seed.
     pub seed: u64,
-    /// The values that it has on the axes of its scenario.
+    /// The simulation's values on the axes of its scenario.
     pub axes: Vec<(String, String)>,
 }
 
@@ -30,7 +30,7 @@ pub struct Exact {
 pub enum NoTrace {
     /// Something in the folder cannot be read.
     Problems(Problems),
-    /// A trace cannot give it again.
+    /// A trace cannot reproduce it.
     Inexact(Inexact),
 }
 
@@ -46,7 +46,7 @@ impl From<Inexact> for NoTrace {
     }
 }
 
-/// The trace that gives simulation `point` of a run again.
+/// The trace that reproduces simulation `point` of a run.
 pub fn exact(folder: &Folder, point: u32) -> Result<Exact, NoTrace> {
     let file = folder.path().join("scenario.toml").display().to_string();
     let source = Source::new(file, folder.scenario_text());
@@ -68,7 +68,7 @@ pub fn exact(folder: &Folder, point: u32) -> Result<Exact, NoTrace> {
     })
 }
 
-/// Whether the flows in the folder are those that are planned now.
+/// Whether the flows in the folder equal the flows that the current plan makes.
 fn is_as_planned(folder: &Folder, spec: &PointSpec) -> Result<bool, Problems> {
     let plan = Plan::of(spec);
     let mut same = true;
@@ -77,7 +77,7 @@ fn is_as_planned(folder: &Folder, spec: &PointSpec) -> Result<bool, Problems> {
             let planned = plan.flows.get(flow.flow as usize);
             same &= planned.is_some_and(|planned| {
                 let start = planned.start.since(Time::ZERO).as_micros();
-                // Of a flow that waited for others the plan knows the time since.
+                // For a flow that waited for others, the plan has the delay after them.
                 let as_planned =
                     flow.waited_for.is_some() || (start - flow.start_us).abs() < PICOSECOND;
                 planned.size == flow.size_bytes && as_planned
@@ -87,8 +87,8 @@ fn is_as_planned(folder: &Folder, spec: &PointSpec) -> Result<bool, Problems> {
     Ok(same)
 }
 
-/// Calls `each` with the names of columns, then with a row for each flow of a simulation as it started. The inner result
-/// is the first failure of `each`.
+/// Calls `each` with the names of columns, then with a row for each flow of a simulation, at its observed start. The
+/// inner result is the first failure of `each`.
 pub fn inexact(folder: &Folder, point: u32, each: Each<'_>) -> Result<io::Result<()>, Problems> {
     let mut flows = Vec::new();
     folder.flows(&mut |of, flow| {
@@ -104,7 +104,7 @@ pub fn inexact(folder: &Folder, point: u32, each: Each<'_>) -> Result<io::Result
     Ok(rows(&flows, each))
 }
 
-/// A row for each flow that started, with the columns that tell something.
+/// A row for each flow that started, without columns that say nothing.
 fn rows(flows: &[FlowRecord], each: Each<'_>) -> io::Result<()> {
     let shares = flows
         .windows(2)

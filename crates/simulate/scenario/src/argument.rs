@@ -1,12 +1,12 @@
-//! What a caller says beside a scenario, and texts that mention it.
+//! Arguments that a caller gives besides a scenario, and texts that mention them.
 
 use std::fmt;
 
 base::names! {
-    /// Something that a run is told beside its scenario.
+    /// An argument of a run besides its scenario.
     ///
-    /// A library does not know what its caller calls these: a command line has flags, a notebook has arguments.
-    /// So a text of a library mentions them as such, and the caller puts in the names with
+    /// A library does not know the caller's names for arguments: a command line has flags, a notebook has keyword
+    /// arguments. So a text of a library mentions arguments by this type, and the caller inserts its names with
     /// [`Problem::worded`](crate::Problem::worded).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub enum Argument {
@@ -43,7 +43,7 @@ base::names! {
     }
 }
 
-/// What to do about a problem, in words among which arguments stand.
+/// The remedy for a problem: text with arguments in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Help(Vec<HelpPart>);
 
@@ -54,21 +54,21 @@ enum HelpPart {
 }
 
 impl Help {
-    /// The same, with an argument behind it.
+    /// Appends an argument.
     #[must_use]
     pub fn argument(mut self, argument: Argument) -> Self {
         self.0.push(HelpPart::Argument(argument));
         self
     }
 
-    /// The same, with more text behind it.
+    /// Appends more text.
     #[must_use]
     pub fn text(mut self, text: impl Into<String>) -> Self {
         self.0.push(HelpPart::Text(text.into()));
         self
     }
 
-    /// The same in the words of a caller, who calls each argument what `name` says.
+    /// The text in the words of a caller, whose name for each argument `name` returns.
     pub(crate) fn worded(&self, name: &dyn Fn(Argument, Option<&str>) -> String) -> Self {
         let words = self.0.iter().map(|part| match part {
             HelpPart::Text(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! Which schemes a scenario compares: registered ones, compositions and variants.
+//! The schemes that a scenario compares: registered ones, compositions and variants.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,29 +13,29 @@ use super::values::{self, Value};
 use plan::keys;
 use plan::suggest;
 
-/// One row of every comparison: a composition of schemes with settings of its own.
+/// One row of every comparison: a composition of schemes with its own settings.
 #[derive(Clone, Debug)]
 pub(super) struct Arm {
     pub(super) label: String,
     pub(super) bundle: String,
     pub(super) needs_marking: bool,
     pub(super) settings: Vec<Setting>,
-    /// Whether `settings` come from a variant, which a resolved scenario writes out again.
+    /// Whether `settings` come from a variant. A resolved scenario writes such a variant again.
     pub(super) variant: bool,
 }
 
-/// Flows with settings of their own; without any in the file there is one group of all flows.
+/// Flows with settings of their own. If the file has no groups, there is one group of all flows.
 #[derive(Clone, Debug)]
 pub(super) struct Flows {
     /// Empty for the group of all flows.
     pub(super) name: Arc<str>,
-    /// The scheme of its hosts; `None`: that of the arm.
+    /// The scheme of its hosts; `None`: the arm's scheme.
     pub(super) bundle: Option<String>,
     pub(super) needs_marking: bool,
 }
 
 impl Arm {
-    /// Whether the settings of the scheme called `group` matter here.
+    /// Whether the settings of the scheme called `group` have an effect here.
     pub(super) fn uses(&self, group: &str) -> bool {
         uses(&self.bundle, group)
     }
@@ -92,7 +92,7 @@ pub(super) fn flows(draft: &Draft, file: &Source) -> Result<Vec<Flows>, Problems
     Problems::unless(problems, groups)
 }
 
-/// The only row of a scenario in which every group of flows has a scheme of its own.
+/// The only row of a scenario in which every group of flows has its own scheme.
 fn mixed(draft: &Draft) -> Option<Arm> {
     let schemes: Option<Vec<&str>> = draft
         .groups
@@ -109,10 +109,10 @@ fn mixed(draft: &Draft) -> Option<Arm> {
     })
 }
 
-/// What a row is called in which every group has a scheme of its own.
+/// The label of a row in which every group has its own scheme.
 pub(super) const MIXED: &str = "mixed";
 
-/// The schemes of the command line, or else of the file, or else its variants, or else all.
+/// The schemes of the command line; without any, those of the file, else its variants, else all schemes.
 pub(super) fn arms(
     draft: &Draft,
     file: &Source,
@@ -158,7 +158,7 @@ pub(super) fn arms(
             .iter()
             .any(|variant| variant.name == name.text)
         {
-            // What is wrong with the variant has been said.
+            // The error in the variant has been reported.
             continue;
         }
         if name.text.is_empty() {
@@ -253,7 +253,7 @@ fn bad_bundle<'a>(
         ))
 }
 
-/// The place of one part of a composition, which is the whole name when it stands alone.
+/// The position of one part of a composition. A single scheme has the position of the whole name.
 fn place_in(source: &Source, name: &Value, part: &str) -> Range<usize> {
     let text = source.text().get(name.place.clone()).unwrap_or_default();
     match text.find(part) {

@@ -1,4 +1,4 @@
-//! Reading the TOML text of a scenario into settings with their places, and nothing more.
+//! Reads the TOML text of a scenario into settings with their positions, and nothing more.
 
 mod reader;
 
@@ -16,7 +16,7 @@ use plan::keys::{Exceptions, TracedSeries};
 pub(super) use reader::about;
 use reader::{Reader, is_trace, place_of};
 
-/// What a file says, before defaults and the command line are added.
+/// The contents of a file, before defaults and the command line are added.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draft {
     pub(super) name: Option<String>,
@@ -24,13 +24,13 @@ pub(super) struct Draft {
     pub(super) schemes: Option<Vec<Value>>,
     /// Settings that results show, in order.
     pub(super) columns: Vec<String>,
-    /// Settings that a page to explore the scenario offers, in order.
+    /// Settings offered by a page for exploring the scenario, in order.
     pub(super) explore: Vec<String>,
     /// What results are to reach.
     pub(super) goals: Vec<Value>,
     pub(super) seed: Option<Value>,
     pub(super) seeds: Option<Value>,
-    /// Settings of everything and of groups.
+    /// Settings of all flows and of groups.
     pub(super) settings: Vec<Setting>,
     pub(super) variants: Vec<Variant>,
     pub(super) groups: Vec<GroupDraft>,
@@ -40,7 +40,7 @@ pub(super) struct Draft {
 #[derive(Clone, Debug)]
 pub(super) struct GroupDraft {
     pub(super) name: Arc<str>,
-    /// The scheme of its hosts; else that of the row.
+    /// The scheme of its hosts; `None`: the row's scheme.
     pub(super) scheme: Option<Value>,
 }
 
@@ -48,12 +48,12 @@ pub(super) struct GroupDraft {
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
     pub(super) key: &'static str,
-    /// The group of flows it is about; `None`: all.
+    /// The group of flows to which it applies; `None`: all.
     pub(super) group: Option<Arc<str>>,
-    /// The link or host it is about, if it is a part of `topology.exceptions`.
+    /// The link or host to which it applies, if it is a part of `topology.exceptions`.
     pub(super) part: Option<ExceptionSetting>,
     pub(super) values: Vec<Value>,
-    /// Whether it was written as a list or a range, which makes it an axis of the sweep.
+    /// Whether it was written as a list or a range, so that it is an axis of the sweep.
     pub(super) listed: bool,
     /// Whether the command line set it.
     pub(super) argument: bool,
@@ -66,13 +66,13 @@ pub(super) struct Setting {
 pub(super) struct ExceptionSetting {
     /// The name of its table: `link."leaf 0 to spine 1"` or `host.3`.
     pub(super) table: Arc<str>,
-    /// What `topology.exceptions` calls the link or host.
+    /// The name of the link or host in `topology.exceptions`.
     pub(super) place: Arc<str>,
-    /// Which setting, of [`LinkException`](plan::keys::LinkException).
+    /// The name of the setting, one of [`LinkException`](plan::keys::LinkException).
     pub(super) field: &'static str,
 }
 
-/// A scheme under another name and with settings of its own.
+/// A scheme with another name and its own settings.
 #[derive(Clone, Debug)]
 pub(super) struct Variant {
     pub(super) name: String,
@@ -82,7 +82,7 @@ pub(super) struct Variant {
 }
 
 impl Draft {
-    /// The text of a setting of everything that is no list.
+    /// The text of a setting for all flows, unless it is a list.
     pub(super) fn of_all(&self, key: &str) -> Option<&str> {
         let mut settings = self.settings.iter();
         let setting = settings.find(|setting| setting.group.is_none() && setting.key == key)?;
@@ -116,7 +116,7 @@ pub(super) fn read(source: &Source) -> Result<Draft, Problems> {
     reader.finish(draft)
 }
 
-/// Reads one argument of the form `KEY=VALUE`, where commas and ranges make several values.
+/// Reads one argument of the form `KEY=VALUE`. Commas and ranges make several values.
 pub(super) fn read_argument(source: &Source) -> Result<Setting, Problems> {
     let text = source.text();
     let mut reader = Reader::new(source);
@@ -157,7 +157,7 @@ pub(super) fn read_argument(source: &Source) -> Result<Setting, Problems> {
     };
     let mut parts = values::parts(value, start);
     if is_trace(key.name) {
-        // Commas separate names within one value.
+        // Here commas separate names within one value.
         let whole = parts[0].place.start..parts[parts.len() - 1].place.end;
         parts = vec![Value {
             text: text[whole.clone()].to_owned(),
@@ -182,7 +182,7 @@ pub(super) fn read_argument(source: &Source) -> Result<Setting, Problems> {
     reader.finish(setting)
 }
 
-/// Reads a list of series, where commas separate names of one value, which adds to the list that the file has.
+/// Reads a list of series and appends it to the file's list. Commas separate names of one value.
 pub(super) fn read_series(source: &Source, own: &str) -> Result<Setting, Problems> {
     let mut reader = Reader::new(source);
     let text = TracedSeries::joined(own, source.text());
@@ -199,7 +199,7 @@ pub(super) fn read_series(source: &Source, own: &str) -> Result<Setting, Problem
 }
 
 impl Setting {
-    /// The key as results name it: with the group, the link or the host that it is about.
+    /// The key as results name it: with its group, link or host.
     pub(super) fn name(&self) -> String {
         if let Some(part) = &self.part {
             return part.to_string();
@@ -210,7 +210,7 @@ impl Setting {
         }
     }
 
-    /// Whether both are about the same key of the same flows.
+    /// Whether both apply to the same key of the same flows.
     pub(super) fn is_about(&self, other: &Self) -> bool {
         let same = match (&self.part, &other.part) {
             (None, None) => true,
@@ -220,7 +220,7 @@ impl Setting {
         same && self.key == other.key && self.group == other.group
     }
 
-    /// Whether it is about all flows and links.
+    /// Whether it applies to all flows and links.
     pub(super) fn is_of_all(&self) -> bool {
         self.group.is_none() && self.part.is_none()
     }
@@ -247,7 +247,7 @@ impl Setting {
 }
 
 impl ExceptionSetting {
-    /// What is declared of the setting.
+    /// The declaration of the setting.
     pub(super) fn key(&self) -> Option<&'static Key> {
         Exceptions::key(self.field)
     }
@@ -280,5 +280,5 @@ fn syntax(source: &Source, error: &toml_edit::TomlError) -> Problem {
         .help("a line is [table], key = value or # comment; values with a unit are in quotes")
 }
 
-/// The key of which settings of single links and hosts are parts.
+/// The key to which settings of single links and hosts belong.
 pub(super) const EXCEPTIONS: &str = "topology.exceptions";

@@ -1,8 +1,8 @@
-//! Settings in terms of others: `1MB / workload.senders` and `20%` of a buffer.
+//! Settings given by other settings: `1MB / workload.senders` and `20%` of a buffer.
 //!
-//! An expression multiplies and divides quantities and settings from left to right. It is worked out for every point of a
-//! sweep, so that settings move together. What it makes of sizes, times and rates is rounded to the nearest whole byte,
-//! packet, picosecond or bit per second; a plain number is not rounded.
+//! An expression multiplies and divides quantities and settings from left to right. It is evaluated for every point of
+//! a sweep, so that settings change together. A resulting size, time or rate is rounded to a whole byte, packet,
+//! picosecond or bit per second; a plain number is not rounded.
 
 use base::setting::Key;
 use base::{DataSize, Full, OnWire, Rate, Span, UnitFamily};
@@ -34,7 +34,7 @@ enum Operand<'a> {
 
 /// Why an expression has no value, as a sentence without a full stop.
 enum Fault {
-    /// A unit is not one of the family that was tried.
+    /// A unit does not belong to the tried family of units.
     Unit(String),
     /// Anything else.
     Value(String),
@@ -45,12 +45,12 @@ enum Fault {
 struct Amount {
     numerator: u128,
     denominator: u128,
-    /// The power of the unit: 0 of a plain number, 1 of a quantity.
+    /// The power of the unit: 0 for a plain number, 1 for a quantity.
     power: i32,
 }
 
 impl<'a> Expression<'a> {
-    /// Reads the value of `key`; `None` if it is none of this kind.
+    /// Reads an expression as the value of `key`; `None` if the text is no expression.
     pub(crate) fn read(key: &Key, text: &'a str) -> Option<Self> {
         if let Some(share) = text.trim().strip_suffix('%') {
             return share_of_buffer(key, share);
@@ -77,12 +77,12 @@ impl<'a> Expression<'a> {
             first: first?,
             others,
         };
-        // Alone, a name is a word of its own, and numbers are no settings.
+        // A name alone is a word, and an expression without a setting is a plain quantity.
         let names_setting = all.settings().next().is_some();
         (names_setting && !all.others.is_empty()).then_some(all)
     }
 
-    /// The settings that it names, which need not exist.
+    /// The settings in it. They need not exist.
     pub(crate) fn settings(&self) -> impl Iterator<Item = &'a str> {
         let others = self.others.iter().map(|(_, operand)| operand);
         let all = [&self.first].into_iter().chain(others);
@@ -92,7 +92,7 @@ impl<'a> Expression<'a> {
         })
     }
 
-    /// What is wrong with the settings that it names, before any value is known.
+    /// The error in the settings that it names, found before any value is known.
     pub(crate) fn fault(&self) -> Option<String> {
         let unknown = self.settings().find(|name| keys::key(name).is_none())?;
         let names = keys::all_keys().iter().map(|key| key.name);
@@ -200,7 +200,7 @@ impl Amount {
     }
 
     fn times(self, other: Self) -> Result<Self, Fault> {
-        // Each is reduced first, so that products stay small.
+        // Both are reduced first, so that products stay small.
         let (a, b) = (
             common(self.numerator, other.denominator),
             common(other.numerator, self.denominator),
@@ -238,7 +238,7 @@ impl Amount {
     }
 }
 
-/// `share` percent of the buffer of a switch, for sizes of queues.
+/// `share` percent of a switch's buffer, for sizes of queues.
 fn share_of_buffer<'a>(key: &Key, share: &'a str) -> Option<Expression<'a>> {
     let counts_wire = (key.expected)().contains(OnWire::WORDS);
     let is_number = Decimal::parse(share.trim()).is_some_and(|number| number.unit.is_empty());
@@ -253,7 +253,7 @@ fn share_of_buffer<'a>(key: &Key, share: &'a str) -> Option<Expression<'a>> {
     (counts_wire && is_number && key.name != BUFFER).then_some(expression)
 }
 
-/// A whole number of the smallest unit, as people write it.
+/// A whole number of the smallest unit, with a unit for people.
 fn in_words(family: UnitFamily, whole: u64) -> String {
     match family {
         UnitFamily::Count => whole.to_string(),

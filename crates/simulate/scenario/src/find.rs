@@ -1,4 +1,4 @@
-//! Finding the text of a scenario: built into the program, or in a file.
+//! Finds the text of a scenario, built into the program or in a file.
 
 use std::fs;
 use std::io::{self, Read};
@@ -55,8 +55,8 @@ impl Source {
         Some(Self::new(format!("{name}.toml (built in)"), found.text))
     }
 
-    /// What a user means by `word`: the path of a file, the name of a built-in scenario, or `-` for standard
-    /// input.
+    /// The scenario that a user means by `word`: the path of a file, the name of a built-in scenario, or `-` for
+    /// standard input.
     pub fn find(word: &str) -> Result<Self, Problems> {
         if word == "-" {
             return Self::read("stdin", io::stdin().lock());
@@ -97,9 +97,9 @@ impl Source {
         Self::read(path, file)
     }
 
-    /// What `file` holds, under the name `path`.
+    /// The contents of `file`, with `path` as their name.
     fn read(path: &str, file: impl Read) -> Result<Self, Problems> {
-        // Devices and pipes do not know their length, so no more is read than a scenario may have.
+        // Devices and pipes have no known length, so reading stops at the largest size of a scenario.
         let mut bytes = Vec::new();
         file.take(MAX_FILE + 1)
             .read_to_end(&mut bytes)
@@ -138,7 +138,7 @@ fn unreadable(path: &str, error: &io::Error) -> Problems {
     problem.help("check the permissions of the file").into()
 }
 
-/// The system's reason in words that are the same on every system.
+/// The system's reason, in words that are the same on all systems.
 fn cause(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".into(),
@@ -147,5 +147,5 @@ fn cause(error: &io::Error) -> String {
     }
 }
 
-/// Hand-written scenarios have kilobytes; something larger is another kind of file.
+/// Scenarios have some kilobytes; a larger file must be of another kind.
 const MAX_FILE: u64 = 4 << 20;

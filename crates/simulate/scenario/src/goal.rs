@@ -1,16 +1,16 @@
-//! Goals: what a user demands of results, as in `reads.fct_p99 < 10ms`.
+//! Goals: requirements of a user on results, as in `reads.fct_p99 < 10ms`.
 
 use base::cast::real;
 use base::{Column, Quantity, Rate, Span, WireSize};
 
 use plan::metric::{Selector, Unknown, short};
 
-/// A demand: a metric on the left, a threshold with its unit on the right.
+/// A requirement: a metric on the left, a threshold with its unit on the right.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Goal {
     /// What is judged.
     pub selector: Selector,
-    /// How it compares with the threshold.
+    /// The comparison between metric and threshold.
     pub comparison: Comparison,
     /// The threshold, in the unit of the metric.
     pub threshold: f64,
@@ -19,7 +19,7 @@ pub struct Goal {
 }
 
 base::names! {
-    /// On which side of a threshold a goal is met.
+    /// The side of a threshold on which a goal is met.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Comparison {
         /// `<`
@@ -37,7 +37,7 @@ impl Goal {
     /// Reads `[GROUP.]METRIC COMPARISON THRESHOLD`.
     pub fn parse(text: &str) -> Result<Self, Unknown> {
         let text = text.trim();
-        // The name of a class may begin with a comparison of its own, a threshold never has one.
+        // The name of a class may begin with a comparison sign; a threshold never contains one.
         let found = text.rfind(['<', '>']).filter(|at| *at > 0);
         let Some(at) = found else {
             return Err(Unknown {
@@ -93,12 +93,13 @@ impl std::fmt::Display for Goal {
     }
 }
 
-/// The number that `text` says in the unit of `column`.
+/// The number in `text`, converted to the unit of `column`.
 pub fn amount(text: &str, column: &Column) -> Result<f64, Unknown> {
     let read = match column.unit {
         "us" => Span::parse(text).map(Span::as_micros),
         "bit/s" => Rate::parse(text).map(|rate| real(rate.as_bps())),
-        // A queue of packets would depend on their size: two sizes of packets tell that it was meant.
+        // A size in packets would depend on the packet size. If two packet sizes give different results, the text was
+        // in packets.
         "bytes" => WireSize::parse(text).map(|size| {
             let (none, one) = (size.in_bytes(0), size.in_bytes(1));
             if none == one { real(none) } else { f64::NAN }

@@ -1,4 +1,4 @@
-//! The goals of a scenario and its command line, each with the place of what is wrong with it.
+//! The goals of a scenario and its command line, with the positions of errors in them.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use super::{Argument, PointSpec, Problem, Problems, Source};
 use crate::goal::Goal;
 use plan::metric::Unknown;
 
-/// A goal and where it was written.
+/// A goal and its position.
 pub(super) struct Placed {
     goal: Goal,
     source: Source,
@@ -52,7 +52,7 @@ pub(super) fn read(
     goals
 }
 
-/// Fails unless every simulation has what the goals are about.
+/// Fails unless every simulation has the metrics of the goals.
 pub(super) fn check(goals: Vec<Placed>, points: &[PointSpec]) -> Result<Vec<Goal>, Problems> {
     let unknown = goals.iter().filter_map(|placed| {
         let unknown = placed.goal.selector.check(points).err()?;

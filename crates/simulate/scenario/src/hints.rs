@@ -1,4 +1,4 @@
-//! Hints about what is allowed and probably not meant.
+//! Hints about settings that are allowed but probably not intended.
 
 use std::collections::BTreeSet;
 
@@ -22,13 +22,13 @@ pub(super) fn unused_seeds(points: &[PointSpec], seeds: u32) -> Option<Problem> 
     ))
 }
 
-/// A hint that flows of one host share an endless first-in-first-out queue there, in which one without an end leaves
-/// the others little.
+/// A hint that flows share an unlimited first-in-first-out queue at their host, in which a flow without an end leaves
+/// little for the others.
 pub(super) fn starving(points: &[PointSpec]) -> Option<Problem> {
-    // A plan costs as much as its flows: the first such point stands for all.
+    // A plan costs as much as its flows, so only the first such point is checked.
     let point = points.iter().find(|point| has_endless(point))?;
     let keys = &point.keys;
-    // Where hosts queue as switches do, switch.buffer bounds them.
+    // If hosts queue as switches do, switch.buffer limits these queues.
     if keys.host.queue != HostQueue::Own || keys.host.buffer.0.is_some() {
         return None;
     }
@@ -38,7 +38,7 @@ pub(super) fn starving(points: &[PointSpec]) -> Option<Problem> {
     for flow in &plan.flows {
         let host = &mut flows[sender(flow).0 as usize];
         host.0 += 1;
-        // What small queues keep back waits in its socket.
+        // With small queues, data waits in the socket instead.
         let small = point.groups[flow.group as usize].keys.tcp.small_queues;
         host.1 |= flow.size.is_none() && !small;
     }
@@ -54,8 +54,8 @@ pub(super) fn starving(points: &[PointSpec]) -> Option<Problem> {
     ))
 }
 
-/// A hint that queues which share a buffer drop before they mark when many of them are busy: with n of them the threshold of
-/// each is alpha B / (1 + n alpha), which stays above K for n < B / K - 1 / alpha.
+/// A hint that queues with a shared buffer drop before they mark when many are busy. With n busy queues the threshold
+/// of each is alpha B / (1 + n alpha), which stays above K for n < B / K - 1 / alpha.
 pub(super) fn late_marks(points: &[PointSpec]) -> Option<Problem> {
     let acts = |point: &&PointSpec| {
         let mut groups = point.groups.iter();
@@ -67,7 +67,7 @@ pub(super) fn late_marks(points: &[PointSpec]) -> Option<Problem> {
     };
     let of = |point: &PointSpec| {
         let (switch, packet) = (&point.keys.switch, point.keys.packet_bytes());
-        // The ports that bring packets in bound lossless queues, and none of these drops.
+        // Lossless queues are limited by the incoming ports, and they do not drop.
         if switch.pfc.is_all() {
             return None;
         }
@@ -82,7 +82,7 @@ pub(super) fn late_marks(points: &[PointSpec]) -> Option<Problem> {
         .iter()
         .filter(acts)
         .filter_map(|point| Some((point, of(point)?)));
-    // A plan costs as much as its flows: the point with the fewest such queues stands for all.
+    // A plan costs as much as its flows, so only the point with the fewest such queues is checked.
     let (point, (queues, threshold, alpha)) = points.min_by_key(|(_, (queues, ..))| *queues)?;
     let plan = Plan::of(point);
     let receivers = plan.connections.iter().map(|connection| {

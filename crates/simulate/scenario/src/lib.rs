@@ -1,9 +1,8 @@
-//! Scenarios: what a user writes, resolved into points to simulate.
+//! Scenarios: the text of a user, resolved into points to simulate.
 //!
-//! Each setting takes the strongest text it is given: its default, the file, the variant in use, the
-//! command line. A key with several texts is an axis; the points are the product of the axes, the
-//! schemes and the seeds, in this order. Every mistake is found here, before anything runs, and
-//! points into the text that made it.
+//! Each setting takes its strongest text, in this order from weak to strong: default, file, current variant, command
+//! line. A key with several texts is an axis. The points are the product of the axes, the schemes and the seeds, in
+//! this order. Every mistake is found here, before anything runs, and is shown at its place in the text.
 //!
 //! ```
 //! use scenario::{Overrides, Scenario, Source};
@@ -78,7 +77,7 @@ pub struct Scenario {
     warnings: Vec<Problem>,
 }
 
-/// What a command line says over a scenario's head.
+/// Arguments of a command line that override a scenario.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
     /// Schemes and variants by name, separated by commas; replaces the scenario's list.
@@ -89,14 +88,14 @@ pub struct Overrides {
     pub seed: Option<u64>,
     /// How many seeds to run.
     pub seeds: Option<NonZeroU32>,
-    /// How many seeds to run if anything is random and neither `seeds` nor the scenario says it; 1 if that is `None`.
+    /// The number of seeds if anything is random and neither `seeds` nor the scenario gives a number; `None` is 1.
     pub usual_seeds: Option<NonZeroU32>,
-    /// What to record over time beside what is recorded anyway, as [`trace.series`](plan::keys::Trace::series) reads
-    /// it; "off" records nothing at all.
+    /// Quantities to record over time in addition to the scenario's, as in [`trace.series`](plan::keys::Trace::series);
+    /// "off" records nothing at all.
     pub trace: Option<String>,
     /// Goals; if there are any, they replace the scenario's.
     pub goals: Vec<String>,
-    /// The setting whose values a search chooses, and those chosen so far.
+    /// The setting whose values a search chooses, and the values chosen so far.
     pub search: Option<Searched>,
 }
 
@@ -180,10 +179,10 @@ impl Scenario {
         })
     }
 
-    /// The built-in scenario called `name` with nothing changed.
+    /// The unchanged built-in scenario called `name`.
     ///
     /// # Panics
-    /// If there is none; a test loads every built-in scenario.
+    /// If it does not exist; a test loads every built-in scenario.
     pub fn builtin(name: &str) -> Self {
         let source = Source::builtin(name).expect("a built-in scenario");
         Self::load(source, &Overrides::default()).expect("built-in scenarios are correct")
@@ -194,7 +193,7 @@ impl Scenario {
         &self.name
     }
 
-    /// What it shows, in one line.
+    /// The subject of the scenario, in one line.
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
     }
@@ -227,28 +226,27 @@ impl Scenario {
         })
     }
 
-    /// What its results are to reach.
+    /// The goals that results have to meet.
     pub fn goals(&self) -> &[Goal] {
         &self.goals
     }
 
-    /// The settings that a page to explore it offers, if it says which.
+    /// The settings offered by a page for exploring it, if it names some.
     pub fn explore(&self) -> &[String] {
         &self.explore
     }
 
-    /// The setting and the range of its values that are searched, if any are.
+    /// The searched setting and its range, if there is one.
     pub fn search(&self) -> Option<&str> {
         self.search.as_deref()
     }
 
-    /// Hints about what is allowed and probably not meant.
+    /// Hints about settings that are allowed but probably not intended.
     pub fn warnings(&self) -> &[Problem] {
         &self.warnings
     }
 
-    /// What was done to traces before they were simulated, a sentence each: times that were shifted, parts that were
-    /// left out, hosts that got numbers.
+    /// Changes made to traces before they are simulated, a sentence each: shifted times, omitted parts, numbered hosts.
     pub fn notes(&self) -> Vec<String> {
         let groups = self.points.iter().flat_map(|point| point.groups.iter());
         let mut notes = Vec::new();
@@ -264,7 +262,7 @@ impl Scenario {
         notes
     }
 
-    /// Its schemes from outside, and whose code they are.
+    /// Its schemes from outside, and the origin of their code.
     pub fn origins(&self) -> Vec<(&'static str, Origin)> {
         let used = |scheme: &&Scheme| {
             let arms = self.arms.iter().map(|arm| Some(arm.bundle.as_str()));
@@ -283,8 +281,7 @@ impl Scenario {
     }
 }
 
-/// A point without a scenario: `scheme`, a composition too, with `settings` over the defaults, as
-/// key and text.
+/// A point without a scenario: `scheme`, which may be a composition, with `settings` (key and text) over the defaults.
 ///
 /// ```
 /// # fn main() -> Result<(), scenario::Problems> {
@@ -302,7 +299,7 @@ pub fn point(scheme: &str, seed: u64, settings: &[(&str, &str)]) -> Result<Point
             .collect(),
         ..Overrides::default()
     };
-    // A file without any setting would be taken for a mistake.
+    // A file without any setting would be reported as a mistake.
     let source = Source::new("settings", format!("seed = {seed}\n"));
     let mut points = Scenario::load(source, &overrides)?.points;
     match (points.pop(), points.len()) {

@@ -1,4 +1,4 @@
-//! What a machine or a person allows: steps of a simulation, and bytes of series.
+//! Limits of a machine or a person: steps of a simulation, and bytes of series.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use plan::work::Work;
 
 use crate::{Argument, Help, Problem, Problems};
 
-/// Steps that one simulation may take unless the user allows more: an hour or a few.
+/// The most steps of one simulation unless the user allows more: an hour or a few.
 pub const MOST_STEPS: u64 = 40_000_000_000;
 
-/// Refuses points of which one would take more than `limit` steps.
+/// Refuses the points if one of them would take more than `limit` steps.
 pub fn check_steps(points: &[&PointSpec], recorded: bool, limit: u64) -> Result<(), Problems> {
     let mut before = None;
     for point in points {
-        // Seeds of a row differ in nothing that counts here.
+        // The seeds of a row take the same number of steps.
         let row = (Arc::as_ptr(&point.keys), Arc::as_ptr(&point.groups));
         if before.replace(row) == Some(row) {
             continue;
@@ -43,7 +43,7 @@ pub fn check_steps(points: &[&PointSpec], recorded: bool, limit: u64) -> Result<
     Ok(())
 }
 
-/// What is wrong with a point that needs `needed` bytes of memory where `available` are.
+/// The error of a point that needs `needed` bytes of memory when `available` bytes are free.
 pub fn too_large(point: &PointSpec, needed: u64, available: u64) -> Problem {
     let problem = Problem::new(format!(
         "a simulation of {} senders needs about {} of memory; {} is available",
@@ -55,13 +55,13 @@ pub fn too_large(point: &PointSpec, needed: u64, available: u64) -> Problem {
     problem.help(Help::from(help).argument(Argument::Memory))
 }
 
-/// Refuses points whose series would together take more than `limit` bytes.
+/// Refuses the points if their series together would take more than `limit` bytes.
 pub fn check_series(points: &[&PointSpec], limit: u64) -> Result<(), Problems> {
     let mut bytes = 0.0;
     let traced = |point: &&&PointSpec| point.keys.trace.interval != TraceInterval::Auto;
     for point in points.iter().filter(traced) {
         let work = Work::of(point, true);
-        // Series lie in a file of each point, and at the end in one of all as well.
+        // Each point has its own series file, and at the end a common file holds all series again.
         bytes += work.series_bytes() * 2.0;
         if bytes.is_nan() || bytes > real(limit) {
             return Err(Problem::new(format!(
@@ -82,7 +82,7 @@ pub fn check_series(points: &[&PointSpec], limit: u64) -> Result<(), Problems> {
     Ok(())
 }
 
-/// `key = value`, as the point has it.
+/// The point's setting as `key = value`.
 fn set(point: &PointSpec, key: &str) -> String {
     match key
         .strip_prefix("group.")

@@ -1,11 +1,11 @@
-//! Flows that are named where segments are lost.
+//! Checks the flows that chosen losses name.
 
 use crate::problem::Problem;
 use plan::PointSpec;
 use plan::keys::LostSegments;
 use plan::workload::Plan;
 
-/// What is wrong with a point that loses segments of a flow that is not there.
+/// The error of a point that loses segments of a flow that does not exist.
 pub(super) fn unknown_flow(point: &PointSpec) -> Option<Problem> {
     let keys = &point.keys;
     let own = keys.topology.exceptions.0.iter();

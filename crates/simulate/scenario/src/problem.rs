@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, and where.
+//! Errors in a scenario and their places.
 
 use std::fmt;
 use std::ops::Range;
@@ -19,14 +19,14 @@ pub struct Problem {
     no_room: bool,
 }
 
-/// Everything that is wrong; never empty.
+/// All mistakes; never empty.
 #[derive(Clone, Debug)]
 pub struct Problems(pub Vec<Problem>);
 
 #[derive(Clone, Debug, PartialEq)]
 struct LabelledSource {
     source: NamedSource<String>,
-    /// What the source is, if it is no file.
+    /// The argument that the source is, if it is no file.
     argument: Option<Argument>,
     labels: Vec<LabeledSpan>,
 }
@@ -42,12 +42,12 @@ pub struct Spot<'a> {
     pub column: usize,
     /// The line.
     pub text: &'a str,
-    /// What is wrong there, in a few words.
+    /// The error at this place, in a few words.
     pub says: &'a str,
 }
 
 impl Problems {
-    /// `value` unless something is wrong.
+    /// `value`, or the problems if there are any.
     pub fn unless<T>(problems: Vec<Problem>, value: T) -> Result<T, Self> {
         if problems.is_empty() {
             Ok(value)
@@ -69,7 +69,7 @@ impl Problem {
         }
     }
 
-    /// A hint about something that is allowed and probably not meant.
+    /// A hint about something that is allowed but probably not intended.
     pub fn warning(message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Warning,
@@ -77,7 +77,7 @@ impl Problem {
         }
     }
 
-    /// The same, because a disk is full or a file may not grow: no mistake of whoever gave the input.
+    /// Marks that the cause is a full disk or a limit on file size, not a mistake in the input.
     #[must_use]
     pub fn for_lack_of_room(self) -> Self {
         Self {
@@ -86,16 +86,16 @@ impl Problem {
         }
     }
 
-    /// Whether a file has no room.
+    /// Whether the cause is lack of room for a file.
     pub fn is_no_room(&self) -> bool {
         self.no_room
     }
 
-    /// Points at a range of `source` and says there what was expected.
+    /// Points at a range of `source` and says what was expected there.
     #[must_use]
     pub fn at(mut self, source: &Source, range: Range<usize>, label: impl Into<String>) -> Self {
         let label = label.into();
-        // Lines around the place are shown whole, and a printer counts their columns in 16 bits.
+        // Lines around the place are printed in full, and the printer counts columns in 16 bits.
         if source.text().lines().any(|line| line.len() > LONGEST) {
             let before = &source.text().as_bytes()[..range.start.min(source.text().len())];
             let line = before.split(|byte| *byte == b'\n').count();
@@ -105,7 +105,7 @@ impl Problem {
             self.message = format!("{} ({place})", self.message);
             return self;
         }
-        // Nothing can be underlined behind the last character, so that one is.
+        // Nothing can be underlined after the last character, so the last character is underlined.
         let end = source.text().len();
         let range = if range.is_empty() && range.start == end {
             end.saturating_sub(1)..end
@@ -117,7 +117,7 @@ impl Problem {
             argument: source.argument(),
             labels: Vec::new(),
         });
-        // A diagnostic shows one source; a second place elsewhere is left to the message.
+        // A diagnostic shows one source. A place in another source is left to the message.
         if place.source.name() == source.name() {
             place
                 .labels
@@ -133,9 +133,9 @@ impl Problem {
         self
     }
 
-    /// The same in the words of a caller, who calls each argument what `name` says of it and, where
-    /// that is the place, of its text: a caller with one name for all settings need not look at it. What it
-    /// quotes of files and arguments has no effect on a terminal.
+    /// The problem in the words of a caller. `name` returns the caller's name for each argument; if the argument is the
+    /// place of the problem, `name` also gets its text, so that a caller with one name for all settings may ignore it.
+    /// Control characters in quoted files and arguments are removed.
     #[must_use]
     pub fn worded(&self, name: &dyn Fn(Argument, Option<&str>) -> String) -> Self {
         let mut worded = self.clone();
@@ -158,7 +158,7 @@ impl Problem {
         worded
     }
 
-    /// Where it is; none for what is in no text.
+    /// The place; `None` if the problem concerns no text.
     pub fn spot(&self) -> Option<Spot<'_>> {
         let place = self.place.as_ref()?;
         let label = place.labels.first()?;
@@ -230,5 +230,5 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-/// Bytes of the longest line that is shown with what is wrong in it.
+/// The longest line, in bytes, that is printed with its error.
 const LONGEST: usize = 4096;

@@ -1,4 +1,4 @@
-//! From layers of settings to points.
+//! Makes points from layers of settings.
 
 mod layer;
 mod problems;
@@ -20,16 +20,16 @@ use plan::keys::{self, Conflict, Keys, SweepSize, TracedSeries};
 use plan::workload::{self, Layout};
 use plan::{Group, PointSpec, Pool, Texts, series, suggest};
 
-/// The layers below a variant and above it, and the texts they came from.
+/// The layers below and above a variant, and the texts that they came from.
 pub(super) struct Resolver {
     /// The file first, then every argument.
     sources: Vec<Source>,
     /// The flows; at least one group.
     groups: Vec<Flows>,
-    /// Settings of the file and, in place of those they override or behind them, of arguments;
-    /// those that the file orders first.
+    /// Settings of the file and of arguments. Arguments replace file settings or follow them; settings that the file
+    /// orders come first.
     layers: Vec<Layered>,
-    /// Settings that the file wants to be shown, in order.
+    /// Settings that the file selects for display, in order.
     columns: Vec<String>,
 }
 
@@ -38,18 +38,18 @@ struct Layered {
     setting: Setting,
 }
 
-/// The texts of one combination of axis values under one scheme.
+/// The texts for one combination of axis values with one scheme.
 struct Chosen<'a> {
     /// What all have in common.
     all: Layer<'a>,
-    /// Settings of single links and hosts as results name them, and their texts.
+    /// Settings of single links and hosts by their names in results, and their texts.
     parts: Vec<(String, &'a str)>,
-    /// What each group of flows has, by its name.
+    /// The layer of each group of flows, by its name.
     groups: Vec<(&'a str, Layer<'a>)>,
 }
 
 impl Resolver {
-    /// Lets arguments, given with the index of their source, override the file.
+    /// Merges the arguments, each with the index of its source, over the file.
     pub(super) fn new(
         (sources, groups): (Vec<Source>, Vec<Flows>),
         (file, columns): (Vec<Setting>, Vec<String>),
@@ -84,7 +84,7 @@ impl Resolver {
                         .at(&sources[source], layered.setting.place, "given before")
                         .help(format!("several values go into one: {key}=A,B")),
                 ),
-                // An axis keeps its place in the order of the sweep; new axes follow the file's.
+                // An overridden axis keeps its place in the order of the sweep; new axes follow the file's axes.
                 Some(earlier) if layers[earlier].setting.listed => layers[earlier] = layered,
                 Some(earlier) => {
                     layers.remove(earlier);
@@ -181,13 +181,13 @@ impl Resolver {
         Ok(points)
     }
 
-    /// The file's name without folder and ending: the name of a scenario that has none.
+    /// The file's name without folder and ending, used as the name of a scenario without one.
     pub(super) fn file_name(&self) -> String {
         let stem = Path::new(self.sources[0].name()).file_stem();
         stem.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
     }
 
-    /// The settings in force above the defaults and beside the variants.
+    /// The settings above the defaults, without those of variants.
     pub(super) fn into_settings(self) -> Vec<Setting> {
         self.layers
             .into_iter()
@@ -210,7 +210,7 @@ impl Resolver {
         Err(problem.help(help).into())
     }
 
-    /// Keys that every point mentions: the columns, the other axes, what the command line set.
+    /// Keys that every point mentions: the columns, the other axes, and the keys of the command line.
     fn reported(&self) -> impl Iterator<Item = String> {
         let others = self.layers.iter().filter(|layered| {
             let setting = &layered.setting;
@@ -218,13 +218,13 @@ impl Resolver {
         });
         let others = others.map(|layered| layered.setting.name());
         let all = self.columns.iter().cloned().chain(others);
-        // What is traced changes no result.
+        // Settings of the trace change no result.
         all.filter(|key| keys::group(key) != "trace")
     }
 
     fn choose<'a>(&'a self, combination: u64, arm: &'a Arm) -> Chosen<'a> {
         let mut file = Layer::of_defaults();
-        // The last axis changes fastest, so the digits of the combination are read from the back.
+        // The last axis changes fastest, so the digits of the combination are read from the end.
         let mut rest = combination;
         let mut grouped = Vec::new();
         let mut parts = Vec::new();
@@ -264,7 +264,7 @@ impl Resolver {
                 all.choose(setting.key, &value.text, (0, value.place.clone()));
             }
         }
-        // What a variant sets is about the flows that follow its scheme.
+        // Settings of a variant apply to the flows with its scheme.
         let groups = self.groups.iter().map(|flows| {
             let mut layer = if flows.bundle.is_some() { &file } else { &all }.clone();
             for (group, key, text, origin) in &grouped {
@@ -287,7 +287,7 @@ impl Resolver {
         pool: &mut Pool,
     ) -> Result<(Shared, Arc<[Group]>), Problems> {
         self.check_expressions(chosen)?;
-        // Every text has been checked where it was read; what a file holds is known only now.
+        // Every text was checked when it was read, but file contents are only known now.
         let read = |layer: &Layer<'_>| {
             Keys::read(&|key| layer.texts[key].to_string())
                 .map_err(|error| Problems::from(self.refused(&error, layer)))
@@ -302,7 +302,7 @@ impl Resolver {
             let own = flows.bundle.as_ref();
             let needs_marking = own.map_or(arm.needs_marking, |_| flows.needs_marking);
             let marking = needs_marking.then_some(own.unwrap_or(&arm.label).as_str());
-            // Without groups in the file, all flows have the settings of the point.
+            // If the file has no groups, all flows have the settings of the point.
             let (keys, texts) = if flows.name.is_empty() {
                 (Arc::clone(&shared.keys), shared.texts.clone())
             } else {
@@ -330,7 +330,7 @@ impl Resolver {
         Problems::unless(problems, (shared, groups.into()))
     }
 
-    /// A value that turned out to be wrong, where it was given.
+    /// The error of a wrong value, at its place.
     fn refused(&self, error: &SettingError, layer: &Layer<'_>) -> Problem {
         let problem = Problem::new(format!("wrong value for {}: {}", error.key, error.error));
         let problem = match layer.origins.get(error.key) {
@@ -351,15 +351,15 @@ impl Resolver {
     }
 }
 
-/// The settings of the seeds of one combination and scheme.
+/// The settings that the seeds of one combination and scheme share.
 struct Shared {
     keys: Arc<Keys>,
     texts: Texts,
 }
 
 impl Shared {
-    /// The settings of a point for which we would record `series`, if that is left to us. With them, a point is a
-    /// pure function of its own settings, whatever the sweep.
+    /// The settings of a point, with `series` recorded if the choice is automatic. With these settings a point is a
+    /// pure function of itself, not of the sweep.
     fn tracing(&self, series: &str, pool: &mut Pool) -> (Arc<Keys>, Texts) {
         let (mut keys, mut texts) = (Arc::clone(&self.keys), self.texts.clone());
         if let TracedSeries::Auto(beside) = &keys.trace.series {
@@ -376,14 +376,14 @@ impl Shared {
         (keys, texts)
     }
 
-    /// Whether more is recorded than what we choose: of every seed, since somebody asked for it.
+    /// Whether the user asked for more series than the automatic choice. Those are recorded for every seed.
     fn traces_more(&self) -> bool {
         matches!(&self.keys.trace.series, TracedSeries::Auto(beside) if !beside.is_empty())
     }
 }
 
 impl Chosen<'_> {
-    /// The text of a setting as results name it.
+    /// The text of a setting by its name in results.
     fn text(&self, name: &str) -> &str {
         if let Some((group, key)) = split_group(name) {
             let mut groups = self.groups.iter();
@@ -393,12 +393,12 @@ impl Chosen<'_> {
         let mut parts = self.parts.iter();
         let part = parts.find(|(own, _)| own == name).map(|(_, text)| *text);
         let own = || self.all.texts.get(name).map(|text| &**text);
-        // A column may name a link that is as all others.
+        // A column may name a link without exceptions.
         part.or_else(own).unwrap_or("auto")
     }
 }
 
-/// Combinations of values are checked before the first one runs: this many take a few seconds.
+/// All combinations are checked before the first one runs; this many take a few seconds.
 const MAX_COMBINATIONS: u64 = 100_000;
-/// At a millisecond each, a million simulations take a quarter of an hour; more is a slip.
+/// At a millisecond each, a million simulations take a quarter of an hour; a larger number is a typing error.
 const MAX_POINTS: u64 = 1_000_000;

@@ -1,8 +1,8 @@
-//! A setting whose values a search chooses: bisection along one axis.
+//! A search chooses the values of a setting by bisection along one axis.
 //!
-//! A search begins with both ends of its range. Where a goal is met at one end and missed at the other,
-//! it halves the steps between them until two neighbours differ, so that N steps take 2 + log2(N)
-//! values. Where it is missed at both, it looks at a few values between them first.
+//! A search begins with both ends of its range. If a goal is met at one end and missed at the other, it halves the
+//! interval until two neighbouring steps differ, so a range of N steps takes 2 + log2(N) values. If the goal is missed
+//! at both ends, it first tries a few values between them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,7 +22,7 @@ pub struct Search {
     unit: String,
 }
 
-/// A range and the numbers of those of its values that have been chosen, in the order of choice.
+/// A range, and the indices of its values that have been chosen, in the order of choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Searched {
     /// The range.
@@ -32,8 +32,8 @@ pub struct Searched {
 }
 
 impl Search {
-    /// Reads `KEY=LOW..HIGH[:STEP]`. Without a step the steps are those of the last digit written, or a
-    /// power of ten smaller that makes at least a hundred.
+    /// Reads `KEY=LOW..HIGH[:STEP]`. Without a step, the step is the place of the last digit written, or a smaller
+    /// power of ten so that the range has at least a hundred steps.
     pub fn parse(text: &str) -> Result<Self, Unknown> {
         let wrong = |cause: &str| Unknown {
             cause: format!("{cause} in {text:?}"),
@@ -103,8 +103,8 @@ impl Search {
         values::write(digits, self.decimals, &self.unit)
     }
 
-    /// The number of the value to try next, given which are known to meet the goals; none once the
-    /// search has ended.
+    /// The index of the value to try next, given whether the tried values meet the goals; `None` when the search has
+    /// ended.
     pub fn next(&self, known: &BTreeMap<u64, bool>) -> Option<u64> {
         let ends = [0, self.last];
         if let Some(end) = ends.into_iter().find(|end| !known.contains_key(end)) {
@@ -126,7 +126,7 @@ impl Search {
         }
     }
 
-    /// Values between the ends, each in the middle of a gap: a half, the quarters, the eighths.
+    /// Values between the ends, each in the middle of a gap: the half, the quarters, the eighths.
     fn looks(&self) -> impl Iterator<Item = u64> {
         let parts = [2_u64, 4, 8].into_iter();
         let looks = parts.flat_map(|parts| (1..parts).step_by(2).map(move |part| (part, parts)));
@@ -171,14 +171,14 @@ impl fmt::Display for Searched {
 
 /// Values tried between two ends that both miss a goal.
 const LOOKS: usize = 7;
-/// Fewest steps of a range whose step nobody gave.
+/// The least number of steps of a range without a given step.
 const FEWEST: u128 = 100;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What a search finds among the steps of `text`, and how many values it tries.
+    /// The result of a search among the steps of `text`, and the number of values that it tries.
     fn run(text: &str, meets: impl Fn(u64) -> bool) -> (Option<String>, usize) {
         let search = Search::parse(text).unwrap();
         let mut known = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The number of seeds of a scenario, and whether they make a difference.
+//! The number of seeds of a scenario, and whether seeds make a difference.
 
 use std::num::NonZeroU32;
 
@@ -27,7 +27,7 @@ pub(super) fn read_seed<T: Quantity>(
         .ok()
 }
 
-/// Every point, with the seeds that somebody wants or, where anything is random, the usual ones.
+/// Every point, with the given number of seeds or, if anything is random, the usual number.
 pub(super) fn points(
     resolver: &Resolver,
     arms: &[Arm],

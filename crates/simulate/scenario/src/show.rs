@@ -1,4 +1,4 @@
-//! Writing a scenario with nothing left implicit.
+//! Writes a scenario with all settings explicit.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -47,7 +47,7 @@ fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
         outside.any(|other| other.name == table) && !origins.iter().any(|(used, _)| *used == table)
     };
     for key in keys::all_keys() {
-        // Programs without these schemes read the scenario, too.
+        // Unused schemes are left out, so that programs without them can read the scenario.
         if is_idle(keys::group(key.name)) {
             continue;
         }
@@ -65,7 +65,7 @@ fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
             None if profile::sets(key.name) => common(scenario, key.name).map(value),
             None => Some(value(key.default)),
         };
-        // A value that is written counts as given, for all flows.
+        // A written value counts as given for all flows.
         let Some(text) = text else { continue };
         writeln!(out, "{field} = {text}")?;
         match key.name {
@@ -98,7 +98,7 @@ fn common<'a>(scenario: &'a Scenario, key: &str) -> Option<&'a str> {
     scenario.points().iter().all(same).then_some(first)
 }
 
-/// What was read from files, so that results of different contents are never taken for the same.
+/// Comments on the contents of files, so that results of different contents are not taken for the same.
 fn files(
     out: &mut String,
     scenario: &Scenario,
@@ -117,7 +117,7 @@ fn graph(point: &PointSpec) -> Vec<String> {
     graph.fingerprint().map(line).into_iter().collect()
 }
 
-/// A line for the trace of each group, one for everything that was done to it, and one for each host that it names.
+/// Comment lines for the trace of each group: the file, the changes made to it, and one for each host that it names.
 fn trace(point: &PointSpec) -> Vec<String> {
     let traced = point
         .groups
@@ -140,7 +140,7 @@ fn trace(point: &PointSpec) -> Vec<String> {
     traces.collect()
 }
 
-/// The tables of single links and hosts, in the order in which they first come.
+/// The tables of single links and hosts, in order of first appearance.
 fn exceptions(out: &mut String, settings: &[Setting]) -> std::fmt::Result {
     let parts = settings.iter().filter_map(|setting| setting.part.as_ref());
     let mut tables: Vec<&str> = Vec::new();
@@ -179,7 +179,7 @@ fn variant(out: &mut String, arm: &Arm, settings: &[Setting]) -> std::fmt::Resul
     writeln!(out, "\n[variant.{}]", quoted(&arm.label))?;
     writeln!(out, "base = {}", quoted(&arm.bundle))?;
     for setting in &arm.settings {
-        // A setting of the command line is stronger than a variant's, and stands above already.
+        // A setting of the command line overrides the variant's and has been written above.
         if !settings
             .iter()
             .any(|other| other.is_about(setting) && other.argument)
@@ -199,7 +199,7 @@ fn values(setting: &Setting) -> String {
     }
 }
 
-/// A number or a truth value as it is, everything else in quotes.
+/// A number or a boolean unchanged, everything else in quotes.
 fn value(text: &str) -> String {
     let bare = text.parse::<toml_edit::Value>();
     match bare {

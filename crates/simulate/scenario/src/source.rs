@@ -1,4 +1,4 @@
-//! Texts that scenarios are read from, under the names that messages use.
+//! Texts from which scenarios are read, with the names that messages use.
 
 use crate::argument::Argument;
 
@@ -30,19 +30,19 @@ impl Source {
         }
     }
 
-    /// The same, of which somebody else reads the keys of these names at its top.
+    /// Allows the top-level keys with these names, which another program reads.
     #[must_use]
     pub const fn shared(mut self, others: &'static [&'static str]) -> Self {
         self.others = others;
         self
     }
 
-    /// Whether somebody else reads the key `name` at its top.
+    /// Whether another program reads the top-level key `name`.
     pub(crate) fn is_of_others(&self, name: &str) -> bool {
         self.others.contains(&name)
     }
 
-    /// What it is, if it is no file.
+    /// The argument that it is, if it is no file.
     pub(crate) const fn argument(&self) -> Option<Argument> {
         self.argument
     }

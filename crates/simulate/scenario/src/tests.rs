@@ -1,4 +1,4 @@
-//! Reading, precedence, sweeps, variants, writing out.
+//! Tests of reading, precedence, sweeps, variants and writing out.
 
 mod buffers;
 mod flow_traces;
@@ -92,14 +92,14 @@ fn settings_that_follow_from_an_axis_move_with_it() {
             pair("workload.size", "20.833KB")
         ]
     );
-    // Written out, it is the same scenario, with its expressions.
+    // The written scenario reads back with its expressions.
     let resolved = both.resolved();
     assert!(
         resolved.contains("size = \"1MB / workload.senders\""),
         "{resolved}"
     );
     assert_eq!(scenario(&resolved, &[]).resolved(), resolved);
-    // The command line and searches, too, set what others follow.
+    // The command line and searches can also set keys on which others depend.
     let sets = ["switch.buffer=40pkt..80pkt:20pkt", "workload.senders=2"];
     let swept = scenario(text, &sets);
     assert_eq!(
@@ -223,7 +223,7 @@ fn a_list_in_the_file_and_a_range_on_the_command_line_are_axes() {
     let swept = scenario(text, &["switch.buffer=64KB..192KB:64KB"]);
     assert_eq!(swept.set_keys(), ["workload.senders", "switch.buffer"]);
     assert_eq!(swept.points().len(), 6);
-    // The axis that appears last changes fastest.
+    // The last axis changes fastest.
     assert_eq!(
         texts(&swept, "workload.senders"),
         ["10", "10", "10", "20", "20", "20"]
@@ -233,7 +233,7 @@ fn a_list_in_the_file_and_a_range_on_the_command_line_are_axes() {
         ["64KB", "128KB", "192KB"]
     );
 
-    // A key that the file merely sets becomes an axis behind those of the file.
+    // A key that the file sets to one value becomes an axis after those of the file.
     let text = "schemes = [\"newreno\"]\ntcp.mss = 1000\nworkload.senders = [10, 20]";
     let later = scenario(text, &["tcp.mss=500,600"]);
     assert_eq!(later.set_keys(), ["workload.senders", "tcp.mss"]);
@@ -380,7 +380,7 @@ fn seeds_without_anything_random_are_worth_a_warning() {
     ] {
         assert_eq!(warnings("newreno", &[random]), 0, "{random}");
     }
-    // A ramp of probabilities is left to chance, a step is not.
+    // A ramp makes marks random, a step does not.
     assert_eq!(warnings("red-ecn", &[]), 0);
     assert_eq!(warnings("red", &["red.min=0.4"]), 1);
 }
@@ -397,7 +397,7 @@ fn a_setting_of_a_scheme_that_does_not_run_is_worth_a_warning() {
         let found = scenario(&text, &["rcc.max_queue=20pkt"]).warnings().len();
         assert_eq!(found, warnings, "{scheme}");
     }
-    // A file keeps the settings of every scheme it may be run with.
+    // A file keeps the settings of all schemes with which it may run.
     assert_eq!(
         scenario("schemes = [\"newreno\"]\ndctcp.g = 0.5", &[])
             .warnings()
@@ -562,7 +562,7 @@ fn what_is_asked_for_is_recorded_beside_what_is_recorded_anyway() {
     assert_eq!(load(swept, "alpha"), ["queue, events, alpha"; 2]);
     let many = format!("workload.senders = {:?}", (1..=101).collect::<Vec<u32>>());
     assert_eq!(load(&many, "alpha"), ["alpha"; 101]);
-    // A file that says what is to be recorded is added to as well.
+    // An argument also adds to the series that a file lists.
     let own = "trace.series = \"queue\"";
     assert_eq!(load(own, "alpha"), ["queue, alpha"]);
     assert_eq!(load("trace.series = \"auto, alpha\"", "queue"), [all]);

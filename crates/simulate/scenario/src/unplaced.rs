@@ -1,4 +1,4 @@
-//! Links of a graph about whose delay its file says nothing: how many there are is said before they are simulated.
+//! Hints about links of a graph without a delay in its file, before they are simulated.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use crate::problem::Problem;
 use plan::PointSpec;
 use plan::keys::TopologyKind;
 
-/// A hint for each file that leaves delays out.
+/// A hint for each file that lacks delays.
 pub(super) fn links(points: &[PointSpec]) -> Vec<Problem> {
     let said: BTreeSet<(String, bool)> = points.iter().filter_map(of_point).collect();
     let problem = |(message, has_weights): (String, bool)| {
@@ -23,7 +23,7 @@ pub(super) fn links(points: &[PointSpec]) -> Vec<Problem> {
     said.into_iter().map(problem).collect()
 }
 
-/// What is said of a point, and whether all links that it is about have weights.
+/// The hint for a point, and whether all links in the hint have weights.
 fn of_point(point: &PointSpec) -> Option<(String, bool)> {
     let topology = &point.keys.topology;
     if topology.kind != TopologyKind::Graph {

@@ -1,4 +1,4 @@
-//! Texts that stand for several values: `10,20,50` and `64KB..256KB:64KB`.
+//! Texts for several values: `10,20,50` and `64KB..256KB:64KB`.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub(super) struct RangeError {
     pub(super) remedy: String,
 }
 
-/// Splits at commas outside parentheses, keeping the place of each part.
+/// Splits at commas outside parentheses and keeps the position of each part.
 pub(super) fn parts(text: &str, start: usize) -> Vec<Value> {
     let mut place = start;
     let mut depth = 0_u32;
@@ -116,7 +116,7 @@ impl<'a> Decimal<'a> {
         if whole.is_empty() || whole.len() + fraction.len() > 18 {
             return None;
         }
-        // A minus sign, or any other text before the number, has no digits in front and ends here.
+        // A minus sign or other text before the number leaves no digits, and parsing ends here.
         Some(Self {
             digits: format!("{whole}{fraction}").parse().ok()?,
             decimals: u32::try_from(fraction.len()).ok()?,
@@ -124,7 +124,7 @@ impl<'a> Decimal<'a> {
         })
     }
 
-    /// This number in another unit, which is a whole part of its own.
+    /// Converts this number to a smaller unit, of which the old unit is a multiple.
     fn in_unit(&mut self, times: u64, unit: &'a str) {
         (self.digits, self.unit) = (self.digits * u128::from(times), unit);
     }
@@ -134,8 +134,8 @@ impl<'a> Decimal<'a> {
     }
 }
 
-/// Gives all numbers the smallest of their units, or a smaller one that divides them all. False if the units do not measure
-/// the same thing.
+/// Converts all numbers to the smallest of their units, or to a smaller unit that divides them all. Returns false if
+/// the units measure different things.
 pub(super) fn share_unit<'a>(numbers: &mut [Decimal<'a>]) -> bool {
     let unit = numbers.first().map_or("", |first| first.unit);
     if numbers.iter().all(|number| number.unit == unit) {
@@ -162,7 +162,7 @@ pub(super) fn share_unit<'a>(numbers: &mut [Decimal<'a>]) -> bool {
     })
 }
 
-/// The number `digits` / 10^`decimals` with its unit, without zeros at its end.
+/// The number `digits` / 10^`decimals` with its unit, without trailing zeros.
 pub(super) fn write(digits: u128, decimals: u32, unit: &str) -> String {
     let scale = 10_u128.pow(decimals);
     let (whole, fraction) = (digits / scale, digits % scale);
@@ -174,7 +174,7 @@ pub(super) fn write(digits: u128, decimals: u32, unit: &str) -> String {
     format!("{whole}.{}{unit}", padded.trim_end_matches('0'))
 }
 
-/// More values of one key than any plot shows.
+/// The most values of one key: more than any plot shows.
 const MAX_VALUES: u128 = 100_000;
 
 #[cfg(test)]

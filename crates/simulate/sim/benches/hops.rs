@@ -1,4 +1,4 @@
-//! What a packet-hop costs: ns, and as a multiple of a yardstick measured in the same process.
+//! The cost of a packet-hop: in ns, and as a multiple of a yardstick measured in the same process.
 //!
 //! A packet-hop is one packet, data or ACK, leaving one port. The yardstick is one pop and one push of
 //! the standard library's heap with 1,000 entries of 24 bytes. All measurements of a round follow each
@@ -7,12 +7,12 @@
 //!
 //! `hops --threads` measures instead how much faster one simulation is on several threads, by time on the wall.
 //!
-//! What traces and run folders cost is measured by `keeping`, of `results`.
+//! `keeping`, a benchmark of `results`, measures the cost of traces and run folders.
 //!
-//! `hops --rounds N` measures N rounds, `hops --only w1b,w2` measures these workloads and nothing else
-//! but the yardstick, `hops --once w2` runs one workload once and prints its packet-hops and its peak
-//! memory: for instruction counts, and for the memory of a fresh process. Settings may follow, as in
-//! `hops --once w2 tcp.timestamps=true`: what one costs.
+//! `hops --rounds N` measures N rounds. `hops --only w1b,w2` measures these workloads and nothing else but the
+//! yardstick. `hops --once w2` runs one workload once and prints its packet-hops and its peak memory: for instruction
+//! counts, and for the memory of a fresh process. Settings may follow, as in `hops --once w2 tcp.timestamps=true`, to
+//! measure the cost of one.
 
 #![expect(
     clippy::print_stdout,
@@ -143,7 +143,7 @@ fn measure_only(names: &str) {
     print_times(FEW_ROUNDS, &series);
 }
 
-/// Each workload in a process of its own, whose peak is not another's.
+/// Each workload in a process of its own, so that each has its own peak.
 fn print_memory() {
     let own = std::env::current_exe().expect("a running program has a path");
     for Workload { name, .. } in all() {
@@ -210,7 +210,7 @@ fn point(workload: &Workload) -> PointSpec {
     point_with(workload, &[])
 }
 
-/// The point of a workload with settings of one's own.
+/// The point of a workload, with additional settings.
 fn point_with(workload: &Workload, settings: &[&str]) -> PointSpec {
     let source = Source::new(format!("{}.toml", workload.name), workload.text);
     let sets = workload.sets.iter().chain(settings);
@@ -240,7 +240,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// A scenario, its scheme if it is not the one of the file, and what is set in it.
+/// A scenario, its scheme unless it is the one of the file, and changed settings.
 struct Workload {
     name: &'static str,
     text: &'static str,
@@ -356,7 +356,7 @@ static APART: [Workload; 10] = [
         sets: &["workload.flows=50", LINUX[0], LINUX[1]],
     },
 ];
-/// What Linux does about losses rests on SACK.
+/// Linux's loss recovery needs SACK.
 const LINUX: &[&str] = &["tcp.profile=linux", "tcp.sack=true"];
 /// 100 senders of 1 MB.
 const W1B: &str = include_str!("scenarios/w1b.toml");

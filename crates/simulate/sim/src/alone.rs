@@ -1,16 +1,16 @@
-//! The time that a flow would take alone in the network: what its slowdown is measured by.
+//! The time that a flow would take alone in the network. A flow's slowdown is its completion time over this time.
 //!
 //! It is the least time in which TCP could deliver the flow over its path if nothing else were there and no window
 //! held the sender back. Three steps follow one another:
 //!
 //! 1. A flow that opens its connection waits for a SYN and a SYN-ACK, and sends an ACK before its data (RFC 9293 §3.5).
-//! 2. A flow that is asked for waits for the request.
-//! 3. All bytes leave at once, in full segments and a last one with the rest. Every link sends a packet when it has
-//!    all of it and has sent the one before.
+//! 2. A flow whose receiver asks for it waits for the request.
+//! 3. All bytes leave at once, in full segments and a last one with the rest. A link starts to send a packet when it
+//!    has received all of it and has sent the packet before it.
 //!
-//! So a lone flow whose initial window holds all of it has a slowdown of 1. Beyond that is the cost of windows, timers,
-//! pauses of the application, waits for an earlier connection, jitter of links, packets of others, and the ACK of a
-//! request, which may leave ahead of the answer.
+//! So a lone flow whose initial window holds all of it has a slowdown of 1. A higher slowdown is the cost of windows,
+//! timers, pauses of the application, waits for an earlier connection, jitter of links, other flows' packets, and the
+//! ACK of a request, which may leave ahead of the answer.
 
 use base::{FlowId, HostId, Packet, Span};
 use fabric::{LinkSpec, Network};
@@ -21,18 +21,18 @@ use crate::world::EndedFlow;
 
 /// Finds the times of one flow after the other.
 pub(crate) struct Alone {
-    /// Bytes that a packet has on the wire beside its payload.
+    /// Bytes of a packet on the wire that are not payload.
     header: u64,
-    /// The links of a path, kept for their memory.
+    /// The links of a path. A field so that its memory is used again.
     links: Vec<LinkSpec>,
 }
 
-/// Packets that leave at once, as many of a size as there are: the ACK that ends the handshake, full segments, and a
-/// last one with the rest of the payload. The number is 0 where there is none.
+/// Packets that leave at once, as (number, bytes of each): the ACK that ends the handshake, full segments, and a last one
+/// with the rest of the payload. The number is 0 for a size that does not occur.
 type Train = [(u64, u64); 3];
 
 impl Alone {
-    /// For packets with this many bytes beside their payload.
+    /// A calculator for packets with this many bytes of headers.
     pub(crate) const fn new(header_bytes: u32) -> Self {
         Self {
             header: header_bytes as u64,
@@ -40,7 +40,7 @@ impl Alone {
         }
     }
 
-    /// How long a flow of `group` would take; none of one without an end. O(links of its path).
+    /// How long a flow of `group` would take; `None` for a flow without an end. O(links of its path).
     pub(crate) fn time(
         &mut self,
         group: &Group,
@@ -56,7 +56,7 @@ impl Alone {
         let ends = (of.sender, of.receiver);
         let connection = FlowId(of.flow.connection);
         self.find(ends, connection, network);
-        // The ACK that ends the handshake leaves with what the opener sends next.
+        // The ACK that ends the handshake leaves together with the next packets of the opener.
         let mut time = self.way(self.train(size, mss, opens && !asked));
         if opens {
             time += self.way(single);
@@ -80,7 +80,7 @@ impl Alone {
         self.links.extend(network.path(from, &packet));
     }
 
-    /// This payload in packets, perhaps behind an ACK.
+    /// The packets of this payload, after an ACK if `acks`.
     fn train(&self, payload: u64, mss: u64, acks: bool) -> Train {
         let rest = payload % mss;
         [
@@ -92,9 +92,9 @@ impl Alone {
 
     /// When the last packet of `train` has arrived over the links.
     ///
-    /// Of packets of one size only the first and the last are followed. Gaps between them grow towards the last, for
-    /// packets that a link held up at first come closer together; so the last one leaves a link either right behind
-    /// its own arrival or when all from the first on were sent without a gap.
+    /// For packets of one size, only the first and the last are followed. The gaps between packets grow from the first
+    /// to the last, because packets that a link held up come closer together. So the last one leaves a link either
+    /// right after its own arrival, or when the link has sent all packets without a gap.
     fn way(&self, train: Train) -> Span {
         let mut arrived = [(Span::ZERO, Span::ZERO); 3];
         for link in &self.links {

@@ -1,28 +1,26 @@
-//! What the completion time of a flow consists of.
+//! The parts that the completion time of a flow consists of.
 //!
-//! The time from the start of a flow to its completion is cut into eight [`Part`]s, which sum to it
-//! exactly. The cut follows what completes the flow: the *critical packet*, whose arrival puts the last byte
-//! in order.
+//! The time from the start of a flow to its completion is cut into eight [`Part`]s, which sum to it exactly. The cut
+//! follows the *critical packet*, whose arrival completes the flow and puts the last byte in order.
 //!
-//! - From the start until the critical packet is sent, time is booked by the state of the sender. Time is
-//!   booked when the sender sends, and then up to this moment, so that no moment is booked twice or never.
-//!   While the bytes that it has sent would still occupy the slowest link of the path, if no others used
-//!   it, the time is *serialisation*. The rest of the time since the last segment went to what let the
-//!   sender send: the handshake ended, the application wrote, a timer expired, a loss was repaired, or an
-//!   ACK opened the window.
-//! - Of the time that an ACK ended, as much is *queueing* as the ACK, and the segment that it answers, were late because
-//!   of others' packets; as much of the rest is *timers* as a delayed ACK waited for its timer; and what is
-//!   left is *window*: the sender would have waited in an empty network, too.
-//! - From then on the time is that of the critical packet's way: the *propagation* of its links, the
-//!   *serialisation* of itself and of what the flow has before it in queues, and *queueing*.
+//! - From the start until the critical packet is sent, time is booked by the state of the sender. It is booked each
+//!   time the sender sends, up to this moment, so each moment is booked exactly once. While the bytes already sent
+//!   would still occupy the slowest link of the path without other traffic, the time is *serialisation*. The rest of
+//!   the time since the last segment is booked to the event that let the sender send: the handshake ended, the
+//!   application wrote, a timer expired, a loss was repaired, or an ACK opened the window.
+//! - The time that ends with an ACK is divided. The delay that others' packets caused to the ACK and to the segment
+//!   that it acknowledges is *queueing*. The time that a delayed ACK waited for its timer is *timers*. The remaining
+//!   time is *window*: the sender would have waited in an empty network, too.
+//! - After it is sent, the time is that of the critical packet's way: the *propagation* of its links, the
+//!   *serialisation* of the packet and of the flow's own packets before it in queues, and *queueing*.
 //!
-//! How late a packet is because of others follows from a second network that carries this connection
-//! alone: `way` sends every packet over it. In a first-in-first-out network a packet is never earlier than there, and
-//! a flow that is really alone is never later: its queueing is zero to the picosecond.
+//! The delay that others cause to a packet is the difference to a second network that carries this connection alone:
+//! `way` sends every packet over it, too. In a first-in-first-out network a packet is never earlier than in this second
+//! network, and the packets of a flow that is really alone are never later: its queueing is zero to the picosecond.
 //!
-//! Nothing is known at an end before a packet has brought it: neither the path, which the first packet of a direction
-//! learns and the answer to it tells, nor that a timer of the receiver has expired, for which a sender waited that
-//! could do nothing. So the two ends may be simulated apart; see [`divided`](crate::divided).
+//! An end knows only what a packet has brought to it. The first packet of a direction learns the path, and its answer
+//! brings the path back. The sender learns in the same way that a timer of the receiver has expired. So the two ends
+//! may be simulated apart; see [`divided`](crate::divided).
 
 mod connection;
 mod flight;
@@ -53,14 +51,14 @@ pub(crate) struct Follower {
     flights: Flights,
     /// Connections that have begun here and are not over.
     connections: Vec<Option<Box<FollowedConnection>>>,
-    /// Of each flow that is complete.
+    /// The breakdown of each complete flow.
     done: Vec<Option<Box<Breakdown>>>,
     /// The parts booked before each flow whose sender was in another part.
     befores: Vec<(u32, Breakdown)>,
 }
 
 impl Follower {
-    /// Takes over what another part of the network knows.
+    /// Takes over the knowledge of another part of the network.
     pub(crate) fn join(&mut self, other: Self) {
         self.befores.extend(other.befores);
         let connections = self.connections.drain(..).chain(other.connections);
@@ -72,7 +70,7 @@ impl Follower {
         }
     }
 
-    /// Flow `id` starts now on the connection `of`, whose sender is here or not; it was to start at `planned`.
+    /// Flow `id`, planned for `planned`, starts now on the connection `of`. Its sender may be in another part.
     pub(crate) fn begin_message(
         &mut self,
         (of, id): (FlowId, u32),
@@ -84,7 +82,7 @@ impl Follower {
         connection.begin(id, (now, now.since(planned).as_ps()), here);
     }
 
-    /// `packet` goes on in another part of the network, behind `port`.
+    /// `packet` goes on in another part of the network, after `port`.
     pub(crate) fn export(&mut self, port: PortId, packet: &Packet) -> Option<Followed> {
         self.flights.export(port, packet)
     }
@@ -168,7 +166,7 @@ impl Follow for Follower {
     fn on_delivery(&mut self, packet: &Packet, now: Time) {
         let back = self.goes_back(packet);
         let Some(sent) = self.flights.land(packet) else {
-            // A copy.
+            // A copy of a packet is not followed.
             return;
         };
         let connection = &mut self.connections[packet.flow.0 as usize];

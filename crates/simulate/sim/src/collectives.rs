@@ -1,8 +1,8 @@
-//! How collectives went: their time over the ideal one, and the message that held everybody up.
+//! How collectives went: their time over the ideal time, and the message that delayed all others most.
 //!
-//! The way back from the last message of a collective leads over the messages whose ends let the others start, up to one that
-//! waited for none. The time of the collective is the sum over this critical path, so the message on it that took longest
-//! beyond its own ideal time is the one that held everybody up.
+//! The critical path leads back from the last message of a collective over the messages that each waited for, up to one
+//! that waited for none. The time of the collective is the sum over this path. So the message on it that took longest
+//! beyond its own ideal time is the one that held up the collective most.
 
 use base::{FlowId, Packet, Rate, Span, Time};
 use plan::Group;
@@ -12,7 +12,7 @@ use plan::workload::PlannedCollective;
 use crate::metrics::{CollectiveMetrics, HeldUp};
 use crate::world::Ended;
 
-/// A collective as it is known before the flows go.
+/// A collective as far as it is known before the flows are dropped.
 pub(crate) struct Seen {
     group: u32,
     shape: Shape,
@@ -129,7 +129,7 @@ fn held_up(
     let mut worst: Option<(f64, HeldUp)> = None;
     loop {
         let flow = &all[at as usize];
-        // The first messages may wait for flows before the collective, which do not count as its own.
+        // The first messages may wait for flows before the collective. These are not part of its own time.
         let before = ended.held_by(at).filter(|before| own.contains(before));
         let begin = before.map_or(start, |before| all[before as usize].completion);
         let place = (at - planned.first) as usize;
@@ -156,5 +156,5 @@ fn held_up(
     worst.map(|(_, held_up)| held_up)
 }
 
-/// The fastest rate that a link may have.
+/// The fastest rate that a link may have, bit/s.
 const FASTEST: Rate = Rate::from_bps(8_000_000_000_000);

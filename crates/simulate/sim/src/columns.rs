@@ -1,4 +1,4 @@
-//! What the numbers in results mean: one description for tables, CSV, JSON and `explain results`.
+//! The meaning of the numbers in results: one description for tables, CSV, JSON and `explain results`.
 
 use base::Column;
 
@@ -7,7 +7,7 @@ pub use plan::metric::METRICS;
 use crate::metrics::{GroupMetrics, Metrics};
 use crate::parts::Split;
 
-/// What each part of a completion time is, in the order of [`Part`](crate::breakdown::Part).
+/// The meaning of each part of a completion time, in the order of [`Part`](crate::breakdown::Part).
 pub const PART_HELP: [&str; 8] = [
     "Part of fct_us: time in which the connection opened.",
     "Part of fct_us: time in which the flow's own bytes left through the slowest link of their path.",
@@ -44,7 +44,7 @@ pub const COST: &[Column] = &[
     ),
 ];
 
-/// The values of [`METRICS`], in the same order, with `NaN` where there is none.
+/// The values of [`METRICS`], in the same order; `NaN` for a missing value.
 pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
     let mut values = metrics.values();
     values.extend(split_values(metrics.breakdown.as_ref()));
@@ -61,7 +61,7 @@ fn split_values(split: Option<&Split>) -> [f64; 16] {
     values
 }
 
-/// The numbers of a group of flows: their names are those of [`METRICS`].
+/// The numbers of a group of flows, with the names of [`METRICS`].
 pub fn group_values(metrics: &GroupMetrics) -> Vec<(&'static str, f64)> {
     let mut values = metrics.values();
     let parts = METRICS[METRICS.len() - 16..].iter();
@@ -70,7 +70,7 @@ pub fn group_values(metrics: &GroupMetrics) -> Vec<(&'static str, f64)> {
     values
 }
 
-/// The columns of the parts of [`METRICS`]: of all flows, or of the slowest.
+/// The columns for the parts in [`METRICS`]: of all flows, or of the slowest.
 pub fn part_columns(slowest: bool) -> &'static [Column] {
     let first = METRICS.len() - if slowest { 8 } else { 16 };
     &METRICS[first..first + 8]
@@ -104,7 +104,7 @@ mod tests {
             let known = Some(value).filter(|value| value.is_finite());
             assert_eq!(metrics[column.name].as_f64(), known, "{}", column.name);
         }
-        // The parts of completion times stand in two objects of their own.
+        // The parts of completion times are in two objects of their own.
         let mut expected = names(&METRICS[..METRICS.len() - 16]);
         expected.push("breakdown".to_owned());
         assert_eq!(fields(metrics), expected);

@@ -1,12 +1,12 @@
-//! One simulation in parts, which are simulated by themselves.
+//! One simulation divided into parts that are simulated separately.
 //!
-//! A network is divided into switches with their hosts, and switches without. What happens at one node concerns others
-//! only when a packet has passed a wire, so that each part can go on for a *window*, the least delay between two parts,
-//! without hearing of the others. Packets that arrive elsewhere in the next window have been sent completely by then:
-//! each part hands them over, and all wait for each other. The order of events at each node follows from the node's
-//! own past (see [`engine::Scheduler`]). So the outcome is the same, bit by bit, whatever the parts, the windows and the
-//! threads are, but for the number of events in [`Cost`](crate::metrics::Cost): what nobody waits for any more is
-//! forgotten at other times.
+//! A network is divided into parts: each has switches with their hosts, or switches without hosts. An event at one node
+//! concerns another node only after a packet has passed a wire. So each part can go on for a *window*, the least delay
+//! between two parts, without the others. A packet that arrives in another part in the next window has been sent
+//! completely by then: each part hands over such packets, and all parts wait for each other. The order of events at
+//! each node follows from the node's own past (see [`engine::Scheduler`]). So the outcome is the same, bit by bit, for
+//! all numbers of parts, windows and threads. The only difference is the number of events in
+//! [`Cost`](crate::metrics::Cost), because obsolete events are removed at other times.
 //!
 //! Some simulations cannot be divided; [`Divided::obstacle`] says why.
 
@@ -46,11 +46,11 @@ use partition::Partition;
 /// How a simulation is divided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Division {
-    /// At most this many parts; there are no more than switches.
+    /// The greatest number of parts; at most the number of switches.
     pub parts: NonZeroUsize,
-    /// Windows are this many times as short as they could be.
+    /// The factor by which windows are shorter than they could be.
     pub shortened: NonZeroUsize,
-    /// At most this many threads; there are no more than parts.
+    /// The greatest number of threads; at most the number of parts.
     pub threads: NonZeroUsize,
 }
 
@@ -74,7 +74,7 @@ pub struct Divided {
     pub threads: usize,
     /// Windows in which something happened.
     pub windows: u64,
-    /// How long threads waited for each other, all together, by [`Limits::wall`].
+    /// How long threads waited for each other in total, by [`Limits::wall`].
     pub waited: Duration,
     /// How long the simulation took by that clock.
     pub took: Duration,
@@ -83,7 +83,7 @@ pub struct Divided {
 }
 
 impl Divided {
-    /// One thread, because of this.
+    /// One thread, for this reason.
     const fn not(obstacle: &'static str) -> Self {
         Self {
             parts: 1,
@@ -114,8 +114,8 @@ impl Divided {
     }
 }
 
-/// Simulates a point in parts, watched, and says how; as a whole where something is in the way. Its cost is the time
-/// of all threads.
+/// Simulates a point in parts, watched, and says how it was divided. A point that cannot be divided is simulated as a
+/// whole. Its cost is the time of all threads.
 ///
 /// # Panics
 /// See [`run::run`].
@@ -135,7 +135,7 @@ pub fn within(
     }
 }
 
-/// [`run::watch`], on as many threads as the limits allow where nothing is in the way.
+/// [`run::watch`], on as many threads as the limits allow if the point can be divided.
 ///
 /// # Panics
 /// See [`run::run`].
@@ -177,15 +177,15 @@ pub fn watch(
     }
 }
 
-/// Whether a simulation is so long, and has so much to do in each link delay, that two threads end it sooner than one.
-/// It depends on the point alone. O(flows) where it is long.
+/// Whether two threads finish a simulation sooner than one: it must be long, with enough work in each link delay.
+/// Depends on the point alone. O(flows) for a long simulation.
 pub fn is_worth_while(point: &PointSpec) -> bool {
     let two = NonZeroUsize::MIN.saturating_add(1);
     let gains = |plan: &Plan, partition: &Partition| gain::is_likely(point, plan, partition, two);
     gain::has_enough_to_do(point) && divide(point, Division::of_threads(two), gains).is_ok()
 }
 
-/// Says so if a probe cannot be put together from branches for parts.
+/// An error if the probe cannot be assembled from branches for parts.
 fn recordable(watching: &Watching<'_>) -> Result<(), &'static str> {
     let probe = watching.probe.as_ref();
     if probe.is_none_or(|probe| probe.branch().is_some()) {
@@ -200,7 +200,7 @@ fn fits(limits: Limits<'_>, point: &PointSpec, threads: NonZeroUsize) -> bool {
     memory::estimate(point).saturating_mul(threads.get() as u64) <= limits.memory
 }
 
-/// The parts of a point, or why it has none: also if it is not `worth_while`.
+/// The parts of a point, or the reason why it has none; one reason is that it is not `worth_while`.
 fn divide(
     point: &PointSpec,
     division: Division,
@@ -257,7 +257,7 @@ fn simulate(
     Ok((outcome, divided))
 }
 
-/// The reason why a simulation cannot be done in parts.
+/// The reason why a simulation cannot be divided.
 fn undividable(point: &PointSpec, plan: &Plan, role_set: &RoleSet) -> Option<&'static str> {
     let connections = &plan.connections;
     if !plan.barriers.is_empty() || !plan.dependencies.is_empty() {
@@ -288,15 +288,15 @@ const NO_ROOM: &str = "memory has no room for a world for each thread";
 const RECORDED: &str = "packets are captured, a scene of the first loss is recorded, or series have a trace.interval of \
                         their own: these need the order of the whole network";
 const TOO_SMALL: &str = "there is too little to do in each link delay";
-/// The reason where a network has one part.
+/// The reason why a network has only one part.
 const ONE_SWITCH: &str = "a network is one switch, or has no delay between switches";
 
-/// A link whose both ends are to be in one part.
+/// A link whose two ends must be in one part.
 fn disturbed(point: &PointSpec, plan: &Plan) -> Option<fabric::PortId> {
     (point.keys.bottleneck.reordering.0 > 0.0).then_some(plan.bottleneck)
 }
 
-/// The outcome of a simulation in parts, how it went, and the probe that has watched it.
+/// The outcome of a simulation in parts, how it was divided, and the probe that watched it.
 type Ended = (Outcome, Divided, Option<Box<dyn Branch>>);
 
 /// A point and how it is divided.
@@ -305,9 +305,9 @@ struct Simulation<'a> {
     point: &'a PointSpec,
     role_set: RoleSet,
     partition: Arc<Partition>,
-    /// Each belongs to one thread for one window.
+    /// The parts. Each belongs to one thread for one window.
     parts: Vec<Mutex<Option<Part>>>,
-    /// The probe of each part, if there are any, until the part begins.
+    /// The probe of each part until the part begins, if there are probes.
     branches: Vec<Mutex<Option<Box<dyn Branch>>>>,
     /// Whether completion times are broken down.
     breakdown: bool,
@@ -342,7 +342,7 @@ impl Simulation<'_> {
         self.finish(parts, &bounds, (cpu, took))
     }
 
-    /// Does the work of the thread with this number, and says how long it took.
+    /// Does the work of the thread with this number, and returns how long it took.
     fn work(&self, number: usize, bounds: &Bounds<'_>) -> Result<Duration, RunError> {
         let _alarm = Alarm(&self.barrier);
         let mut share = self.share(number);

@@ -1,4 +1,4 @@
-//! Why a simulation fails that a scenario allowed.
+//! Why a simulation fails although its scenario is valid.
 
 use base::Span;
 use fabric::TopologyError;
@@ -30,9 +30,9 @@ pub enum RunError {
         steps: u64,
         /// How far it came.
         simulated: Span,
-        /// What most of the steps were expected to be.
+        /// The most frequent kind of step, as expected before the run.
         what: &'static str,
-        /// The setting that makes them this many.
+        /// The setting that makes the number of steps large.
         key: String,
     },
     /// Packets on the way took more memory than they may.
@@ -60,13 +60,13 @@ pub enum RunError {
         simulated: Span,
         /// Events at that instant.
         events: u64,
-        /// What most of them are about.
+        /// What most of these events are about.
         what: String,
     },
-    /// A file failed, of this or of another simulation, which ends the sweep.
+    /// A file failed, in this or another simulation. This ends the sweep.
     #[error("ended because the sweep ends")]
     Stopped,
-    /// Random arrivals brought none, or none in time.
+    /// Random arrivals started no flow, or none before the simulation ends.
     #[error(
         "no flow starts before the simulation ends, so there is no result; raise workload.load, \
          workload.duration or run.duration, or run another seed"
@@ -80,13 +80,13 @@ pub enum RunError {
         /// How far it came.
         simulated: Span,
     },
-    /// Random flows are more than the scenario led to expect.
+    /// Random arrivals made more flows than the scenario led to expect.
     #[error("{0}")]
     TooLarge(#[from] TooLarge),
 }
 
 impl RunError {
-    /// How far a simulation came that ended with it; none if it says nothing about that.
+    /// The simulated time at which this error ended the run; `None` if the error does not say.
     pub(crate) const fn simulated(&self) -> Option<Span> {
         match self {
             Self::Work { simulated, .. }
@@ -98,7 +98,7 @@ impl RunError {
     }
 }
 
-/// Ends the message of [`RunError::Work`]; whoever knows how to allow them says so behind it.
+/// Ends the message of [`RunError::Work`]; a caller that can allow more steps appends how.
 pub const MORE_STEPS: &str = "allow more steps";
 /// Ends the message of [`RunError::Memory`].
 pub const MORE_MEMORY: &str = "allow more memory";

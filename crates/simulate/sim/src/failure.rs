@@ -9,9 +9,9 @@ base::names! {
     pub enum Failure {
         /// The host that sends, asks or receives had disappeared.
         HostGone = "host_gone",
-        /// Nobody answered its SYN or SYN-ACK, however often it was sent.
+        /// The peer did not answer the SYN or SYN-ACK, after all retransmissions.
         Handshake = "handshake",
-        /// Nobody acknowledged its data, however often it was sent.
+        /// The peer did not acknowledge data, after all retransmissions.
         Retries = "retries",
         /// The other end reset its connection.
         Reset = "reset",

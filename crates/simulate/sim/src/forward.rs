@@ -1,10 +1,10 @@
-//! Passing calls on from one probe to others.
+//! Forwards calls from one probe to others.
 //!
 //! The methods that report something are listed once each: a method that is added to [`Probe`](crate::probe::Probe) or
-//! [`Follow`](crate::probe::Follow) reaches whatever stands behind a probe by one more line here.
+//! [`Follow`](crate::probe::Follow) needs one more line here to be forwarded by all probes.
 
-/// Implements [`Probe`](crate::probe::Probe) by that of others: of `both` fields of a type, in their order, of an option,
-/// `if_any`, or `through` a pointer. Generic parameters stand in brackets.
+/// Implements [`Probe`](crate::probe::Probe) by forwarding to other probes: to `both` fields of a type, in their order;
+/// to an option, `if_any`; or `through` a pointer. Generic parameters are in brackets.
 macro_rules! forward {
     (@both [$($generics:tt)*] $type:ty, $first:tt, $second:tt;
      $($method:ident ( $($argument:ident : $kind:ty),* ) ;)*) => {
@@ -74,8 +74,8 @@ macro_rules! forward {
     };
 }
 
-/// Passes calls of [`Follow`](crate::probe::Follow) on to the follower in a field, if there is one; for those that it does the same
-/// with, the implementation has methods of its own.
+/// Forwards calls of [`Follow`](crate::probe::Follow) to the follower in a field, if there is one. The implementation
+/// writes the other methods itself.
 macro_rules! follow {
     ($field:ident) => {
         fn begin(

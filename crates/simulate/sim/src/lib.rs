@@ -1,9 +1,9 @@
-//! From a point to its outcome.
+//! Runs a point and returns its outcome.
 //!
-//! A point of a scenario is one simulation with every setting resolved. [`run`] builds its world, runs
-//! and measures it; [`sweep`] runs many points on all cores. An outcome is a pure function of its point
-//! and of the version of this program: nothing here touches a file or reads a clock. Whoever wants to
-//! see more than the outcome hands over a [`probe`].
+//! A point of a scenario is one simulation with every setting resolved. [`run`] builds its world, runs and measures it;
+//! [`sweep`] runs many points on all cores. An outcome is a pure function of its point and of the version of this
+//! program: nothing here touches a file or reads a clock. A caller that wants to see more than the outcome passes a
+//! [`probe`].
 //!
 //! ```
 //! use scenario::Scenario;
@@ -40,6 +40,5 @@ mod world;
 
 pub use world::endpoint_config;
 
-/// The version of this program and a hash of the sources that a simulation runs through: equal
-/// versions give equal results.
+/// The version of this program and a hash of the sources that affect a simulation: equal versions give equal results.
 pub const VERSION: &str = env!("TAILWATER_VERSION");

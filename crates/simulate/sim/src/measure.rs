@@ -1,4 +1,4 @@
-//! What a simulation comes to, once it is over.
+//! The metrics of a simulation, once it is over.
 
 mod bottleneck;
 mod bound;
@@ -84,7 +84,7 @@ pub(crate) fn outcome(
     }
 }
 
-/// The metrics of a simulation whose flows achieved `all` together, and whose bottleneck had this queue.
+/// The metrics of a simulation with these results `all` of its flows and this queue at the bottleneck.
 fn metrics(
     all: &GroupMetrics,
     goodput_bps: f64,
@@ -142,13 +142,13 @@ fn groups(
         let own = flows
             .iter()
             .filter(|flow| size(flow) > above && size(flow) <= upto);
-        // The flows of a round may be of several classes.
+        // A flow of one class may share its round with flows of other classes.
         totals(name, (&own, None), (end, links))
     });
     groups.chain(classes).collect()
 }
 
-/// What some flows achieved together, with their rounds, if they have any.
+/// The metrics of some flows, with their rounds, if they have any.
 fn totals<'a>(
     name: String,
     (flows, rounds): (
@@ -217,7 +217,7 @@ fn totals<'a>(
     }
 }
 
-/// How many flows failed for one of these reasons, in a network with faults.
+/// How many flows failed for one of these reasons; `None` in a network without faults.
 fn failed<'a>(
     flows: impl Iterator<Item = &'a FlowRecord>,
     links: &HostLinks,
@@ -229,7 +229,7 @@ fn failed<'a>(
         .then(|| flows.filter(is_one).count() as u64)
 }
 
-/// Connections that waited for pauses although the port that they went on to was idle; none where no switch pauses.
+/// Connections that waited for pauses although the port that they went on to was idle; `None` if no switch pauses.
 fn victims<'a>(flows: impl Iterator<Item = &'a FlowRecord>) -> Option<u64> {
     let known = flows.filter_map(|flow| Some((flow.pfc_victim?, flow.connection)));
     let mut known = known.peekable();
@@ -240,7 +240,7 @@ fn victims<'a>(flows: impl Iterator<Item = &'a FlowRecord>) -> Option<u64> {
     Some(victims.len() as u64)
 }
 
-/// The complete flows of which it is known what their times consist of.
+/// The complete flows whose breakdown is known.
 fn broken_down<'a>(
     flows: impl Iterator<Item = &'a FlowRecord>,
 ) -> impl Iterator<Item = (f64, u32, &'a Breakdown)> {
@@ -284,8 +284,8 @@ fn group_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> 
     }
 }
 
-/// Payload of the half of the flows that completed first, over the time from the first start to the completion of
-/// the last of them; `NaN` without a complete flow.
+/// The payload of the faster half of the flows, over the time from the first start to the last completion of this half;
+/// `NaN` without a complete flow.
 fn median_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord> + Clone) -> f64 {
     let first = flows.clone().map(|flow| flow.start_us);
     let first = first.fold(f64::INFINITY, f64::min);
@@ -298,12 +298,12 @@ fn median_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord> + Clone) -> f6
         .map_or(f64::NAN, |(last, _)| real(bits) / ((last - first) / 1e6))
 }
 
-/// The goodput of all flows at each moment, weighted by the number of flows at that moment: each has its payload spread evenly
-/// over its time, which ends with the run if it does not complete.
+/// The goodput of all flows at each moment, averaged with the number of flows at that moment as weight. Each flow's
+/// payload counts as spread evenly over its time; the time of an incomplete flow ends with the run.
 fn weighted_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> f64 {
     let end = end.since(Time::ZERO).as_micros();
     let ends_at = |flow: &FlowRecord| flow.completion_us.get().unwrap_or(end);
-    // References, for a run may have millions of flows.
+    // References, because a run may have millions of flows.
     let mut starts: Vec<&FlowRecord> = flows.filter(|flow| ends_at(flow) > flow.start_us).collect();
     let mut ends = starts.clone();
     starts.order_by(|a, b| (a.start_us.total_cmp(&b.start_us)).then(a.flow.cmp(&b.flow)));
@@ -326,8 +326,8 @@ fn weighted_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) 
     sum / weights
 }
 
-/// Share of the time from the first start to the last completion, or to the end of the run, in which a flow was
-/// under way, and share of this time in which only flows were that waited for a timer; `NaN` without any time.
+/// Share of the time from the first start to the last completion (or to the end of the run) in which any flow was under
+/// way; and share of this in which all flows under way waited for a timer. `NaN` without any time.
 fn activity<'a>(flows: impl Iterator<Item = &'a FlowRecord> + Clone, end: Time) -> (f64, f64) {
     let end = end.since(Time::ZERO).as_micros();
     let starts = flows.clone().map(|flow| flow.start_us);
@@ -341,7 +341,7 @@ fn activity<'a>(flows: impl Iterator<Item = &'a FlowRecord> + Clone, end: Time) 
     (active / (last - first), 1.0 - unheld / active)
 }
 
-/// For how long any of some flows was under way, in microseconds. O(n log n).
+/// For how long at least one of these flows was under way, in microseconds. O(n log n).
 fn under_way<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: f64) -> f64 {
     let times = flows.map(|flow| (flow.start_us, flow.completion_us.get().unwrap_or(end)));
     let mut times: Vec<(f64, f64)> = times.collect();
@@ -365,7 +365,7 @@ fn goodput(flows: &[FlowRecord], took: Span) -> f64 {
     real(bits) / took.as_secs()
 }
 
-/// What is kept of a flow, which would take the time `alone` in an empty network.
+/// The record of a flow that would take the time `alone` in an empty network.
 fn record(
     groups: &[Group],
     (of, alone): (&EndedFlow, Option<Span>),
@@ -424,7 +424,7 @@ fn ratio(took: Span, alone: Span) -> f64 {
     real(took.as_ps()) / real(alone.as_ps())
 }
 
-/// Whether a flow with an end took longer than its deadline, or has already.
+/// Whether a flow with an end took longer than its deadline, or has already taken longer.
 fn is_late(groups: &[Group], flow: &Flow, end: Time) -> bool {
     let deadline = groups[flow.group as usize].keys.workload.deadline.0;
     let finished = flow.completion.min(end.max(flow.start));

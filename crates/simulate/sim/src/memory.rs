@@ -1,4 +1,4 @@
-//! How much memory simulations need, before they run.
+//! Estimates the memory of simulations before they run.
 
 use base::Sort as _;
 use base::cast::whole;
@@ -14,9 +14,9 @@ use crate::metrics::{FlowRecord, PortRecord};
 
 /// The memory that simulating `point` needs, in bytes: an upper estimate. O(groups).
 ///
-/// Endpoints, ports and routes are counted. Packets on the way are bounded by the window of each
-/// flow, and where windows are large by the buffer they fill: beyond it, flows have a burst on the way
-/// and few at a time a whole window. A test compares the estimate with what simulations really take.
+/// Endpoints, ports and routes are counted. The packets on the way are bounded by the window of each flow or, for large
+/// windows, by the buffer that they fill: beyond the buffer, flows have a burst on the way, and a few flows a whole
+/// window. A test compares the estimate with the memory that simulations really take.
 pub fn estimate(point: &PointSpec) -> u64 {
     let layout = Layout::of(&point.keys, &point.groups);
     let (hosts, ports) = (layout.all_hosts(), layout.ports());
@@ -24,7 +24,7 @@ pub fn estimate(point: &PointSpec) -> u64 {
     let flows: u64 = groups
         .map(|group| of_flows(group, layout.expected_flows(group)))
         .sum();
-    // What is measured is handed over in a compact copy before it is dropped.
+    // Records are handed over in a compact copy before they are dropped.
     let records = 2 * ports * (size_of::<PortRecord>() as u64 + PORT_NAMES);
     BASE + flows
         + ports * PORT
@@ -33,7 +33,7 @@ pub fn estimate(point: &PointSpec) -> u64 {
         + records
 }
 
-/// What this many flows of a group need: their endpoints, packets and records.
+/// The memory for this many flows of a group: their endpoints, packets and records.
 fn of_flows(group: &Group, expected: f64) -> u64 {
     let keys = &*group.keys;
     let mss = u64::from(keys.tcp.mss.0);
@@ -68,7 +68,7 @@ fn of_flows(group: &Group, expected: f64) -> u64 {
     let endpoints = 2 * open(group, flows) * (size_of::<Endpoint<Sender>>() as u64 + ENDPOINT);
     let packets =
         (queued + flows.min(WHOLE_WINDOWS) * window) * SLOT + flows * window.min(BURST) * PACKET;
-    // What is handed over at low priority waits in the ports of hosts: that of all flows, if they start
+    // Data that senders send at low priority waits in the ports of hosts: the data of all flows, if they start
     // together.
     let random = [WorkloadKind::Poisson, WorkloadKind::Trace];
     let together = !random.contains(&keys.workload.kind);
@@ -79,8 +79,8 @@ fn of_flows(group: &Group, expected: f64) -> u64 {
     endpoints + packets + low + rows * (2 * size_of::<FlowRecord>() as u64 + ROW)
 }
 
-/// Of this many connections of a group, how many have endpoints at a time. These are made when a connection
-/// opens and go when it is over, unless a receiver role may still hold something of it.
+/// How many of this many connections of a group have endpoints at a time. Endpoints are made when a connection opens
+/// and dropped when it is over, unless a receiver role may still hold one of its packets.
 fn open(group: &Group, connections: u64) -> u64 {
     let workload = &group.keys.workload;
     let come_and_go = workload.kind == WorkloadKind::Poisson
@@ -98,7 +98,7 @@ fn open(group: &Group, connections: u64) -> u64 {
 /// A simulation that does not fit into memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooLarge {
-    /// Its place among the points.
+    /// Its index among the points.
     pub index: usize,
     /// Bytes that it needs.
     pub needed: u64,
@@ -106,8 +106,8 @@ pub struct TooLarge {
     pub available: u64,
 }
 
-/// How many simulations may run at a time, of at most `jobs`, so that the largest of `points` fit into
-/// `limit` bytes together; or the largest, if not even that one fits.
+/// How many simulations, at most `jobs`, may run at a time so that the largest of `points` fit into `limit` bytes
+/// together; an error with the largest point if not even that one fits.
 pub fn fit(
     points: &[&PointSpec],
     jobs: NonZeroUsize,
@@ -134,7 +134,7 @@ pub fn fit(
         sum = sum.saturating_add(*size);
         sum <= limit
     });
-    // With fewer points than jobs the other threads have nothing to hold.
+    // With fewer points than jobs the other threads hold nothing.
     let count = fits.count();
     Ok(if count == sizes.len().min(jobs.get()) {
         jobs
@@ -146,15 +146,15 @@ pub fn fit(
 
 /// The program, its tables and its threads.
 const BASE: u64 = 8 << 20;
-/// Beside its struct, what an endpoint keeps on the heap and in tables of the world.
+/// Bytes of an endpoint on the heap and in tables of the world, beside its struct.
 const ENDPOINT: u64 = 256;
-/// What plan and world keep of a flow, and of a connection when it has no endpoints any more.
+/// Bytes that plan and world keep for a flow, and for a connection without endpoints.
 const ROW: u64 = 256;
-/// Of random flows that leave a tenth of the links free, at most about a quarter are open together: those that
-/// start while the longest of them last, or while lost SYNs wait for their timers.
+/// Up to this load, at most about a quarter of random flows are open together: those that start while the longest flows
+/// last, or while lost SYNs wait for their timers.
 const FULL: f64 = 0.9;
 const OPEN_SHARE: u64 = 4;
-/// Where there are no more, all may be.
+/// Up to this many connections, all may be open at a time.
 const FEW_OPEN: u64 = 4096;
 /// The largest window without the option that scales it (RFC 7323, section 2).
 const UNSCALED: u64 = 65_535;
@@ -162,15 +162,15 @@ const UNSCALED: u64 = 65_535;
 const SLOT: u64 = 3 * fabric::PLACE_BYTES;
 /// A packet of a burst in the rings of its host, and its places in the scoreboard and the assembler.
 const PACKET: u64 = SLOT + 64;
-/// Packets that a flow has on the way beside those in the queue of the switch.
+/// Packets that a flow has on the way, without those in the queue of the switch.
 const BURST: u64 = 38;
-/// Flows that have a whole window on the way beside the queue of the switch.
+/// Flows that have a whole window on the way, without the packets in the queue of the switch.
 const WHOLE_WINDOWS: u64 = 16;
 /// A port with its ring, its histogram and its event, and its copy while rings grow.
 const PORT: u64 = 1536;
 /// The names of the nodes at both ends of a port.
 const PORT_NAMES: u64 = 48;
-/// A way from a switch to a rack, and as much again while there are ever more of them.
+/// A way from a switch to a rack, and the same again because a growing vector keeps spare room.
 const ROUTE: u64 = 16;
-/// A host, and its part of the lists of ports for flows between racks.
+/// A host, and its share of the lists of ports for flows between racks.
 const HOST: u64 = 1024;

@@ -1,4 +1,4 @@
-//! What a simulation measures.
+//! The metrics of a simulation.
 
 mod collective;
 mod ports;
@@ -14,7 +14,7 @@ use base::cast::real;
 pub use collective::{CollectiveMetrics, HeldUp};
 pub use ports::{PortRecord, TierMetrics};
 
-/// Declares [`Metrics`] and [`GroupMetrics`]: the same but for the metrics of the network.
+/// Declares [`Metrics`] and [`GroupMetrics`]. They differ only in the metrics of the network.
 macro_rules! metrics {
     (
         flows: { $($(#[$first_at:meta])* $first:ident: $first_kind:ty,)* }
@@ -35,14 +35,14 @@ macro_rules! metrics {
         }
 
         /// Results of one group of flows, or of the flows of one class. [`columns`](crate::columns) describes each
-        /// field as it does for all flows together.
+        /// field.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         #[expect(
             missing_docs,
             reason = "described in `columns`, for people and machines alike"
         )]
         pub struct GroupMetrics {
-            /// Its name; of a class its bounds, as in `100KB-10MB`.
+            /// Its name; for a class its bounds, as in `100KB-10MB`.
             pub group: String,
             $($(#[$first_at])* pub $first: $first_kind,)*
             $($(#[$last_at])* pub $last: $last_kind,)*
@@ -243,7 +243,8 @@ pub struct Cost {
     pub ns_per_hop: f64,
 }
 
-/// A number that a flow may lack: eight bytes where an `Option` has sixteen, for a million flows have five each.
+/// A number that a flow may lack. It takes eight bytes instead of the sixteen of an `Option`, because each of a million
+/// flows has five of them.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(from = "Option<f64>", into = "Option<f64>")]
 pub struct Measured(f64);
@@ -330,11 +331,11 @@ pub struct FlowRecord {
     pub late: bool,
     /// Whether the connection gave up or was reset.
     pub failed: bool,
-    /// Why, if it did.
+    /// The reason, if it failed.
     pub failure: Option<Failure>,
     /// Whether its connection waited for a pause although the port that it went on to was idle; none without pauses.
     pub pfc_victim: Option<bool>,
-    /// What `fct_us` consists of; none if it is not known, or was not asked for.
+    /// The parts of `fct_us`; `None` if they are not known, or were not asked for.
     pub breakdown: Option<Box<Breakdown>>,
 }
 
@@ -353,7 +354,7 @@ pub struct Outcome {
     /// Results of each group of flows, if the scenario has groups, and then of each class, if it has
     /// classes.
     pub groups: Vec<GroupMetrics>,
-    /// What they cost.
+    /// The cost of the simulation.
     pub cost: Cost,
     /// Every flow.
     pub flows: Vec<FlowRecord>,
@@ -370,8 +371,8 @@ pub struct Outcome {
     pub deadlock: String,
 }
 
-/// Numbers that may be `NaN`, for "there is none": null in formats for people, which have no `NaN`. What others measure,
-/// and what an earlier version measured, may not name all of them.
+/// Numbers that may be `NaN`, for "there is none". Text formats have no `NaN` and get null. Results of other
+/// measurements and of earlier versions may lack some of them.
 mod absent {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -402,8 +403,8 @@ mod absent {
 
 /// Mean and exact percentiles; `NaN` if there is none.
 ///
-/// The 99.9th percentile of fewer than 1,000 values, and the 99.99th of fewer than 10,000, would be the greatest
-/// value under another name. They are `NaN`: there are too few values.
+/// With fewer than 1,000 values the 99.9th percentile would be the greatest value under another name, and so would the
+/// 99.99th with fewer than 10,000. These are `NaN`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Distribution {
     pub(crate) mean: f64,
@@ -435,13 +436,13 @@ impl Distribution {
     }
 }
 
-/// The least value that at least this many parts of [`WHOLE`] of the sorted values do not exceed.
+/// The least of the sorted values that at least `parts` of [`WHOLE`] of the values do not exceed.
 fn nearest_rank(sorted: &[f64], parts: usize) -> f64 {
     let rank = (sorted.len() * parts).div_ceil(WHOLE).max(1);
     sorted.get(rank - 1).copied().unwrap_or(f64::NAN)
 }
 
-/// All values, in the parts that percentiles are told in.
+/// The unit of percentiles: the number of parts that make the whole.
 const WHOLE: usize = 10_000;
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
-//! What can be seen of a simulation that has not ended.
+//! The state of a simulation that has not ended.
 
 use base::{HostId, Time};
 use fabric::{PortCounters, PortId};
 
-/// What a simulation looks like at a moment.
+/// The state of a simulation at a moment.
 #[derive(Clone, Debug)]
 pub struct Observation {
-    /// The moment: everything up to it has happened, and nothing behind it.
+    /// The moment: all events up to it have happened, and no later ones.
     pub now: Time,
     /// Every flow, in the order of the plan.
     pub flows: Vec<FlowState>,
@@ -33,7 +33,7 @@ pub struct FlowState {
     pub failed: bool,
 }
 
-/// How a connection stands.
+/// The state of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConnectionState {
     /// Place of its group in the point.
@@ -44,7 +44,7 @@ pub struct ConnectionState {
     pub receiver: HostId,
     /// Whether it has endpoints. Without them the numbers below are 0.
     pub is_open: bool,
-    /// What its sender allows to be outstanding, bytes.
+    /// Bytes that its sender may have outstanding.
     pub window: u64,
     /// Bytes sent and not acknowledged.
     pub in_flight: u64,
@@ -52,19 +52,19 @@ pub struct ConnectionState {
     pub unsent: u64,
 }
 
-/// How a port stands.
+/// The state of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PortState {
     /// The port.
     pub port: PortId,
-    /// Bytes that wait for their transmission, headers included.
+    /// Bytes that wait to be sent, headers included.
     pub waiting: u64,
-    /// What it has counted since the beginning.
+    /// Its counters since the beginning.
     pub counters: PortCounters,
 }
 
 impl FlowState {
-    /// Whether nothing more will come of it.
+    /// Whether it has completed or failed.
     pub const fn is_over(&self) -> bool {
         self.completion.is_some() || self.failed
     }

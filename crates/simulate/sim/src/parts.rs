@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use base::cast::{real, wide};
 
 base::names! {
-    /// What a flow's time goes to.
+    /// A part of a flow's completion time.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub enum Part {
         /// The connection opens.
@@ -43,12 +43,12 @@ impl Breakdown {
         self.0.iter().sum()
     }
 
-    /// The parts as they stand in results.
+    /// The parts as results list them.
     pub const fn parts(&self) -> &[u64; 8] {
         &self.0
     }
 
-    /// What results say.
+    /// A breakdown from the parts in results.
     pub const fn of(parts: [u64; 8]) -> Self {
         Self(parts)
     }
@@ -85,9 +85,9 @@ pub struct Parts {
 /// What the completion times of some flows consist of.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Split {
-    /// The mean over all complete flows: it sums to their mean completion time.
+    /// The mean over all complete flows. It sums to their mean completion time.
     pub mean: Parts,
-    /// The mean over the slowest by rank: the flow at the rank of the 99th percentile and those behind it.
+    /// The mean over the slowest flows by rank: the flow at the rank of the 99th percentile and all slower ones.
     pub tail: Parts,
 }
 
@@ -139,10 +139,10 @@ impl Parts {
 }
 
 impl Split {
-    /// What is known of `flows`, each with its number and its completion time in microseconds.
+    /// The breakdown of `flows`, each with its number and its completion time in microseconds.
     ///
-    /// The slowest are told by rank: the flow at the rank of the 99th percentile and those behind it, which are one in a
-    /// hundred even where many take the same time. Of equally slow flows the later numbers are behind.
+    /// The slowest are chosen by rank: the flow at the rank of the 99th percentile and all slower ones. So they are one
+    /// in a hundred even if many flows take the same time. Among equally slow flows, a higher number counts as slower.
     pub(crate) fn of<'a>(flows: impl Iterator<Item = (f64, u32, &'a Breakdown)>) -> Option<Self> {
         let mut ranked: Vec<(f64, u32, &Breakdown)> = flows.collect();
         let parts = |flows: &[(f64, u32, &'a Breakdown)]| {

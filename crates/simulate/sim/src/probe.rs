@@ -9,14 +9,13 @@ use tcp::{Endpoint, Host};
 
 use crate::parts::Breakdown;
 
-/// Sees a simulation happen. `()` sees nothing and costs nothing; each of a pair sees everything; `None`
-/// sees nothing; a closure sees every packet-hop.
+/// Watches a simulation. `()` sees nothing and costs nothing; both of a pair see everything; `None` sees nothing; a
+/// closure sees every packet-hop.
 ///
 /// Everything about one port, flow or host is reported in the order of time. Queue lengths are
 /// reported late, with the time at which they changed: see [`Watch`].
 pub trait Probe {
-    /// `packet` has come out of the wire behind `port`. If a switch took it, it carries the mark
-    /// that it got there.
+    /// `packet` has come out of the wire of `port`. If a switch has accepted it, it carries the switch's mark.
     #[inline(always)]
     fn on_hop(&mut self, port: PortId, packet: &Packet, now: Time) {
         let _ = (port, packet, now);
@@ -58,7 +57,7 @@ pub trait Probe {
         let _ = (port, class, paused, now);
     }
 
-    /// Something has happened at `at` that the hook at `port` of a switch has seen.
+    /// The hook at `port` of a switch has seen an event at `at`.
     #[inline(always)]
     fn on_hook(&mut self, port: PortId, hook: &dyn SwitchHook, at: Time) {
         let _ = (port, hook, at);
@@ -76,8 +75,8 @@ pub trait Probe {
         let _ = (flow, now);
     }
 
-    /// An event of an endpoint has been handled, and whatever it sends in answer has been sent. An
-    /// ACK that a receiver role releases for another connection is no event of that connection.
+    /// An event of an endpoint has been handled, and its answers have been sent. If a receiver role releases an ACK for
+    /// another connection, that is no event of that connection.
     #[inline(always)]
     fn on_endpoint(&mut self, end: End, endpoint: &Endpoint<Sender>, now: Time) {
         let _ = (end, endpoint, now);
@@ -89,7 +88,7 @@ pub trait Probe {
         let _ = (host, state, now);
     }
 
-    /// True if its records can no longer be written, so that the run may stop. Polled now and then.
+    /// True if the probe can no longer write its records, so that the run may stop. Called now and then.
     #[inline(always)]
     fn has_failed(&self) -> bool {
         false
@@ -107,34 +106,34 @@ pub trait Probe {
         let _ = now;
     }
 
-    /// A probe of its kind for a part of the network, before anything has happened. By default there is none, and
-    /// the network is simulated as a whole.
+    /// A new probe of the same kind for a part of the network, before any event. By default there is none, and the
+    /// network is simulated as a whole.
     ///
-    /// The branches together see what this one would see of the whole; each port, host and end of a flow is seen by one
-    /// of them, and what has left a wire by the one behind it.
+    /// The branches together see what this probe would see of the whole. Each port, host and end of a flow is seen by
+    /// one branch; a packet that has left a wire is seen by the branch at its far end.
     fn branch(&self) -> Option<Box<dyn Branch>> {
         None
     }
 
-    /// Takes over what a branch has seen.
+    /// Takes over the records of a branch.
     fn join(&mut self, branch: Box<dyn Branch>) {
         drop(branch);
     }
 }
 
-/// A probe that watches a part of a network, on a thread of its own.
+/// A probe for a part of a network, on its own thread.
 pub trait Branch: Probe + Send + Any {}
 
 impl<T: Probe + Send + Any> Branch for T {}
 
-/// Which end of a flow an event concerned, and what it was.
+/// The end of a flow that an event concerned, and the kind of event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct End {
     /// The flow.
     pub flow: FlowId,
     /// Whether this end sends the flow's data.
     pub sends: bool,
-    /// Whether a deadline passed; else a segment arrived or the application acted.
+    /// True if a deadline passed; false if a segment arrived or the application acted.
     pub deadline: bool,
 }
 
@@ -151,9 +150,9 @@ forward! { if_any [P: Probe] Option<P> }
 forward! { through [] &mut dyn Probe }
 forward! { through [] Box<dyn Branch> }
 
-/// A probe in a world whose hosts have receivers of this kind.
+/// A probe in a world with this kind of receiver.
 ///
-/// Nothing sees them where no host has a receiver role: there is one kind of world that is watched.
+/// If no host has a receiver role, the probe sees no receivers: only one kind of world is watched.
 pub(crate) trait Sees<R>: Probe + Follow + Divide {
     /// Whether it wants to see endpoints and hosts.
     #[inline(always)]
@@ -168,9 +167,9 @@ pub(crate) trait Sees<R>: Probe + Follow + Divide {
     fn see_host(&mut self, host: HostId, state: &Host<Sender, R>, now: Time);
 }
 
-/// What breaks completion times down needs to be told besides. By default it is not told.
+/// Further reports, for the breakdown of completion times. By default they are ignored.
 pub(crate) trait Follow {
-    /// A world begins: with this network, these receivers of its connections, and this many flows.
+    /// A world begins, with this network, this receiver of each connection, and this many flows.
     #[inline(always)]
     fn begin(
         &mut self,
@@ -183,7 +182,7 @@ pub(crate) trait Follow {
         drop(receivers);
     }
 
-    /// Flow `id`, planned for the first of these times, starts now on a connection, sent by `sender`.
+    /// Flow `id` of a connection starts now; the first time is the planned one. Its sender is `sender`.
     #[inline(always)]
     fn on_message(&mut self, place: (FlowId, u32), times: (Time, Time), sender: HostId) {
         let _ = (place, times, sender);
@@ -195,7 +194,7 @@ pub(crate) trait Follow {
         let _ = (of, id, at);
     }
 
-    /// Flow `id` is complete by the packet that has just been delivered.
+    /// The packet that has just been delivered completes flow `id`.
     #[inline(always)]
     fn on_message_end(&mut self, of: FlowId, id: u32, now: Time) {
         let _ = (of, id, now);
@@ -207,7 +206,7 @@ pub(crate) trait Follow {
         let _ = (packet, now);
     }
 
-    /// `packet` comes out of the wire behind `port`, before anything else happens to it.
+    /// `packet` comes out of the wire of `port`, before any other handling.
     #[inline(always)]
     fn on_arrival(&mut self, port: PortId, packet: &Packet) {
         let _ = (port, packet);
@@ -219,7 +218,7 @@ pub(crate) trait Follow {
         let _ = (packet, now);
     }
 
-    /// The endpoints of a connection go.
+    /// The endpoints of a connection are removed.
     #[inline(always)]
     fn on_gone(&mut self, of: FlowId) {
         let _ = of;
@@ -232,8 +231,8 @@ pub(crate) trait Follow {
     }
 }
 
-/// Which part of a network a world simulates, and what it tells those who simulate the others. By default it
-/// simulates all of it.
+/// The part of a network that a world simulates, and its messages to the other parts. By default it simulates the
+/// whole.
 pub(crate) trait Divide {
     /// Whether this host is simulated here.
     #[inline(always)]
@@ -249,7 +248,7 @@ pub(crate) trait Divide {
         true
     }
 
-    /// From when on ports measure their queues, of a world that is to measure them from `first_start` on.
+    /// The time from which ports measure their queues, in a world that measures them from `first_start` on.
     #[inline(always)]
     fn ports_measure_from(&self, first_start: Time) -> Time {
         first_start
@@ -268,7 +267,7 @@ pub(crate) trait Divide {
         let _ = (id, now);
     }
 
-    /// Takes over what another part has seen.
+    /// Takes over the records of another part.
     fn take_over(&mut self, other: Self)
     where
         Self: Sized,
@@ -296,31 +295,32 @@ impl<R> Sees<R> for () {
     fn see_host(&mut self, _: HostId, _: &Host<Sender, R>, _: Time) {}
 }
 
-/// A probe as the network sees it, and what the results need to know of queues.
+/// A probe as the network sees it, with the queue statistics that the results need.
 pub(crate) struct AtQueues<P> {
     pub(crate) probe: P,
-    /// Of each connection.
+    /// The packets of each connection.
     pub(crate) packets: Vec<Packets>,
 }
 
-/// What became of the packets of a connection.
+/// The fate of the packets of a connection.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Packets {
     /// Dropped.
     pub(crate) dropped: u32,
-    /// Sent and neither delivered nor dropped. A packet that its host withdraws stays here for good, so that
-    /// this may be too high but never too low.
+    /// Sent and neither delivered nor dropped. A packet that its host withdraws is counted for good. So this may be too
+    /// high but never too low.
     pub(crate) inside: u32,
 }
 
 impl Packets {
-    /// One is neither on its way nor at a port any more, or only here: another part of the network has sent it.
+    /// A packet has left the way and the ports, or is counted only here because another part of the network has sent
+    /// it.
     #[inline(always)]
     pub(crate) const fn leave(&mut self) {
         self.inside = self.inside.wrapping_sub(1);
     }
 
-    /// One has been sent.
+    /// A packet has been sent.
     #[inline(always)]
     pub(crate) const fn enter(&mut self) {
         self.inside = self.inside.wrapping_add(1);

@@ -1,4 +1,4 @@
-//! How long rounds took: see [`plan::workload`] for which flows are one.
+//! How long rounds took. [`plan::workload`] says which flows form a round.
 
 use base::Time;
 
@@ -15,11 +15,11 @@ pub(crate) struct Round {
     start: Time,
     /// The last completion; [`Time::NEVER`] if a flow failed, did not complete or did not start.
     end: Time,
-    /// Whether a flow of it has no end, so that nobody waits for the last.
+    /// Whether one of its flows has no end, so that the round never ends.
     endless: bool,
 }
 
-/// What rounds took together.
+/// The totals of several rounds.
 pub(crate) struct RoundTotals {
     pub(crate) completed: Option<u64>,
     pub(crate) unfinished: Option<u64>,
@@ -29,8 +29,8 @@ pub(crate) struct RoundTotals {
     pub(crate) took: Distribution,
 }
 
-/// The rounds of `flows` that have begun, in their order; none of flows without an end. O(flows); what it keeps is in
-/// proportion to the rounds.
+/// The rounds of `flows` that have begun, in order; flows without an end have none. O(flows) in time, O(rounds) in
+/// memory.
 pub(crate) fn of(flows: &[Flow]) -> Vec<Round> {
     let count = flows.iter().filter_map(Flow::round).max();
     let count = count.map_or(0, |last| last as usize + 1);

@@ -24,7 +24,7 @@ use crate::threads::Threads;
 use crate::watched::Watched;
 use crate::world::{MakeReceiver, RoleSet, World};
 
-/// What ends a simulation before its end, and what tells its cost.
+/// The limits that end a simulation early, and the clocks that measure its cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits<'a> {
     /// Steps of [`Work`] that it may take.
@@ -33,18 +33,18 @@ pub struct Limits<'a> {
     pub memory: u64,
     /// Whether series are recorded.
     pub recorded: bool,
-    /// Becomes true when the result is not wanted any more.
+    /// Becomes true when the result is no longer wanted.
     pub stop: Option<&'a AtomicBool>,
-    /// Threads that the simulation may take; `None`: this one. Heeded by [`divided::watch`](crate::divided::watch).
+    /// Threads that the simulation may take; `None`: this one. Used by [`divided::watch`](crate::divided::watch).
     pub threads: Option<Threads<'a>>,
-    /// The processor time of this thread, from some beginning on.
+    /// The processor time of this thread, from any starting point.
     pub clock: fn() -> Duration,
-    /// Time on the wall, by which threads judge whether they wait too long for each other. Results do not depend on it.
+    /// Wall-clock time. Threads judge by it whether they wait too long for each other. Results do not depend on it.
     pub wall: fn() -> Duration,
 }
 
 impl Limits<'_> {
-    /// None at all, and no clocks: the simulation costs nothing.
+    /// No limits and no clocks: the measured cost is zero.
     pub const NONE: Self = Self {
         steps: u64::MAX,
         memory: u64::MAX,
@@ -55,13 +55,13 @@ impl Limits<'_> {
         wall: || Duration::ZERO,
     };
 
-    /// Whether the result is not wanted any more.
+    /// Whether the result is no longer wanted.
     fn are_over(&self) -> bool {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 }
 
-/// Simulates a point: a pure function of it, but for the cost.
+/// Simulates a point. The outcome is a pure function of the point, except for the cost.
 ///
 /// # Panics
 /// If the settings of the point were not checked by `scenario`.
@@ -69,7 +69,7 @@ pub fn run(point: &PointSpec) -> Result<Outcome, RunError> {
     within(Limits::NONE, point)
 }
 
-/// [`run`], ended without a result where it exceeds its limits.
+/// [`run`] that ends without a result if it exceeds the limits.
 ///
 /// # Panics
 /// Where [`run`] does.
@@ -95,7 +95,7 @@ pub fn observe(point: &PointSpec, probe: &mut dyn Probe) -> Result<Outcome, RunE
     watch(Limits::NONE, point, watching)
 }
 
-/// What is watched of a simulation beside what it comes to.
+/// What is observed of a simulation beside its results.
 #[derive(Default)]
 pub struct Watching<'a> {
     /// Sees everything.
@@ -106,8 +106,8 @@ pub struct Watching<'a> {
 
 /// [`within`], watched.
 ///
-/// A probe is called through a pointer: one world that is watched is compiled, whatever watches it, and
-/// it has receiver roles, whose calls the other hosts leave out.
+/// A probe is called through a pointer, so only one watched world is compiled for all probes. This world has receiver
+/// roles; hosts without a role skip their calls.
 ///
 /// # Panics
 /// Where [`run`] does.
@@ -122,7 +122,7 @@ pub fn watch(
     watched(limits, point, watching)
 }
 
-/// [`watch`], in the world that is watched even if nothing watches: for programs that are to have no other.
+/// [`watch`], but always in the watched world, even without a probe: for programs that compile no other world.
 ///
 /// # Panics
 /// Where [`run`] does.
@@ -138,7 +138,7 @@ pub fn watched(
     run_world(limits, point, (&RoleSet::of(point), &receiver), watched)
 }
 
-/// The control of a host in a simulation in which some have a receiver role.
+/// The receiver role of a host, in a simulation in which some hosts have one.
 pub(crate) fn receiver(roles: Option<&Roles>, host: &HostInfo) -> Receiver {
     match roles {
         Some(roles) => roles.make_receiver(host),
@@ -163,7 +163,7 @@ fn run_world<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
             outcome = simulate(limits, point, parts, (probe, Some(hold)));
         }
     });
-    // Who ends a run may interrupt what its roles do.
+    // The caller that ends a run may interrupt a role in its work.
     match outcome {
         Err(RunError::Role { .. }) if limits.are_over() => Err(RunError::Stopped),
         outcome => outcome,
@@ -190,7 +190,7 @@ fn simulate<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
     Ok(outcome)
 }
 
-/// How far the events of a world have been handled.
+/// How far a world has handled its events.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Handled {
     /// The time of the last event.
@@ -200,7 +200,7 @@ pub(crate) struct Handled {
 }
 
 impl Handled {
-    /// Threads that have been handed out.
+    /// The events that the scheduler has handed out.
     pub(crate) fn by(sched: &Scheduler) -> Self {
         Self {
             now: sched.now(),
@@ -217,7 +217,7 @@ pub(crate) fn begin<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
 ) -> Result<(World<R, P>, Scheduler), RunError> {
     let keys = &point.keys;
     let plan = Plan::of(point);
-    // A hop takes a serialisation and a delay; most events are at most that far ahead.
+    // A hop takes a serialisation and a delay. Most events are at most this far ahead.
     let hop = keys.link.rate.serialisation(keys.packet_bytes()) + keys.link.delay;
     let mut sched = Scheduler::sized(
         hop,
@@ -231,19 +231,19 @@ pub(crate) fn begin<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
     Ok((world, sched))
 }
 
-/// When a simulation ends at the latest; [`Time::NEVER`] if its settings do not say.
+/// The latest end of a simulation; [`Time::NEVER`] if its settings do not limit it.
 pub(crate) fn end_of(point: &PointSpec) -> Time {
     let duration = point.keys.run.duration.0;
     duration.map_or(Time::NEVER, |duration| Time::ZERO + duration)
 }
 
-/// When a simulation ends at the earliest.
+/// The earliest end of a simulation.
 pub(crate) fn last_of(point: &PointSpec) -> Time {
     let duration = point.keys.run.duration.0;
     duration.map_or(Time::ZERO, |duration| Time::ZERO + duration)
 }
 
-/// The outcome of a world whose events have been handled, with this processor time. Its probe comes back.
+/// The outcome of a world whose events have been handled in this processor time. Also returns its probe.
 pub(crate) fn finish<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
     mut world: World<R, P>,
     handled: Handled,
@@ -252,7 +252,7 @@ pub(crate) fn finish<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
 ) -> Result<(Outcome, P), RunError> {
     let end = handled.now.max(last_of(point));
     world.check_conservation()?;
-    // What hooks do between the last packet of their ports and the end is done now.
+    // Hooks now handle the time between the last packet of their ports and the end.
     let closed = catch_unwind(AssertUnwindSafe(|| world.close_statistics(end)));
     let queues = closed.map_err(|panic| gave_up(panic, handled.now))?;
     if !world.has_started() {
@@ -263,7 +263,7 @@ pub(crate) fn finish<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
     Ok((outcome, probe))
 }
 
-/// Does a part of a simulation, in which a role may give up.
+/// Does a part of a simulation in which a role may give up.
 pub(crate) fn attempt<T>(
     sched: &mut Scheduler,
     part: impl FnOnce(&mut Scheduler) -> Result<T, RunError>,
@@ -290,13 +290,13 @@ fn least_gap(topology: &Topology, packet_bytes: u64) -> Span {
     Span::from_ps(u64::try_from(gap).unwrap_or(u64::MAX))
 }
 
-/// How far a simulation goes.
+/// The limits that end a simulation.
 pub(crate) struct Bounds<'a> {
     limits: Limits<'a>,
     work: Work,
     /// Its end, if the settings have one.
     end: Time,
-    /// What this thread holds.
+    /// Holds what the roles of this thread need.
     hold: Option<&'a dyn Hold>,
 }
 
@@ -310,13 +310,12 @@ impl<'a> Bounds<'a> {
         }
     }
 
-    /// When it ends at the latest. Timers of switches and samples of series are no events: the time bounds their
-    /// number.
+    /// The latest end. Timers of switches and samples of series are no events, so the time bounds their number.
     pub(crate) fn latest(&self) -> Time {
         self.end.min(self.work.horizon(self.limits.steps))
     }
 
-    /// Runs the events up to the end, or says which limit is exceeded before.
+    /// Runs the events up to the end, or returns the limit that is exceeded first.
     fn simulate<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
         &self,
         world: &mut World<R, P>,
@@ -339,7 +338,7 @@ impl<'a> Bounds<'a> {
         self.conclude(sched.now(), world.finished() || sched.pending() == 0)
     }
 
-    /// Says whether a simulation that has come to `now` is over: nothing is `left` to do, or its time is over.
+    /// Whether a simulation that has come to `now` is over: nothing is `left` to do, or its time is over.
     pub(crate) fn conclude(&self, now: Time, nothing_left: bool) -> Result<(), RunError> {
         if nothing_left || self.end <= self.latest() {
             Ok(())
@@ -348,7 +347,7 @@ impl<'a> Bounds<'a> {
         }
     }
 
-    /// Says which limit is exceeded after these events, with this many packets on the way.
+    /// An error if these events, with this many packets on the way, exceed a limit.
     pub(crate) fn check(&self, handled: Handled, packets: u64) -> Result<(), RunError> {
         if self.limits.are_over() {
             return Err(RunError::Stopped);
@@ -376,7 +375,7 @@ impl<'a> Bounds<'a> {
     }
 }
 
-/// Events between two looks at the limits: some milliseconds.
+/// Events between two checks of the limits: some milliseconds.
 pub(crate) const BATCH: u64 = 1 << 16;
-/// The same where others wait for what this thread holds, and events take longer.
+/// The same for a thread that holds something that others wait for, where events take longer.
 const HELD_BATCH: u64 = 1 << 12;

@@ -1,8 +1,8 @@
 //! Notices that simulated time no longer moves on.
 //!
-//! A mistake, most likely a role whose deadline lies in the past, can have an event schedule another one for the
-//! same instant for ever. No limit on simulated time ends such a run. So the number of events at one instant is
-//! bounded, and who handles events in batches looks at it between two of them: the loop itself has no more to do.
+//! A mistake, most likely a role whose deadline lies in the past, can make each event schedule another one for the same
+//! instant, for ever. No limit on simulated time ends such a run. So the number of events at one instant is bounded.
+//! The code that handles events in batches checks it between two batches, so the event loop itself does no extra work.
 
 use base::Time;
 use engine::Scheduler;
@@ -12,7 +12,7 @@ use crate::error::RunError;
 use crate::probe::Sees;
 use crate::world::World;
 
-/// The instant that was seen last, and how many events it may have.
+/// The instant seen last, and how many events it may have.
 #[derive(Debug)]
 pub(crate) struct Standstill {
     instant: Time,
@@ -31,8 +31,8 @@ impl Standstill {
         }
     }
 
-    /// Looks at the time after a batch of events: an error if it stands still. Some more events are then
-    /// handled, so that the error can name the port, timer or host that repeats.
+    /// Checks the time after a batch of events; an error if it stands still. In this case some more events are handled,
+    /// so that the error can name the port, timer or host that repeats.
     pub(crate) fn check<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
         &mut self,
         world: &mut World<R, P>,
@@ -54,7 +54,7 @@ impl Standstill {
         if events <= self.most {
             return Ok(());
         }
-        // None if time moves on after all.
+        // No error if time moves on after all.
         world.most_frequent(sched).map_or(Ok(()), |what| {
             Err(RunError::Standstill {
                 simulated: now.since(Time::ZERO),
@@ -65,7 +65,7 @@ impl Standstill {
     }
 }
 
-/// Events at one instant that a network may have whatever its size; a thousand hosts in step have some thousands.
+/// Events that one instant may have in a network of any size. A thousand hosts in step have some thousands.
 const MOST: u64 = 1 << 22;
-/// Events at one instant for each that is pending and each packet on the way: some tens of hops without any delay.
+/// Events that one instant may have for each pending event and each packet on the way: some tens of hops without delay.
 const EACH: u64 = 64;

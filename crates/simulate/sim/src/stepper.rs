@@ -1,4 +1,4 @@
-//! A simulation that its caller takes from one decision to the next.
+//! A simulation that its caller advances from one decision to the next.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,10 +19,9 @@ use crate::world::{RoleSet, World};
 
 pub use crate::world::MakeSender;
 
-/// One simulation that owns all that it is made of, and goes on when it is told to.
+/// One simulation that owns all its data and advances on request.
 ///
-/// Where it is stopped on its way changes nothing: the outcome is that of [`run::run`], whatever the times
-/// given to [`Stepper::advance`].
+/// The stops change nothing: the outcome is that of [`run::run`] for all times given to [`Stepper::advance`].
 ///
 /// ```
 /// use base::{Span, Time};
@@ -45,7 +44,7 @@ pub struct Stepper {
     role_set: RoleSet,
     world: World<Receiver, ()>,
     sched: Scheduler,
-    /// When it ends at the latest.
+    /// The latest end.
     end: Time,
     seen: Observation,
     /// Why it cannot go on, if time stands still or a role has given up.
@@ -62,8 +61,8 @@ impl Stepper {
         Self::of(point, role_set)
     }
 
-    /// The same with senders from outside: `senders` makes that of every connection, for the host that sends
-    /// its flows. All else of the schemes stays, and what they add to a sender is added to these.
+    /// Like [`Stepper::new`], but `senders` makes the sender of every connection at the host that sends its flows.
+    /// Everything else of the schemes stays, and their additions to a sender apply to these senders, too.
     ///
     /// # Panics
     /// As [`Stepper::new`] does.
@@ -85,7 +84,7 @@ impl Stepper {
         })
     }
 
-    /// Begins anew with this seed: time zero, with everything drawn again.
+    /// Starts again at time zero with this seed; everything is drawn again.
     pub fn reset(&mut self, seed: u64) -> Result<(), RunError> {
         self.point.seed = seed;
         let (world, sched) = run::begin(&self.point, (&self.role_set, &run::receiver), ())?;
@@ -94,8 +93,7 @@ impl Stepper {
         Ok(())
     }
 
-    /// Simulates everything up to `until`, that moment included, or to the end. Times that have passed change
-    /// nothing.
+    /// Simulates everything up to and including `until`, or to the end. A time in the past changes nothing.
     pub fn advance(&mut self, until: Time) -> &Observation {
         let until = until.min(self.end);
         if until > self.seen.now && !self.finished() {
@@ -124,7 +122,7 @@ impl Stepper {
         self.stuck = handled.err();
     }
 
-    /// What it comes to, once it has gone on to its end.
+    /// The outcome, after running to the end.
     pub fn finish(mut self) -> Result<Outcome, RunError> {
         self.advance(Time::NEVER);
         if let Some(error) = self.stuck {
@@ -135,13 +133,13 @@ impl Stepper {
         Ok(outcome)
     }
 
-    /// What [`Stepper::advance`] saw last.
+    /// The observation that [`Stepper::advance`] returned last.
     pub fn seen(&self) -> &Observation {
         &self.seen
     }
 
-    /// Whether nothing more happens: every connection has ended and the network is empty, the duration that the
-    /// settings name is over, or simulated time stands still, which [`Stepper::finish`] tells.
+    /// Whether nothing more happens: every connection has ended and the network is empty, the duration in the settings
+    /// is over, or simulated time stands still, which [`Stepper::finish`] reports.
     pub fn finished(&self) -> bool {
         self.world.finished()
             || self.stuck.is_some()
@@ -164,7 +162,7 @@ impl Stepper {
         &self.point
     }
 
-    /// A number that any difference in any packet-hop so far changes.
+    /// A number that changes with any difference in any packet-hop so far.
     pub fn digest(&self) -> u64 {
         self.world.network().digest()
     }

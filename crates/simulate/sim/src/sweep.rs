@@ -17,21 +17,20 @@ pub enum Failure {
     /// The simulation says what went wrong.
     #[error("{0}")]
     Run(RunError),
-    /// An invariant of this program does not hold.
+    /// An invariant of this program is violated.
     #[error("internal error: {0}")]
     Internal(String),
-    /// The sweep was ended before.
+    /// The sweep ended before.
     #[error("it was not run")]
     NotRun,
 }
 
-/// Runs every point on `jobs` threads and returns what `run` made of them in the order of `points`.
+/// Runs every point on `jobs` threads and returns the results of `run` in the order of `points`.
 ///
-/// A point is a pure function of itself, so neither the number of threads nor the order in which
-/// they finish changes an outcome. A point that fails, even by a panic, leaves the others alone.
-/// `on_done` is called after each point, from the thread that ran it. Once `stop` is true no other point
-/// begins; those that have begun end if `run` gives the same flag to their
-/// [`Limits`](crate::run::Limits).
+/// A point is a pure function of itself, so neither the number of threads nor the order in which they finish changes an
+/// outcome. A point that fails, even by a panic, does not affect the others. `on_done` is called after each point, from
+/// the thread that ran it. Once `stop` is true no other point begins. Points that have begun end early if `run` gives
+/// the same flag to their [`Limits`](crate::run::Limits).
 pub fn run_all<T: Send>(
     points: &[&PointSpec],
     jobs: NonZeroUsize,
@@ -47,15 +46,15 @@ pub fn run_all<T: Send>(
         on_done(point, &result);
         result
     };
-    // Where the system refuses threads, the points still run one after another.
+    // If the system refuses threads, the points run one after another.
     match ThreadPoolBuilder::new().num_threads(jobs.get()).build() {
-        // Points differ in cost by orders of magnitude: no thread gets two while another waits.
+        // The cost of points differs by orders of magnitude, so no thread takes two points at once while another waits.
         Ok(pool) => pool.install(|| points.par_iter().with_max_len(1).map(one).collect()),
         Err(_) => points.iter().map(one).collect(),
     }
 }
 
-/// Runs a point. That it panics is a failure of it, too.
+/// Runs a point. A panic is a failure, too.
 pub fn run_one<T>(
     point: &PointSpec,
     run: impl Fn(&PointSpec) -> Result<T, RunError>,

@@ -1,17 +1,17 @@
-//! The threads that one simulation may take, and what they were taken for.
+//! The threads that one simulation may take, and a ledger of how they were used.
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How many threads a simulation may take, and where it notes what it has made of them.
+/// How many threads a simulation may take, and the ledger for what it took.
 #[derive(Clone, Copy, Debug)]
 pub struct Threads<'a> {
     /// At most this many.
     pub most: NonZeroUsize,
-    /// Whether it takes them only if it is large enough to end sooner; else whenever it can be divided.
+    /// True: the simulation takes threads only if it is large enough to end sooner. False: whenever it can be divided.
     pub only_where_it_gains: bool,
-    /// Where it notes what it took.
+    /// The ledger to which it adds.
     pub taken: &'a Ledger,
 }
 
@@ -24,15 +24,15 @@ pub struct Ledger(Mutex<Taken>);
 pub struct Taken {
     /// Simulations on several threads.
     pub runs: u64,
-    /// Most threads of one of them.
+    /// The most threads of any of them.
     pub threads: usize,
     /// Windows of all of them; after each window threads wait for each other.
     pub windows: u64,
     /// How long all threads waited for each other, added up.
     pub waited: Duration,
-    /// Time on the wall of every simulation, times its threads.
+    /// Wall-clock time of every simulation, times its threads.
     pub ran: Duration,
-    /// Why another one took a single thread, if one did that was to be divided.
+    /// Why some simulation that was to be divided took a single thread, if one did.
     pub obstacle: Option<&'static str>,
 }
 
@@ -42,7 +42,7 @@ impl Ledger {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Simulations took this, too.
+    /// Adds a simulation's threads.
     pub(crate) fn note(&self, more: Taken) {
         let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         taken.runs += more.runs;

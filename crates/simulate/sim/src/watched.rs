@@ -1,4 +1,4 @@
-//! A simulation that is watched from outside, broken down, or both.
+//! A simulation with a probe from outside, a breakdown of completion times, or both.
 
 use base::{FlowId, HostId, Time};
 use schemes::{Receiver, Sender};
@@ -7,7 +7,7 @@ use tcp::Host;
 use crate::breakdown::Follower;
 use crate::probe::{Branch, Divide, Follow, Probe, Sees};
 
-/// A probe from outside, and what breaks completion times down: either or both.
+/// A probe from outside and the follower for breakdowns: either or both.
 pub(crate) struct Watched<P> {
     pub(crate) probe: Option<P>,
     pub(crate) follower: Option<Follower>,

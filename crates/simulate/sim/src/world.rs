@@ -51,12 +51,12 @@ pub(crate) use role_set::RoleSet;
 pub use wiring::endpoint_config;
 use wiring::{Endpoints, early_sizes, hosts, network, own_ends, reserve_slots};
 
-/// Everything that happens happens here; see [`engine::World`].
+/// The state and the handling of all events; see [`engine::World`].
 ///
-/// Tokens: those of the network first, then the deadlines of endpoints, then those of receiver
-/// roles, then what applications do next.
+/// Tokens are numbered in this order: the network's, deadlines of endpoints, deadlines of receiver roles, acts of
+/// applications.
 pub(crate) struct World<R, P> {
-    /// The network, what is seen of it, and deadlines.
+    /// The network, the probe, and deadlines.
     outside: Outside<P>,
     topology: Topology,
     hosts: Vec<Host<Sender, R>>,
@@ -65,11 +65,11 @@ pub(crate) struct World<R, P> {
     connections: Vec<Connection>,
     /// Makes the endpoints of a connection.
     endpoints: Endpoints,
-    /// Sizes of flows that are alone on a connection that opens before they start, by connection.
+    /// Sizes of flows that are alone on a connection opened before they start, by connection.
     early_sizes: BTreeMap<u32, u64>,
     groups: Arc<[Group]>,
     flows: Vec<Flow>,
-    /// What applications will do, the next on top, and when the next event for it comes.
+    /// The future acts of applications, the next on top, and the time of the next event for them.
     agenda: BinaryHeap<Reverse<(Time, Act)>>,
     next_act: Time,
     /// Rounds of repeated incasts.
@@ -81,16 +81,16 @@ pub(crate) struct World<R, P> {
     /// Collectives, and the flows that belong to each.
     collectives: Vec<PlannedCollective>,
     first_start: Time,
-    /// Flows neither completed nor failed; unlimited ones never are.
+    /// Flows that have neither completed nor failed. Flows without end always count.
     unfinished: usize,
-    /// Endpoints that may still do something, and which have ended.
+    /// Endpoints that may still act, and the ends that have ended.
     open: usize,
     ended: Vec<bool>,
     /// The port whose queue is reported.
     bottleneck: PortId,
     /// Queue statistics of every port, closed at the last completion.
     queues: Option<Vec<QueueStatistics>>,
-    /// What a connection that is gone did not conserve.
+    /// The error of a removed connection that did not conserve its bytes or packets.
     violation: Option<RunError>,
 }
 
@@ -104,8 +104,8 @@ struct End {
 }
 
 impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
-    /// `receiver` makes the control of each host, of the group with this number or the plain one;
-    /// `probe` sees every packet-hop.
+    /// `receiver` makes the receiver role of each host from the group with this number, or the plain one; `probe` sees
+    /// every packet-hop.
     pub(crate) fn new(
         point: &PointSpec,
         role_set: &RoleSet,
@@ -150,7 +150,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let connections = reserve_slots(&mut hosts, &carrying);
         let of_hosts = (&*hosts, &topology);
         let helpers = host_helpers(of_hosts, point, roles, (&carrying, &connections));
-        // The plan goes as the world comes.
+        // The plan is dropped while the world is built, to save memory.
         drop(carrying);
         let flows: Vec<Flow> = planned.iter().map(flow).collect();
         drop(planned);
@@ -214,7 +214,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             .then(|| (end(connection.sender), end(connection.receiver)))
     }
 
-    /// Statistics of every port's queue from the first start to the last completion, or to `end`.
+    /// The statistics of every port's queue from the first start to the last completion, or to `end`.
     pub(crate) fn close_statistics(&mut self, end: Time) -> Vec<QueueStatistics> {
         match self.queues.take() {
             Some(closed) => closed,
@@ -227,19 +227,20 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         self.outside.network.close_statistics(now)
     }
 
-    /// Accounts for what happened at every port until `now`.
+    /// Brings the statistics of every port up to `now`.
     pub(crate) fn settle(&mut self, now: Time) {
         let stale = &mut stale(&self.hosts, &self.connections);
         let Outside { network, watch, .. } = &mut self.outside;
         network.settle(now, watch, stale);
     }
 
-    /// Whether the probe has lost what it is to record.
+    /// Whether the probe has lost some of its records.
     pub(crate) fn has_failed(&self) -> bool {
         self.outside.watch.probe.has_failed()
     }
 
-    /// Tells the probe what is left to tell at the end of a run, and flows what happened to them. The probe comes back.
+    /// At the end of a run, makes the last reports to the probe and books the last events to flows. Also returns the
+    /// probe.
     pub(crate) fn end(mut self, now: Time) -> (Ended, P) {
         self.settle(now);
         self.outside.watch.probe.on_end(now);
@@ -248,7 +249,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         for number in 0..self.connections.len() {
             self.take_messages(number);
         }
-        // In the memory of what they were, most of which is given back.
+        // Reuses the connections' memory, most of which is given back.
         let connections = self.connections.into_iter().map(EndedConnection::of);
         let mut connections: Vec<EndedConnection> = connections.collect();
         connections.shrink_to_fit();
@@ -270,7 +271,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     fn deliver(&mut self, host: HostId, packet: &mut Packet, sched: &mut Scheduler) {
         let connection = &self.connections[packet.flow.0 as usize];
         if connection.messages.is_none() {
-            // Nobody is left there whom it could concern: both ends were done.
+            // The packet concerns no endpoint any more: both ends had finished.
             self.outside.watch.packets[packet.flow.0 as usize].leave();
             return;
         }
@@ -326,7 +327,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         (&mut self.hosts[host.0 as usize], out)
     }
 
-    /// A packet comes out of the wire behind `port`, where senders may withdraw others.
+    /// A packet comes out of the wire of `port`, in a world in which senders may withdraw packets.
     #[inline(never)]
     fn arrive_withdrawing(&mut self, port: PortId, sched: &mut Scheduler) -> Packet {
         let stale = &mut stale(&self.hosts, &self.connections);
@@ -334,7 +335,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         network.arrive(port, sched, watch, stale)
     }
 
-    /// What an event of an endpoint means for its application and for the end of the run.
+    /// Handles the effect of an endpoint's event on its application and on the end of the run.
     #[inline]
     fn after(&mut self, end: End, progress: Progress, sched: &mut Scheduler) {
         if progress.state_changed || progress.peer_finished {
@@ -378,7 +379,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
 
     #[inline]
     fn arm_role(&mut self, host: HostId, sched: &mut Scheduler) {
-        // Where no role has a deadline, this looks at no host.
+        // If no role has a deadline, this reads no host.
         let at = self.hosts.get(host.0 as usize);
         let deadline = at.map_or(Time::NEVER, Host::role_deadline);
         if deadline != Time::NEVER {
@@ -395,7 +396,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let now = out.sched.now();
         let progress = at.on_deadline(slot, now, &mut out);
         let Some(flow) = flow else {
-            // The connection was over, and is gone.
+            // The connection was over and its endpoints are removed.
             return self.arm_role(host, sched);
         };
         let end = End { host, slot, flow };
@@ -415,7 +416,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     }
 }
 
-/// Whether the sender of a packet that waits at its own host for its turn by priority withdraws it.
+/// Whether a packet that waits in its own host's port, because of its priority, is withdrawn by its sender.
 fn stale<'a, R: Plays<dyn ReceiverCc>>(
     hosts: &'a [Host<Sender, R>],
     connections: &'a [Connection],
@@ -431,7 +432,7 @@ fn stale<'a, R: Plays<dyn ReceiverCc>>(
     }
 }
 
-/// Makes the receiver role of a host from the roles of the group that controls it, if one does.
+/// Makes the receiver role of a host from the roles of the group that controls it; `None` for a host without a role.
 pub(crate) type MakeReceiver<'a, R> = dyn Fn(Option<&Roles>, &HostInfo) -> R + 'a;
 
 impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> engine::World for World<R, P> {
@@ -477,7 +478,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> engine::World for World<R, P> {
         self.outside.network.expect(PortId(token.0));
     }
 
-    /// Every connection has ended and the network is empty.
+    /// Whether every connection has ended and the network is empty.
     #[inline]
     fn finished(&self) -> bool {
         self.open == 0 && self.outside.network.is_empty()

@@ -1,7 +1,7 @@
 //! Nothing is allocated per packet once a simulation is warm.
 //!
-//! Runs that differ only in length allocate the same but for rings, buckets of the calendar and
-//! scoreboards that grow to a new maximum, which happens ever more rarely.
+//! Runs that differ only in length allocate equally often, except for rings, buckets of the calendar and scoreboards
+//! that grow to a new maximum. That happens ever more rarely.
 
 #[path = "simulations/support.rs"]
 mod support;
@@ -36,7 +36,7 @@ fn longer_flows_allocate_nothing_per_packet() {
     compare(short, long);
 }
 
-/// Of more than 100,000 packet-hops more, at most one in a thousand allocates.
+/// A longer run has over 100,000 additional packet-hops. At most one in a thousand of them allocates.
 fn compare(short: (u64, u64), long: (u64, u64)) {
     let hops = long.1 - short.1;
     let allocations = long.0.saturating_sub(short.0);

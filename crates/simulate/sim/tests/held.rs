@@ -1,5 +1,5 @@
-//! Roles whose thread holds something, and that may give up. They are a scheme that other tests must not meet, so
-//! that these have a program of their own.
+//! Roles that hold something of their thread, and that may give up. Other tests must not meet such a scheme, so these
+//! tests are a program of their own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -30,7 +30,7 @@ impl Hold for Counted {
     }
 }
 
-/// NewReno that gives up at its first loss from some time on.
+/// NewReno that gives up at its first loss after some time.
 struct Fickle {
     reno: NewReno,
     from: Time,
@@ -135,7 +135,7 @@ fn who_gives_up_fails_alone_and_what_is_held_changes_nothing() {
         other => panic!("{other:?}"),
     }
     assert_eq!(HELD.load(Ordering::Relaxed), 0, "it is let go of");
-    // Where nobody wants the result any more, that is why there is none.
+    // If the caller has cancelled, that is the reason that is given.
     let limits = Limits {
         stop: Some(&AtomicBool::new(true)),
         ..Limits::NONE

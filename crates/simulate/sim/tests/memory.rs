@@ -66,7 +66,7 @@ fn benchmarks_take_at_most_the_estimate() {
     check(include_str!("../benches/scenarios/w3.toml"), &[]);
 }
 
-/// All of every flow waits in the ports of the hosts.
+/// The whole of every flow waits in the ports of the hosts.
 #[test]
 fn flows_at_low_priority_take_at_most_the_estimate() {
     for senders in ["100", "1000"] {
@@ -98,8 +98,8 @@ fn pairs_over_a_dumbbell_take_at_most_the_estimate() {
     }
 }
 
-/// Endpoints are made when a flow starts and go when it is over, the events of its deadlines are forgotten, and
-/// what is kept of it goes as its record comes: a million flows take less than 300 MB.
+/// Endpoints are created when a flow starts and dropped when it is over. The events of its deadlines are removed, and
+/// its state is dropped when its record is written. So a million flows take less than 300 MB.
 #[test]
 fn flows_that_are_over_leave_only_their_records() {
     let million = include_str!("../benches/scenarios/million.toml");
@@ -112,8 +112,8 @@ fn flows_that_are_over_leave_only_their_records() {
     assert!(each < 300, "{each} bytes for each flow");
 }
 
-/// The peak of a run is at most the estimate, and at least an eighth of it where it counts: an
-/// estimate allows for windows that are all full at the moment at which the longest ring grows.
+/// The peak of a run is at most the estimate, and at least an eighth of it for large runs: an estimate allows for
+/// windows that are all full at the moment at which the longest ring grows.
 fn check(scenario: &str, sets: &[&str]) {
     check_scheme(scenario, "newreno", sets);
 }
@@ -123,7 +123,7 @@ fn check_scheme(scenario: &str, scheme: &str, sets: &[&str]) {
     let estimate = memory::estimate(point);
     let peak = peak(|| drop(outcome(scenario, scheme, sets)));
     assert!(peak <= estimate, "{sets:?}: {peak} bytes, not {estimate}");
-    // Small runs are the program's own size.
+    // In small runs the program's own size dominates.
     assert!(
         estimate < 30_000_000 || peak >= estimate / 8,
         "{sets:?}: {peak} bytes, far from {estimate}"
@@ -178,7 +178,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // Where it has to move, both are held for a moment.
+        // While it moves, both are held for a moment.
         add(new_size);
         HELD.set(HELD.get() - layout.size().cast_signed() as i64);
         // SAFETY: `ptr` came from `System` with this layout; the caller vouches for `new_size`.

@@ -1,5 +1,5 @@
-//! Roles that never cease: a deadline that lies in the past, and ACKs without end. They are schemes that other tests
-//! must not meet, so that this has a program of its own.
+//! Roles that never stop: a deadline that lies in the past, and ACKs without end. Other tests must not meet such
+//! schemes, so these tests are a program of their own.
 
 use base::{Packet, Time};
 use plan::PointSpec;
@@ -78,7 +78,7 @@ fn a_run_whose_time_stands_still_ends_and_names_what_goes_on_for_ever() {
     let text = ended.to_string();
     assert!(text.contains("stands still at 0.0100"), "{text}");
     assert!(text.contains(expected), "{text}");
-    // So does one that its caller takes from one decision to the next.
+    // So does one that its caller steps from decision to decision.
     let mut stepper = Stepper::new(point("impatient")).expect("a network that carries its traffic");
     stepper.advance(Time::NEVER);
     assert!(stepper.finished());

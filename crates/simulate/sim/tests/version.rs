@@ -1,4 +1,4 @@
-//! The version changes with everything that simulates, and with nothing else.
+//! The version changes with all code and data that simulations depend on, and with nothing else.
 
 #[path = "../build/version.rs"]
 mod version;
@@ -88,9 +88,9 @@ fn nothing_that_is_compiled_in_lies_outside() {
         for name in names {
             let path = resolve(file, &name);
             included += 1;
-            // What is run comes from outside anyway; it is in every run folder.
+            // Scenarios are input and are kept in every run folder, so they need not change the version.
             let is_input = path.starts_with("crates/simulate/scenario/scenarios/");
-            // Lists of clauses are words, which are shown.
+            // Lists of clauses are only texts that are shown.
             let is_shown = path.contains("/conformance/");
             let may_be_outside = is_input || is_shown;
             assert!(
@@ -142,7 +142,7 @@ fn every_crate_that_simulates_is_in_the_version_with_all_of_it() {
                 "bpf.sh",
                 "proptest-regressions",
             ];
-            // The build script makes the version.
+            // The build script computes the version.
             let known = version::SIMULATES.contains(&place.as_str())
                 || place == "crates/simulate/sim/build.rs";
             assert!(
@@ -156,7 +156,7 @@ fn every_crate_that_simulates_is_in_the_version_with_all_of_it() {
     }
 }
 
-/// The names that a Rust file includes, be it by `include_str!`, its like or `#[path]`.
+/// The names that a Rust file includes: by `include_str!`, similar macros or `#[path]`.
 fn includes(tokens: TokenStream, names: &mut Vec<String>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (place, token) in tokens.iter().enumerate() {
@@ -182,7 +182,7 @@ fn includes(tokens: TokenStream, names: &mut Vec<String>) {
     }
 }
 
-/// `name` as `file` means it, as a path from the root.
+/// The path from the root of `name`, as `file` means it.
 fn resolve(file: &str, name: &str) -> String {
     let mut parts: Vec<&str> = file.split('/').collect();
     parts.pop();
@@ -200,7 +200,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
-/// A copy of what simulates, to be edited.
+/// A copy of the files that simulations depend on, to be edited.
 struct Copy(PathBuf);
 
 impl Copy {

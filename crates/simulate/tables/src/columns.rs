@@ -1,4 +1,5 @@
-//! Columns in, row groups of Parquet out: for rows that lack most of their values, which come in runs.
+//! Writes columns into row groups of Parquet, for rows in which most values are missing and the present ones come in
+//! runs.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -21,7 +22,7 @@ use parquet::schema::types::{Type, TypePtr};
 use crate::guard;
 use crate::rows::{Cell, Column, Field, schema};
 
-/// A file that grows by row groups of at most [`Columns::GROUP`] rows.
+/// A file made of row groups with at most [`Columns::GROUP`] rows.
 pub struct Columns {
     writer: SerializedFileWriter<BufWriter<File>>,
 }
@@ -31,7 +32,7 @@ pub struct Group<'a> {
     writer: SerializedRowGroupWriter<'a, BufWriter<File>>,
 }
 
-/// A column of whole numbers. Levels are 1 for each row with a value and 0 for one without.
+/// A column of whole numbers. A level is 1 for a row with a value and 0 for a row without.
 pub struct Ints<'a, 'b>(&'a mut ColumnWriterImpl<'b, Int32Type>);
 
 /// A column of real numbers.
@@ -41,12 +42,12 @@ pub struct Reals<'a, 'b>(&'a mut ColumnWriterImpl<'b, DoubleType>);
 pub struct Texts<'a, 'b>(&'a mut ColumnWriterImpl<'b, ByteArrayType>);
 
 impl Columns {
-    /// Rows of a full row group: its buffers, some hundred kilobytes each, then stay in the cache and in
-    /// the allocator's hands; four times as many rows cost a quarter more.
+    /// Rows of a full row group. Its buffers, some hundred kilobytes each, then stay in the cache and in the allocator;
+    /// four times as many rows cost a quarter more.
     pub const GROUP: usize = 1 << 15;
 
-    /// A file of these columns in a group of this name. It carries the keys and values of `metadata` and the name of its
-    /// `creator`.
+    /// A file with these columns in a schema group of this name, with the keys and values of `metadata` and the name of
+    /// its `creator`.
     pub fn new(
         file: File,
         (name, fields): (&str, &[Field]),
@@ -146,7 +147,7 @@ fn close(column: SerializedColumnWriter<'_>) -> io::Result<()> {
 }
 
 impl Ints<'_, '_> {
-    /// Writes the next rows: `values` of those that have one by `levels`, of all without.
+    /// Writes the next rows: `values` has a value for each level of 1, or for all rows without levels.
     pub fn write(&mut self, values: &[i32], levels: Option<&[i16]>) -> io::Result<()> {
         written(self.0.write_batch(values, levels, None))
     }
@@ -170,12 +171,12 @@ impl Texts<'_, '_> {
     }
 }
 
-/// One file out of `parts`, each complete and with the same columns, in their order. In place of the first
-/// column of a part stand those of `leading`, each with one value for all rows of the part: the cells beside it.
+/// Joins `parts` into one file, in order. All must be complete and have the same columns. The columns of `leading`
+/// replace the first column of each part. Each of them has one value for all rows of a part: the cells given with the
+/// part.
 ///
-/// Row groups are copied as they are but for these columns, so the time is that of copying files and
-/// memory holds the descriptions of row groups alone. Fails if there is no part or one has other
-/// columns.
+/// Row groups are copied unchanged except for these columns. So it takes about as long as copying the files, and memory
+/// only holds the descriptions of row groups. Fails without parts, or if a part has other columns.
 pub fn concatenate(
     leading: &[Field],
     parts: &mut dyn Iterator<Item = (Vec<Cell<'_>>, PathBuf)>,
@@ -209,7 +210,7 @@ pub fn concatenate(
     joined.ok_or_else(nothing)?.0.finish()
 }
 
-/// A file with the columns of `leading` before those of `part` but its first, described as there.
+/// A file with the columns of `leading` in place of the first column of `part`.
 fn begin(
     leading: &[Field],
     part: &SerializedFileReader<File>,
@@ -266,9 +267,9 @@ fn copy_groups(
     Ok(())
 }
 
-/// Everything is written as it is: differences would make files a third smaller, and take twice as
-/// long for numbers that repeat. Least and greatest values of a group let readers skip it where that
-/// can be of use. Columns of `repeated` values go through a dictionary, and so does text.
+/// Values are written without difference encoding, which would make files a third smaller but take twice as long for
+/// repeated numbers. The least and the greatest value of a group are stored where readers can use them to skip the
+/// group. Columns of `repeated` values, and text, use a dictionary.
 fn properties(
     schema: &TypePtr,
     repeated: &[Field],

@@ -1,4 +1,4 @@
-//! Columns of Parquet files as arrays: for those who hand them on whole.
+//! Columns of Parquet files as arrays, for callers that pass on whole columns.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::guard;
 use crate::rows::{Cell, Column, Kind, Values as Compact};
 
-/// What a file says about one of its columns.
+/// The description of a column in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
     /// Its name.
@@ -20,18 +20,18 @@ pub struct Description {
     pub kind: Kind,
     /// Whether values may be missing.
     pub optional: bool,
-    /// Its unit, or what it counts; empty if it has none.
+    /// Its unit, or the things that it counts; empty if it has none.
     pub unit: String,
-    /// What it means; empty if the file does not say.
+    /// Its meaning; empty if the file does not give it.
     pub help: String,
 }
 
-/// Values of one column in the order of rows.
+/// The values of one column, in the order of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
-    /// A value for each row, of no meaning where it is missing.
+    /// A value for each row, meaningless for a row without a value.
     pub values: Values,
-    /// Whether each row has a value, for a column whose values may be missing.
+    /// For a column with optional values: whether each row has a value.
     pub valid: Option<Vec<bool>>,
 }
 
@@ -48,7 +48,7 @@ pub enum Values {
     Bool(Vec<bool>),
     /// Texts behind each other.
     Text {
-        /// Where each begins among the bytes, and where the last ends.
+        /// The position of each text in the bytes, and the end of the last.
         offsets: Vec<i32>,
         /// Their UTF-8.
         bytes: Vec<u8>,
@@ -143,7 +143,7 @@ impl Array {
         }
     }
 
-    /// What was read of a column without missing values, which keeps its place, or with.
+    /// The array of a column that was read; `optional` values keep their validity.
     fn of(column: Column) -> Self {
         let rows = column.rows();
         match (column.levels.is_none(), column.values) {
@@ -168,7 +168,7 @@ impl Array {
     }
 }
 
-/// Unit and meaning of a column: a list under one key, or keys of its own.
+/// Unit and meaning of a column, from the list under one key or from keys of the column's own.
 fn words(metadata: &FileMetaData, name: &str) -> (String, String) {
     let pairs = metadata.key_value_metadata().map_or(&[][..], Vec::as_slice);
     let value = |key: &str| {

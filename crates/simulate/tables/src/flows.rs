@@ -1,4 +1,4 @@
-//! Flows one by one, as somebody observed them or a run had them.
+//! Flows given one by one, from an observation or from a run.
 //!
 //! A trace is a table with a row for each flow, as CSV or Parquet:
 //!
@@ -17,8 +17,9 @@
 //!
 //! A flow is done when its last byte is in order at the receiver, or when its connection has failed.
 //!
-//! Other columns are passed over, and a [`Reading`] may name other columns and units. Six decimals of a microsecond are picoseconds, the resolution of the simulator's
-//! clock, so that a trace gives back exactly the flows that it was written from.
+//! Other columns are ignored; a [`Reading`] may name other columns and units. Times in microseconds with six decimals
+//! are exact to the picosecond, the resolution of the simulator's clock. So a trace that a run has written gives back
+//! exactly the run's flows.
 
 mod clock;
 mod file;
@@ -35,7 +36,7 @@ use std::sync::Arc;
 use base::cast::real;
 use base::{HostId, Span, Time};
 
-/// Numbers and times as files have them, without rounding on the way.
+/// Numbers and times as in files, without rounding on the way.
 pub mod exact {
     pub use super::moment::{SECOND, date, lasting, written};
     pub use super::number::Decimal;
@@ -50,67 +51,68 @@ pub use waits::Wait;
 pub struct FlowTrace {
     /// At least one.
     flows: Vec<TracedFlow>,
-    /// Names that `TracedFlow::group` counts.
+    /// The names to which `TracedFlow::group` refers.
     groups: Vec<String>,
-    /// The waits of flows; `TracedFlow::waits` is a place among them.
+    /// The waits of flows, to which `TracedFlow::waits` refers.
     waits: Vec<Wait>,
     /// The names of hosts by their numbers, if the file has names.
     hosts: Vec<(u32, String)>,
-    /// What was done to the file's times and hosts, a sentence each.
+    /// Changes made to the file's times and hosts, a sentence each.
     notes: Vec<String>,
-    /// Of a trace from a file: what tells its contents from others.
+    /// For a trace from a file: a hash of its contents.
     fingerprint: Option<u64>,
 }
 
 /// A row of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracedFlow {
-    /// When it starts; of a flow that waits for others, how long after them on the clock's zero.
+    /// The time of its start. For a flow that waits for others: the delay after them, counted from time zero.
     pub start: Time,
-    /// The place of what it waits for, if it waits.
+    /// The index of its wait, if it waits.
     waits: Option<u32>,
-    /// When its connection opens, if the trace tells: not after the start.
+    /// The time at which its connection opens, if the trace gives it; not after the start.
     pub open: Option<Time>,
     /// Payload in bytes, at least one.
     pub size: u64,
     /// The host that sends.
     pub sender: HostId,
-    /// The host that receives: another one.
+    /// The receiving host, which is not the sender.
     pub receiver: HostId,
-    /// Its connection, if the trace tells.
+    /// Its connection, if the trace gives it.
     pub connection: Option<u64>,
-    /// The number of its round, if the trace tells: those of the file in the order of their first appearance, from 0.
+    /// The number of its round, if the trace gives it. The file's rounds are numbered from 0 in the order of their
+    /// first appearance.
     pub round: Option<u32>,
-    /// The place of its group among the names of groups, if the trace tells.
+    /// The index of its group's name, if the trace gives it.
     group: Option<u32>,
 }
 
 impl FlowTrace {
-    /// The trace in the file at `path`. A sweep asks for the same file many times: while its contents are the same,
-    /// so is the trace.
+    /// The trace in the file at `path`. A sweep reads the same file many times and gets the same trace while its
+    /// contents are the same.
     ///
     /// # Errors
-    /// If the file cannot be read or a row is no flow: which file and line, and how.
+    /// If the file cannot be read or a row is no flow. The error has the file, the line and the cause.
     pub fn open(path: &str, reading: &Reading) -> Result<Arc<Self>, String> {
         file::open(path, reading)
     }
 
-    /// The trace that `bytes`, of a file with this name, hold as CSV.
+    /// The trace in `bytes`, the CSV content of a file with this name.
     ///
     /// # Errors
-    /// If a line is no flow: which line, and how.
+    /// If a line is no flow. The error has the line and the cause.
     pub fn of_csv(name: &str, bytes: &[u8], reading: &Reading) -> Result<Self, String> {
         file::of_csv(name, bytes, reading)
     }
 
-    /// The flows of the group of this name: all if the scenario has no groups, or the trace tells none.
+    /// The flows of the group with this name: all flows if the scenario has no groups or the trace gives none.
     pub fn of<'a>(&'a self, group: &'a str) -> impl Iterator<Item = &'a TracedFlow> {
         self.flows
             .iter()
             .filter(move |flow| self.is_of(flow, group))
     }
 
-    /// See [`FlowTrace::of`]; each flow comes with its place among the rows.
+    /// Like [`FlowTrace::of`], with the index of each flow's row.
     pub fn rows_of<'a>(
         &'a self,
         group: &'a str,
@@ -119,12 +121,12 @@ impl FlowTrace {
         rows.filter(move |(_, flow)| self.is_of(flow, group))
     }
 
-    /// Whether the flow in this row belongs to the group of this name, as [`FlowTrace::of`] tells.
+    /// Whether the flow in this row belongs to the group with this name, as in [`FlowTrace::of`].
     pub fn has(&self, group: &str, row: u32) -> bool {
         self.is_of(&self.flows[row as usize], group)
     }
 
-    /// The group of the flow in this row, if the trace tells.
+    /// The group of the flow in this row, if the trace gives it.
     pub fn group_of(&self, row: u32) -> Option<&str> {
         let place = self.flows[row as usize].group?;
         Some(&self.groups[place as usize])
@@ -142,7 +144,7 @@ impl FlowTrace {
         !self.waits.is_empty()
     }
 
-    /// The place of its wait; `None`: it starts at its own time.
+    /// Its wait; `None` for a flow that starts at its own time.
     pub fn wait(&self, flow: &TracedFlow) -> Option<&Wait> {
         flow.waits.map(|place| &self.waits[place as usize])
     }
@@ -152,7 +154,7 @@ impl FlowTrace {
         &self.flows
     }
 
-    /// The names of its groups, if it tells them.
+    /// The names of its groups, if it has any.
     pub fn groups(&self) -> &[String] {
         &self.groups
     }
@@ -162,7 +164,7 @@ impl FlowTrace {
         &self.hosts
     }
 
-    /// What was done to the times and hosts of its file, a sentence each.
+    /// Changes made to the file's times and hosts, a sentence each.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -181,7 +183,7 @@ impl FlowTrace {
         hosts.map(|host| host.0).max().unwrap_or(0)
     }
 
-    /// How long after the beginning of time the first and the last flow start of those that wait for none.
+    /// The earliest and the latest start, from time zero, among flows that wait for no others.
     pub fn span(&self) -> (Span, Span) {
         let starts = || {
             self.flows
@@ -205,7 +207,7 @@ impl FlowTrace {
         receivers.len()
     }
 
-    /// What tells its contents from those of other files; `None` if it comes with the program.
+    /// A hash of its contents; `None` for a trace that comes with the program.
     pub fn fingerprint(&self) -> Option<u64> {
         self.fingerprint
     }

@@ -1,7 +1,7 @@
-//! Parquet files that other programs wrote: pyarrow, pandas, polars and others.
+//! Reads Parquet files of other programs: pyarrow, pandas, polars and others.
 //!
-//! These have more types than ours: unsigned numbers, short floats, times, lists. Only the columns that are asked
-//! for are read, so that the others may be of any type.
+//! Such files have more types than ours: unsigned numbers, short floats, times, lists. Only the requested columns are
+//! read, so the others may have any type.
 
 use std::fs::File;
 use std::io;
@@ -23,18 +23,18 @@ pub(crate) struct Foreign {
 /// A column of such a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ForeignColumn {
-    /// Its name; of one within a structure with the names above it.
+    /// Its name; within a structure, preceded by the names above it.
     pub(crate) name: String,
-    /// Of a column of dates: the picoseconds of one of its numbers, which count from 1970.
+    /// For a column of dates: the unit of its numbers in picoseconds since 1970.
     pub(crate) tick: Option<u64>,
     form: Form,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// The values are what is stored.
+    /// Values are stored unchanged.
     Stored,
-    /// Stored numbers below zero stand for large ones.
+    /// Negative stored numbers stand for large unsigned ones.
     Unsigned32,
     Unsigned64,
     /// Nothing that a cell holds.
@@ -63,7 +63,7 @@ impl Foreign {
         &self.columns
     }
 
-    /// Calls `each` with the text of every cell of the columns of these numbers, row by row, until it fails.
+    /// Calls `each` with the text of every cell of these columns, row by row, until it fails.
     pub(crate) fn read(
         &self,
         wanted: &[usize],
@@ -103,7 +103,7 @@ impl Foreign {
 }
 
 impl Foreign {
-    /// Says which compression is not read, and what to do.
+    /// An error with a remedy for a column whose compression cannot be read.
     fn refuse_codecs(&self, wanted: &[usize]) -> io::Result<()> {
         for group in self.reader.metadata().row_groups() {
             for number in wanted {
@@ -116,7 +116,7 @@ impl Foreign {
     }
 }
 
-/// Why a column of this compression is not read, if it is not.
+/// The reason why a column with this compression is not read, if it is not.
 fn refused(compression: Compression) -> Option<String> {
     let name = match compression {
         Compression::BROTLI(_) => "Brotli",
@@ -128,7 +128,7 @@ fn refused(compression: Compression) -> Option<String> {
     ))
 }
 
-/// A cell as text, with every digit that it has.
+/// A cell as text, with all its digits.
 fn written(cell: Cell<'_>, form: Form) -> String {
     match (cell, form) {
         (Cell::Int(value), Form::Unsigned32) => (value & 0xffff_ffff).to_string(),
@@ -191,7 +191,8 @@ mod tests {
     use super::*;
     use crate::flows::{FlowTrace, Reading};
 
-    /// As pandas writes it: dates in nanoseconds, unsigned numbers, text, and columns of which a trace knows nothing.
+    /// A schema as pandas writes it: dates in nanoseconds, unsigned numbers, text, and columns without meaning for a
+    /// trace.
     const SCHEMA: &str = "message schema {
         OPTIONAL INT64 start_us (TIMESTAMP(NANOS,true));
         REQUIRED INT64 size_bytes (INTEGER(64,false));
@@ -281,8 +282,8 @@ mod tests {
         std::fs::remove_file(path).unwrap();
     }
 
-    /// The file at `path` with columns that say to have this compression. Their bytes stay as they are: whoever refuses the
-    /// compression does not look at them.
+    /// The file at `path` with this compression in its columns' metadata. The data stays unchanged, because a reader
+    /// that refuses the compression does not read it.
     fn relabelled(compression: Compression, path: &Path) -> Result<(), ParquetError> {
         written_with(Compression::UNCOMPRESSED, path)?;
         let bytes = Bytes::from(std::fs::read(path)?);

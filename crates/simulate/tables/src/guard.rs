@@ -1,13 +1,13 @@
-//! Reading what may be damaged.
+//! Reads data that may be damaged.
 
 use std::cell::Cell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Calls a reader of somebody else, and makes an error of everything that it does not like.
+/// Calls a third-party reader and turns all its failures into errors.
 ///
-/// A file that is damaged, or none of ours, makes some readers panic. They are called here alone, for
-/// nothing but reading: whatever they throw is about the file.
+/// A damaged or foreign file makes some readers panic. Only such readers are called here, so every panic is an error of
+/// the file.
 pub fn read<T, E: std::fmt::Display>(reader: impl FnOnce() -> Result<T, E>) -> io::Result<T> {
     READING.set(true);
     let read = catch_unwind(AssertUnwindSafe(reader));
@@ -20,8 +20,7 @@ pub fn read<T, E: std::fmt::Display>(reader: impl FnOnce() -> Result<T, E>) -> i
     }
 }
 
-/// Whether a panic of this thread is about a file that is read, so that a panic hook has nothing to
-/// report.
+/// Whether this thread is in such a reader, so that a panic hook has nothing to report.
 pub fn is_reading() -> bool {
     READING.get()
 }

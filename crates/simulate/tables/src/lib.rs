@@ -1,9 +1,8 @@
-//! Tables in files. Of Parquet nothing of what stands in them: a [`TableWriter`] takes row after row,
-//! [`Columns`] takes column after column of a group of rows, and [`read`] gives the rows of both back.
-//! [`decoded`] reads whole columns, for those who hand them on.
-//! Of what is read to be simulated, [`flows`]: a row for each flow, as CSV or Parquet.
+//! Tables in files. For Parquet tables with any content, [`TableWriter`] writes row by row, [`Columns`] writes groups
+//! of rows column by column, and [`read`] reads the rows of both. [`decoded`] reads whole columns, for callers that
+//! pass them on. For tables that are simulated, [`flows`] reads a row for each flow, from CSV or Parquet.
 //!
-//! Nothing in a file depends on time, place or threads: equal rows, equal bytes.
+//! A file does not depend on time, place or threads: equal rows give equal bytes.
 //!
 //! ```
 //! use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! Some columns of a table, row after row: the others are not decoded.
+//! Reads some columns of a table, row by row. The others are not decoded.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -13,11 +13,11 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use crate::guard;
 use crate::rows::{Cell, Column, open};
 
-/// Calls `each` with these cells of every row of the file at `path`, in order: of a column by its number, nothing
-/// of a column that the file does not have. Only these columns are decoded, row groups ahead of the caller on all
-/// processors.
+/// Calls `each` with these cells of every row of the file at `path`, in order. Columns are given by index; `None`
+/// stands for a column that the file lacks and gives an empty cell. Only these columns are decoded; all processors
+/// decode row groups ahead of the caller.
 ///
-/// Returns how many cells were decoded, which is what reading costs.
+/// Returns the number of decoded cells, as a measure of the work.
 pub fn read_columns(
     path: &Path,
     columns: &[Option<usize>],
@@ -42,7 +42,7 @@ pub fn read_columns(
             let (out, ready) = mpsc::sync_channel(1);
             let projection = &projection;
             scope.spawn(move || {
-                // A reader moves the place in its file, so each has a file of its own.
+                // A reader moves the position in its file, so each reader opens the file itself.
                 let reader = open(path);
                 for group in (first..groups).step_by(decoders) {
                     let decoded = match &reader {
@@ -66,15 +66,15 @@ pub fn read_columns(
     })
 }
 
-/// Columns that are wanted of a table.
+/// The requested columns of a table.
 struct Projection {
-    /// The numbers of those to decode, ascending.
+    /// The indices of the columns to decode, ascending.
     decoded: Vec<usize>,
-    /// Where each that was asked for is among them.
+    /// For each requested column, its index among the decoded ones.
     places: Vec<Option<usize>>,
 }
 
-/// The columns of a row group that were decoded.
+/// The decoded columns of a row group.
 struct Decoded {
     rows: usize,
     columns: Vec<Column>,
@@ -101,7 +101,7 @@ impl Projection {
         })
     }
 
-    /// Hands every row over; how many cells were decoded for them.
+    /// Hands over every row. Returns the number of cells decoded for them.
     fn each_row(&self, group: &Decoded, each: &mut dyn FnMut(&[Cell<'_>])) -> u64 {
         let mut cells = Vec::with_capacity(self.places.len());
         for row in 0..group.rows {
@@ -116,7 +116,7 @@ impl Projection {
     }
 }
 
-/// Row groups of a table for each thread that decodes: less than that is read before a thread has begun.
+/// Row groups of a table per decoding thread: reading fewer takes less time than starting a thread.
 const GROUPS_PER_DECODER: usize = 4;
 
 #[cfg(test)]
@@ -151,7 +151,7 @@ mod tests {
         }
         table.finish().unwrap();
         let mut next = 0;
-        // The third, none, the first, and the third once more: two columns.
+        // The third, none, the first, and the third again: two columns.
         let decoded = read_columns(&path, &[Some(2), None, Some(0), Some(2)], &mut |cells| {
             assert_eq!(
                 cells,
@@ -164,7 +164,7 @@ mod tests {
         let mut all = 0;
         read(&path, &mut |_| all += 1).unwrap();
         assert_eq!(all, rows);
-        // Damage of the first row group is an error here, too.
+        // Damage in the first row group is an error here, too.
         let mut bytes = std::fs::read(&path).unwrap();
         bytes[4..200].fill(0xff);
         std::fs::write(&path, bytes).unwrap();

@@ -1,4 +1,4 @@
-//! Rows in, Parquet out, and back.
+//! Writes and reads Parquet row by row.
 //!
 //! Rows are buffered by column and leave as a row group of [`GROUP`] rows, so memory does not grow
 //! with the table.
@@ -33,7 +33,7 @@ pub struct Field {
     pub kind: Kind,
     /// Whether values may be missing.
     pub optional: bool,
-    /// Its unit, or what it counts.
+    /// Its unit, or the things that it counts.
     pub unit: &'static str,
     /// What it means.
     pub help: &'static str,
@@ -54,7 +54,7 @@ pub enum Kind {
     Text,
 }
 
-/// One value on its way into or out of a table.
+/// A value of a table's cell.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Cell<'a> {
     /// None.
@@ -95,7 +95,7 @@ impl fmt::Display for Cell<'_> {
     }
 }
 
-/// A table that is written row after row.
+/// A table that is written row by row.
 pub struct TableWriter<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     columns: Vec<Column>,
@@ -103,12 +103,12 @@ pub struct TableWriter<W: Write + Send> {
 }
 
 impl<W: Write + Send> TableWriter<W> {
-    /// A table of these columns; the file says that `creator` has made it.
+    /// A table with these columns; the file names `creator` as its maker.
     pub fn new(out: W, fields: &[Field], creator: &str) -> io::Result<Self> {
         Self::compressed(out, fields, creator, Compression::SNAPPY)
     }
 
-    /// The same with another compression, as files of other versions have it.
+    /// The same with another compression, as in files of other versions.
     fn compressed(
         out: W,
         fields: &[Field],
@@ -138,7 +138,7 @@ impl<W: Write + Send> TableWriter<W> {
         Ok(())
     }
 
-    /// Writes what is left and the footer.
+    /// Writes the remaining rows and the footer.
     pub fn finish(mut self) -> io::Result<W> {
         if self.rows > 0 {
             self.flush()?;
@@ -159,7 +159,7 @@ impl<W: Write + Send> TableWriter<W> {
     }
 }
 
-/// Calls `each` with every row of the file at `path`, which has a cell for each of its columns.
+/// Calls `each` with every row of the file at `path`; a row has a cell for each column.
 pub fn read(path: &Path, each: &mut dyn FnMut(&Row<'_>)) -> io::Result<()> {
     let reader = open(path)?;
     for group in 0..reader.num_row_groups() {
@@ -205,12 +205,12 @@ impl Row<'_> {
     }
 }
 
-/// Values of one column within a row group, missing ones left out.
+/// Values of one column within a row group, without missing ones.
 pub(crate) struct Column {
     pub(crate) values: Values,
     /// For an optional column, 1 for each row with a value and 0 for one without.
     pub(crate) levels: Option<Vec<i16>>,
-    /// For a column that was read, the place of each row's value.
+    /// For a column that was read, the index of each row's value.
     pub(crate) places: Vec<u32>,
 }
 
@@ -266,7 +266,7 @@ impl Column {
         }
     }
 
-    /// Hands the values over and forgets them.
+    /// Writes the values and removes them.
     pub(crate) fn write(
         &mut self,
         mut out: SerializedColumnWriter<'_>,
@@ -323,7 +323,7 @@ impl Column {
             ColumnReader::Int32ColumnReader(mut reader) => all!(reader as Int32),
             ColumnReader::Int64ColumnReader(mut reader) => all!(reader as Int64),
             ColumnReader::DoubleColumnReader(mut reader) => all!(reader as Double),
-            // Ours have none of these; other programs do.
+            // Our files do not have these types; other programs' files do.
             ColumnReader::FloatColumnReader(mut reader) => {
                 let mut values: Vec<f32> = Vec::new();
                 all!(reader, values);
@@ -386,7 +386,7 @@ impl Column {
     }
 }
 
-/// The columns of a file, below a group of this name.
+/// The columns of a file, in a schema group of this name.
 pub(crate) fn schema(name: &str, fields: &[Field]) -> parquet::errors::Result<Type> {
     let column = |field: &Field| {
         let (physical, logical) = match field.kind {
@@ -409,11 +409,10 @@ pub(crate) fn schema(name: &str, fields: &[Field]) -> parquet::errors::Result<Ty
     Type::group_type_builder(name).with_fields(columns?).build()
 }
 
-/// Text repeats and goes through a dictionary; whole numbers grow slowly and are stored as
-/// differences; real numbers stay as they are. All of it is compressed by Snappy: 180,000 flows of an incast take 11.0
-/// instead of 13.2 MB and 14 % more time to write, with Zstandard 10.2 MB and twice the time; flows that repeat, as those
-/// of requests, take a fifth. Dictionaries of numbers, or their bytes one after the other, make files larger or
-/// writing half as fast.
+/// Text repeats and uses a dictionary; whole numbers grow slowly and are stored as differences; real numbers are stored
+/// unchanged. Everything is compressed by Snappy. 180,000 flows of an incast then take 11.0 instead of 13.2 MB and 14 %
+/// more time to write; Zstandard takes 10.2 MB and twice the time. Repeated flows, such as those of requests, take a
+/// fifth. Dictionaries for numbers, or splitting their bytes, make files larger or writing half as fast.
 fn properties(fields: &[Field], creator: &str) -> WriterPropertiesBuilder {
     let described: Vec<_> = fields
         .iter()
@@ -425,7 +424,7 @@ fn properties(fields: &[Field], creator: &str) -> WriterPropertiesBuilder {
         .set_key_value_metadata(Some(vec![columns]))
         .set_max_row_group_row_count(None)
         .set_statistics_enabled(EnabledStatistics::Chunk)
-        // Row groups are small: an index of their pages costs more than it saves.
+        // Row groups are small, so an index of their pages costs more than it saves.
         .set_offset_index_disabled(true)
         .set_dictionary_enabled(false);
     for field in fields {
@@ -443,8 +442,8 @@ fn properties(fields: &[Field], creator: &str) -> WriterPropertiesBuilder {
 
 /// The key under which a file describes its columns.
 pub(crate) const COLUMNS: &str = "tailwater.columns";
-/// Rows of a row group: large enough for its overhead not to count, small enough to hold a few in
-/// memory (about 3 MB for the 20 columns of a flow).
+/// Rows of a row group. It is large enough to make its overhead negligible, and small enough to keep a few in memory
+/// (about 3 MB for the 20 columns of a flow).
 pub(crate) const GROUP: usize = 1 << 14;
 
 #[cfg(test)]
@@ -522,7 +521,7 @@ mod tests {
                 .zip(cells(row))
                 .for_each(|(array, cell)| array.push(cell));
         }
-        // NaN, which stands for a missing number, equals nothing.
+        // NaN, which stands for a missing number, is not equal to itself.
         assert_eq!(format!("{:?}", groups[2]), format!("{built:?}"));
         std::fs::remove_file(path).unwrap();
     }

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use crate::PROTOCOL_TCP;
 use base::cast::{id, low_16};
 
-/// Sum of 16-bit words, not yet folded; an odd byte at the end counts as a word's first half.
+/// Sum of 16-bit words, not yet folded. An odd byte at the end is the first half of a word.
 pub(crate) fn sum(bytes: &[u8]) -> u32 {
     let words = bytes.chunks(2);
     words
@@ -13,7 +13,7 @@ pub(crate) fn sum(bytes: &[u8]) -> u32 {
         .sum()
 }
 
-/// The Internet checksum of what sums to `sum`.
+/// The Internet checksum for a sum of words.
 pub(crate) const fn fold(mut sum: u32) -> u16 {
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
@@ -21,7 +21,7 @@ pub(crate) const fn fold(mut sum: u32) -> u16 {
     !low_16(sum as u64)
 }
 
-/// What the addresses, the protocol and the length of a segment add to its sum (RFC 9293 §3.1).
+/// The sum of the pseudo header, from the addresses, the protocol and the length of a segment (RFC 9293 §3.1).
 pub(crate) fn pseudo(from: Ipv4Addr, to: Ipv4Addr, length: usize) -> u32 {
     sum(&from.octets()) + sum(&to.octets()) + u32::from(PROTOCOL_TCP) + id(length)
 }

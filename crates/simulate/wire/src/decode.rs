@@ -14,16 +14,16 @@ use crate::{Ends, IP, PROTOCOL_TCP, TCP};
 /// A segment that was read.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment<'b> {
-    /// The segment. Its `flow` and `to` are 0: whoever knows its ends knows its connection.
+    /// The segment. Its `flow` and `to` are 0; the caller finds the connection from `ends`.
     pub packet: Packet,
-    /// Where it comes from and where it goes.
+    /// Its source and its destination.
     pub ends: Ends,
-    /// Its payload, as long as the packet says.
+    /// Its payload, with the length in the headers.
     pub payload: &'b [u8],
 }
 
 base::names! {
-    /// Why bytes are not a segment that a host takes.
+    /// Why bytes are refused as a segment.
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
     pub enum Refusal {
         /// Fewer bytes than a header has, or than the header says.
@@ -68,11 +68,11 @@ impl Refusals {
 
 impl std::error::Error for Refusal {}
 
-/// Reads an IPv4 packet with a TCP segment. Bytes behind the packet are padding.
+/// Reads an IPv4 packet with a TCP segment. Bytes after the packet are padding.
 ///
-/// Options that are not known are skipped, and so is everything behind an option whose length is wrong
-/// (RFC 9293 §3.1). Of more SACK blocks than a [`SackBlocks`] has room for, the first ones are kept. Any
-/// code point of ECN-capable transport is [`Ecn::Capable`].
+/// Unknown options are skipped, and so is everything after an option with a wrong length (RFC 9293 §3.1). If there are
+/// more SACK blocks than fit into [`SackBlocks`], the first ones are kept. Both code points of ECN-capable transport
+/// become [`Ecn::Capable`].
 ///
 /// # Errors
 /// The first [`Refusal`] that holds, in the order of [`Refusal::ALL`].
@@ -143,7 +143,7 @@ fn flags(bits: u8) -> TcpFlags {
     set.fold(TcpFlags::NONE, TcpFlags::with)
 }
 
-/// What options say, as far as it is known and stands in a segment that may have it.
+/// Reads the known options that this kind of segment may have.
 fn read_options(packet: &mut Packet, mut rest: &[u8]) {
     let mut syn = SynOptions {
         mss: DEFAULT_MSS,
@@ -162,7 +162,7 @@ fn read_options(packet: &mut Packet, mut rest: &[u8]) {
             [_, length, ..] => usize::from(length),
             [_] => break,
         };
-        // A length that cannot be ends the options: nothing says where the next one begins.
+        // After an impossible length, the start of the next option is unknown.
         let (true, Some(option)) = (length >= 2, rest.get(..length)) else {
             break;
         };
@@ -200,7 +200,7 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// Those that endpoints have. Urgent data is none of them: it is read as any other.
+/// The flags that endpoints use. Urgent data is read as ordinary data.
 const FLAGS: [TcpFlags; 7] = [
     TcpFlags::FIN,
     TcpFlags::SYN,
@@ -210,7 +210,7 @@ const FLAGS: [TcpFlags; 7] = [
     TcpFlags::ECE,
     TcpFlags::CWR,
 ];
-/// RFC 9293 §3.7.1: of a SYN that does not say.
+/// RFC 9293 §3.7.1: for a SYN without the option.
 const DEFAULT_MSS: u16 = 536;
 
 #[cfg(test)]
@@ -231,7 +231,7 @@ mod tests {
         bytes
     }
 
-    /// The packet of a test with some bytes changed, and the sum of the IP header right again.
+    /// Decodes the packet of a test with some bytes changed and the IP checksum recomputed.
     fn changed(change: impl FnOnce(&mut Vec<u8>)) -> Result<(), Refusal> {
         let mut packet = Packet::new(FlowId(0), HostId(0));
         packet.payload = 4;
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(decode(&bytes).unwrap().payload, b"x");
     }
 
-    /// The options of a segment that has these bytes as such.
+    /// The options of a segment, read from these bytes.
     fn read(flags: TcpFlags, options: &[u8]) -> Options {
         let mut packet = Packet::new(FlowId(0), HostId(0));
         packet.flags = flags;

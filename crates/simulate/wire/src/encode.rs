@@ -8,9 +8,9 @@ use crate::{Ends, IP, PROTOCOL_TCP, TCP};
 
 /// Appends the IPv4 packet of a segment to `bytes`, with both checksums.
 ///
-/// `identification` goes into the IP header. Where `payload` is shorter than the packet says, zeros
-/// follow it; what is longer is cut. The extension of a scheme is left out if SACK blocks and timestamps
-/// leave no room for it. Of the packet, `flow` and `to` are not on a wire.
+/// `identification` goes into the IP header. If `payload` is shorter than the packet's length, zeros follow it; if it
+/// is longer, it is cut. The extension of a scheme is left out if SACK blocks and timestamps leave no room for it. The
+/// packet's `flow` and `to` are not written.
 ///
 /// # Panics
 /// Never for packets whose payload and headers fit into 65,535 bytes, as those of endpoints do.
@@ -28,7 +28,7 @@ pub fn encode(
     ip_header(bytes, packet, ends, (identification, tcp_length));
     let begin = bytes.len();
     tcp_header(bytes, packet, ends, options);
-    // Zeros at the end add nothing to the sum.
+    // Trailing zeros do not change the checksum.
     bytes.extend(payload);
     let pseudo = pseudo(*ends.source.ip(), *ends.destination.ip(), tcp_length);
     let checksum = fold(sum(&bytes[begin..]) + pseudo);

@@ -1,12 +1,12 @@
-//! Packets as bytes: IPv4 and TCP, written and read.
+//! Writes and reads IPv4 and TCP packets as bytes.
 //!
-//! [`encode`] writes a [`base::Packet`] with the addresses and the payload that the simulator does not
-//! have; [`decode`] reads one, or says why it is not one. Captures are written with the first, and real
-//! hosts are spoken to with both. Nothing here waits, stores or reads a clock.
+//! [`encode`] writes a [`base::Packet`], with addresses and payload, which the simulator does not have. [`decode`]
+//! reads one, or says why the bytes are none. Captures use the first, and exchanges with real hosts use both. Nothing
+//! here waits, stores data or reads a clock.
 //!
-//! Both are written by hand because the TCP header needs its four reserved bits, which header libraries
-//! leave out, and the option of a scheme. IP options are skipped, fragments are refused, and urgent data
-//! is ordinary data, as in most stacks.
+//! Both are written by hand, because they need the four reserved bits of the TCP header, which header libraries leave
+//! out, and the option of a scheme. IP options are skipped, fragments are refused, and urgent data is ordinary data, as
+//! in most stacks.
 //!
 //! ```
 //! use std::net::SocketAddrV4;
@@ -39,7 +39,7 @@ use std::net::SocketAddrV4;
 pub use decode::{Refusal, Refusals, Segment, decode};
 pub use encode::encode;
 
-/// Where a segment comes from and where it goes.
+/// The source and the destination of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Ends {
     /// Address and port of its sender.

@@ -13,7 +13,7 @@ pub(crate) const SACK_PERMITTED: u8 = 4;
 pub(crate) const SACK: u8 = 5;
 /// RFC 7323 §3.2.
 pub(crate) const TIMESTAMPS: u8 = 8;
-/// Kind and length of a shared experimental option, and an identifier: RFC 6994 §3.
+/// Kind, length and identifier of a shared experimental option: RFC 6994 §3.
 pub(crate) const EXPERIMENT: [u8; 4] = [253, 16, b'T', b'W'];
-/// Bytes that a header has for options.
+/// The most bytes of options in a header.
 pub(crate) const MOST: usize = 40;

@@ -1,4 +1,4 @@
-//! Whatever comes: bytes that are no packets are refused without harm, and packets come back as they went.
+//! Arbitrary bytes: those that are no packets are refused without harm, and written packets are read back unchanged.
 //!
 //! `WIRE_CASES` says how many inputs of each kind there are.
 
@@ -78,7 +78,7 @@ fn low(number: u64) -> u32 {
     number as u32
 }
 
-/// What is taken has the lengths that it says, and is taken again after it was written.
+/// A packet that is accepted has the lengths that it states. After it is written, it is accepted again.
 fn look(bytes: &[u8]) -> Option<Refusal> {
     let segment = match decode(bytes) {
         Ok(segment) => segment,
@@ -123,7 +123,7 @@ fn a_million_inputs_do_no_harm() {
         }
         count(look(&packet));
 
-        // The same with checksums that are right, so that what stands behind them is reached.
+        // The same with right checksums, so that the code behind them is reached.
         mend(&mut packet);
         count(look(&packet));
     }
@@ -134,7 +134,7 @@ fn a_million_inputs_do_no_harm() {
     assert!(taken > cases() / 4, "{taken} packets were taken");
 }
 
-/// Gives what is long enough for both headers the checksums that it should have.
+/// Gives inputs that are long enough for both headers the right checksums.
 fn mend(packet: &mut [u8]) {
     let Some(header) = packet.get_mut(..20) else {
         return;
@@ -246,7 +246,7 @@ proptest! {
         encode(&mut bytes, &packet, ends, 7, &payload);
         let read = decode(&bytes).expect("it is a packet");
         prop_assert_eq!((read.ends, read.payload), (ends, &payload[..]));
-        // A packet without options that is a SYN has those that a SYN without any stands for.
+        // A SYN without options is read with the options that their absence stands for.
         prop_assert_eq!(format!("{:?}", read.packet), format!("{packet:?}"));
     }
 

@@ -1,10 +1,11 @@
-//! What few boots can tell: distributions that differ, and means whose ratio is known well enough.
+//! The power of few boots: distributions that differ, and means whose ratio is known well enough.
 
 use engine::random::Stream;
 
 use crate::list::number;
 
-/// Whether this many boots and seeds can be told apart at all: the least chance is one arrangement of all.
+/// Whether this many boots and seeds can be told apart at all: the least probability is that of one arrangement among
+/// all.
 pub(super) fn can_tell(theirs: usize, ours: usize) -> bool {
     let arrangements = (1..=theirs as u64).fold(1.0, |product, boot| {
         product * number(ours as u64 + boot) / number(boot)
@@ -21,7 +22,8 @@ pub(super) struct Ratio {
 }
 
 /// The ratio of two counts. Its error is that of boots, which differ from each other, and at least that of independent
-/// events: two boots that count the same may do so by chance. Half an event more on each side lets no side be 0.
+/// events, because two boots may have equal counts by chance. Half an event is added on each side, so that no side is
+/// 0.
 pub(super) fn ratio_of_counts(theirs: &[f64], ours: &[f64]) -> Ratio {
     let per_boot = |side: &[f64]| (side.iter().sum::<f64>() + 0.5) / number(side.len() as u64);
     let error = |side: &[f64]| squared_error(side).max(1.0 / (side.iter().sum::<f64>() + 0.5));
@@ -61,8 +63,9 @@ fn squared_error(values: &[f64]) -> f64 {
     squares.sum::<f64>() / (count - 1.0) / count / (mean * mean)
 }
 
-/// How likely the distributions of two sides are at least this far apart if both are the same: the share of
-/// permutations of whole boots with as large a Kolmogorov-Smirnov distance, which counts itself as one.
+/// The probability that the distributions of two sides are at least this far apart if both are the same: the share of
+/// permutations of whole boots with at least this Kolmogorov-Smirnov distance. The actual arrangement counts as one of
+/// them.
 pub(super) fn permuted(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
     let mut values: Vec<(f64, usize)> = Vec::new();
     for (boot, rounds) in a.iter().chain(b).enumerate() {
@@ -123,9 +126,9 @@ pub(super) fn median(mut values: Vec<f64>) -> f64 {
     }
 }
 
-/// Chance below which distributions are told apart.
+/// The probability below which distributions are called different.
 pub(super) const LEVEL: f64 = 1e-3;
-/// A chance of 1e-3 is told to within a tenth of it or so.
+/// Enough to estimate a probability of 1e-3 to within about a tenth of it.
 const PERMUTATIONS: u64 = 20_000;
 
 /// Standard errors on either side of a normal mean that hold 95 % of it.

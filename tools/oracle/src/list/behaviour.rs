@@ -1,9 +1,10 @@
-//! Scenarios that each ask about one behaviour: short answers, pauses, handshakes, single losses, settings.
+//! Scenarios for single behaviours: short answers, pauses, handshakes, single losses, settings.
 
 use super::catalogue::{FEW, JITTER, MANY, SECOND, SLOW, incast, lone, scenario, stream};
 use super::{Extras, Kind, Lose, Lost, MSS, PACKET, Rig, Scenario, Section, Stream};
 
-/// One sender, at a round trip of 1 ms and of 100 ms: nothing waits anywhere, and only the kernel's ticks are chance.
+/// One sender, at a round trip of 1 ms and of 100 ms. Nothing waits anywhere, and only the phase of the kernel's ticks
+/// is random.
 const ONE: Rig = Rig {
     delay: 490_000,
     jitter: 0,
@@ -34,7 +35,8 @@ pub(super) fn all() -> Vec<Scenario> {
     parts.into_iter().flatten().collect()
 }
 
-/// Answers of 8 to 24 segments: windows never grow far, and one lost segment leaves too few others to show it.
+/// Answers of 8 to 24 segments: windows never grow far, and after one lost segment too few others follow to show the
+/// loss.
 fn few_segments() -> Vec<Scenario> {
     let chosen = [
         ("reno", 8, 64),
@@ -105,7 +107,7 @@ fn pauses() -> Vec<Scenario> {
     list
 }
 
-/// New connections, of which a segment of the handshake is lost.
+/// New connections on which a segment of the handshake is lost.
 fn openings() -> Vec<Scenario> {
     let mut list = Vec::new();
     for (what, name) in [
@@ -131,7 +133,7 @@ fn openings() -> Vec<Scenario> {
     list
 }
 
-/// Answers of twelve segments, of which one is lost in each round, or the last and its probe.
+/// Answers of twelve segments, of which each round loses one, or the last one and its probe.
 fn single_losses() -> Vec<Scenario> {
     let twelve = |segment, copies, name: String| {
         let lose = Lose {
@@ -263,7 +265,7 @@ fn alone(name: &str, rig: Rig, kind: Kind, lose: Lose) -> Scenario {
     }
 }
 
-/// A scenario in which chance decides nothing. Nothing waits at its port, at which nobody looks.
+/// A scenario without randomness. Nothing waits at its port, so the queue is not sampled.
 fn exact(name: &str, rig: Rig, cc: &'static str, kind: Kind, extras: Extras) -> Scenario {
     Scenario {
         exact: true,
@@ -282,7 +284,7 @@ fn with(one: Scenario, extras: Extras) -> Scenario {
     }
 }
 
-/// Answers where a round hangs on how those before it met the kernel's ticks.
+/// The number of answers if a round depends on how the earlier ones met the kernel's ticks.
 const SOME: u32 = 6;
 /// Some ticks of the kernel, in ns: a request of a single sender waits for less, so that each round meets them anew.
 const TICKS: u64 = 10_000_000;

@@ -4,16 +4,16 @@ use super::{Extras, Kind, PACKET, Rig, Scenario, Section, Stream};
 
 /// The three congestion controls.
 const CCS: [&str; 3] = ["reno", "cubic", "dctcp"];
-/// About what four packets take at the port: senders answer in another order each time, and nearly at once.
+/// About the time of four packets at the port: senders answer in another order each time, and nearly at once.
 pub(super) const JITTER: u64 = 50_000;
-/// Answers where a timer can expire, or chance decides.
+/// The number of answers if a timer can expire, or something is random.
 pub(super) const MANY: u32 = 20;
-/// Answers where flows that have begun share by chance.
+/// The number of answers if started flows share a port at random.
 const SHARING: u32 = 10;
-/// Answers where neither does.
+/// The number of answers otherwise.
 pub(super) const FEW: u32 = 2;
 
-/// A packet takes 12.1 us at the port: nobody keeps step with it.
+/// A packet takes 12.1 us at the port, which no sender's period matches.
 pub(super) const SLOW: Rig = Rig {
     rate: 1_000_000_000,
     access: 1_000_000_000,

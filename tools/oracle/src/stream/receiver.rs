@@ -1,4 +1,4 @@
-//! Receivers: an endpoint acknowledges what it receives as the kernel's did.
+//! Receivers: compares the acknowledgements of an endpoint with those of the kernel.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +15,16 @@ use crate::list::Scenario;
 pub struct Acknowledged {
     /// Acknowledgements that the kernel sent.
     pub acks: usize,
-    /// Of these, those that say the same as one of ours that left at the same time.
+    /// How many of these equal one of ours that left at the same time.
     pub same: usize,
     /// The first of the others.
     pub differs: Option<Acked>,
-    /// Acknowledgements that ours sent.
+    /// Acknowledgements that our endpoint sent.
     pub ours: usize,
 }
 
 impl Stream {
-    /// Ends of the segments that this end has received, each once and with PSH or without, in order.
+    /// The ends of the segments that this end has received, each once and with or without PSH, in order.
     pub fn received(&self) -> Vec<(u64, bool)> {
         let mut initial = None;
         let mut ends = BTreeMap::new();
@@ -45,7 +45,7 @@ impl Stream {
         ends.into_iter().collect()
     }
 
-    /// An endpoint receives what the kernel's receiver of `scenario` received, and asks when it asked.
+    /// An endpoint receives the segments of the kernel's receiver in `scenario`, and requests at its times.
     ///
     /// # Errors
     /// If a setting of `sets`, as `KEY=VALUE`, is wrong.
@@ -77,7 +77,7 @@ impl Stream {
             }
             acks_of(&mut endpoint, now, &mut ours);
         }
-        // What waits for a timer leaves behind the last segment.
+        // Acknowledgements that wait for a timer leave after the last segment.
         let last = self.events.iter().map(Event::ns).max().unwrap_or(0);
         pass(&mut endpoint, at(last + NEAR), &mut ours);
         let theirs = self.events.iter().filter_map(|event| match event {
@@ -117,7 +117,7 @@ fn acked(packet: &Packet, now: Time) -> Acked {
     }
 }
 
-/// Each of ours, in the order of time, answers to one of the kernel's.
+/// Matches each of ours, in the order of time, with one of the kernel's.
 fn compared<'a>(theirs: impl Iterator<Item = &'a Acked>, ours: &[Acked]) -> Acknowledged {
     let says_the_same = |a: &Acked, b: &Acked| (a.ack, a.echo, &a.sack) == (b.ack, b.echo, &b.sack);
     let mut taken = vec![false; ours.len()];
@@ -143,7 +143,7 @@ fn compared<'a>(theirs: impl Iterator<Item = &'a Acked>, ours: &[Acked]) -> Ackn
     told
 }
 
-/// In ns: acknowledgements that leave when the lab's receiver reads do so after some us, one connection behind the other.
+/// In ns. When the lab's receiver reads, its acknowledgements leave a few us later, one connection after the other.
 const NEAR: u64 = 5_000;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Senders: an endpoint sends the segments that the kernel's sent.
+//! Senders: compares the segments of an endpoint with those of the kernel.
 
 use anyhow::Result;
 use base::{TcpFlags, Time};
@@ -13,14 +13,14 @@ use crate::list::{Kind, Scenario};
 pub struct Replayed {
     /// Segments that the kernel sent.
     pub segments: usize,
-    /// Segments of ours that nothing of the kernel's answers to, because its link has lost them.
+    /// Segments of ours without a counterpart, because the kernel's link has lost it.
     pub lost: usize,
-    /// The first segments that are not the same: the kernel's and ours.
+    /// The first segments that differ: the kernel's and ours.
     pub differs: Option<(Option<Sent>, Option<Sent>)>,
 }
 
 impl Stream {
-    /// An endpoint receives what the kernel's sender of `scenario` received.
+    /// An endpoint receives the segments of the kernel's sender in `scenario`.
     ///
     /// # Errors
     /// If a setting of `sets`, as `KEY=VALUE`, is wrong.
@@ -34,7 +34,7 @@ impl Stream {
         Ok(compared(&self.sent().collect::<Vec<_>>(), &ours, lossy))
     }
 
-    /// Ends of the segments that such an endpoint sends with PSH, in order and once each.
+    /// The ends of the segments that such an endpoint sends with PSH, in order and once each.
     ///
     /// # Errors
     /// As [`Stream::replay`].
@@ -68,7 +68,7 @@ impl Stream {
                 self.flush(&mut endpoint, at(*ns), &mut ours);
             }
         }
-        // What only a timer sends comes behind the last segment that was received.
+        // Segments that only a timer sends follow the last received segment.
         let last = self.sent().map(|sent| sent.ns).max().unwrap_or(0);
         self.pass(&mut endpoint, at(last), &mut ours);
         Ok(ours)
@@ -99,7 +99,7 @@ impl Stream {
     }
 }
 
-/// Compares in the order of sending. What a link has lost only ours has sent.
+/// Compares in the order of sending. Segments lost by a link only occur on our side.
 fn compared(theirs: &[Sent], ours: &[Sent], lossy: bool) -> Replayed {
     let same = |a: &Sent, b: &Sent| (a.offset, a.payload) == (b.offset, b.payload);
     let mut replayed = Replayed {
@@ -128,9 +128,9 @@ fn compared(theirs: &[Sent], ours: &[Sent], lossy: bool) -> Replayed {
 
 /// More than any scenario sends.
 const WITHOUT_END: u64 = 1 << 40;
-/// Segments lost one behind the other, at most.
+/// The most segments lost in a row.
 const MOST_LOST: usize = 9;
-/// A segment that is the same has left so near, in ns: the kernel's time is that of its link.
+/// The allowed time between equal segments, in ns: the kernel's time is that of its link.
 const NEAR: u64 = 30_000;
 
 #[cfg(test)]

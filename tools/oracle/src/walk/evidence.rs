@@ -1,4 +1,4 @@
-//! What shows rules: tests, scripts, scenarios and clauses, by name.
+//! Evidence for rules: tests, scripts, scenarios and clauses, by name.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -12,7 +12,7 @@ use crate::list;
 /// Everything that a row may name.
 #[derive(Debug)]
 pub struct Evidence {
-    /// As a page tells of it, by name.
+    /// The text for a page, by name.
     known: BTreeMap<String, String>,
 }
 
@@ -57,7 +57,7 @@ impl Evidence {
         Ok(Self { known })
     }
 
-    /// What a page says of `name`, if there is such a thing.
+    /// The text for a page about `name`, if it exists.
     pub fn of(&self, name: &str) -> Option<&str> {
         self.known.get(name).map(String::as_str)
     }
@@ -91,7 +91,7 @@ fn tests(source: &str) -> impl Iterator<Item = &str> {
             is_test = true;
             return None;
         }
-        // Attributes and comments may stand between.
+        // Attributes and comments may come in between.
         if line.starts_with('#') || line.starts_with("//") {
             return None;
         }

@@ -37,7 +37,7 @@ fn release(makefile: &str) -> String {
     [value("VERSION"), value("PATCHLEVEL"), value("SUBLEVEL")].join(".")
 }
 
-/// Settings that the documentation describes: each begins a line.
+/// Settings in the documentation: each begins a line.
 fn settings(text: &str) -> impl Iterator<Item = String> {
     let names = text.lines().filter_map(|line| {
         let end = line.find(|sign: char| !is_of_name(sign));
@@ -49,7 +49,7 @@ fn settings(text: &str) -> impl Iterator<Item = String> {
     names.map(str::to_owned)
 }
 
-/// Settings that the code declares: each is a string of its own.
+/// Settings in the code: each is a complete string.
 fn declared(text: &str) -> impl Iterator<Item = String> {
     let names = text
         .split('"')
@@ -57,8 +57,8 @@ fn declared(text: &str) -> impl Iterator<Item = String> {
     names.map(str::to_owned)
 }
 
-/// The functions that a source defines: the body of each begins with a brace at the beginning of a line, and the head
-/// before it goes back to the end of what stands there.
+/// The functions that a source defines. The body of each begins with a brace at the beginning of a line; its head goes
+/// back to the end of the previous item.
 fn functions(source: &str) -> BTreeSet<String> {
     let lines: Vec<&str> = source.lines().collect();
     let mut found = BTreeSet::new();
@@ -101,11 +101,11 @@ fn is_of_name(sign: char) -> bool {
     sign.is_ascii_alphanumeric() || sign == '_'
 }
 
-/// Where settings are described, and declared.
+/// The files with the descriptions and the declarations of settings.
 const DESCRIPTIONS: &str = "Documentation/networking/ip-sysctl.rst";
 const DECLARATIONS: &str = "net/ipv4/sysctl_net_ipv4.c";
 
-/// Where the rules of TCP are.
+/// The files with the rules of TCP.
 const FILES: [&str; 13] = [
     "include/net/tcp.h",
     "net/ipv4/inet_connection_sock.c",

@@ -1,4 +1,4 @@
-//! `cargo xtask bench --commands`: what a user waits for, beside the event loop alone.
+//! `cargo xtask bench --commands`: the cost of whole commands, not only of the event loop.
 
 use std::env;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use super::counts::{compare, total};
 use crate::repository::{Failure, Repository, run, stdout};
 
 /// Counts the instructions of small versions of the same commands, with valgrind, and compares them with the committed
-/// counts, or replaces these with `bless`. The command is the one that tests start, so that a check need not build another.
+/// counts, or replaces these with `bless`. It uses the binary that tests start, so that a check does not build another.
 pub(crate) fn instructions(repository: &Repository, bless: bool) -> Result<(), Failure> {
     if !builds_as_counted() {
         return Err(Failure(INCREMENTAL.to_owned()));
@@ -26,7 +26,7 @@ pub(crate) fn instructions(repository: &Repository, bless: bool) -> Result<(), F
     let count = |(name, arguments): (&'static str, &str)| {
         let profile = folder.join(format!("{name}.cachegrind"));
         let mut command = Command::new("valgrind");
-        // Callgrind counts the same and takes half as long again.
+        // Callgrind gives the same counts but takes 1.5 times as long.
         command.args(["--tool=cachegrind", "--cache-sim=no", "--quiet"]);
         command.arg("--error-exitcode=99");
         command.arg(format!("--cachegrind-out-file={}", profile.display()));
@@ -47,13 +47,13 @@ pub(crate) fn instructions(repository: &Repository, bless: bool) -> Result<(), F
     compare(repository, &counts, (COUNTS, HEADER), bless)
 }
 
-/// Whether cargo builds what the committed counts are of: incremental compilation divides crates into more parts, between
-/// which less is inlined.
+/// Whether Cargo builds code as for the committed counts: incremental compilation divides crates into more parts, and
+/// inlines less between them.
 pub(crate) fn builds_as_counted() -> bool {
     env::var_os("CARGO_INCREMENTAL").is_some_and(|value| value == "0")
 }
 
-/// A folder in which nothing is left of an earlier measurement.
+/// A folder without anything from an earlier measurement.
 fn empty_folder(repository: &Repository, name: &str) -> Result<PathBuf, Failure> {
     let folder = repository.path(name);
     if folder.exists() {
@@ -105,7 +105,7 @@ fn measure(tailwater: &Path, words: &[&str], out: &Path) -> Result<(f64, f64), F
     let result: Value = serde_json::from_str(&format!("{json}}}"))
         .map_err(|error| Failure(format!("the command printed no JSON: {error}")))?;
     let hops = result["cost"]["packet_hops"].as_f64();
-    // The second line is of the children.
+    // The second line is for child processes.
     let seconds = times.trim().lines().last().and_then(seconds);
     hops.zip(seconds)
         .ok_or_else(|| Failure(format!("no cost in what the command printed: {times}")))
@@ -116,7 +116,7 @@ fn seconds(line: &str) -> Option<f64> {
     line.split_whitespace()
         .map(|time| {
             let (minutes, rest) = time.strip_suffix('s')?.split_once('m')?;
-            // Some shells write the comma of the language.
+            // Some shells write a decimal comma.
             let rest: f64 = rest.replace(',', ".").parse().ok()?;
             Some(minutes.parse::<f64>().ok()? * 60.0 + rest)
         })
@@ -150,7 +150,7 @@ const COMMANDS: [(&str, &str); 4] = [
     ("trace", "run trace --scheme newreno,dctcp --seeds 1"),
 ];
 
-/// The same, so small that valgrind runs each in some seconds.
+/// The same commands, so small that valgrind runs each in some seconds.
 const SMALL: [(&str, &str); 4] = [
     (
         "incast",

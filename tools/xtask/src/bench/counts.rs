@@ -1,4 +1,4 @@
-//! Counts of instructions, beside those that are committed.
+//! Compares counts of instructions with the committed ones.
 
 use std::path::Path;
 
@@ -55,12 +55,12 @@ pub(super) fn number_after(text: &str, label: &str) -> Option<f64> {
     line.trim().parse().ok()
 }
 
-/// Whether a count is further from the committed one than other processors and libraries make it.
+/// Whether the difference to the committed count is larger than other processors and libraries can cause.
 fn has_moved(counted: f64, committed: f64) -> bool {
     (counted - committed).abs() > TOLERANCE * committed
 }
 
-/// A processor with other string instructions, or another C library, makes a difference of less.
+/// A processor with other string instructions, or another C library, makes a smaller difference.
 const TOLERANCE: f64 = 0.02;
 
 #[cfg(test)]

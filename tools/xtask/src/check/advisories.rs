@@ -5,8 +5,8 @@ use std::process::Stdio;
 use super::step::Lack;
 use crate::repository::{Failure, Repository, run};
 
-/// cargo-deny, and the database, which is a repository of its own. CI has no time to build the one, and may
-/// not reach the other.
+/// Needs cargo-deny and its database, which is a separate repository. CI has no time to build the program, and may not
+/// reach the database.
 pub(super) fn lacks(repository: &Repository) -> Option<Lack> {
     let works = |arguments: &[&str]| {
         let mut command = repository.cargo(arguments);

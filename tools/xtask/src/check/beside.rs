@@ -1,5 +1,5 @@
-//! Steps that run beside the others, as a process of low priority: they fill the time in which tests wait for the
-//! network and compilers for one crate. What they print comes in one piece when they are over.
+//! Steps that run in parallel with the others, in a process of low priority. They fill the time in which tests wait for
+//! the network and compilers wait for one crate. Their output is printed at once when they have ended.
 
 use std::env;
 use std::fs::{self, File};
@@ -8,7 +8,7 @@ use std::process::{Child, Command};
 
 use crate::repository::Failure;
 
-/// The process that runs them. It ends with this value.
+/// The process that runs them. It is killed when this value is dropped.
 pub(super) struct Beside {
     child: Child,
     /// What it prints.

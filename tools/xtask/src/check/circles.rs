@@ -1,19 +1,20 @@
 //! Modules of a crate must not import each other in a circle.
 //!
-//! Modules with the same parent are neighbours, and each stands for its own file and every file below it.
-//! A path in a file, such as `crate::keys::Keys` or `super::layout`, names another file: that of the last
-//! module on the path or, if this module only passes the name on with `use`, the file where the name comes
-//! from. Such a path makes an arrow between two neighbours: from the one with the file that holds the path to
-//! the one with the file that it names. Three examples:
+//! Modules with the same parent are neighbours; each stands for its own file and every file below it. A path in a file,
+//! such as `crate::keys::Keys` or `super::layout`, names another file: the file of the last module on the path or, if
+//! this module only re-exports the name with `use`, the file where the name comes from. Such a path makes an arrow
+//! between two neighbours: from the one with the file that contains the path to the one with the named file. Three
+//! examples:
 //!
 //! - A path from `workload/load.rs` to `keys/traced.rs` is an arrow from `workload` to `keys`.
 //! - A path from `workload/load.rs` to `workload/layout.rs` is an arrow between these two.
 //! - A path between a file and a module above or below it makes no arrow.
 //!
-//! The check fails if arrows lead from a module back to itself. It fails, too, for a parent and a child that name what
-//! the other defines, unless `pairs.txt` lists them: whoever reads one would turn to the other and back. A parent that
-//! only passes on names of its children is none of these. The list gets shorter: a pair that is gone must leave it. Tests are not read: they may import whatever
-//! they test. Paths that a macro makes are not seen.
+//! The check fails if arrows lead from a module back to itself. It also fails for a parent and a child that use each
+//! other's definitions, unless `pairs.txt` lists them, because a reader of one would have to read the other. A parent
+//! that only re-exports names of its children is allowed. The list may only become shorter: a pair that no longer
+//! exists must be removed. Tests are not read, because they may import everything they test. Paths in expansions of
+//! macros are not seen.
 
 mod paths;
 
@@ -22,13 +23,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::paths::{Path, Paths};
 use crate::repository::{Failure, Repository, source_of};
 
-/// A module by the names from the crate's root down, which has none.
+/// A module as the list of names from the crate's root, which has none.
 type Name = Vec<String>;
 
-/// The modules of a crate, each with what its file says.
+/// The modules of a crate, each with the paths in its file.
 type Modules = BTreeMap<Name, Paths>;
 
-/// Fails for every circle, and for every pair of parent and child that is not listed, or listed and gone.
+/// Fails for every circle, and for every pair of parent and child that is not listed, or that is listed but no longer
+/// exists.
 pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
     let mut crates: BTreeMap<String, Modules> = BTreeMap::new();
     for path in repository.sources("rs")? {
@@ -101,7 +103,7 @@ fn pairs(modules: &Modules) -> BTreeMap<Name, [Path; 2]> {
     both.collect()
 }
 
-/// The crate and the module of a file; `None` of tests, benchmarks and build scripts.
+/// The crate and the module of a file; `None` for tests, benchmarks and build scripts.
 fn module_of(path: &str) -> Option<(String, Name)> {
     let (folder, file) = source_of(path)?;
     let name = folder.rsplit('/').next()?;
@@ -185,7 +187,7 @@ fn ties(arrows: &Arrows, ring: &[String]) -> Vec<String> {
     ties.map(line).collect()
 }
 
-/// The module that defines what `path` means in the module `here`; `None` if that lies in another crate.
+/// The module that defines the item of `path` in the module `here`; `None` if it is in another crate.
 fn resolve(modules: &Modules, here: &Name, path: &Path, steps: usize) -> Option<Name> {
     let mut parts = path.iter().map(String::as_str).peekable();
     let mut at = here.clone();
@@ -209,7 +211,7 @@ fn resolve(modules: &Modules, here: &Name, path: &Path, steps: usize) -> Option<
                     at = below;
                     continue;
                 }
-                // Not a module: an item of this one, or a name that it got elsewhere.
+                // Not a module: an item of this module, or a re-exported name.
                 let elsewhere = modules.get(&at)?.named.get(part);
                 let Some(elsewhere) = elsewhere.filter(|_| steps > 0) else {
                     return Some(at);
@@ -238,7 +240,7 @@ fn child(modules: &Modules, parent: &Name, name: &str) -> Option<Name> {
 /// Pairs of parent and child that are still there, as `CRATE: MODULE` of the child.
 const PAIRS: &str = include_str!("circles/pairs.txt");
 
-/// Names are passed on over fewer modules; two that pass a name on to each other do not compile.
+/// The most re-exports of a name; two modules that re-export a name from each other do not compile.
 const MAX_STEPS: usize = 10;
 
 #[cfg(test)]

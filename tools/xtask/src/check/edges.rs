@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::repository::{Failure, Repository};
 
-/// Every crate with those it may use; what these may use, it may use too.
+/// Every crate with the crates that it may use; it may also use what these may use.
 const EDGES: [(&str, &[&str]); 41] = [
     ("base", &[]),
     ("engine", &["base"]),
@@ -54,12 +54,13 @@ const EDGES: [(&str, &[&str]); 41] = [
     ("xtask", &["figures"]),
 ];
 
-/// What only tests may use besides: closed forms to compare with, and what they need of the machine.
+/// Additional dependencies that are allowed for tests: closed forms for comparison, and checks for programs of the
+/// machine.
 fn is_for_tests(user: &str, used: &str) -> bool {
     used == "testing" || user == "sim" && matches!(used, "theory" | "scenario")
 }
 
-/// Every dependency between crates of the workspace points along `EDGES`.
+/// Fails for a dependency between crates of the workspace that is not in `EDGES`.
 pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
     let metadata = repository.metadata(&["--no-deps"])?;
     let forbidden = dependencies(&metadata)
@@ -76,8 +77,8 @@ pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
     )))
 }
 
-/// What the list and the workspace do not have in common: a crate that only the list knows would let
-/// others use it once it exists, and one that it does not know is under no rule.
+/// Differences between the list and the workspace. A crate only in the list would allow dependencies on a future crate;
+/// a crate only in the workspace would have no rule.
 fn strangers(metadata: &Value) -> Vec<String> {
     let packages = metadata["packages"].as_array().into_iter().flatten();
     let crates: BTreeSet<&str> = packages.map(|package| short(&package["name"])).collect();
@@ -92,14 +93,14 @@ fn strangers(metadata: &Value) -> Vec<String> {
     absent.chain(unlisted).collect()
 }
 
-/// Pairs of crates of which the first depends on the second, for tests and build scripts too. What
-/// helps tests is open to the tests of every crate.
+/// Pairs of crates of which the first depends on the second, including tests and build scripts. Crates for tests may be
+/// used by the tests of every crate.
 fn dependencies(metadata: &Value) -> Vec<(&str, &str)> {
     let mut pairs = Vec::new();
     for package in metadata["packages"].as_array().into_iter().flatten() {
         let user = short(&package["name"]);
         for dependency in package["dependencies"].as_array().into_iter().flatten() {
-            // Crates of the workspace have a path; those of a registry have none.
+            // Crates of the workspace have a path, crates of a registry do not.
             let is_own = dependency.get("path").is_some_and(Value::is_string);
             let used = short(&dependency["name"]);
             if is_own && !(dependency["kind"] == "dev" && is_for_tests(user, used)) {

@@ -1,7 +1,7 @@
-//! Only the registry names schemes: a program that does something for one of them asks its row.
+//! Only the registry names schemes: other code asks the registry's row for scheme-specific behaviour.
 //!
-//! A name is looked for in the code of every crate: as a word of a string, and as an identifier or a part of one. Comments
-//! and tests may name whom they like.
+//! Names are searched in the code of every crate: as words of strings, and as identifiers or parts of them. Comments
+//! and tests may contain them.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -14,15 +14,14 @@ use crate::repository::{Failure, Repository};
 
 /// Where the schemes are registered.
 const REGISTRY: &str = "crates/core/schemes/src/lib.rs";
-/// Crates that are about single schemes, each for itself: the schemes, the laws that a kernel runs as well, the equations
-/// of papers, and instruments of tests.
+/// Crates about single schemes: the schemes, the laws that a kernel also runs, the equations of papers, and test tools.
 const OWNERS: [&str; 7] = [
     "schemes", "laws", "theory", "battery", "oracle", "testing", "xtask",
 ];
-/// Names that mean something else, too: a colour, and the plain sender of the crate `tcp`.
+/// Names with another meaning, too: a colour, and the plain sender of the crate `tcp`.
 const HOMONYMS: [&str; 2] = ["red", "NewReno"];
 
-/// Files that name schemes all the same, and why. Nothing is added here, and what is no longer true fails.
+/// Files that may name schemes, with the reason. New entries are not allowed, and an obsolete entry fails.
 const EXCEPTIONS: [(&str, &str); 9] = [
     (
         "crates/papers/claims/src/model.rs",
@@ -128,7 +127,7 @@ fn look(tokens: TokenStream, names: &BTreeSet<String>, found: &mut BTreeSet<Stri
             }
             TokenTree::Literal(literal) => {
                 let literal = literal.to_string().replace("\\n", " ");
-                // The text of a paper may spell its own name, which has capitals.
+                // The text of a paper may contain the paper's name, which has capitals.
                 let words = literal.split(|c: char| !c.is_alphanumeric() && c != '_');
                 found.extend(
                     words
@@ -141,13 +140,13 @@ fn look(tokens: TokenStream, names: &BTreeSet<String>, found: &mut BTreeSet<Stri
     }
 }
 
-/// Whether these are the tokens of a comment for readers, which is an attribute.
+/// Whether these are the tokens of a doc comment, which is an attribute.
 fn is_doc(tokens: &TokenStream) -> bool {
     let first = tokens.clone().into_iter().next();
     matches!(first, Some(TokenTree::Ident(word)) if word == "doc")
 }
 
-/// An identifier in small letters, and its parts between underscores and before capitals.
+/// An identifier in lowercase, and its parts between underscores and before capitals.
 fn words(ident: &str) -> Vec<String> {
     let whole = ident.to_lowercase();
     let mut parts = vec![String::new()];

@@ -1,7 +1,7 @@
-//! Crates from outside: under which licence each comes, in one version, and from where.
+//! Third-party crates: their licences, versions and sources.
 //!
-//! `deny.toml` says what is allowed, in the format of cargo-deny. This step needs neither that program nor a
-//! database: it reads what Cargo knows of the packages of the lock file, for every platform.
+//! `deny.toml` lists what is allowed, in the format of cargo-deny. This step needs neither that program nor a database:
+//! it reads Cargo's metadata about the packages of the lock file, for every platform.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use spdx::{Expression, LicenseReq, ParseMode};
 use super::step::failed;
 use crate::repository::{Failure, Repository};
 
-/// Fails for every crate that `deny.toml` does not allow, and for every exception that nothing needs.
+/// Fails for every crate that `deny.toml` does not allow, and for every unnecessary exception.
 pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
     let policy = Policy::read(&repository.read("deny.toml")?)?;
     let metadata = repository.metadata(&["--locked"])?;
@@ -24,7 +24,7 @@ pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
     ])
 }
 
-/// What of `deny.toml` is read here; cargo-deny obeys the rest.
+/// The parts of `deny.toml` that are read here; cargo-deny uses the rest.
 #[derive(Deserialize)]
 struct Policy {
     licenses: Licenses,
@@ -39,7 +39,7 @@ struct Licenses {
     exceptions: Vec<Exception>,
 }
 
-/// Licences that one crate may have besides.
+/// Additional licences for one crate.
 #[derive(Deserialize)]
 struct Exception {
     #[serde(rename = "crate")]
@@ -77,7 +77,7 @@ struct Package<'a> {
     name: &'a str,
     version: &'a str,
     licence: Option<&'a str>,
-    /// Its registry or repository; `None` for a folder.
+    /// Its registry or repository; `None` for a path.
     source: Option<&'a str>,
 }
 
@@ -235,7 +235,7 @@ mod tests {
         }
     }
 
-    /// Crates that the policy allows, and that need all of it.
+    /// Crates that the policy allows, and that need every entry of it.
     fn allowed() -> Vec<Package<'static>> {
         vec![
             package("book", "1.0.0", "MPL-2.0"),
@@ -268,7 +268,7 @@ mod tests {
             licence: None,
             ..package("silent", "0.1.0", "")
         });
-        // What one crate may have, another may not.
+        // An exception for one crate does not apply to another.
         packages.push(package("other", "0.1.0", "MPL-2.0"));
         let remedy = "use another crate, or add the licence to licenses.allow or licenses.exceptions in \
                       deny.toml";

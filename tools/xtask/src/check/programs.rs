@@ -1,8 +1,8 @@
-//! Programs for the kernel and what loads them, which other builds leave out: they are linted, and tested in the
-//! kernel of this machine as far as it lets them.
+//! Lints the programs for the kernel and their loader, which other builds leave out, and tests them as far as the
+//! kernel of this machine allows.
 //!
-//! All commands here take the whole workspace. Features of crates from outside depend on which crates are built
-//! together: for two of them alone, Cargo would build most of what other steps have built once more.
+//! All commands here build the whole workspace. The features of third-party crates depend on which crates are built
+//! together: for two crates alone, Cargo would build again most of what other steps have built.
 
 use std::process::Command;
 
@@ -27,12 +27,12 @@ pub(super) fn lint(repository: &Repository) -> Result<(), Failure> {
     run(&mut repository.cargo(&clippy.concat()))
 }
 
-/// Tests them, beside the command that starts them.
+/// Tests them, and the command that starts them.
 pub(super) fn test(repository: &Repository) -> Result<(), Failure> {
-    // Built as for the generated files, where it is compared with what the tests build.
+    // Built as for the generated files, where it is compared with the binary that the tests build.
     run(&mut repository.cargo(&[&PROGRAMS, &FEATURES[..]].concat()))?;
-    // Of all libraries and programs, so that what follows need not compile their tests again; the tests of most see nothing
-    // of the features, and run later.
+    // For all libraries and programs, so that later steps do not compile their tests again. The tests of most do not
+    // depend on the features, and run later.
     let tests = [
         "test",
         "--workspace",

@@ -1,14 +1,14 @@
-//! What a source file must not contain, how long it may be, and how large a crate.
+//! Forbidden words in source files, the length of files, and the size of crates.
 //!
-//! Flags of the command line are named by the command alone: a library has other callers, too, and mentions an
-//! argument as `scenario::Argument`.
+//! Only the command names flags of the command line. A library has other callers, too, and mentions an argument as
+//! `scenario::Argument`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::step::failed;
 use crate::repository::{Failure, Repository, source_of};
 
-/// Words with the reason why no source has them.
+/// Words that no source may have, each with the reason.
 const FORBIDDEN: [(&str, &str); 7] = [
     (concat!("TO", "DO"), UNFINISHED),
     (concat!("FIX", "ME"), UNFINISHED),
@@ -19,17 +19,17 @@ const FORBIDDEN: [(&str, &str); 7] = [
     (concat!("/ho", "me/"), "a path of one machine"),
 ];
 const UNFINISHED: &str = "unfinished work belongs into the issue tracker";
-/// Lines of a file without its tests; a longer one wants to be several, each with a name that says what
-/// is inside.
+/// The most lines of a file without its tests. A longer file should be several files with telling names.
 const MAX_LINES: usize = 500;
-/// Lines of code of a crate, without tests, comments and blank lines; a larger crate is too much to learn. `sim` is the largest.
+/// The most lines of code of a crate, without tests, comments and blank lines; a larger crate is too much to learn.
+/// `sim` is the largest.
 const MAX_CODE: usize = 8000;
-/// The crate that may be larger: one file for each scheme, which are read one at a time.
+/// The crate that may be larger: it has one file for each scheme, and each can be read alone.
 const UNBOUNDED: &str = "crates/core/schemes";
 /// Describes every flag of the command.
 const REFERENCE: &str = "docs/reference/cli.md";
-/// Programs and texts for people, which suggest the next run; the commands that results keep, which repeat a failed point
-/// or a figure; the command that a page shows; and the command that puts a cure there.
+/// Files that may name flags: programs and texts for people, which suggest the next run; the commands in results, which
+/// repeat a failed point or a figure; the command on a page; and the command that applies a cure.
 const MAY_NAME_FLAGS: [&str; 17] = [
     "crates/faces/api/src/reproduction",
     "crates/faces/cli/",
@@ -50,7 +50,7 @@ const MAY_NAME_FLAGS: [&str; 17] = [
     "crates/live/programs/build",
 ];
 
-/// Converts between numbers for all crates, and says how. The other one depends on no crate that has these functions.
+/// Files that may cast. The first has the conversions for all crates; the other crate does not depend on it.
 const MAY_CAST: [&str; 2] = [
     "crates/core/base/src/cast.rs",
     "crates/live/programs/src/maps.rs",
@@ -93,7 +93,7 @@ fn forbidden(path: &str, text: &str) -> Vec<String> {
     found.collect()
 }
 
-/// Every ignored test that nobody knows how to run.
+/// Every ignored test without a command that runs it.
 fn forgotten(path: &str, text: &str) -> Vec<String> {
     let lines = (1..).zip(text.lines());
     let ignored = lines.filter(|(_, line)| line.trim_start().starts_with("#[ignore"));
@@ -119,7 +119,7 @@ fn flags_in(line: &str) -> impl Iterator<Item = &str> {
         .filter(|word| word.len() > 2 && word.starts_with("--"))
 }
 
-/// Every flag in the code of a library. A whole command may have flags, and what it prints says so.
+/// Every flag in the code of a library. A whole command line in a text may contain flags.
 fn named_flags(path: &str, text: &str, flags: &BTreeSet<&str>) -> Vec<String> {
     let lines = (1..).zip(without_tests(text));
     let code = lines.filter(|(_, line)| !line.trim_start().starts_with("//"));
@@ -138,7 +138,7 @@ fn named_flags(path: &str, text: &str, flags: &BTreeSet<&str>) -> Vec<String> {
     named.map(wrong).collect()
 }
 
-/// Every place that excuses a cast instead of naming its rule by a function of `base::cast`.
+/// Every place that allows a cast instead of using a function of `base::cast`.
 fn excused_casts(path: &str, text: &str) -> Vec<String> {
     if MAY_CAST.contains(&path) {
         return Vec::new();
@@ -149,7 +149,7 @@ fn excused_casts(path: &str, text: &str) -> Vec<String> {
     excused.map(wrong).collect()
 }
 
-/// What is wrong with the length of a file.
+/// The error in the length of a file.
 fn length(path: &str, text: &str) -> Option<String> {
     let lines = without_tests(text).count();
     (lines > MAX_LINES).then(|| {
@@ -157,7 +157,7 @@ fn length(path: &str, text: &str) -> Option<String> {
     })
 }
 
-/// The folder of the crate that a file is source of; `None` for tests, benchmarks and build scripts.
+/// The folder of the crate to which a source file belongs; `None` for tests, benchmarks and build scripts.
 pub(super) fn crate_of(path: &str) -> Option<&str> {
     let (folder, file) = source_of(path)?;
     let is_test = file
@@ -173,16 +173,16 @@ fn code(text: &str) -> usize {
     code.count()
 }
 
-/// The lines before the module of tests, which stands at the end of a file.
+/// The lines before the tests module, which is at the end of a file.
 pub(super) fn without_tests(text: &str) -> impl Iterator<Item = &str> {
     let lines: Vec<&str> = text.lines().collect();
-    // Tests of several modules may share what one of them has.
+    // The tests of several modules may share one module.
     let is_tests = |line: &str| {
         line.trim_start_matches("pub(crate) ")
             .starts_with("mod tests")
     };
     let tests = lines.iter().position(|line| is_tests(line));
-    // The attributes of the module stand above it.
+    // The attributes of the module are above it.
     let before = &lines[..tests.unwrap_or(lines.len())];
     let attribute = before.iter().rposition(|line| *line == "#[cfg(test)]");
     let end = tests.and(attribute).unwrap_or(before.len());

@@ -1,4 +1,4 @@
-//! One step of the check: what it runs, what it lacks, and how it fails.
+//! One step of the check: its work, its requirements, and its failures.
 
 use crate::repository::{Failure, Repository};
 
@@ -6,12 +6,12 @@ use crate::repository::{Failure, Repository};
 #[derive(Clone, Copy)]
 pub(super) struct Step {
     pub(super) name: &'static str,
-    /// What the step needs and this machine does not have.
+    /// Requirements of the step that this machine lacks.
     pub(super) lacks: fn(&Repository) -> Option<Lack>,
     pub(super) run: fn(&Repository) -> Result<(), Failure>,
 }
 
-/// What became of a step that did not fail.
+/// The result of a step that did not fail.
 #[derive(Debug, PartialEq)]
 pub(super) enum StepResult {
     Done,
@@ -22,9 +22,9 @@ pub(super) enum StepResult {
 /// Why a step cannot run.
 #[derive(Clone, Copy)]
 pub(super) enum Lack {
-    /// `.ci/run` installs it: where nothing may be skipped, it has to be there.
+    /// `.ci/run` installs it. If nothing may be skipped, it must be there.
     Installable(&'static str),
-    /// CI may be unable to have it, so that its absence fails nothing anywhere.
+    /// CI may be unable to have it, so its absence is never a failure.
     Optional(&'static str),
 }
 
@@ -43,7 +43,7 @@ impl Step {
 }
 
 impl Lack {
-    /// Skips the step, unless `no_skip` says that what is lacking has to be there.
+    /// Skips the step, unless `no_skip` says that the missing requirement must be there.
     pub(super) fn skip(self, no_skip: bool) -> Result<StepResult, Failure> {
         match self {
             Self::Installable(why) if no_skip => Err(Failure(format!(
@@ -54,7 +54,7 @@ impl Lack {
     }
 }
 
-/// Fails with every line that a step found, each naming a place, what is wrong there and the remedy.
+/// Fails with every line that a step found. Each line has a place, the error and the remedy.
 pub(super) fn failed(found: &[Vec<String>]) -> Result<(), Failure> {
     let wrong = found.concat();
     if wrong.is_empty() {

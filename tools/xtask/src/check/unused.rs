@@ -1,9 +1,9 @@
-//! Every dependency is named by the sources that may use it.
+//! Checks that the sources use every dependency.
 //!
-//! A crate is named by a path that begins with it, `csv::Writer` or `use csv;`, in code; a comment does not
-//! count, examples in documentation do. Dependencies of the library or the program are looked for below `src`,
-//! those of tests in every file of the crate, and those of build scripts in `build.rs` and below `build`. The
-//! tests below `src` count as its code, and a local module that has the name of a crate counts as that crate.
+//! A crate is used by a path that begins with it, `csv::Writer` or `use csv;`, in code; examples in documentation
+//! count, other comments do not. Dependencies of the library or the program are searched below `src`, those of tests in
+//! every file of the crate, and those of build scripts in `build.rs` and below `build`. The tests below `src` count as
+//! its code, and a local module with the name of a crate counts as that crate.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::step::failed;
 use crate::repository::{Failure, Repository};
 
-/// Fails for every dependency that no source names, and for every one of the workspace that no crate takes.
+/// Fails for every dependency that no source uses, and for every dependency of the workspace that no crate takes.
 pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
     let metadata = repository.metadata(&["--locked"])?;
     let read = |path: &str| {
@@ -25,7 +25,7 @@ pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
     let mut files = Vec::new();
     for path in repository.sources("rs")? {
         let (text, mut named) = read(&path)?;
-        // A module that lies in another crate belongs to this file too.
+        // A module file that is in another crate belongs to this file, too.
         for elsewhere in modules_elsewhere(&path, &text) {
             named.extend(read(&elsewhere)?.1);
         }
@@ -43,15 +43,15 @@ pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
 /// A dependency of a crate of the workspace.
 #[derive(Debug, PartialEq)]
 struct Dependency<'a> {
-    /// The folder of the crate that takes it, as in `crates/core/tcp/`.
+    /// The folder of the crate with the dependency, as in `crates/core/tcp/`.
     folder: String,
-    /// The name by which code calls it.
+    /// Its name in code.
     name: &'a str,
     /// The tables of the manifest that list it: `null`, `"dev"` or `"build"`.
     kind: Option<&'a str>,
 }
 
-/// The dependencies of the members, each as often as manifests list it.
+/// The dependencies of the members; one entry for each manifest.
 fn dependencies(metadata: &Value) -> Vec<Dependency<'_>> {
     let root = metadata["workspace_root"].as_str().unwrap_or_default();
     let mut found = Vec::new();
@@ -87,7 +87,7 @@ fn members(metadata: &Value) -> impl Iterator<Item = &Value> {
     all.filter(move |package| ids.is_some_and(|ids| ids.contains(&package["id"])))
 }
 
-/// Dependencies that no file names which may use them. `files` are paths with the names in them.
+/// Dependencies without a use in the files where it would count. `files` are paths with the names used in them.
 fn unnamed(dependencies: &[Dependency<'_>], files: &[(String, BTreeSet<String>)]) -> Vec<String> {
     let is_unnamed = |dependency: &&Dependency<'_>| {
         let may_use = |path: &str| {
@@ -126,7 +126,7 @@ fn untaken(manifest: &toml::Table, metadata: &Value) -> Vec<String> {
         let dependencies = package["dependencies"].as_array();
         dependencies.into_iter().flatten()
     });
-    // A manifest lists a dependency by the name that it gives it, if that is another one.
+    // A manifest lists a renamed dependency by its new name.
     let taken: BTreeSet<&str> = dependencies
         .filter_map(|dependency| {
             dependency["rename"]
@@ -170,7 +170,7 @@ fn roots(text: &str) -> Result<BTreeSet<String>, LexError> {
     Ok(found)
 }
 
-/// The blocks of documentation that Cargo compiles.
+/// The code blocks of documentation that Cargo compiles.
 fn examples(text: &str) -> Vec<String> {
     let documentation = text.lines().filter_map(|line| {
         let line = line.trim_start();
@@ -192,7 +192,7 @@ fn examples(text: &str) -> Vec<String> {
                 found.extend(example.map(|(example, _)| example));
             }
             (None, Some((example, _))) => {
-                // A line that is compiled and not shown begins with `# `.
+                // A line that is compiled but not shown begins with `# `.
                 example.push_str(line.strip_prefix("# ").unwrap_or(line));
                 example.push('\n');
             }
@@ -241,7 +241,7 @@ fn items(list: TokenStream) -> Vec<String> {
     found
 }
 
-/// Whether a path begins behind `before`: at a name, or at the `::` in front of it, as in `use ::battery::check`.
+/// Whether a path begins after `before`: at a name, or at a leading `::`, as in `use ::battery::check`.
 fn begins_path(before: &[TokenTree]) -> bool {
     if !is_separator(end(before)) {
         return true;
@@ -321,8 +321,8 @@ mod tests {
 
     #[test]
     fn a_dependency_that_no_source_names_is_refused() {
-        // Names in comments, of local values and at the end of paths are not those of crates; nor are those
-        // in files of another crate or for another purpose.
+        // Names in comments, of local values and at the end of paths are not names of crates; nor are names in files of
+        // another crate or for another purpose.
         let files = [
             (
                 "crates/own/src/lib.rs",

@@ -1,7 +1,7 @@
-//! The golden tables on a platform unlike all others: WebAssembly, with pointers of 32 bits.
+//! The golden tables on a very different platform: WebAssembly, with pointers of 32 bits.
 //!
-//! The simulations of the tests are compiled for WASI and run under Node.js, which lets them read the
-//! snapshots. These are the same files as on every other platform, the digests of all packet-hops included.
+//! The simulations of the tests are compiled for WASI and run under Node.js, which lets them read the snapshots. The
+//! snapshot files are the same as on every other platform, including the digests of all packet-hops.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 use super::step::Lack;
 use crate::repository::{Failure, Repository, run, stdout};
 
-/// What compiles and runs WebAssembly. `.ci/run` installs the programs; the target comes from the servers of
-/// rustup, which not every machine reaches.
+/// The programs for compiling and running WebAssembly. `.ci/run` installs the programs; the target comes from the
+/// servers of rustup, which not every machine can reach.
 pub(super) fn lacks(repository: &Repository) -> Option<Lack> {
     let starts = |program: &str, arguments: &[&str]| {
         let mut command = Command::new(program);

@@ -1,10 +1,10 @@
-//! Causes and orders of events that stay on the page when a figure is judged again without them.
+//! Keeps causes and orders of events on the page when a figure is judged again without them.
 
 use super::shown::{CAUSE, CAUSES, HEAD, ORDER, OURS, PHASE, Shown, TRIED};
 
 impl Shown {
-    /// Takes over the causes and the order of events from what the page says of the figure, if its files are the same
-    /// and it was judged without them now. Of a claim with another verdict nothing is taken.
+    /// Takes over the causes and the order of events from the page's version of the figure, if its files are unchanged
+    /// and it was now judged without them. Nothing is taken over for a claim with another verdict.
     pub(super) fn carry(&mut self, before: &Self) {
         let ((_, now), (version, then)) = (self.judged_by(), before.judged_by());
         if now.is_none() || now != then {
@@ -57,14 +57,14 @@ impl Shown {
         self.insert(&since);
     }
 
-    /// Changes the lines that `change` makes others of.
+    /// Replaces the lines for which `change` returns a new line.
     fn change_lines(&mut self, mut change: impl FnMut(&Self, &str) -> Option<String>) {
         let lines = self.text.lines();
         let lines = lines.map(|line| change(self, line).unwrap_or_else(|| line.to_owned()) + "\n");
         self.text = lines.collect();
     }
 
-    /// Inserts a paragraph before our bias, or before the table if there is none.
+    /// Inserts a paragraph before the line with our bias, or before the table if there is none.
     fn insert(&mut self, paragraph: &str) {
         let lines = self.text.split_inclusive('\n');
         let is_next = |line: &&str| line.starts_with(OURS) || line.starts_with(HEAD);
@@ -72,7 +72,7 @@ impl Shown {
         self.text.insert_str(above, &format!("{paragraph}\n\n"));
     }
 
-    /// The causes that were tried for a claim, from the full stop before them on.
+    /// The causes that were tried for a claim, beginning with the full stop before them.
     fn tried(&self, id: &str) -> Option<&str> {
         let line = self.text.lines().find(|line| detail(line) == Some(id))?;
         let marks = [CAUSE, TRIED].map(|mark| line.find(&format!(". {mark}")));
@@ -80,7 +80,7 @@ impl Shown {
     }
 }
 
-/// The name of the claim that a line of details is about, as it stands there.
+/// The name of the claim in a line of details, in the line's notation.
 fn detail(line: &str) -> Option<&str> {
     let (id, _) = line.strip_prefix("- ")?.split_once(": ")?;
     id.starts_with('`').then_some(id)

@@ -1,4 +1,4 @@
-//! The contents of each paper by its own numbers, with their states, as the page shows them.
+//! The contents of each paper by its own numbers, with their states, in the form of the page.
 
 use serde::Deserialize;
 
@@ -10,7 +10,7 @@ struct Contents {
     item: Vec<Item>,
 }
 
-/// A figure, table, equation or algorithm; one of its states is written.
+/// A figure, table, equation or algorithm; one of its states is set.
 #[derive(Deserialize)]
 struct Item {
     name: String,
@@ -23,8 +23,8 @@ struct Item {
 }
 
 impl Item {
-    /// Its state, with links to those figures of this `paper` that are `shown` on the page: some have runs for the
-    /// claims of another, and none of their own.
+    /// Its state, with links to those figures of this `paper` that are `shown` on the page: some figures have runs for
+    /// another paper's claims, and no claims of their own.
     fn state(&self, paper: &str, shown: &[&str]) -> String {
         if let Some(figures) = &self.judged {
             let link = |figure: &String| {
@@ -48,7 +48,7 @@ impl Item {
     }
 }
 
-/// The table of a paper from the text of its list, folded, on a page with these figures; nothing if the text is no such
+/// The folded table of a paper from the text of its list, on a page with these figures; empty if the text is no such
 /// list.
 pub(super) fn table(paper: &str, text: &str, shown: &[&str]) -> String {
     let Ok(contents) = toml::from_str::<Contents>(text) else {

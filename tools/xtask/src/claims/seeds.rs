@@ -1,4 +1,4 @@
-//! Verdicts with other seeds beside those of the page.
+//! Compares verdicts with other seeds with those on the page.
 
 use std::fmt::Write;
 
@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::shown::{Shown, VERDICTS};
 use super::words::{digits, ours, text};
 
-/// The claims whose verdict is another than on the page, and how many they are. What cannot be tested, or is not on the
-/// page, does not count. A number that is the same to its last digit is one in which nothing is random.
+/// The claims whose verdict differs from the page, and their number. Claims that cannot be tested or are not on the
+/// page do not count. A number that is identical to its last digit is not random.
 pub(super) fn compared(claims: &[Value], page: &[Shown]) -> String {
     let mut out = String::new();
     let (mut all, mut others, mut changed) = (0_u32, 0_u32, 0_u32);

@@ -1,17 +1,17 @@
-//! Figures as the page shows them, which is how those stay that are not run again.
+//! Figures in the form of the page. Figures that are not run again stay in this form.
 
 use std::fmt;
 
-/// A figure as the page shows it.
+/// A figure in the form of the page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Shown {
     /// Its full name, as in `rcc/fig5a`.
     pub(super) name: String,
-    /// What stands below its heading.
+    /// The text below its heading.
     pub(super) text: String,
 }
 
-/// A claim as a table of the page shows it, each part as it stands in its cell.
+/// A claim in the form of a row of the page's table; each field has the text of its cell.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row<'a> {
     verdict: &'a str,
@@ -19,9 +19,9 @@ pub(super) struct Row<'a> {
     says: &'a str,
     /// Our number.
     here: &'a str,
-    /// The verdict by the published code, where that is read otherwise than the text.
+    /// The verdict by the published code, if that reading differs from the text.
     code: Option<&'a str>,
-    /// Whether it has another verdict by any other reading.
+    /// Whether it has another verdict under any other reading.
     other: bool,
 }
 
@@ -36,7 +36,7 @@ enum Standing {
 }
 
 impl<'a> Row<'a> {
-    /// From a line of a table of claims with these headings; `None` of other lines.
+    /// From a line of a table of claims with these headings; `None` for other lines.
     fn of(line: &'a str, headings: &[&str]) -> Option<Self> {
         let line = line.strip_prefix("| ")?.trim_end_matches(" |");
         let cells: Vec<&str> = line.split(" | ").collect();
@@ -80,7 +80,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// How many claims have which verdict.
+/// The number of claims for each verdict.
 #[derive(Clone, Copy, Default)]
 struct Split([usize; VERDICTS.len()]);
 
@@ -92,7 +92,7 @@ impl Split {
 }
 
 impl fmt::Display for Split {
-    /// Reproduced, partly and not: `96 / 18 / 17`.
+    /// The numbers of reproduced, partly reproduced and not reproduced claims: `96 / 18 / 17`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [reproduced, partly, not, _] = self.0;
         write!(f, "{reproduced} / {partly} / {not}")
@@ -108,12 +108,12 @@ impl Shown {
         self.rows().find(|row| row.id == id)
     }
 
-    /// The verdict on a claim, whose name is as in its cell.
+    /// The verdict on a claim, given by its name in the cell.
     pub(super) fn verdict(&self, id: &str) -> Option<&str> {
         self.row(id).map(|row| row.verdict)
     }
 
-    /// The cell with what the paper says of it.
+    /// The cell with the paper's statement.
     pub(super) fn says(&self, id: &str) -> Option<&str> {
         self.row(id).map(|row| row.says)
     }
@@ -134,7 +134,7 @@ impl Shown {
         lines.filter_map(move |line| Row::of(line, &headings))
     }
 
-    /// The reason why the claim `id` does not hold, and the cause if one is known, without the trials.
+    /// Why the claim `id` does not hold, with the cause if it is known, without the trials.
     fn why(&self, id: &str) -> Option<&str> {
         let mut lines = self.text.lines();
         let start = format!("- {id}: ");
@@ -145,7 +145,7 @@ impl Shown {
         )
     }
 
-    /// The version that judged it, and the digest of its files then, if the page has it.
+    /// The version that judged it, and the digest of its files at that time, if the page has it.
     pub(super) fn judged_by(&self) -> (&str, Option<&str>) {
         let mut lines = self.text.lines();
         let line = lines.find_map(|line| line.strip_prefix(VERSION));
@@ -154,7 +154,7 @@ impl Shown {
         parts.map_or((line, None), |(version, file)| (version, Some(file)))
     }
 
-    /// Says that it is stale if its files have another digest now.
+    /// Marks it as stale if its files have another digest now.
     pub(super) fn compare(&mut self, now: Option<&str>) {
         let (_, then) = self.judged_by();
         let stale = now.is_some() && then != now;
@@ -166,18 +166,18 @@ impl Shown {
         }
     }
 
-    /// Whether its verdicts are about a file that has changed since.
+    /// Whether its verdicts belong to an older version of its file.
     fn is_stale(&self) -> bool {
         self.text.contains(STALE)
     }
 
-    /// Whether it was judged with links that are late at random, too.
+    /// Whether it was also judged with random lateness of links.
     pub(super) fn has_phase(&self) -> bool {
         self.text.lines().any(|line| line.starts_with(PHASE))
     }
 }
 
-/// The figures of a page that was written before.
+/// The figures of an existing page.
 pub(super) fn figures(page: &str) -> Vec<Shown> {
     let figures = page.split("\n### ").skip(1).filter_map(|part| {
         let (name, text) = part.split_once("\n\n")?;
@@ -190,7 +190,7 @@ pub(super) fn figures(page: &str) -> Vec<Shown> {
     figures.collect()
 }
 
-/// The line of a paper in the first table. Stale figures have a column of their own and are in no other.
+/// The line of a paper in the first table. Stale figures only count in their own column.
 pub(super) fn counts(paper: &str, figures: &[&Shown]) -> String {
     let (mut text, mut code, mut weaker) = (Split::default(), Split::default(), Split::default());
     let (mut others, mut order, mut checks, mut elsewhere, mut stale) = (0, 0, 0, 0, 0);
@@ -252,7 +252,7 @@ pub(super) const COLUMNS: [&str; 12] = [
     "version",
 ];
 
-/// What does not hold of a paper, with the reasons: what a reader looks for first. Nothing if all holds.
+/// The claims of a paper that do not hold, with the reasons, because readers look for these first. Empty if all hold.
 pub(super) fn misses(figures: &[&Shown]) -> String {
     let mut lines: Vec<(usize, String)> = Vec::new();
     for figure in figures.iter().filter(|figure| !figure.is_stale()) {
@@ -277,7 +277,7 @@ pub(super) fn misses(figures: &[&Shown]) -> String {
     )
 }
 
-/// The claims that hang on the order of events; nothing if none does.
+/// The claims that depend on the order of events; empty if there are none.
 pub(super) fn on_order(figures: &[&Shown]) -> String {
     let current = figures.iter().filter(|figure| !figure.is_stale());
     let lines = current.flat_map(|figure| {
@@ -298,50 +298,50 @@ pub(super) fn on_order(figures: &[&Shown]) -> String {
     )
 }
 
-/// How the line begins that says which version judged a figure.
+/// The beginning of the line with the version that judged a figure.
 pub(super) const VERSION: &str = "Version: ";
 
-/// The words on that line before the digest of the figure's files.
+/// The words in that line before the digest of the figure's files.
 pub(super) const FILE: &str = ", file ";
 
 /// The words below the scale of a figure whose files have changed.
 const STALE: &str = "Stale: the file of this figure has changed since it was judged.\n\n";
 
-/// How the line begins that says with which lateness of links a figure was judged, too.
+/// The beginning of the line about random lateness of links.
 pub(super) const PHASE: &str = "Order of events: ";
 
-/// How the line begins that says with which version causes were tried, if that is an earlier one.
+/// The beginning of the line about the version that tried the causes, if it is an earlier one.
 pub(super) const CAUSES: &str = "Causes: tried with version ";
 
-/// How the line begins that says how far our numbers are off as a whole.
+/// The beginning of the line about the overall deviation of our numbers.
 pub(super) const OURS: &str = "Ours: ";
 
 /// The word before a cause that explains a difference.
 pub(super) const CAUSE: &str = "Cause: ";
 
-/// How the table of claims begins.
+/// The beginning of the table of claims.
 pub(super) const HEAD: &str = "| verdict | claim |";
 
-/// How the heading of a column with another reading begins.
+/// The beginning of the heading of a column with another reading.
 pub(super) const BY: &str = "by ";
 
 /// The words before the reason in the line of a claim that is weaker than the paper's.
 pub(super) const WEAKER: &str = "Weaker form: ";
 
-/// The words before the other verdicts in the line of a claim that hangs on the order of events.
+/// The words before the other verdicts in the line of a claim that depends on the order of events.
 pub(super) const ORDER: &str = "Hangs on the order of events: ";
 
-/// What the line of a check of our own says before its reason.
+/// The words before the reason in the line of a check of our own.
 pub(super) const OWN: &str = "Our own check: ";
 
-/// What stands before settings that do not explain a difference.
+/// The words before settings that do not explain a difference.
 pub(super) const TRIED: &str = "Tried and not the cause: ";
 
-/// What the line of a claim that another paper counts says before the figure.
+/// The words before the figure in the line of a claim that another paper counts.
 pub(super) const ELSEWHERE: &str = "Counted in ";
 
-/// Verdicts as results name them.
+/// The names of verdicts in results.
 pub(super) const VERDICTS: [&str; 4] = ["reproduced", "partly", "not reproduced", "not testable"];
 
-/// Those of which a reader asks why, the worst first.
+/// The verdicts that need a reason, the worst first.
 pub(super) const MISSED: [&str; 2] = ["not reproduced", "partly"];

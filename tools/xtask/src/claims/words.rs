@@ -1,8 +1,8 @@
-//! Texts and numbers of claims as the page shows them.
+//! Texts and numbers of claims in the form of the page.
 
 use serde_json::Value;
 
-/// The paper's number with its unit, or what it says in a few words.
+/// The paper's number with its unit, or its statement in a few words.
 pub(super) fn paper(claim: &Value) -> String {
     let unit = &claim["unit"];
     match &claim["paper"] {
@@ -15,14 +15,14 @@ pub(super) fn paper(claim: &Value) -> String {
     }
 }
 
-/// A number with the digits it has in the experiment: `2`, `47.5`.
+/// A number with the digits that it has in the experiment: `2`, `47.5`.
 fn as_written(number: &Value) -> String {
     number
         .as_f64()
         .map_or_else(String::new, |number| number.to_string())
 }
 
-/// Our number with its interval and unit, or what came out in a few words.
+/// Our number with its interval and unit, or our result in a few words.
 pub(super) fn ours(finding: &Value, unit: &Value) -> String {
     let Some(value) = finding["ours"].as_f64() else {
         return text(&finding["ours"]).to_owned();
@@ -43,7 +43,7 @@ fn with_unit(number: String, unit: &Value) -> String {
     format!("{number} {unit}")
 }
 
-/// Three significant digits, or all of a greater number before the point.
+/// Three significant digits, or all digits before the point of a larger number.
 pub(super) fn digits(value: f64) -> String {
     let magnitude = value.abs();
     let decimals = [100.0, 10.0, 1.0]
@@ -59,7 +59,7 @@ pub(super) fn digits(value: f64) -> String {
         .to_owned()
 }
 
-/// The items of a list; none of what is no list.
+/// The items of a list; empty if the value is no list.
 pub(super) fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }

@@ -1,4 +1,4 @@
-//! A package for Debian, Ubuntu and whatever is made of them.
+//! A package for Debian, Ubuntu and their derivatives.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -51,7 +51,7 @@ pub(super) fn make(
     let name = format!("{COMMAND}_{version}_{}.deb", processor.debian());
     let package = workshop.out().join(name);
     let mut dpkg = Command::new("dpkg-deb");
-    // Xz is what every dpkg reads; Ubuntu's own would take zstd, which Debian 11 does not.
+    // Every dpkg reads xz; Ubuntu's default would be zstd, which Debian 11 does not read.
     dpkg.args(["--build", "--root-owner-group", "-Zxz"])
         .env("SOURCE_DATE_EPOCH", &workshop.epoch)
         .arg(root)
@@ -61,7 +61,7 @@ pub(super) fn make(
 }
 
 fn fields(version: &str, processor: Processor, maintainer: &str, size: u64) -> String {
-    // A blank is in front of every line, and a dot stands for an empty one.
+    // Every line begins with a blank, and a dot stands for an empty line.
     let lines = DESCRIPTION.lines().map(|line| match line {
         "" => " .\n".to_owned(),
         line => format!(" {line}\n"),
@@ -75,7 +75,7 @@ fn fields(version: &str, processor: Processor, maintainer: &str, size: u64) -> S
     )
 }
 
-/// A changelog, which Debian asks of every package.
+/// A changelog, which Debian requires for every package.
 fn changelog(workshop: &Workshop<'_>, maintainer: &str, root: &Path) -> Result<(), Failure> {
     let mut date = Command::new("date");
     date.args(["--utc", "--rfc-email", "--date"]);

@@ -1,4 +1,4 @@
-//! A package for Fedora, RHEL, SUSE and whatever reads RPM.
+//! A package for Fedora, RHEL, SUSE and other systems with RPM.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ pub(super) fn make(
     Ok(package)
 }
 
-/// The paths that go with the package: its files, and the folders in which other packages may have put nothing.
+/// The paths that belong to the package: its files, and folders that no other package may own.
 fn owned(files: &[PathBuf]) -> Vec<String> {
     let mut folders: Vec<&Path> = files
         .iter()
@@ -73,7 +73,7 @@ fn owned(files: &[PathBuf]) -> Vec<String> {
     folders.chain(files).collect()
 }
 
-/// A changelog, which RPM's own checks ask of every package.
+/// A changelog, which RPM's own checks require for every package.
 fn changelog(workshop: &Workshop<'_>) -> Result<String, Failure> {
     let mut date = Command::new("date");
     date.args(["--utc", "+%a %b %d %Y", "--date"])
@@ -87,7 +87,7 @@ fn changelog(workshop: &Workshop<'_>) -> Result<String, Failure> {
     ))
 }
 
-/// The description that RPM builds a package from: files that are there already.
+/// The spec file from which RPM builds a package of existing files.
 fn spec(version: &str, root: &Path, files: &[String], scripts: &[String; 2]) -> String {
     let [before_removal, after_change] = scripts;
     let root = root.display();
@@ -104,7 +104,7 @@ fn spec(version: &str, root: &Path, files: &[String], scripts: &[String; 2]) -> 
     text
 }
 
-/// Nothing is compiled here, and nothing is to be changed. Xz is what RPM reads since 2010.
+/// Nothing is compiled here, and nothing must be changed. RPM reads xz since 2010.
 const HEAD: &str = "\
 %global debug_package %{nil}
 %global __os_install_post %{nil}

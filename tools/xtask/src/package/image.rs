@@ -1,5 +1,5 @@
-//! An image for containers, made without an engine: a tar archive that is a layout of the Open Container Initiative
-//! (OCI Image Format 1.0) and an archive of `docker save` at once, so that every engine loads it.
+//! An image for containers, made without an engine: a tar archive that is both a layout of the Open Container
+//! Initiative (OCI Image Format 1.0) and an archive of `docker save`, so that every engine loads it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -62,7 +62,7 @@ pub(super) fn make(
     Ok(archive)
 }
 
-/// Files that are named by what is in them.
+/// Files named by the hash of their content.
 struct Blobs(PathBuf);
 
 /// One of them.
@@ -72,7 +72,7 @@ struct Blob {
 }
 
 impl Blobs {
-    /// Takes a file that is there.
+    /// Adds an existing file.
     fn take(&self, file: &Path) -> Result<Blob, Failure> {
         let sha256 = sha256(file)?;
         let size = std::fs::metadata(file).map_err(|error| Failure::file("read", file, &error))?;
@@ -101,7 +101,7 @@ impl Blob {
     }
 }
 
-/// When the last commit was made, as RFC 3339 writes it.
+/// The time of the last commit, in the notation of RFC 3339.
 fn created(workshop: &Workshop<'_>) -> Result<String, Failure> {
     let mut date = Command::new("date");
     date.args(["--utc", "+%Y-%m-%dT%H:%M:%SZ", "--date"]);
@@ -109,7 +109,7 @@ fn created(workshop: &Workshop<'_>) -> Result<String, Failure> {
     Ok(date.trim().to_owned())
 }
 
-/// How a container runs: the command as nobody, with what is asked of it behind.
+/// The configuration of a container: it runs the command as nobody, with the user's arguments appended.
 fn config(processor: Processor, created: &str, layer: &str) -> Value {
     json!({
         "created": created,

@@ -1,4 +1,4 @@
-//! The licences of everything that is linked, with their texts, as these demand.
+//! The licences of everything that is linked, with their texts, as these require.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use super::linked::{Origin, Part};
 use super::workshop::{list, read};
 use crate::repository::Failure;
 
-/// The text of a file that goes with the programs, from the MIT licence of this repository and that of musl.
+/// The text of the licence file for the programs, from the MIT licence of this repository and that of musl.
 pub(super) fn text(parts: &[Part], own: &str, musl: &str) -> Result<String, Failure> {
     let mut table = Vec::new();
     // Many parts have the same text.
@@ -67,7 +67,7 @@ fn texts_in(folder: &Path) -> Result<Vec<String>, Failure> {
         .collect()
 }
 
-/// For a crate that forgot the text of its licence: that of this repository, if it is the same licence, under the names
+/// For a crate without the text of its licence: the text of this repository, if it is the same licence, with the names
 /// that the crate declares.
 fn forgotten(part: &Part, own: &str) -> Result<String, Failure> {
     let mut choices = part.licence.split(" OR ");

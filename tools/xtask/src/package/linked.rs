@@ -1,4 +1,4 @@
-//! Everything that is linked into the programs: crates of the workspace and from outside, and libraries of C.
+//! Everything that is linked into the programs: crates of the workspace, third-party crates, and C libraries.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -57,7 +57,7 @@ pub(super) fn parts(workshop: &Workshop<'_>, processor: Processor) -> Result<Vec
     Ok(parts)
 }
 
-/// Names and versions in what `cargo tree` prints, without macros, which the compiler alone runs.
+/// Names and versions in the output of `cargo tree`, without macros, which only run in the compiler.
 fn linked(tree: &str) -> BTreeSet<(&str, &str)> {
     let lines = tree.lines().filter(|line| !line.contains("(proc-macro)"));
     lines
@@ -123,7 +123,7 @@ fn checksum(lock: &str, name: &str, version: &str) -> Option<String> {
     Some(package.get("checksum")?.as_str()?.to_owned())
 }
 
-/// Libraries that no crate stands for.
+/// Libraries that are not part of a crate.
 fn libraries(sources: &Path, crates: &[Part]) -> Vec<Part> {
     let within = crates.iter().find(|part| part.name == "libbpf-sys");
     let version = within.map_or("", |part| &part.version);

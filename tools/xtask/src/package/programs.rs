@@ -1,8 +1,8 @@
-//! Static programs: Cargo builds them, and Zig, which brings musl for both processors, compiles and links what is C.
+//! Static programs: Cargo builds them. Zig, which brings musl for both processors, compiles the C code and links.
 //!
-//! libbpf comes as sources with its crate, and so do libelf and zlib, which it reads programs for the kernel with. Their
-//! own ways of building need Autoconf and write among Cargo's sources, so that they are compiled here: each is one list of
-//! files that needs no more than a few answers about the C library.
+//! libbpf comes as sources with its crate, together with libelf and zlib, with which it reads programs for the kernel.
+//! Their own build systems need Autoconf and write into Cargo's sources, so they are compiled here: each is one list of
+//! files that needs only a few facts about the C library.
 
 use std::env;
 use std::fs;
@@ -19,7 +19,7 @@ pub(super) fn lacks(workshop: &Workshop<'_>, processor: Processor) -> Option<Str
             "pip install -r packaging/requirements.txt, in a virtual environment that is on PATH";
         return Some(format!("cargo-zigbuild is not installed: {remedy}"));
     }
-    // libbpf-sys asks for the latter two, and programs for the kernel are compiled by the first.
+    // libbpf-sys needs the latter two, and the first compiles programs for the kernel.
     for (program, remedy) in [
         ("clang", "apt install clang"),
         ("make", "apt install make"),
@@ -37,7 +37,7 @@ pub(super) fn lacks(workshop: &Workshop<'_>, processor: Processor) -> Option<Str
     (!is_there).then(|| format!("the Rust target is not installed: rustup target add {target}"))
 }
 
-/// Builds both programs, and returns the folder that they are in.
+/// Builds both programs, and returns their folder.
 pub(super) fn build(workshop: &Workshop<'_>, processor: Processor) -> Result<PathBuf, Failure> {
     let sources = sources(workshop)?;
     let libraries = libraries(workshop, processor, &sources)?;
@@ -53,7 +53,7 @@ pub(super) fn build(workshop: &Workshop<'_>, processor: Processor) -> Result<Pat
             &libraries,
         )
         .env("LIBBPF_SYS_EXTRA_CFLAGS", includes(&sources))
-        // Headers of this machine's own libraries have no place in programs for another one.
+        // Headers of this machine's own libraries must not be used for programs of another one.
         .env("NO_PKG_CONFIG", "1");
     run(&mut cargo)?;
     let folder = workshop.target.join(target).join(workshop.profile);
@@ -67,10 +67,10 @@ pub(super) fn build(workshop: &Workshop<'_>, processor: Processor) -> Result<Pat
     Ok(folder)
 }
 
-/// The features of programs that are handed out.
+/// The features of distributed programs.
 pub(super) const FEATURES: &str = "tailwater-live/kernel,programs/static";
 
-/// Messages of panics name files: from the root of the repository or of Cargo's folder, wherever these lie.
+/// Messages of panics contain file names: they are made relative to the root of the repository or of Cargo's folder.
 pub(super) fn flags(workshop: &Workshop<'_>) -> String {
     let root = (workshop.repository.root().to_owned(), ".");
     let home = cargo_home().map(|home| (home, "cargo"));
@@ -99,7 +99,7 @@ pub(super) fn sources(workshop: &Workshop<'_>) -> Result<PathBuf, Failure> {
         .ok_or_else(|| Failure("nothing depends on libbpf-sys".to_owned()))
 }
 
-/// Where libbpf finds the headers of the other two.
+/// The include paths by which libbpf finds the headers of the other two.
 fn includes(sources: &Path) -> String {
     let folders = ["elfutils/libelf", "zlib"].map(|folder| sources.join(folder));
     folders
@@ -107,7 +107,7 @@ fn includes(sources: &Path) -> String {
         .join(" ")
 }
 
-/// Compiles libelf and zlib, unless that was done before, and returns their folder.
+/// Compiles libelf and zlib unless they are compiled, and returns their folder.
 fn libraries(
     workshop: &Workshop<'_>,
     processor: Processor,
@@ -121,7 +121,7 @@ fn libraries(
     let zlib = Library {
         name: "libz",
         files: c_files(&sources.join("zlib"))?,
-        // It is of before C99, and asks whether there is the header that declares `read`.
+        // It is older than C99, and asks whether the header exists that declares `read`.
         arguments: ["-Wno-deprecated-non-prototype", "-DZ_HAVE_UNISTD_H"]
             .map(str::to_owned)
             .to_vec(),
@@ -160,7 +160,7 @@ impl Library {
             return Ok(());
         }
         eprintln!("compiling {} for {}", self.name, processor.name());
-        // Of several files Zig makes one object.
+        // From several files Zig makes one object.
         let object = archive.with_extension("o");
         let mut zig = Command::new("cargo-zigbuild");
         zig.args(["zig", "cc", "--", "-O2", "-c", "-target"])
@@ -182,8 +182,8 @@ fn c_files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// Whether a program of 64 bits needs a dynamic linker (ELF-64 Object File Format, program headers of type
-/// `PT_INTERP`); `None` for what is no such program.
+/// Whether a 64-bit program needs a dynamic linker (ELF-64 Object File Format, program headers of type `PT_INTERP`);
+/// `None` if it is no such program.
 fn asks_for_an_interpreter(program: &[u8]) -> Option<bool> {
     if program.get(..5)? != b"\x7fELF\x02" {
         return None;
@@ -201,7 +201,7 @@ fn asks_for_an_interpreter(program: &[u8]) -> Option<bool> {
 }
 
 const PT_INTERP: usize = 3;
-/// The results that elfutils' `configure` would have with musl.
+/// The results of elfutils' `configure` with musl.
 const LIBELF_CONFIG: &str = "\
 #define _GNU_SOURCE 1
 #define HAVE_ERR_H 1
@@ -218,7 +218,7 @@ const LIBELF_CONFIG: &str = "\
 mod tests {
     use super::*;
 
-    /// A program whose headers are of these kinds.
+    /// A program with headers of these kinds.
     fn program(kinds: &[u8]) -> Vec<u8> {
         let mut bytes = b"\x7fELF\x02".to_vec();
         bytes.resize(64, 0);

@@ -1,4 +1,4 @@
-//! The parts of the programs for machines that look for known faults: a bill of materials in the format of
+//! The parts of the programs in machine-readable form, for vulnerability scanners: a bill of materials in the format of
 //! `CycloneDX` 1.5.
 
 use serde_json::{Value, json};

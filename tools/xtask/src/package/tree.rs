@@ -6,7 +6,7 @@ use std::process::Command;
 use super::workshop::{COMMAND, LIVE, Workshop, below, copy, gzip, list, write};
 use crate::repository::{Failure, run, stdout};
 
-/// The files, and a program of this machine's own processor that writes some of them.
+/// The files, and a program for this machine's processor that writes some of them.
 pub(super) struct Contents<'a> {
     /// The folder of the programs.
     pub(super) programs: &'a Path,
@@ -14,12 +14,12 @@ pub(super) struct Contents<'a> {
     pub(super) command: &'a Path,
     /// The licences of everything that is linked.
     pub(super) licences: &'a str,
-    /// Where zsh looks for completions, which differs by distribution.
+    /// The folder where zsh looks for completions, which differs by distribution.
     pub(super) zsh: &'a str,
 }
 
 impl Contents<'_> {
-    /// Puts everything below `root`, which is empty.
+    /// Copies everything below `root`, which is empty.
     pub(super) fn put(&self, workshop: &Workshop<'_>, root: &Path) -> Result<(), Failure> {
         for name in [COMMAND, LIVE] {
             copy(&self.programs.join(name), &root.join("usr/bin").join(name))?;
@@ -67,8 +67,8 @@ impl Contents<'_> {
     }
 }
 
-/// Gives files the permissions that they have on a system, whatever the umask is: programs and folders are for everybody
-/// to run, the rest to read.
+/// Gives files the permissions that they have on a system, for any umask: everybody may run programs and enter folders,
+/// and read the rest.
 pub(super) fn set_permissions(root: &Path) -> Result<(), Failure> {
     run(Command::new("chmod").args(["-R", "u=rwX,go=rX"]).arg(root))?;
     let is_program = |path: &PathBuf| path.starts_with("usr/bin");

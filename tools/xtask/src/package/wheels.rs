@@ -1,5 +1,5 @@
-//! Wheels of the Python package: maturin builds them, and Zig links them against a C library that is old enough for
-//! machines of today, glibc 2.17 or musl. One wheel serves every Python from 3.10 on (PEP 384).
+//! Wheels of the Python package: maturin builds them, and Zig links them with a C library that is old enough for
+//! current machines, glibc 2.17 or musl. One wheel serves every Python from 3.10 on (PEP 384).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +16,7 @@ enum Libc {
 }
 
 impl Libc {
-    /// The name of its environment in targets of Rust.
+    /// The name of its environment in Rust targets.
     const fn environment(self) -> &'static str {
         match self {
             Self::Glibc => "gnu",
@@ -53,7 +53,7 @@ pub(super) fn lacks(workshop: &Workshop<'_>, processor: Processor) -> Option<Str
     })
 }
 
-/// Builds the wheels for a processor, and tries the one that this machine can load.
+/// Builds the wheels for a processor, and tests the one that this machine can load.
 pub(super) fn build(
     workshop: &Workshop<'_>,
     processor: Processor,
@@ -104,20 +104,20 @@ fn libraries(workshop: &Workshop<'_>, processor: Processor) -> Vec<Libc> {
     all.filter(is_there).collect()
 }
 
-/// Installs a wheel where nothing else is installed, simulates, and says how long that took.
+/// Installs a wheel into an empty environment, simulates, and reports the time.
 fn try_out(workshop: &Workshop<'_>, wheel: &Path) -> Result<(), Failure> {
     let folder = workshop.emptied("venv")?;
     make(&folder)?;
     run(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
     let python = folder.join("bin/python");
     let start = now();
-    // Nothing comes from a registry: the package has no dependencies.
+    // Nothing comes from a registry, because the package has no dependencies.
     let mut pip = Command::new(&python);
     pip.args(["-m", "pip", "install", "--quiet", "--no-index"]);
     run(pip.arg(wheel))?;
     let installed = start.elapsed();
     let script = "import tailwater as tw; print(tw.run('incast', schemes=['newreno'], seeds=1))";
-    // The sources of the package lie in the repository, and must not be what is imported.
+    // The sources of the package are in the repository, and must not be imported instead.
     let mut simulate = Command::new(&python);
     simulate.args(["-I", "-c", script]).current_dir(&folder);
     let answer = stdout(&mut simulate)?;
@@ -136,7 +136,7 @@ fn try_out(workshop: &Workshop<'_>, wheel: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The clock: nothing but a message follows from it.
+/// The clock. Only a message depends on it.
 #[expect(clippy::disallowed_methods, reason = "it says how long something took")]
 fn now() -> Instant {
     Instant::now()

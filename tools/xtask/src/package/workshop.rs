@@ -1,4 +1,4 @@
-//! Where packages are made, and the programs of the system that help.
+//! The place where packages are made, with the system's helper programs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub(crate) enum Processor {
 }
 
 impl Processor {
-    /// That of this machine, if it is one of these.
+    /// This machine's processor, if it is one of these.
     pub(super) fn here() -> Option<Self> {
         [Self::X86, Self::Arm]
             .into_iter()
@@ -35,7 +35,7 @@ impl Processor {
         }
     }
 
-    /// Its name in Debian and in images of containers.
+    /// Its name in Debian and in container images.
     pub(super) const fn debian(self) -> &'static str {
         match self {
             Self::X86 => "amd64",
@@ -56,7 +56,7 @@ pub(super) struct Workshop<'a> {
     pub(super) target: PathBuf,
     /// The version of every package.
     pub(super) version: String,
-    /// When the last commit was made, in seconds since 1970: the time of every packed file, so that packages of one
+    /// The time of the last commit, in seconds since 1970. It is the time of every packed file, so that packages of one
     /// commit have equal bytes.
     pub(super) epoch: String,
     /// Cargo's profile of programs.
@@ -92,12 +92,12 @@ impl<'a> Workshop<'a> {
         self.target.join("package")
     }
 
-    /// A folder for what is in the making.
+    /// A folder for intermediate files.
     pub(super) fn work(&self, name: &str) -> PathBuf {
         self.target.join("package-work").join(name)
     }
 
-    /// The same, without anything in it.
+    /// The same, emptied.
     pub(super) fn emptied(&self, name: &str) -> Result<PathBuf, Failure> {
         let folder = self.work(name);
         if folder.exists() {
@@ -144,7 +144,7 @@ pub(super) fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
     copied.map_err(|error| Failure::file("copy", from, &error))
 }
 
-/// Compresses files in place, each into one with `.gz` behind its name.
+/// Compresses files in place, each into one with the suffix `.gz`.
 pub(super) fn gzip(files: &[PathBuf]) -> Result<(), Failure> {
     run(Command::new("gzip")
         .args(["--best", "--no-name", "--force"])
@@ -182,12 +182,12 @@ pub(super) fn below(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 /// The SHA-256 of a file, in hexadecimal digits.
 pub(super) fn sha256(file: &Path) -> Result<String, Failure> {
     let line = stdout(Command::new("sha256sum").arg("--binary").arg(file))?;
-    // A backslash stands in front of the digits where the name of the file has an odd character.
+    // A backslash precedes the digits if the name of the file contains a special character.
     let digits = line.trim_start_matches('\\').split(' ').next();
     Ok(digits.unwrap_or_default().to_owned())
 }
 
-/// Whether a program starts and is content with these arguments.
+/// Whether a program runs successfully with these arguments.
 pub(super) fn starts(program: &str, arguments: &[&str]) -> bool {
     let mut command = Command::new(program);
     let status = command
@@ -198,7 +198,7 @@ pub(super) fn starts(program: &str, arguments: &[&str]) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-/// Who makes the package: the variables that Debian's own tools read, or the committer of this repository.
+/// The maintainer: from the variables of Debian's own tools, or the committer of this repository.
 pub(super) fn maintainer(workshop: &Workshop<'_>) -> Result<String, Failure> {
     let variable = |name: &str, setting: &str| {
         std::env::var(name).or_else(|_| {
@@ -217,9 +217,9 @@ pub(super) fn maintainer(workshop: &Workshop<'_>) -> Result<String, Failure> {
     Ok(format!("{name} <{}>", variable("DEBEMAIL", "user.email")?))
 }
 
-/// The package that has the command.
+/// The name of the package with the command.
 pub(super) const COMMAND: &str = "tailwater";
-/// The package that has the program with privileges.
+/// The name of the package with the privileged program.
 pub(super) const LIVE: &str = "tailwater-live";
 /// A description of one line.
 pub(super) const SUMMARY: &str = "Is it TCP incast, and which cure helps";

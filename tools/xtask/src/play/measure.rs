@@ -1,4 +1,4 @@
-//! How fast the pages are in this machine's Chromium, which draws by the processor here.
+//! Measures how fast the pages are in this machine's Chromium, which draws in software here.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository, run, stdout};
 use crate::screenshots::browser::{CHROMIUM, chromium};
 
-/// Opens and plays the theatres of reports, moves a slider of a page, and prints the times. Fails if a theatre takes more than
-/// two seconds to open or plays fewer than fifty frames a second.
+/// Opens and plays the theatres of reports, moves a slider of a page, and prints the times. Fails if a theatre takes
+/// more than two seconds to open or plays fewer than fifty frames a second.
 pub(super) fn measure(repository: &Repository) -> Result<(), Failure> {
     let built = repository.built(&["build", "--package", "tailwater", "--bin", "tailwater"])?;
     let tailwater = built.first();
@@ -92,8 +92,8 @@ fn number(seen: &Value, place: &str) -> Result<f64, Failure> {
     value.ok_or_else(|| Failure(format!("{place} was not measured: {seen}")))
 }
 
-/// Runs whose theatres are played, by the name of their folder: an incast, a trace of 20,000 flows, and an incast in a fabric
-/// of 1,024 hosts.
+/// Runs whose theatres are played, by the name of their folder: an incast, a trace of 20,000 flows, and an incast in a
+/// fabric of 1,024 hosts.
 const THEATRES: [(&str, &[&str]); 3] = [
     (
         "incast",
@@ -119,7 +119,7 @@ const THEATRES: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// Milliseconds until a theatre shows something.
+/// The most milliseconds until a theatre shows something.
 const OPENS_MS: f64 = 2000.0;
-/// Milliseconds between two of fifty frames a second.
+/// The most milliseconds between two frames, at fifty frames a second.
 const FRAME_MS: f64 = 20.0;

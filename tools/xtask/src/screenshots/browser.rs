@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::repository::Failure;
 
-/// Options for root too, with which it draws by the processor and asks nobody for anything.
+/// Options that also work for root: it draws in software and uses no network.
 pub(crate) const CHROMIUM: [&str; 5] = [
     "--headless=new",
     "--no-sandbox",
@@ -14,7 +14,7 @@ pub(crate) const CHROMIUM: [&str; 5] = [
     "--host-resolver-rules=MAP * ~NOTFOUND",
 ];
 
-/// The scripts of a page have this many milliseconds to draw it, on a clock that waits for them.
+/// The scripts of a page have this many milliseconds to draw it, on a virtual clock.
 pub(super) const PATIENCE: &str = "--virtual-time-budget=10000";
 
 /// The option `name` whose value is a path.
@@ -22,7 +22,7 @@ pub(super) fn option(name: &str, path: &Path) -> String {
     format!("{name}={}", path.display())
 }
 
-/// Chromium by the name it has here.
+/// Chromium by its name on this machine.
 pub(crate) fn chromium() -> Result<&'static str, Failure> {
     let names = ["chromium", "chromium-browser", "google-chrome", "chrome"];
     let is_there = |name: &&&str| {

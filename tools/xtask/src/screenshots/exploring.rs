@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use super::browser::{CHROMIUM, chromium};
 use crate::repository::{Failure, Repository, run, stdout};
 
-/// Writes the pages into `folder` and draws their pictures into `images`, a path from the root; returns the paths of these.
+/// Writes the pages into `folder` and draws their pictures into `images`, a path from the root; returns the paths of
+/// the pictures.
 pub(super) fn draw(
     repository: &Repository,
     tailwater: &Path,
@@ -65,7 +66,7 @@ struct Shot {
     dark: bool,
     /// The part at the top of the picture; empty: the beginning of the page.
     part: &'static str,
-    /// A script that uses the page before.
+    /// A script that operates the page before the picture.
     act: &'static str,
 }
 
@@ -126,9 +127,9 @@ const SHOTS: [Shot; 6] = [
     },
 ];
 
-/// Some packets after the first loss.
+/// Moves to some packets after the first loss.
 const PLAY: &str = "const { theatre } = document.getElementById(\"theatre\"); theatre.seek(theatre.scene.loss + 60000);";
-/// The second step of the lecture about RCC's budget.
+/// Opens the second step of the lecture about RCC's budget.
 const LECTURE: &str = "const menu = document.getElementById(\"lecture\"); \
      menu.value = [...menu.options].find((one) => one.textContent.startsWith(\"RCC\")).value; \
      menu.dispatchEvent(new Event(\"change\")); document.getElementById(\"next\").click();";

@@ -1,7 +1,7 @@
 //! The theatre of a report as an animated picture.
 //!
-//! It is an animated PNG: browsers and GitHub show it, it is sharp, and the encoder of Rust programs writes it. A frame
-//! holds only the pixels that have changed since the frame before; there are 255 colours.
+//! It is an animated PNG: browsers and GitHub show it, it is sharp, and a Rust crate can write it. A frame holds only
+//! the pixels that have changed since the previous frame; there are 255 colours.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -47,7 +47,7 @@ struct Frame {
     pixels: Vec<[u8; 3]>,
 }
 
-/// Reads a PNG in base 64, on white.
+/// Reads a base64 PNG, drawn on white.
 fn frame(text: &str) -> Result<Frame, Failure> {
     use base64::Engine as _;
     let wrong = |error: &dyn std::fmt::Display| Failure(format!("a frame is no picture: {error}"));
@@ -68,7 +68,7 @@ fn frame(text: &str) -> Result<Frame, Failure> {
     let pixels = buffer[..info.buffer_size()].chunks_exact(4).map(|pixel| {
         let on_white = |channel: u8| {
             let alpha = u16::from(pixel[3]);
-            // Three bits fewer: nobody sees the difference.
+            // Three bits fewer, which is not visible.
             let mixed = (u16::from(channel) * alpha + 255 * (255 - alpha)) / 255;
             u8::try_from(mixed).unwrap_or(u8::MAX) | 7
         };
@@ -81,7 +81,7 @@ fn frame(text: &str) -> Result<Frame, Failure> {
     })
 }
 
-/// Writes frames of one size that follow each other by a tenth of a second, again and again.
+/// Writes frames of one size, a tenth of a second apart, in an endless loop.
 fn write(frames: &[Frame], picture: &Path) -> Result<(), Failure> {
     let Some(first) = frames.first() else {
         return Err(Failure("the theatre has no frames".to_owned()));
@@ -130,7 +130,7 @@ fn write(frames: &[Frame], picture: &Path) -> Result<(), Failure> {
     writer.finish().map_err(failed)
 }
 
-/// The colours that most pixels have.
+/// The most frequent colours of pixels.
 fn palette(frames: &[Frame]) -> Vec<[u8; 3]> {
     let mut counts: BTreeMap<[u8; 3], u64> = BTreeMap::new();
     for pixel in frames.iter().flat_map(|frame| &frame.pixels) {
@@ -142,7 +142,7 @@ fn palette(frames: &[Frame]) -> Vec<[u8; 3]> {
     colours.into_iter().map(|(colour, _)| colour).collect()
 }
 
-/// The place of the colour that is nearest to `pixel`.
+/// The index of the colour nearest to `pixel`.
 fn nearest(palette: &[[u8; 3]], pixel: [u8; 3]) -> u8 {
     let far = |colour: &[u8; 3]| -> u32 {
         let channels = colour.iter().zip(pixel);
@@ -153,5 +153,5 @@ fn nearest(palette: &[[u8; 3]], pixel: [u8; 3]) -> u8 {
     best.map_or(0, |(place, _)| place)
 }
 
-/// The colour of a pixel that is as before.
+/// The colour index of an unchanged pixel.
 const SAME: u8 = 255;

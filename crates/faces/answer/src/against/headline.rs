@@ -6,7 +6,8 @@ use results::{Against, Change, RowPair};
 
 use crate::words::{averaged, list, percent, place_of, shown};
 
-/// How the second run differs from the first, of these names: a sentence for each headline, then what seeds would tell.
+/// How the second run differs from the first; the runs have these names. A sentence for each headline, then what more
+/// seeds would show.
 pub fn of_change(against: &Against, names: [&str; 2]) -> Vec<String> {
     let headlines = against.headlines.iter();
     let mut sentences: Vec<String> = headlines
@@ -77,7 +78,7 @@ fn single(change: &Change, [before, after]: [f64; 2]) -> String {
     }
 }
 
-/// In how many rows it is lower, higher, the same, or unsure.
+/// The numbers of rows in which it is lower, higher, the same, or unsure.
 fn each(changes: &[(&RowPair, &Change, [f64; 2])]) -> String {
     let all = changes.len();
     let verdicts = [
@@ -130,8 +131,7 @@ fn each(changes: &[(&RowPair, &Change, [f64; 2])]) -> String {
     format!("is {}", clauses.join("; "))
 }
 
-/// In which direction a metric changed: what the verdict says, or with one seed, of which there is no interval, what its
-/// value says.
+/// The direction in which a metric changed: the verdict or, with one seed and so without an interval, the sign.
 fn direction(change: &Change) -> Significance {
     match (change.verdict, change.difference.mean) {
         (Significance::NotEnoughRuns, Some(mean)) if change.difference.low.is_none() => {
@@ -145,7 +145,7 @@ fn direction(change: &Change) -> Significance {
     }
 }
 
-/// `40 %`, or from twice as much on `a factor of 7.6`.
+/// `40 %`, or `a factor of 7.6` from twice as much on.
 fn size(share: f64) -> String {
     if share >= 1.0 {
         format!("a factor of {:.1}", share + 1.0)
@@ -154,7 +154,7 @@ fn size(share: f64) -> String {
     }
 }
 
-/// Which rows meet the goal on a metric.
+/// The rows that meet the goal on a metric.
 fn met(against: &Against, selector: &Selector, first: &str) -> String {
     let own = against.goals.iter().filter(|(about, ..)| about == selector);
     let told = own.map(
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
     use results::statistics;
 
-    /// A row of dctcp at this many senders whose metric goes from the first values, by seed, to the second.
+    /// A row of dctcp with this many senders, whose metric changes from the first values (by seed) to the second.
     fn row(senders: u32, metric: &'static str, before: &[f64], after: &[f64]) -> RowPair {
         let (difference, verdict) = statistics::paired(after, before, true);
         let mean = |values: &[f64]| statistics::Estimate::of(values.iter().copied()).mean;

@@ -12,7 +12,7 @@ use super::runs::{Emulation, settings};
 use super::table::{title, validity};
 use crate::{layout, words};
 
-/// A table for each figure, with the network it ran on and whether its runs count.
+/// A table for each figure, with its network and the validity of its runs.
 ///
 /// # Panics
 /// Never: writing to memory succeeds.
@@ -69,7 +69,7 @@ fn grid(claims: &[ClaimLine]) -> Table {
     table
 }
 
-/// The claim's name, what it says, and why it got its verdict.
+/// The claim's name, its statement, and the reason for its verdict.
 fn description(claim: &ClaimLine) -> String {
     let mut text = format!("{}\n", claim.claim);
     let mut add = |line: &str| layout::wrap(&mut text, 2, COLUMNS[0], line);
@@ -83,7 +83,7 @@ fn description(claim: &ClaimLine) -> String {
     text
 }
 
-/// How many claims have which verdict.
+/// The number of claims for each verdict.
 fn counted(claims: &[ClaimLine]) -> String {
     let mut verdicts: Vec<(&str, usize)> = Vec::new();
     for claim in claims {
@@ -104,13 +104,13 @@ fn counted(claims: &[ClaimLine]) -> String {
     )
 }
 
-/// Whether a claim of the paper is not reproduced, even in part, by runs that are valid.
+/// Whether valid runs do not reproduce a claim of the paper, not even in part.
 pub fn misses_any(emulated: &Emulation) -> bool {
     let mut claims = emulated.claims.iter();
     claims.any(|claim| claim.own.is_none() && claim.verdict == Verdict::NotReproduced.name())
 }
 
-/// One object with every claim, and every network that the figures ran on.
+/// One object with every claim and every network of the figures.
 pub fn json(figures: &[Emulation]) -> String {
     let claims = figures.iter().flat_map(|emulated| &emulated.claims);
     let networks = figures.iter().flat_map(|emulated| &emulated.beds);
@@ -168,7 +168,7 @@ pub fn csv(figures: &[Emulation]) -> String {
     String::from_utf8(bytes).expect("fields are text")
 }
 
-/// A number as JSON has it, or a few words.
+/// A JSON number, or a few words.
 fn value(ours: &ClaimValue) -> String {
     match ours {
         ClaimValue::Number(number) => json!(number).to_string(),

@@ -15,7 +15,7 @@ use super::runs::Emulation;
 pub fn json(emulated: &Emulation) -> String {
     let points = emulated.points.iter().map(|point| {
         let mut fields = fields(point);
-        // Every flow is in the run folder.
+        // All flows are in the run folder.
         fields.remove("fct_us");
         fields
     });
@@ -38,7 +38,7 @@ fn fields(line: &impl Serialize) -> Map<String, Value> {
     }
 }
 
-/// One line for each run in each world.
+/// One line for each run, on Linux and in the simulator.
 ///
 /// # Panics
 /// Never: writing to memory succeeds.

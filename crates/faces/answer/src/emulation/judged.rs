@@ -1,4 +1,4 @@
-//! Claims of a figure judged in both worlds, as lines beside what the other program told.
+//! Judges claims of a figure on Linux and in the simulator, as further lines of the emulation.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,19 +20,19 @@ pub struct Bed<'a> {
     pub figure: &'a Experiment,
     /// How it runs there.
     pub live: &'a Live,
-    /// The figure whose runs it shows: mostly itself.
+    /// The figure whose runs it uses; mostly itself.
     pub run: &'a Experiment,
 }
 
 impl Bed<'_> {
-    /// Its claims that are judged.
+    /// Its claims that are judged here.
     pub fn claims(&self) -> impl Iterator<Item = &Claim> {
         let claims = self.figure.claims.iter();
         claims.filter(|claim| self.live.claims.contains(&claim.id))
     }
 }
 
-/// A line for each claim that is judged live, figure by figure of those with the same runs. Tables of single flows are in
+/// A line for each claim that is judged live, for each of the figures with the same runs. Tables of single flows are in
 /// `folder` only meanwhile.
 pub fn judge(
     beds: &[Bed<'_>],
@@ -51,13 +51,13 @@ pub fn judge(
     let judged = figures.collect::<Result<Vec<_>, _>>()?;
     drop(worlds);
     for folder in folders {
-        // What stays is read by nobody.
+        // Nobody reads the remaining files.
         drop(fs::remove_dir_all(folder));
     }
     Ok(judged)
 }
 
-/// At what scale the figure ran, in one sentence.
+/// The scale at which the figure ran, in one sentence.
 fn scale(live: &Live, scenario: &Scenario, emulated: &Emulation) -> String {
     let mut rates: Vec<String> = Vec::new();
     for rate in emulated.beds.iter().map(instead) {
@@ -113,7 +113,7 @@ fn finding(claim: &Claim, runs: &Measured) -> Result<Finding, Problems> {
     judge::judge(claim, &bench)
 }
 
-/// What came out in one world, for programs and in words.
+/// The result on Linux or in the simulator, for programs and in words.
 fn told(finding: &Finding) -> ClaimResult {
     let number = finding.value.filter(|value| value.is_finite());
     let words = || ClaimValue::Words(finding.ours.clone());
@@ -136,7 +136,7 @@ fn words(finding: &Finding) -> String {
     text.trim_end().to_owned()
 }
 
-/// The verdict with its reason, and the valid runs of the scheme that has the fewest.
+/// The verdict with its reason, and the smallest number of valid runs of a scheme.
 fn verdict(
     claim: &Claim,
     linux: &Measured,
@@ -177,10 +177,10 @@ fn verdict(
     (finding.verdict.to_string(), finding.reason.clone(), valid)
 }
 
-/// The verdict on runs that say something about the machine instead.
+/// The verdict on runs that only show the limits of the machine.
 const NOT_VALID: &str = "not valid";
 
-/// Runs of each scheme that a verdict needs.
+/// The number of runs of each scheme that a verdict needs.
 const LEAST: usize = 3;
 
 #[cfg(test)]

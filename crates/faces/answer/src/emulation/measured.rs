@@ -1,4 +1,4 @@
-//! What one world told, as a run folder by which claims are judged.
+//! Turns the runs on Linux or in the simulator into a run folder for judging claims.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,8 +16,8 @@ use sim::metrics::{Cost, FlowRecord, Metrics, Outcome, PortRecord};
 
 use super::runs::Emulation;
 
-/// The runs in one world, each a point of `scenario`; `folder` is there while they are put together. A run that is not
-/// valid has no result.
+/// The runs of one side, each as a point of `scenario`; `folder` exists while they are assembled. An invalid run has no
+/// result.
 pub(super) fn measured(
     scenario: &Scenario,
     folder: &Path,
@@ -59,7 +59,7 @@ pub(super) fn measured(
     Measured::open(folder)
 }
 
-/// Whether a line is run number `run` of the scheme and the settings of a point.
+/// Whether a line is run number `run` for the scheme and the settings of a point.
 fn is_of(line: &PointLine, point: &PointSpec, (world, run): (RunsOn, usize)) -> bool {
     let mut set = point.set.iter();
     line.runs_on() == world
@@ -93,8 +93,8 @@ fn outcome(point: &PointSpec, line: &PointLine) -> Outcome {
     }
 }
 
-/// Metrics of Linux as those of a simulation. Counts and queues that Linux does not tell are zero there: [`untold`] keeps claims from
-/// being judged by them.
+/// The metrics of Linux as metrics of a simulation. Counts and queues that Linux does not report are zero there;
+/// [`untold`] prevents claims from being judged by them.
 pub(super) fn of_linux(linux: &LinuxMetrics) -> Metrics {
     let real = |number: Option<f64>| number.unwrap_or(f64::NAN);
     let count = |number: Option<u64>| number.unwrap_or(0);
@@ -129,7 +129,7 @@ pub(super) fn of_linux(linux: &LinuxMetrics) -> Metrics {
     }
 }
 
-/// What a run did over time, as the file of its series.
+/// The series of a run, as a file.
 fn series(
     point: &PointSpec,
     line: &PointLine,
@@ -153,7 +153,7 @@ fn series(
     told.finish()
 }
 
-/// The port whose queue is told. What its metrics would be is among those of the run.
+/// The port with the reported queue. Its metrics are among those of the run.
 fn bottleneck(point: &PointSpec) -> PortRecord {
     PortRecord {
         port: Plan::of(point).bottleneck.0,
@@ -181,7 +181,7 @@ fn bottleneck(point: &PointSpec) -> PortRecord {
     }
 }
 
-/// Why runs of a scheme on Linux do not have what a claim is about, if one of them does not.
+/// Why some run of a scheme on Linux lacks the measure of a claim, if one does.
 pub(super) fn untold(of: &Of, emulated: &Emulation, scheme: &str) -> Option<String> {
     let points = emulated.points.iter().filter(|line| line.scheme == scheme);
     let runs = points.filter(|line| line.runs_on() == RunsOn::Linux);
@@ -212,7 +212,7 @@ pub(super) fn untold(of: &Of, emulated: &Emulation, scheme: &str) -> Option<Stri
     }
 }
 
-/// Whether Linux did not tell a metric that is zero then. The others have no value.
+/// Whether a metric is zero because Linux does not report it. Other missing metrics are `NaN`.
 fn is_untold_metric(metrics: &LinuxMetrics, name: &str) -> bool {
     match name {
         "timeouts" => metrics.timeouts.is_none(),
@@ -229,7 +229,7 @@ fn is_untold_metric(metrics: &LinuxMetrics, name: &str) -> bool {
     }
 }
 
-/// The flows that were told, each with what the plan says of it. One is late that takes `workload.deadline` longer than
+/// The reported flows, each with its facts from the plan. A flow is late if it takes `workload.deadline` longer than
 /// alone.
 fn flows(point: &PointSpec, line: &PointLine) -> Vec<FlowRecord> {
     let plan = Plan::of(point);
@@ -287,7 +287,7 @@ fn flows(point: &PointSpec, line: &PointLine) -> Vec<FlowRecord> {
 /// A column of a flow.
 type Column = fn(&FlowRow) -> Option<f64>;
 
-/// Columns that not every kernel or run tells, and what is lacking then.
+/// Columns that not every kernel or run reports, and the reason if they are missing.
 const COUNTS: [(&str, Column, &str); 5] = [
     ("packets", |flow| flow.packets.map(f64::from), SEGMENTS),
     (

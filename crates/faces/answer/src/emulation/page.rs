@@ -30,7 +30,7 @@ fn network(emulated: &Emulation, set: &Settings) -> LiveNetwork {
     LiveNetwork {
         title: bed.map_or_else(String::new, |bed| title(emulated, bed)),
         place: settings(set).collect::<Vec<_>>().join(", "),
-        // Nothing is wrong where no scheme runs.
+        // No run is invalid if no scheme runs.
         is_valid: bed.is_none() || emulated.is_valid(set),
         verdict: bed.map_or_else(String::new, |_| validity(emulated, set)),
         schemes: emulated
@@ -66,7 +66,7 @@ fn of_scheme(emulated: &Emulation, row: &PointLine) -> LiveScheme {
     }
 }
 
-/// All flows of a run, whatever became of them.
+/// All flows of a run, complete or not.
 fn flows(point: &PointLine) -> u64 {
     let all = match &point.results {
         Results::Linux { metrics, .. } => [

@@ -9,7 +9,7 @@ use protocol::{
 };
 use scenario::{Problem, Problems};
 
-/// What `tailwater-live` told of a scenario.
+/// The results of a scenario from `tailwater-live`.
 #[derive(Clone, Debug)]
 pub struct Emulation {
     pub(super) about: EmulationLine,
@@ -22,10 +22,10 @@ pub struct Emulation {
 }
 
 impl Emulation {
-    /// The lines of an emulation, sorted by kind. Other lines are not about it.
+    /// The lines of an emulation, sorted by kind. Other lines are ignored.
     ///
     /// # Errors
-    /// If the line with which an emulation begins is missing.
+    /// If the first line of an emulation is missing.
     pub fn of(lines: impl IntoIterator<Item = protocol::Line>) -> Result<Self, Problems> {
         use protocol::Line;
 
@@ -59,7 +59,7 @@ impl Emulation {
         })
     }
 
-    /// The lines that `tailwater-live` left in `folder`; `None` if it was never there.
+    /// The lines that `tailwater-live` wrote in `folder`; `None` if it has not run there.
     pub fn read(folder: &Path) -> Option<Result<Self, Problems>> {
         let file = folder.join(FILE);
         let damaged = |cause: &dyn std::fmt::Display| {
@@ -79,19 +79,19 @@ impl Emulation {
         Some(lines.and_then(Self::of))
     }
 
-    /// The same with these verdicts besides.
+    /// The same with these additional verdicts.
     #[must_use]
     pub fn with_claims(mut self, claims: Vec<ClaimLine>) -> Self {
         self.claims.extend(claims);
         self
     }
 
-    /// Forgets single flows and series, by which claims are judged: a table needs neither.
+    /// Drops single flows and series, which only the judging of claims needs.
     pub fn forget_details(&mut self) {
         self.points.iter_mut().for_each(PointLine::forget_details);
     }
 
-    /// Points of a scheme under some settings, by where they ran.
+    /// Points of a scheme with these settings, on Linux or in the simulator.
     pub(super) fn points<'a>(
         &'a self,
         runs_on: RunsOn,
@@ -111,7 +111,7 @@ impl Emulation {
         points.filter(move |point| point.live().is_some() && point.run == 0 && point.set == *set)
     }
 
-    /// The schemes that do not run under these settings.
+    /// The schemes that do not run with these settings.
     pub(super) fn left_out<'a>(
         &'a self,
         set: &'a Settings,
@@ -130,12 +130,12 @@ impl Emulation {
         points.filter_map(PointLine::live)
     }
 
-    /// Whether there are runs under these settings, and all of them say something about TCP.
+    /// Whether there are runs with these settings, and all of them are valid.
     pub(super) fn is_valid(&self, set: &Settings) -> bool {
         self.live(set).next().is_some() && self.live(set).all(|run| run.valid)
     }
 
-    /// Whether a setting, as [`settings`] writes it, is not that of all networks.
+    /// Whether a setting, as [`settings`] writes it, differs between networks.
     pub(super) fn is_swept(&self, setting: &str) -> bool {
         let mut sets = self.sets().into_iter();
         !sets.all(|set| settings(set).any(|own| own == setting))
@@ -154,13 +154,13 @@ impl Emulation {
     }
 }
 
-/// What tells networks apart, one text for each key.
+/// The settings in which networks differ, one text for each key.
 pub(super) fn settings(set: &Settings) -> impl Iterator<Item = String> {
     set.iter().map(|(key, value)| format!("{key} = {value}"))
 }
 
-/// Both worlds, in the order of columns.
+/// Linux and the simulator, in the order of columns.
 pub(super) const WORLDS: [RunsOn; 2] = [RunsOn::Linux, RunsOn::Simulator];
 
-/// What helps a folder that is damaged.
+/// The remedy for a damaged folder.
 const AGAIN: &str = "`tailwater emulate` with the same --out writes the folder anew";

@@ -1,4 +1,4 @@
-//! The table of an emulation: Linux beside the simulator, and whether the runs are valid.
+//! The table of an emulation: Linux and the simulator side by side, and the validity of the runs.
 
 use std::fmt::Write;
 
@@ -67,7 +67,7 @@ fn network(out: &mut String, emulated: &Emulation, set: &Settings) -> std::fmt::
     Ok(())
 }
 
-/// What a capture holds, and what it lacks.
+/// The contents of a capture, and what it lacks.
 pub(crate) fn captured_text(capture: &CaptureLine) -> String {
     let mut parts = vec![format!("{} packets", capture.packets)];
     match capture.lost {
@@ -80,11 +80,11 @@ pub(crate) fn captured_text(capture: &CaptureLine) -> String {
     parts.join("; ")
 }
 
-/// Where the table comes from.
+/// The origin of the table's numbers.
 pub(crate) fn title(emulated: &Emulation, bed: &BedLine) -> String {
     let version: Vec<_> = bed.kernel.split(['.', '-']).take(2).collect();
     let (rate, rtt_us) = (instead(bed), bed.rtt_us);
-    // A process in place of a network has no buckets.
+    // A TUN device has no token buckets.
     let place = match bed.burst_bytes {
         Some(burst) => {
             let nodes = bed.hosts + bed.switches;
@@ -100,7 +100,7 @@ pub(crate) fn title(emulated: &Emulation, bed: &BedLine) -> String {
     )
 }
 
-/// The rate of a network, and of the scenario if that is another.
+/// The rate of a network, and the scenario's rate if it differs.
 pub(crate) fn instead(bed: &BedLine) -> String {
     let (real, planned) = (bed.rate_bps, bed.scenario_rate_bps);
     if real < planned {
@@ -221,7 +221,7 @@ fn estimate(estimate: &Estimate, decimals: usize) -> String {
     }
 }
 
-/// Two lines of heads, then a line for each scheme.
+/// Two header lines, then a line for each scheme.
 fn grid(out: &mut String, width: usize, rows: &[(&str, Vec<[String; 2]>)]) -> std::fmt::Result {
     let long = |text: &str| text.chars().count();
     let widths: Vec<[usize; 2]> = (0..SHOWN.len())
@@ -232,7 +232,7 @@ fn grid(out: &mut String, width: usize, rows: &[(&str, Vec<[String; 2]>)]) -> st
                     *width = long(cell).max(*width);
                 }
             }
-            // The head of both stands above them.
+            // The common header of both columns is above them.
             let missing = long(&SHOWN[column].head()).saturating_sub(widths[0] + 1 + widths[1]);
             widths[0] += missing;
             widths
@@ -257,7 +257,7 @@ fn grid(out: &mut String, width: usize, rows: &[(&str, Vec<[String; 2]>)]) -> st
     Ok(())
 }
 
-/// Whether the runs of a network say something about TCP, with the worst of all of them.
+/// Whether the runs of a network are valid, with the worst values of all of them.
 pub(crate) fn validity(emulated: &Emulation, set: &Settings) -> String {
     let worst = |of: fn(&LinuxRun) -> Option<f64>, pick: fn(f64, f64) -> f64| {
         emulated.live(set).filter_map(of).reduce(pick)
@@ -278,7 +278,7 @@ pub(crate) fn validity(emulated: &Emulation, set: &Settings) -> String {
     };
     let facts = match late.map(|late| late / 1e3) {
         Some(late) => format!("starts late by {late:.1} ms (p99), {link}, {busy}, {order}"),
-        // A process in place of a network has no queues to look at.
+        // A TUN device has no queues to sample.
         None => busy,
     };
     let all = emulated.live(set).count();
@@ -287,7 +287,7 @@ pub(crate) fn validity(emulated: &Emulation, set: &Settings) -> String {
     if count == 0 {
         return format!("valid: {facts}");
     }
-    // Reasons that differ in numbers alone are told once; the facts have the worst of each.
+    // Reasons that only differ in numbers are listed once; the facts have the worst values.
     let kind = |text: &str| text.replace(|c: char| c.is_ascii_digit() || c == '.', "");
     let mut reasons: Vec<&str> = Vec::new();
     for reason in invalid().flat_map(|run| &run.reasons) {

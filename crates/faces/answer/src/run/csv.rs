@@ -8,8 +8,7 @@ use sim::columns::{COST, METRICS};
 use super::json;
 use results::Finished;
 
-/// A header and one line for each outcome; names as in the JSON. A column for each goal says how the row of the
-/// outcome stands to it.
+/// A header and one line for each outcome, with names as in the JSON. A column for each goal has the row's verdict.
 ///
 /// # Panics
 /// Never: writing to memory succeeds.

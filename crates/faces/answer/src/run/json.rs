@@ -65,7 +65,7 @@ pub fn json(finished: &Finished, flows: Option<BTreeMap<u32, Vec<FlowRecord>>>) 
     format!("{object:#}\n")
 }
 
-/// Metrics and cost of one simulation under one roof.
+/// Metrics and cost of one simulation in one object.
 pub(super) fn metrics(result: &PointResult) -> Map<String, Value> {
     let mut all = Map::new();
     for part in [
@@ -109,8 +109,8 @@ fn set(finished: &Finished, row: u32) -> Map<String, Value> {
         .collect()
 }
 
-/// Sums over all points. `wall_us` is the time of the whole sweep, `cpu_us` the processor time of all
-/// simulations, from which the cost of a packet-hop follows.
+/// Sums over all points. `wall_us` is the time of the whole sweep, `cpu_us` the processor time of all simulations. The
+/// cost of a packet-hop follows from the latter.
 fn cost(finished: &Finished) -> Value {
     let info = &finished.info;
     json!({
@@ -119,7 +119,7 @@ fn cost(finished: &Finished) -> Value {
         "events": info.events,
         "wall_us": info.wall_us,
         "cpu_us": info.cpu_us,
-        // Without a hop this is NaN or infinite, which JSON writes as null.
+        // Without a hop this is NaN or infinite, and JSON gets null.
         "ns_per_hop": info.cpu_us * 1e3 / real(info.packet_hops),
         "jobs": info.jobs,
     })

@@ -1,7 +1,7 @@
 //! The comparison as a table that fits the terminal.
 //!
-//! Settings and scheme come first, then as many columns of numbers as there is room for: those in which
-//! rows differ before those in which they do not. A line below names the others.
+//! Settings and scheme come first, then as many number columns as fit. Columns in which rows differ come before the
+//! others. A line below names the omitted columns.
 
 mod collectives;
 mod column;
@@ -21,16 +21,16 @@ pub(crate) use column::amount;
 use column::{Asked, Column, bar, header};
 use results::Finished;
 
-/// What of a table is shown, and how.
+/// Which parts of a table are shown, and how.
 #[derive(Clone, Debug)]
 pub struct View {
-    /// Columns of numbers; none: as many as fit.
+    /// Number columns; `None`: as many as fit.
     pub columns: Option<Columns>,
-    /// How many rows, the best first; none: all of a short table, the best of a long one.
+    /// The number of rows, the best first; `None`: all of a short table, the best of a long one.
     pub rows: Option<usize>,
     /// Columns of the terminal.
     pub width: usize,
-    /// Whether the terminal takes colours.
+    /// Whether the terminal supports colours.
     pub styled: bool,
 }
 
@@ -116,29 +116,29 @@ fn write(out: &mut String, finished: &Finished, view: &View) -> std::fmt::Result
 /// A table before it is drawn.
 struct Layout<'a> {
     summary: &'a Summary,
-    /// Rows in blocks, between which there is a gap.
+    /// Rows in blocks, with a gap between blocks.
     blocks: Vec<Vec<&'a Row>>,
-    /// Whether rows are ranked, so that rows of one combination need not stand together.
+    /// Whether rows are ranked, so that rows of one combination need not be adjacent.
     ranked: bool,
     /// The columns that are shown.
     columns: Vec<Column>,
-    /// The headers of those that are not.
+    /// The headers of the omitted columns.
     left_out: Vec<String>,
     /// Whether the column of the 99th percentile has a bar beside it.
     bars: bool,
     /// What bars show.
     tail: Selector,
-    /// The greatest of its values, whose bar is the longest.
+    /// The greatest of its values, which has the longest bar.
     longest: f64,
     /// The number of the columns before the first number.
     leading: usize,
     header: Vec<String>,
     lines: Vec<TableLine>,
-    /// Whether a line marks the best of its combination.
+    /// Whether any line marks the best of its combination.
     marks: bool,
 }
 
-/// A row, a group of flows of it, or nothing.
+/// A row, one of its groups of flows, or an empty line.
 #[derive(Default)]
 struct TableLine {
     cells: Vec<String>,
@@ -152,7 +152,7 @@ impl<'a> Layout<'a> {
         let limit = view.rows.unwrap_or(if all > LONG { BEST } else { all });
         let ranked = limit < all;
         let blocks = if ranked && summary.search.is_some() {
-            // Who searches looks for the limit: the rows around it, in the order of their values.
+            // A search shows the rows around its limit, in the order of their values.
             let nearest: Vec<u32> = results::nearest(summary).into_iter().take(limit).collect();
             let near = |row: &&Row| {
                 let place = summary
@@ -284,7 +284,7 @@ impl<'a> Layout<'a> {
     fn fill_block(&mut self, block: &[&Row]) {
         for row in block {
             self.line(row, None, block);
-            // Ranked rows of a long sweep have no room for their groups.
+            // Ranked rows of a long sweep leave no room for their groups.
             let groups = row.groups.keys().filter(|_| !self.ranked);
             for group in groups.cloned().collect::<Vec<_>>() {
                 self.line(row, Some(&group), block);
@@ -319,7 +319,7 @@ impl<'a> Layout<'a> {
             });
             line.best.extend(best.then_some(place));
             if self.bars && column.selector == self.tail {
-                // The bar of a group's goal stands in the line of all flows.
+                // The bar for a group's goal is in the line of all flows.
                 let value = match (self.tail.of.as_deref(), of) {
                     (Some(_), Some(_)) => None,
                     (group, line) => row.estimate(group.or(line), self.tail.metric),
@@ -332,7 +332,7 @@ impl<'a> Layout<'a> {
         self.lines.push(line);
     }
 
-    /// Columns of the terminal that it takes.
+    /// Number of terminal columns that it takes.
     fn width(&self) -> usize {
         let of = |text: &str| {
             text.lines()
@@ -377,7 +377,7 @@ impl<'a> Layout<'a> {
         table.trim_fmt()
     }
 
-    /// What is not shown, and how to see it.
+    /// The omitted parts, and how to see them.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.ranked {
@@ -402,7 +402,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// The greatest value of what bars show; of all flows, the greatest of their groups too.
+/// The greatest value of the bars; for all flows, the groups' values count, too.
 fn longest(rows: &[&Row], tail: &Selector) -> f64 {
     let values = |row: &&Row| -> Vec<f64> {
         let own = row.estimate(tail.of.as_deref(), tail.metric);
@@ -414,7 +414,7 @@ fn longest(rows: &[&Row], tail: &Selector) -> f64 {
     rows.iter().flat_map(values).fold(0.0, f64::max)
 }
 
-/// Rows that differ only in the scheme, in the order of the sweep; of a search in that of its values.
+/// Rows that differ only in the scheme, in the order of the sweep; for a search, in the order of its values.
 fn combinations(summary: &Summary) -> Vec<Vec<&Row>> {
     let mut blocks: Vec<Vec<&Row>> = summary
         .groups()
@@ -434,7 +434,7 @@ fn combinations(summary: &Summary) -> Vec<Vec<&Row>> {
     blocks
 }
 
-/// How a row stands to the goals.
+/// The verdict of the goals on a row.
 fn mark(summary: &Summary, goals: &Goals, row: &Row) -> String {
     let place = summary
         .rows
@@ -451,9 +451,9 @@ fn mark(summary: &Summary, goals: &Goals, row: &Row) -> String {
     }
 }
 
-/// Rows from which on only the best are shown.
+/// The number of rows from which only the best are shown.
 const LONG: usize = 24;
-/// Rows of a long table that are shown.
+/// The number of rows shown in a long table.
 const BEST: usize = 10;
-/// Columns in which sentences are easy to read.
+/// The widest text that is easy to read, in columns.
 const WIDEST: usize = 100;

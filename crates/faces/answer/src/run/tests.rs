@@ -135,7 +135,7 @@ fn colours_are_only_for_terminals() {
 fn seeds_are_averaged_and_values_that_do_not_exist_left_out() {
     let scenario = load("schemes = [\"rcc\"]\nseeds = 3\nworkload.jitter = \"1us\"\n");
     let text = printed(&finished(&scenario, |point, outcome| {
-        // Seeds 1 to 3: the median is 10 ms, 20 ms and unknown, of which the mean is 15 ms.
+        // Seeds 1 to 3: the median is 10 ms, 20 ms and unknown; the mean of the known ones is 15 ms.
         let seed = u32::try_from(point.seed).expect("a small seed");
         let p50 = f64::from(seed) * 1e4;
         outcome.metrics.fct_p50_us = if seed == 3 { f64::NAN } else { p50 };
@@ -229,7 +229,7 @@ fn a_table_takes_what_its_terminal_has_and_names_what_it_leaves_out() {
     }
     let narrow = printed(&finished);
     assert!(narrow.contains("Not shown: "), "{narrow}");
-    // The queue's mean is the same everywhere, and gives way to what differs.
+    // The queue's mean is the same in all rows, and gives way to columns that differ.
     assert!(narrow.contains("queue_mean"), "{narrow}");
     let all = View {
         columns: Some(Columns::All),
@@ -430,7 +430,7 @@ fn collectives_are_told_by_row_with_the_message_that_held_them_up() {
         "{text}"
     );
     assert_eq!((lines[3][0], lines[4][1]), ("rcc", "trees"), "{text}");
-    // One sentence, whatever the number of rows.
+    // One sentence, however many rows there are.
     assert_eq!(text.matches("The slowest collective").count(), 1, "{text}");
     let json: serde_json::Value = serde_json::from_str(&json(&finished, None)).expect("JSON");
     for told in [&json["points"][1], &json["rows"][1]] {

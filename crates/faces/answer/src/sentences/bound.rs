@@ -1,10 +1,10 @@
-//! Whether a goal is within reach at all: bytes take their time on the links of hosts, whatever the scheme.
+//! Whether a goal can be met at all: bytes take their time on the links of hosts with every scheme.
 
 use results::{Demand, GoalState, Goals, Row, Summary};
 
 use crate::words::{list, place, time};
 
-/// Which goals no scheme can meet, and where.
+/// The goals that no scheme can meet, and where.
 pub(super) fn sentence(summary: &Summary, goals: &Goals) -> Option<String> {
     let beyond = goals.goals.iter().enumerate().filter_map(|(at, goal)| {
         let missed = goals.rows.iter().filter_map(|judged| {
@@ -31,7 +31,7 @@ fn told(summary: &Summary, goal: &Demand, missed: &[(&Row, f64)]) -> String {
     } else {
         format!("at least {least} to {most}")
     };
-    // Schemes share a bound: the combinations of other settings tell where it is.
+    // All schemes have the same bound, so the combinations of other settings tell where it applies.
     let mut places: Vec<String> = missed.iter().map(|(row, _)| place(row)).collect();
     places.dedup();
     let points = summary.rows.len() / summary.schemes.len().max(1);
@@ -50,5 +50,5 @@ fn told(summary: &Summary, goal: &Demand, missed: &[(&Row, f64)]) -> String {
     )
 }
 
-/// Points that are named one by one.
+/// The most points that are named one by one.
 const FEW: usize = 3;

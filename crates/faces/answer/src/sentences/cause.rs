@@ -1,12 +1,12 @@
-//! Whether timers show why a scheme is behind.
+//! Whether timers explain why a scheme is behind.
 
 use results::{Measure, Ranking, Row};
 
 use super::timers::Timers;
 use crate::words::{capital, list, place, rounded};
 
-/// What timers cost, at the last point where they tell the leader from the next best, or a scheme that
-/// is alone, if they are long enough to be seen in the tail.
+/// The cost of timers, if they are long enough to show in the tail. Uses the last point at which they explain the lead
+/// over the next best scheme, or the last point of a single scheme.
 pub(super) fn sentence(rankings: &[Ranking<'_>]) -> Option<String> {
     let told = rankings.iter().rev().find_map(|ranking| {
         if ranking.measure != Measure::Tail {
@@ -48,7 +48,7 @@ pub(super) fn sentence(rankings: &[Ranking<'_>]) -> Option<String> {
     Some(format!("{at}{} {waited}{beside}.", row.scheme))
 }
 
-/// Timers that show in the tail of every scheme, at the last point where none of them leads.
+/// Timers that show in the tail of every scheme, at the last point at which no scheme leads by them.
 fn alike(rankings: &[Ranking<'_>]) -> Option<String> {
     let ranking = rankings.iter().rev().find(|ranking| {
         let several = ranking.measure == Measure::Tail && ranking.leaders.len() > 1;

@@ -1,11 +1,11 @@
-//! How far collectives were from their ideal time, and which message held the slowest one up.
+//! How far collectives were from their ideal time, and which message held up the slowest most.
 
 use results::{Row, Summary};
 use sim::metrics::CollectiveMetrics;
 
 use crate::words::{place, three_digits, time};
 
-/// A sentence for the collective that took longest over its ideal time; a table has all.
+/// A sentence for the collective with the longest time over its ideal; a table has all.
 pub(super) fn sentence(summary: &Summary) -> Option<String> {
     let over = |one: &CollectiveMetrics| one.slowest_us / one.ideal_us;
     let rows = summary.rows.iter();

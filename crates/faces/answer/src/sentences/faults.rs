@@ -4,7 +4,7 @@ use results::{Row, Summary};
 
 use crate::words::{amount, list, named};
 
-/// A sentence about the row that lost most by faults, and one about the row with most flows that failed.
+/// A sentence about the row with most losses by faults, and one about the row with most failed flows.
 pub(super) fn sentences(summary: &Summary) -> Vec<String> {
     let sentences = [failed(summary), lost(summary)];
     sentences.into_iter().flatten().collect()
@@ -26,7 +26,7 @@ fn failed(summary: &Summary) -> Option<String> {
     Some(format!("Flows of {} failed: {}.", named(row), list(&parts)))
 }
 
-/// The causes that lost packets, or that none did.
+/// The causes that lost packets, or that none was lost.
 fn lost(summary: &Summary) -> Option<String> {
     let metrics = CAUSES.map(|(metric, _)| metric);
     let faulty = |row: &&Row| row.metrics.contains_key(CAUSES[0].0);
@@ -47,9 +47,9 @@ fn lost(summary: &Summary) -> Option<String> {
     ))
 }
 
-/// The row in which these metrics have the greatest sum, if it is more than nothing.
+/// The row in which the sum of these metrics is greatest, if it is above zero.
 fn most<'a>(summary: &'a Summary, metrics: &[&str]) -> Option<&'a Row> {
-    // A metric that is missing counts as nothing.
+    // A missing metric counts as zero.
     let sum = |row: &Row| -> f64 {
         metrics
             .iter()
@@ -57,14 +57,14 @@ fn most<'a>(summary: &'a Summary, metrics: &[&str]) -> Option<&'a Row> {
             .sum()
     };
     let rows = summary.rows.iter().filter(|row| sum(row) > 0.0);
-    // Of rows with equally many the first.
+    // Among equal rows the first one counts.
     rows.rev()
         .max_by(|one, other| sum(one).total_cmp(&sum(other)))
 }
 
 const GONE: &str = "flows_host_gone";
 const GAVE_UP: &str = "flows_gave_up";
-/// Losses by faults, and what they are.
+/// Losses by faults, with their causes in words.
 const CAUSES: [(&str, &str); 5] = [
     ("drops_link_down", "because a link was down"),
     ("drops_restart", "because a switch restarted"),

@@ -10,7 +10,7 @@ use super::search;
 use super::timers::{self, Timers};
 use crate::words::{averaged, list, named, percent, pronoun, rate, shown, time};
 
-/// What goals make of a sweep; nothing without goals.
+/// The goals' verdict on a sweep; empty without goals.
 pub(super) fn sentences(summary: &Summary) -> Vec<String> {
     let Some(goals) = &summary.goals else {
         return Vec::new();
@@ -29,7 +29,7 @@ pub(super) fn sentences(summary: &Summary) -> Vec<String> {
     sentences
 }
 
-/// How many rows meet them, and the best, or the nearest if there is none.
+/// How many rows meet them, and the best row, or the nearest if none does.
 fn count(summary: &Summary, goals: &Goals) -> String {
     let named = match goals.goals.as_slice() {
         [one] => one.goal.clone(),
@@ -70,7 +70,7 @@ fn count(summary: &Summary, goals: &Goals) -> String {
     }
 }
 
-/// Of the rows that meet the goals the best of those with the greatest load, if the sweep is along a load: the least
+/// If the sweep is along a load: the best of the rows with the greatest load among those that meet the goals. The least
 /// load is easy for every scheme.
 fn most_loaded<'a>(summary: &Summary, goals: &'a Goals) -> Option<&'a JudgedRow> {
     let axis = summary.axes.iter().find(|axis| results::is_load(axis))?;
@@ -82,7 +82,7 @@ fn most_loaded<'a>(summary: &Summary, goals: &'a Goals) -> Option<&'a JudgedRow>
     let loads = met().filter_map(load);
     let most = loads.fold(f64::NEG_INFINITY, f64::max);
     let differ = met().any(|judged| load(judged).is_some_and(|load| load < most));
-    // Ranked rows come best first.
+    // Ranked rows are sorted from the best on.
     met()
         .find(|judged| load(judged).is_some_and(|load| load >= most))
         .filter(|_| differ)
@@ -121,7 +121,7 @@ fn described(summary: &Summary, goals: &Goals, judged: &JudgedRow) -> String {
     format!("{} ({})", named(row), values.join("; "))
 }
 
-/// Why a percentile has no value where there are too few for it: `: 40 flows are too few, and the slowest took 3.0 ms`.
+/// Why a percentile has no value because of too few flows: `: 40 flows are too few, and the slowest took 3.0 ms`.
 fn few(row: &Row, goal: &Demand) -> String {
     let of = goal.group.as_deref();
     if !samples::are_too_few(row, of, &goal.metric) {
@@ -192,8 +192,8 @@ fn area(summary: &Summary, region: &Region) -> String {
     format!("{}{with}{}{at}{}", region.scheme, list(&fixed), list(&free))
 }
 
-/// The smallest values that meet the goals, a sentence for each axis, and the greatest ones where greater values miss
-/// the goals.
+/// The smallest values that meet the goals, a sentence for each axis; and the greatest ones, if greater values miss the
+/// goals.
 fn smallest(summary: &Summary, goals: &Goals) -> Vec<String> {
     let met = goals.met();
     if met == 0 || met == goals.rows.len() {
@@ -242,8 +242,8 @@ fn smallest(summary: &Summary, goals: &Goals) -> Vec<String> {
     summary.axes.iter().filter_map(sentence).collect()
 }
 
-/// What tells the rows that miss the goals from those that meet them: timers if they show, else the part of
-/// completion times that is longer by most.
+/// The difference between rows that miss the goals and rows that meet them: timers if they show, else the part of
+/// completion times with the largest increase.
 pub(super) fn cause(summary: &Summary, goals: &Goals) -> Option<String> {
     let kinds = ["fct_", "round_", "flows_late"];
     let about = |goal: &&Demand| kinds.iter().any(|kind| goal.metric.starts_with(kind));
@@ -258,7 +258,7 @@ pub(super) fn cause(summary: &Summary, goals: &Goals) -> Option<String> {
     if bad.is_empty() || goals.rows.len() < 2 {
         return None;
     }
-    // A row that is open does not miss its goals.
+    // An open row does not miss its goals.
     let open = goals
         .rows
         .iter()
@@ -267,14 +267,14 @@ pub(super) fn cause(summary: &Summary, goals: &Goals) -> Option<String> {
         it: pronoun(goals),
         open,
     };
-    // Flows that did not complete have no parts, and are why their row misses.
+    // Incomplete flows have no parts, and are the reason why their row misses.
     let complete = |judged: &JudgedRow| judged.verdicts.iter().all(|verdict| verdict.left <= 0.0);
     let told = goals.rows.iter().all(complete);
     let parted = || parted(goal, it, (&good, &bad)).filter(|_| told);
     timed(goal, it, (&good, &bad)).or_else(parted)
 }
 
-/// Whether flows waited for timers where goals are missed.
+/// Whether flows waited for timers in rows that miss the goals.
 fn timed(goal: &Demand, it: Missed, (good, bad): (&[&Row], &[&Row])) -> Option<String> {
     let of = goal.group.as_deref();
     let waited = bad.iter().filter_map(|row| {
@@ -310,7 +310,7 @@ fn timed(goal: &Demand, it: Missed, (good, bad): (&[&Row], &[&Row])) -> Option<S
     Some(format!("{miss} for {}{meet}.", timers::kinds(&waited)))
 }
 
-/// Which part of the slowest flows' time is longer by most where goals are missed.
+/// Which part of the slowest flows' time has the largest increase in rows that miss the goals.
 fn parted(goal: &Demand, it: Missed, (good, bad): (&[&Row], &[&Row])) -> Option<String> {
     let told = parts::difference(bad, good, goal.group.as_deref())?;
     let of = goal
@@ -329,7 +329,7 @@ fn parted(goal: &Demand, it: Missed, (good, bad): (&[&Row], &[&Row])) -> Option<
     ))
 }
 
-/// What rows do that do not meet the goals.
+/// The rows that do not meet the goals.
 #[derive(Clone, Copy)]
 struct Missed {
     /// What the goals are called.
@@ -345,7 +345,7 @@ impl Missed {
         format!("{verb} {}", self.it)
     }
 
-    /// In how many rows, all of them.
+    /// The number of rows, or that it is all of them.
     fn missing(self, rows: usize) -> String {
         let verb = if self.open { "does not meet" } else { "misses" };
         match rows {
@@ -364,5 +364,5 @@ fn meeting(rows: usize, it: &str) -> String {
     }
 }
 
-/// Regions that are told; more would bury the answer.
+/// The most regions that are listed; more would bury the answer.
 const REGIONS: usize = 5;

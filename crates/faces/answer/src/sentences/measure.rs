@@ -12,10 +12,10 @@ pub(super) trait InWords {
     /// A value of its metric.
     fn amount(self, value: f64) -> String;
 
-    /// `14 % less`, where the other's cost is this many times the leader's.
+    /// `14 % less`, if the other's cost is this many times the leader's.
     fn lead(self, ratio: f64) -> String;
 
-    /// In which direction values are better.
+    /// The direction of better values.
     fn direction(self) -> &'static str;
 }
 

@@ -1,10 +1,10 @@
-//! Which goals are open, and which percentiles are the greatest of few values.
+//! Which goals are open, and which percentiles are just the greatest of few values.
 
 use results::{Demand, GoalState, GoalVerdict, Goals, Row, Summary, samples};
 
 use crate::words::{averaged, rounded};
 
-/// What more seeds, or more flows, would tell.
+/// What more seeds, or more flows, would show.
 pub(super) fn sentences(summary: &Summary, goals: &Goals) -> Vec<String> {
     let mut sentences: Vec<String> = by_interval(goals).into_iter().collect();
     let demands = goals.goals.iter().enumerate();
@@ -37,7 +37,7 @@ fn by_interval(goals: &Goals) -> Option<String> {
     }
 }
 
-/// A goal on a percentile that has no value where too few flows or rounds completed.
+/// A goal on a percentile without a value, because too few flows or rounds completed.
 fn too_few(summary: &Summary, goals: &Goals, (at, goal): (usize, &Demand)) -> Option<String> {
     let few = goals.rows.iter().filter(|judged| {
         let verdict = &judged.verdicts[at];
@@ -56,7 +56,7 @@ fn too_few(summary: &Summary, goals: &Goals, (at, goal): (usize, &Demand)) -> Op
     ))
 }
 
-/// A goal on a percentile that is the greatest of few values under another name.
+/// A goal on a percentile that is just the greatest of few values.
 fn greatest(summary: &Summary, goal: &Demand) -> Option<String> {
     let of = goal.group.as_deref();
     let enough = samples::enough(&goal.metric)?;
@@ -85,7 +85,7 @@ fn greatest(summary: &Summary, goal: &Demand) -> Option<String> {
     ))
 }
 
-/// How many values some rows have for a goal: `10 to 60 flows`.
+/// The number of values in these rows for a goal: `10 to 60 flows`.
 fn values(rows: &[&Row], goal: &Demand) -> String {
     let numbers = || {
         let of = goal.group.as_deref();
@@ -105,7 +105,7 @@ fn values(rows: &[&Row], goal: &Demand) -> String {
     }
 }
 
-/// ` in 6 of 9 rows`; nothing of a single row.
+/// ` in 6 of 9 rows`; empty for a single row.
 fn in_rows(some: usize, summary: &Summary) -> String {
     match (some, summary.rows.len()) {
         (_, 1) => String::new(),

@@ -1,10 +1,10 @@
-//! Metrics over all the time of a run that say less than they seem to: idle time, and a few late flows.
+//! Metrics over the whole time of a run that say less than they seem to: because of idle time, or of a few late flows.
 
 use results::{Row, Summary};
 
 use crate::words::{averaged, percent, place, rate};
 
-/// Whether goodput, and perhaps the queue over time, are mostly about something else.
+/// Whether goodput, and perhaps the queue over time, mainly show idle time or a few late flows.
 pub(super) fn sentence(summary: &Summary) -> Option<String> {
     if summary.is_mostly_idle() {
         let most = summary.rows.iter().map(|row| row.value("active"));

@@ -1,4 +1,4 @@
-//! What the slowest flows waited for, and where packets were dropped.
+//! Where the slowest flows spent their time, and where packets were dropped.
 
 use results::{Measure, Ranking, Row, Summary, Tier};
 use sim::breakdown::Part;
@@ -7,8 +7,8 @@ use sim::columns;
 use super::timers::Timers;
 use crate::words::{place, rounded, time};
 
-/// What most of the slowest flows' time went to, at the last point with a single leader: for the next best and for the
-/// leader, or for a scheme that is alone.
+/// The largest part of the slowest flows' time, at the last point with a single leader: for the next best scheme and
+/// the leader, or for a single scheme.
 pub(super) fn sentence(rankings: &[Ranking<'_>]) -> Option<String> {
     let ranking = rankings
         .iter()
@@ -49,18 +49,18 @@ fn greatest(row: &Row) -> Option<(f64, Part)> {
     (all > 0.0).then(|| (100.0 * largest / all, part))
 }
 
-/// A part of the slowest flows' time in rows of two kinds, in words.
+/// A part of the slowest flows' time in two kinds of rows, in words.
 pub(super) struct Difference {
     pub(super) words: &'static str,
-    /// How long it is in rows that miss a goal, and its share of their time.
+    /// Its duration in rows that miss a goal, and its share of their time.
     pub(super) bad: String,
     pub(super) share: String,
-    /// How long it is in rows that meet the goal, if any do.
+    /// Its duration in rows that meet the goal, if any do.
     pub(super) good: Option<String>,
 }
 
-/// The part of the slowest flows' time, of all flows or of a group, that is longer in `bad` rows than in `good` ones
-/// by most.
+/// The part of the slowest flows' time (of all flows or of a group) with the largest increase from `good` to `bad`
+/// rows.
 pub(super) fn difference(bad: &[&Row], good: &[&Row], of: Option<&str>) -> Option<Difference> {
     let times = |rows: &[&Row]| -> Vec<Vec<f64>> {
         rows.iter().filter_map(|row| slowest(row, of)).collect()
@@ -87,7 +87,7 @@ pub(super) fn difference(bad: &[&Row], good: &[&Row], of: Option<&str>) -> Optio
     })
 }
 
-/// From the least to the greatest value, or one where they look the same.
+/// From the least to the greatest value, or a single value if they look the same.
 fn span(values: impl Iterator<Item = f64> + Clone, shown: impl Fn(f64) -> String) -> String {
     let least = shown(values.clone().fold(f64::INFINITY, f64::min));
     let most = shown(values.fold(0.0, f64::max));
@@ -98,8 +98,8 @@ fn span(values: impl Iterator<Item = f64> + Clone, shown: impl Fn(f64) -> String
     }
 }
 
-/// The parts of the slowest flows' time in microseconds, of all flows or of a group; none where flows were not
-/// broken down, or none completed.
+/// The parts of the slowest flows' time in microseconds, of all flows or of a group; `None` if flows were not broken
+/// down, or none completed.
 fn slowest(row: &Row, of: Option<&str>) -> Option<Vec<f64>> {
     let columns = columns::part_columns(true).iter();
     let times = columns.map(|column| row.estimate(of, column.name)?.mean);
@@ -111,7 +111,7 @@ fn waited(row: &Row) -> bool {
     Timers::of(row, None).all() > 0.0
 }
 
-/// How flows spent a part of their time. Where no timer of a sender expired, they waited for delayed ACKs.
+/// How flows spent a part of their time. If no timer of a sender expired, they waited for delayed ACKs.
 const fn spent(part: Part, expired: bool) -> &'static str {
     match part {
         Part::Timers if !expired => "waiting for delayed ACKs",
@@ -132,7 +132,7 @@ const fn words(part: Part) -> &'static str {
     }
 }
 
-/// Where the row with most drops lost its packets, tier by tier, in a network of several tiers of switches.
+/// Where the row with most drops lost its packets, by tier, in a network with several tiers of switches.
 pub fn drops(summary: &Summary) -> Option<String> {
     let row = results::worst_tiers(summary)?;
     let lossy = row.tiers.iter().filter(|tier| tier.drops > 0.0);

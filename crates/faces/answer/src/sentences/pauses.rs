@@ -6,7 +6,7 @@ use results::{Row, Summary};
 
 use crate::words::{amount, averaged, bytes, list, named, rounded};
 
-/// The sentences that a user of lossless switches has to read before any other result.
+/// Sentences that a user of lossless switches must read before any other result.
 pub(super) fn sentences(summary: &Summary) -> Vec<String> {
     let sentences = [
         deadlock(summary),
@@ -17,7 +17,7 @@ pub(super) fn sentences(summary: &Summary) -> Vec<String> {
     sentences.into_iter().flatten().collect()
 }
 
-/// The first deadlock, with its cycle, and how often there was one.
+/// The first deadlock with its cycle, and the number of deadlocks.
 fn deadlock(summary: &Summary) -> Option<String> {
     let stuck = || {
         summary
@@ -57,7 +57,8 @@ fn lossy(summary: &Summary) -> Option<String> {
     ))
 }
 
-/// Connections that waited for pauses although the port that they went on to was idle, where most did, and their groups.
+/// Connections that waited for pauses although the port that they went on to was idle, in the row with most of them,
+/// and their groups.
 fn bystanders(summary: &Summary) -> Option<String> {
     let held = |row: &&Row| row.value("pfc_victims") > 0.0;
     let rows: Vec<&Row> = summary.rows.iter().filter(held).collect();
@@ -87,7 +88,7 @@ fn bystanders(summary: &Summary) -> Option<String> {
     ))
 }
 
-/// Rows that never paused, and how near they came to it.
+/// Rows without a pause, and how close they came to one.
 fn unused(summary: &Summary) -> Option<String> {
     let unused = |row: &&Row| row.value("pfc_pauses").abs() < f64::EPSILON;
     let mut rows: Vec<&Row> = summary.rows.iter().filter(unused).collect();

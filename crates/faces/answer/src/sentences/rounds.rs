@@ -1,13 +1,13 @@
-//! Where rounds tell otherwise than flows, and where the slowest tells otherwise than a percentile.
+//! Cases in which rounds and flows give different answers, or the slowest and the percentile do.
 //!
-//! Nearly all flows may be in time while most rounds are not, for a round waits for its slowest flow. So whoever reads
-//! an answer about flows, and waits for rounds, has to be told.
+//! Nearly all flows may be in time while most rounds are not, because a round waits for its slowest flow. A reader who
+//! waits for rounds must know this.
 
 use results::{Demand, GoalState, Goals, JudgedRow, Measure, Ranking, Row, Summary, magnitude};
 
 use crate::words::{averaged, capital, place, shown, time};
 
-/// What rounds tell, and the slowest of all flows or rounds, where it is far from the others.
+/// The answer for rounds, and the slowest of all flows or rounds if it is far from the others.
 pub(super) fn sentences(summary: &Summary, rankings: &[Ranking<'_>]) -> Vec<String> {
     let about_rounds = match &summary.goals {
         Some(goals) => by_goals(summary, goals),
@@ -17,7 +17,7 @@ pub(super) fn sentences(summary: &Summary, rankings: &[Ranking<'_>]) -> Vec<Stri
     about_rounds.into_iter().chain(slowest).collect()
 }
 
-/// What rounds make of goals on the times of flows, or flows of goals on the times of rounds.
+/// For goals on the times of flows, the result for rounds; for goals on the times of rounds, the result for flows.
 fn by_goals(summary: &Summary, goals: &Goals) -> Option<String> {
     let demands = || goals.goals.iter().enumerate();
     let of_flows =
@@ -71,7 +71,7 @@ fn flows_hide(
     ))
 }
 
-/// Rows that miss a goal on the times of rounds and whose flows by themselves would meet it.
+/// Rows that miss a goal on the times of rounds, although their flows alone would meet it.
 fn flows_would(
     summary: &Summary,
     goals: &Goals,
@@ -109,7 +109,7 @@ fn share(some: usize, all: usize, several: &str, single: &str, goal: &str) -> St
     }
 }
 
-/// Where no goals are given: another scheme has the faster rounds, or rounds take much longer than flows.
+/// Without goals: another scheme has the faster rounds, or rounds take much longer than flows.
 fn by_rank(summary: &Summary, rankings: &[Ranking<'_>]) -> Option<String> {
     let tails = || rankings.iter().filter(|it| it.measure == Measure::Tail);
     let metric = "round_p99_us";
@@ -144,7 +144,7 @@ fn by_rank(summary: &Summary, rankings: &[Ranking<'_>]) -> Option<String> {
     ))
 }
 
-/// A row with its groups that have rounds, or for all flows where there are no groups.
+/// A row with its groups that have rounds, or with all flows if there are no groups.
 fn scopes(row: &Row) -> impl Iterator<Item = (&Row, Option<&str>)> {
     let groups = row.groups.keys().map(|group| Some(group.as_str()));
     let groups = groups.filter(|group| row.rounds(*group) > 0.0);
@@ -175,7 +175,7 @@ fn slowest(summary: &Summary, about_rounds: bool) -> Option<String> {
             })
         })
     });
-    // What was said about rounds tells of their slowest flows, too.
+    // A sentence about rounds covers their slowest flows, too.
     let candidates =
         candidates.filter(|(_, row, of, _)| !about_rounds || !row.has_rounds(of.as_deref()));
     let (noun, row, of, [most, tail]) =
@@ -183,7 +183,7 @@ fn slowest(summary: &Summary, about_rounds: bool) -> Option<String> {
     let group = of
         .as_ref()
         .map_or_else(String::new, |of| format!("{of} with "));
-    // A mean of the slowest of several seeds is the time of none.
+    // The mean of the slowest of several seeds is the time of no flow.
     let worst = worst(summary, row, (noun, of.as_deref()));
     let took = if row.points.len() > 1 {
         format!(
@@ -221,7 +221,7 @@ fn worst(summary: &Summary, row: &Row, (noun, of): (&str, Option<&str>)) -> f64 
 }
 
 /// "at 59 senders the 99th percentile is 4.9 ms for flows of dctcp, and 1.02 s for its 20 rounds": metrics of flows and
-/// of rounds, which do not look like `threshold` unless they are the same.
+/// of rounds. They are written so that they differ from `threshold` unless they equal it.
 fn beside(
     (row, of): (&Row, Option<&str>),
     [of_flows, of_rounds]: [&str; 2],
@@ -270,7 +270,7 @@ fn value(row: &Row, of: Option<&str>, metric: &str) -> f64 {
     }
 }
 
-/// Whether the rounds of `rival` are faster for certain, and by more than a few percent.
+/// Whether the rounds of `rival` are certainly faster, and by more than a few percent.
 fn faster(rival: &Row, winner: &Row, random: bool) -> bool {
     let metric = "round_p99_us";
     let ahead = value(rival, None, metric) < CLEARLY * value(winner, None, metric);
@@ -307,9 +307,9 @@ fn at(row: &Row) -> String {
     }
 }
 
-/// How many times as long as flows rounds take before it is said.
+/// The factor between the times of rounds and flows from which it is mentioned.
 const APART: f64 = 2.0;
-/// How many times the 99th percentile the slowest takes before it is said.
+/// The factor between the slowest and the 99th percentile from which it is mentioned.
 const FAR: f64 = 10.0;
-/// Rounds of another scheme are faster if they take less than this share of the time.
+/// Rounds of another scheme are clearly faster if they take less than this share of the time.
 const CLEARLY: f64 = 0.95;

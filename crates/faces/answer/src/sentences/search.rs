@@ -1,4 +1,4 @@
-//! What a search along one axis tried, what it found, and what it infers.
+//! What a search along one axis tried, found and inferred.
 
 use results::{GoalState, Goals, Summary, Tried};
 
@@ -22,7 +22,7 @@ pub(super) fn sentence(summary: &Summary, goals: &Goals, scheme: &str) -> Option
             "None of {all} of {axis} that were tried meets {it}{of}{open}."
         ));
     };
-    // Beyond the limit a search does not look again.
+    // A search does not try values beyond the limit.
     let again = (last + 1..tried.values.len()).find(|at| tried.standing(*at) == GoalState::Met);
     let again = again.map_or_else(String::new, |at| {
         format!(
@@ -89,7 +89,7 @@ fn not_met(tried: &Tried<'_>, at: usize) -> String {
     }
 }
 
-/// Which values were tried, if they are few.
+/// The tried values, if they are few.
 fn listed(tried: &Tried<'_>) -> String {
     let number = f64::from(u32::try_from(tried.values.len()).unwrap_or(u32::MAX));
     let values: Vec<&str> = tried.values.iter().map(|(value, _)| *value).collect();
@@ -99,5 +99,5 @@ fn listed(tried: &Tried<'_>) -> String {
     format!("{} ({})", averaged(number, "value"), list(&values))
 }
 
-/// Values that are listed; more would bury the answer.
+/// The most values that are listed; more would bury the answer.
 const LISTED: usize = 12;

@@ -1,4 +1,4 @@
-//! Who leads at which points of a sweep.
+//! The leaders at the points of a sweep.
 
 use base::Sort as _;
 use results::{Measure, Ranking, Row, Summary, magnitude};
@@ -111,14 +111,14 @@ fn everywhere(rankings: &[Ranking<'_>]) -> String {
     format!("{name} {best}{by} at {points}{by_how_much}.")
 }
 
-/// Points at which the same schemes lead.
+/// Points with the same leaders.
 struct Cluster<'a> {
     names: Vec<&'a str>,
     /// Places in the sweep.
     points: Vec<usize>,
 }
 
-/// In the order in which they appear.
+/// Clusters in order of appearance.
 fn clusters<'a>(rankings: &[Ranking<'a>]) -> Vec<Cluster<'a>> {
     let mut clusters: Vec<Cluster<'a>> = Vec::new();
     for (point, ranking) in rankings.iter().enumerate() {
@@ -186,7 +186,7 @@ fn details(rankings: &[&Ranking<'_>]) -> String {
     format!(" ({range} {} than the next best)", measure.direction())
 }
 
-/// `10 to 40 senders`; along several axes how many points there are.
+/// `10 to 40 senders`; the number of points if there are several axes.
 fn places(rankings: &[Ranking<'_>], points: &[usize]) -> String {
     let row = |point: usize| rankings[point].leaders[0];
     if let [point] = points {
@@ -195,7 +195,7 @@ fn places(rankings: &[Ranking<'_>], points: &[usize]) -> String {
     if row(0).set.len() > 1 {
         return format!("{} of {} points", points.len(), rankings.len());
     }
-    // Words have no order that a span could follow.
+    // Words have no order, so they cannot form a span.
     let counts = |point: &usize| {
         let (_, value) = &row(*point).set[0];
         magnitude(value).is_some()
@@ -250,7 +250,7 @@ fn wins<'a>(summary: &'a Summary, rankings: &[Ranking<'_>]) -> Vec<(usize, &'a s
     wins
 }
 
-/// Where the scheme that leads most often loses most.
+/// The point at which the scheme that leads most often loses most.
 fn worst(summary: &Summary, rankings: &[Ranking<'_>]) -> Option<String> {
     let (count, name) = wins(summary, rankings)[0];
     if count == 0 {
@@ -272,7 +272,7 @@ fn worst(summary: &Summary, rankings: &[Ranking<'_>]) -> Option<String> {
     ))
 }
 
-/// What more seeds would tell.
+/// What more seeds would show.
 fn open(summary: &Summary, rankings: &[Ranking<'_>]) -> Option<String> {
     if !summary.random || summary.until.is_some() {
         return None;
@@ -293,7 +293,7 @@ fn open(summary: &Summary, rankings: &[Ranking<'_>]) -> Option<String> {
     })
 }
 
-/// How one scheme does by itself.
+/// The results of a single scheme.
 fn alone(rankings: &[Ranking<'_>]) -> String {
     let measure = rankings[0].measure;
     let rows = || rankings.iter().map(|ranking| ranking.leaders[0]);
@@ -337,7 +337,7 @@ fn alone(rankings: &[Ranking<'_>]) -> String {
     }
 }
 
-/// What a single leader has, and the next best beside it.
+/// The values of a single leader and of the next best.
 fn detail(ranking: &Ranking<'_>, winner: &Row) -> String {
     let shown = |row: &Row| match ranking.measure {
         Measure::Tail => ranking.measure.shown(row),
@@ -430,7 +430,7 @@ fn goodput(row: &Row) -> String {
     }
 }
 
-/// A sentence that begins with a scheme's name keeps the name as it is typed.
+/// A scheme's name at the beginning of a sentence keeps its spelling.
 fn begun(text: &str) -> String {
     let word = ["nothing ", "at "]
         .iter()
@@ -438,5 +438,5 @@ fn begun(text: &str) -> String {
     if word { capital(text) } else { text.to_owned() }
 }
 
-/// Changes of the leaders that are told one by one; more are averaged.
+/// The most changes of leaders that are listed one by one; more are averaged.
 const CLAUSES: usize = 3;

@@ -410,7 +410,7 @@ fn timers_that_show_in_the_tail_are_told_beside_those_of_the_leader() {
         cause(&waiting([5, 2])).as_deref(),
         Some("dctcp waited for 5 retransmission timers of at least 200 ms, rcc for 2.")
     );
-    // As many timers do not tell the two apart.
+    // An equal number of timers does not distinguish the two.
     assert_eq!(cause(&waiting([5, 5])), None);
 }
 
@@ -467,7 +467,7 @@ fn timers_of_fewer_flows_than_the_tail_are_no_cause() {
         .len()
     };
     assert_eq!(waiting(10, 240.0), 2);
-    // 1 flow of 1000 is beyond the 99th percentile, and a tail of 40 ms has no timer of 200 ms in it.
+    // 1 flow of 1000 is beyond the 99th percentile, and a tail of 40 ms cannot contain a timer of 200 ms.
     assert_eq!(waiting(1, 240.0), 1);
     assert_eq!(waiting(10, 40.0), 1);
 }
@@ -485,8 +485,7 @@ fn alike_leads_are_told_once() {
     );
 }
 
-/// What the answer says about orders of events, where the 99th percentiles of two schemes in ms under three orders are
-/// these.
+/// The answer about orders of events, for these 99th percentiles of two schemes in ms under three orders.
 fn under_orders(of: [[f64; 3]; 2]) -> Vec<String> {
     let text = "schemes = [\"newreno\", \"dctcp\"]\n[workload]\nsenders = 20\n";
     let mut summary = made_up(text, tails(&[("newreno", 30.0), ("dctcp", 20.0)]));
@@ -527,7 +526,7 @@ fn a_goal_on_rounds_is_missed_where_more_than_a_few_never_ended() {
     let text = "goals = [\"round_p50 < 5ms\"]\nschemes = [\"newreno\"]\n[workload]\nsenders = [10, 20, 30]\n";
     let summary = made_up(text, |point, metrics| {
         metrics.round_p50_us = 4e3;
-        // One of 200 is few, two are not; half of them leave no median.
+        // One of 200 is few, two are not; without half of them there is no median.
         let left = match point.keys.workload.senders.0 {
             10 => 1,
             20 => 2,

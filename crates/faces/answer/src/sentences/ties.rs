@@ -1,4 +1,4 @@
-//! Whether the order of simultaneous events decides who leads.
+//! Whether the order of simultaneous events determines the leader.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use results::{Measure, Ranking, Row, Summary, Ties, within_a_percent};
 
 use crate::words::{SHOWN, averaged, list, place};
 
-/// Where the leader changes with the order, or that it does not; nothing without `--ties`, or of one scheme.
+/// Where the leader changes with the order, or that it does not; empty without `--ties` or with a single scheme.
 pub(super) fn sentences(summary: &Summary, rankings: &[Ranking<'_>]) -> Vec<String> {
     let Some(ties) = &summary.ties else {
         return Vec::new();
@@ -77,7 +77,7 @@ pub(super) fn sentences(summary: &Summary, rankings: &[Ranking<'_>]) -> Vec<Stri
     )]
 }
 
-/// Who leads under each order, with whoever is within a percent of the best.
+/// The leaders under each order, including all within a percent of the best.
 fn leaders<'a>(
     ties: &Ties,
     (first, rows): (usize, &'a [Row]),
@@ -110,7 +110,7 @@ fn common<'a>(under: &[BTreeSet<&'a str>]) -> BTreeSet<&'a str> {
     sets.fold(first, |all, one| all.intersection(&one).copied().collect())
 }
 
-/// Under how many orders each scheme leads.
+/// The number of orders under which each scheme leads.
 fn changing(ranking: &Ranking<'_>, under: &[BTreeSet<&str>]) -> String {
     let names: BTreeSet<&str> = under.iter().flatten().copied().collect();
     let count = |name: &str| under.iter().filter(|leads| leads.contains(name)).count();

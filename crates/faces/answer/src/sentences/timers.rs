@@ -1,10 +1,10 @@
-//! The timers that flows of a row waited for: one book for every sentence that speaks of timers.
+//! The timers that the flows of a row waited for: the common source of all sentences about timers.
 
 use results::{Row, Waits};
 
 use crate::words::{averaged, list, rounded, set_time};
 
-/// Timers that expired while flows waited for them, by kind: means over the seeds.
+/// Expired timers that flows waited for, by kind: means over the seeds.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Timers {
     /// Of retransmission.
@@ -40,7 +40,7 @@ impl Timers {
         self.data + self.syns + self.tail_probes + self.window_probes
     }
 
-    /// How many there are, by kind: `0 timeouts`, and of the other kinds those that expired.
+    /// Their numbers by kind: `0 timeouts`, and other kinds only if they expired.
     pub(super) fn counts(&self) -> Vec<String> {
         let others = [
             (self.syns, "handshake timer"),
@@ -59,7 +59,7 @@ impl Timers {
         let mut parts = Vec::new();
         if self.data > 0.0 {
             let timers = averaged(self.data, "retransmission timer");
-            // A few lost tails among many timers are not what shows.
+            // A few lost tails among many timers are not the visible cause.
             let tail = match self.tail {
                 all if all >= self.data => " for lost last segments".to_owned(),
                 most if most * 2.0 >= self.data => {
@@ -72,7 +72,7 @@ impl Timers {
         }
         if self.syns > 0.0 {
             let timers = averaged(self.syns, "handshake timer");
-            // The timer of a packet that is lost again is twice as long.
+            // If a packet is lost again, its timer is twice as long.
             let least = if self.syns > 1.0 { "at least " } else { "" };
             parts.push(format!("{timers} of {least}{}", set_time(waits.syn_rto_us)));
         }
@@ -87,14 +87,14 @@ impl Timers {
         format!("waited for {}", parts.join(" and for "))
     }
 
-    /// Of how many kinds they are.
+    /// Their number of kinds.
     pub(super) fn kinds(&self) -> usize {
         let kinds = [self.data, self.syns, self.tail_probes, self.window_probes];
         kinds.iter().filter(|count| **count > 0.0).count()
     }
 
-    /// Whether the 99th percentile is a flow (for "round": a round) that waited for timers: by the share of timers in the
-    /// time of the slowest flows, or, if that is not known, by the length of the timers.
+    /// Whether the 99th percentile is a flow (or, for "round", a round) that waited for timers: by the share of timers
+    /// in the time of the slowest flows or, if that is unknown, by the length of the timers.
     pub(super) fn show(&self, row: &Row, of: Option<&str>, kind: &str) -> bool {
         let value = |metric: &str| row.estimate(of, metric).and_then(|value| value.mean);
         let all = match kind {
@@ -151,5 +151,5 @@ fn least(waits: &[f64]) -> String {
     }
 }
 
-/// Share of timers in the time of the slowest flows from which on they are a cause.
+/// The share of timers in the time of the slowest flows from which they count as a cause.
 const SHOWS: f64 = 0.2;

@@ -7,7 +7,7 @@ use sim::columns::{METRICS, metric_values};
 
 use crate::words::{bytes, list, place};
 
-/// What of the scenario made no difference.
+/// Parts of the scenario that made no difference.
 pub(super) fn sentences(summary: &Summary) -> Vec<String> {
     let results = results(summary);
     let mut sentences = Vec::new();
@@ -22,12 +22,13 @@ pub(super) fn sentences(summary: &Summary) -> Vec<String> {
 /// The results of a row: metrics of every seed, to the last bit.
 type Results = Vec<(u64, Vec<u64>)>;
 
-/// Those of all rows; none of a row with a simulation that failed.
+/// The results of all rows; `None` for a row with a failed simulation.
 fn results(summary: &Summary) -> Vec<Option<Results>> {
     let mut rows: Vec<Results> = vec![Vec::new(); summary.rows.len()];
     for point in &summary.points {
         let values = METRICS.iter().zip(metric_values(&point.metrics));
-        // Crossings are averaged against a setting, the threshold, also where nobody acts on marks.
+        // Threshold crossings are counted against a setting, even if no scheme reacts to marks, so they are ignored
+        // here.
         let results = values.filter(|(column, _)| column.name != "threshold_crossings");
         let values = results.map(|(_, value)| value.to_bits()).collect();
         if let Some(row) = rows.get_mut(point.row as usize) {
@@ -40,7 +41,7 @@ fn results(summary: &Summary) -> Vec<Option<Results>> {
         .collect()
 }
 
-/// Schemes that have the same results wherever they were run, those that are alike together.
+/// Schemes with the same results at all points, by groups of equal ones.
 fn same<'a>(summary: &'a Summary, results: &[Option<Results>]) -> Vec<Vec<&'a str>> {
     let width = summary.schemes.len();
     let mut of_schemes: BTreeMap<Vec<&Results>, Vec<&str>> = BTreeMap::new();
@@ -96,7 +97,7 @@ fn without_effect(summary: &Summary, results: &[Option<Results>]) -> Option<Stri
     (!told.is_empty()).then(|| told.join(" "))
 }
 
-/// Whether rows of a scheme that differ only in the value of an axis have the same results.
+/// Whether rows of a scheme that only differ in the value of an axis have the same results.
 fn is_without_effect(
     summary: &Summary,
     results: &[Option<Results>],
@@ -124,8 +125,8 @@ fn is_without_effect(
     several
 }
 
-/// Schemes that act on marks and got none: in the whole sweep, or at values of a swept threshold. Beside others a scheme that
-/// lost nothing did well without, unless it was no other than one of these.
+/// Schemes that react to marks but got none: in the whole sweep, or at values of a swept threshold. In a comparison, a
+/// scheme without losses did well without marks and is left out, unless its results equal those of such a scheme.
 fn unmarked(summary: &Summary, alike: &[&str]) -> Option<String> {
     let of = |scheme: &String| -> Vec<&Row> {
         let rows = summary.rows.iter().filter(|row| row.scheme == *scheme);
@@ -163,7 +164,7 @@ fn unmarked(summary: &Summary, alike: &[&str]) -> Option<String> {
             let mut unmarked: Vec<&str> = Vec::new();
             for value in values {
                 let mut at = rows.iter().filter(|row| row.setting(axis) == Some(value));
-                // Where nothing marks, no mark is missing.
+                // If nothing marks, no mark is missing.
                 if value != "off" && !unmarked.contains(&value) && at.all(none) {
                     unmarked.push(value);
                 }
@@ -179,7 +180,7 @@ fn unmarked(summary: &Summary, alike: &[&str]) -> Option<String> {
     (!told.is_empty()).then(|| told.join(" "))
 }
 
-/// Losses that were chosen and never happened: of segments that nobody sent, or at a time when nothing was on its way.
+/// Chosen losses that never happened: of segments that were not sent, or at a time without packets.
 fn lost_nothing(summary: &Summary) -> Option<String> {
     let mut idle: Vec<&str> = Vec::new();
     let mut at_work: Vec<&str> = Vec::new();
@@ -197,7 +198,7 @@ fn lost_nothing(summary: &Summary) -> Option<String> {
     (!idle.is_empty()).then(|| format!("{LOSE} = {} lost no packet.", list(&idle)))
 }
 
-/// Why no packet was marked, where the rows tell.
+/// Why no packet was marked, if the rows show it.
 fn because(rows: &[&Row]) -> String {
     let longest = rows
         .iter()

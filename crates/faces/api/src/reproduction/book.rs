@@ -27,7 +27,7 @@ impl<'a> Book<'a> {
         }
     }
 
-    /// Adds what was run for `job`: the chosen figures that were waiting for nothing else.
+    /// Adds the runs of `job`. Returns the chosen figures that now have all their runs.
     pub(super) fn add(&mut self, job: &'a Job) -> Result<Vec<&'a Experiment>, Problems> {
         let measured = Measured::open(&job.folder)?;
         self.runs.insert(job.figure.as_str(), (job, measured));
@@ -46,7 +46,7 @@ impl<'a> Book<'a> {
         Ok(ready)
     }
 
-    /// The claims of a figure as they are judged without any cause.
+    /// The claims of a figure, judged without any cause.
     pub(super) fn claims(
         &self,
         asked: &Figures,
@@ -70,7 +70,7 @@ impl<'a> Book<'a> {
         all.filter(|figure| figures.contains(&figure.name))
     }
 
-    /// The runs by which the claims of a figure are judged.
+    /// The runs for judging the claims of a figure.
     fn bench(&self, figure: &'a Experiment) -> Bench<'_> {
         let paper = &self.selection.paper;
         let others = figure.references().into_iter().filter_map(|name| {
@@ -90,8 +90,8 @@ impl<'a> Book<'a> {
         all.filter(|other| other.shares_runs(figure))
     }
 
-    /// The changes to try, each with its runs: every reading and phase of the chosen figures, the causes of those
-    /// with a missed claim, and the same causes of other chosen figures, which they may break.
+    /// The changes to try, each with its runs: every reading and phase of the chosen figures, the causes of figures
+    /// with a missed claim, and the same causes for other chosen figures, which they may break.
     pub(super) fn trials(
         &self,
         asked: &Figures,
@@ -126,8 +126,8 @@ impl<'a> Book<'a> {
         Ok(trials)
     }
 
-    /// Counts what each cause explains and breaks among all claims of the paper about runs that it changes, in whichever
-    /// figure, and keeps the numbers that it moves.
+    /// Counts what each cause explains and breaks among all claims of the paper about changed runs, in all figures, and
+    /// stores the numbers that it moves.
     pub(super) fn weigh(&self, trials: &mut [Trial<'a>]) -> Result<(), Problems> {
         for trial in trials.iter_mut().filter(|trial| trial.role == Role::Cause) {
             for figure in self.sharing(trial.figure) {
@@ -160,7 +160,7 @@ impl<'a> Book<'a> {
         Ok(())
     }
 
-    /// Every chosen figure with its claims judged.
+    /// Every chosen figure with its judged claims.
     pub(super) fn judge<'b>(
         &'b self,
         asked: &Figures,
@@ -193,7 +193,7 @@ impl<'a> Book<'a> {
                     let Some(claim) = trial.change.tried_on(claim) else {
                         continue;
                     };
-                    // Of the values at which it is tried the claim may hold anyway.
+                    // At the values at which a cause is tried, the claim may hold even without it.
                     if !tries(asked, judge(&claim, &bench)?.verdict.is_missed()) {
                         continue;
                     }
@@ -242,7 +242,7 @@ impl<'a> Book<'a> {
                     let with = bench.with(trial.change, trial.runs.as_ref());
                     Reading::new(claim, reading, &with)
                 }
-                // It changes nothing about this claim.
+                // This reading does not change the claim.
                 None => Ok(Reading {
                     name: reading.id.clone(),
                     says: reading.says.clone(),

@@ -9,11 +9,11 @@ use scenario::Scenario;
 use crate::forecast;
 use crate::monitor::{Content, Progress};
 
-/// A scenario of a figure, its folder, and what is still to be done there.
+/// A scenario of a figure, its folder, and its remaining work.
 pub(super) struct Run {
     pub(super) scenario: Scenario,
     pub(super) folder: PathBuf,
-    /// The folder as it is continued; none once it is complete, since whoever reads it shares it.
+    /// The folder while it is being filled; `None` once it is complete, because its readers share it.
     pub(super) store: Mutex<Option<Arc<Store>>>,
     /// Whether the folder gets a report of its own.
     pub(super) report: bool,
@@ -29,7 +29,7 @@ impl Content for Runs<'_> {
 }
 
 impl Run {
-    /// The folder as it is continued, if there is something to do.
+    /// The folder to continue, if there is anything to do.
     pub(super) fn store(&self) -> Option<Arc<Store>> {
         let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         store.clone()
@@ -39,7 +39,7 @@ impl Run {
     fn progress(&self) -> Progress {
         let points = self.scenario.points().len();
         let left = self.store().map_or(0, |store| {
-            // A run that is complete has given its points away.
+            // A complete run has removed its points.
             let missing = (!store.is_assembled()).then(|| store.missing(&self.scenario, None));
             missing.map_or(0, |missing| missing.map_or(points, |missing| missing.len()))
         });
@@ -57,7 +57,7 @@ impl Run {
         *store = None;
     }
 
-    /// Seconds that what is made of its simulations is expected to take: tables and a report, then judging.
+    /// Seconds that the work after its simulations is expected to take: tables and a report, then judging.
     pub(super) fn afterwards(&self) -> (f64, f64) {
         let points = self.scenario.points();
         let report = if self.report {

@@ -1,5 +1,5 @@
-//! Changes under which the claims of a reproduction are judged again: other readings of the paper, random lateness of
-//! links, and causes of what is missed.
+//! Changes with which the claims of a reproduction are judged again: other readings of the paper, random lateness of
+//! links, and causes of missed claims.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -21,7 +21,7 @@ pub(super) enum Role {
     Reading,
     /// Random lateness of links, for every claim.
     Phase,
-    /// A supposed cause of what is missed.
+    /// A supposed cause of missed claims.
     Cause,
 }
 
@@ -31,19 +31,19 @@ pub(super) struct Trial<'a> {
     pub(super) figure: &'a Experiment,
     pub(super) role: Role,
     pub(super) change: &'a Change,
-    /// What it runs; none if it only measures otherwise.
+    /// Its job; `None` if it only changes measures.
     pub(super) job: Option<Job>,
     pub(super) runs: Option<Measured>,
     /// Its effect on all claims of the figures in `over`.
     pub(super) effect: Effect,
-    /// Figures of the paper by whose runs the same cause was tried.
+    /// Figures of the paper on whose runs the same cause was tried.
     pub(super) over: Vec<&'a str>,
     /// Our numbers with it, by the figure and the name of the claim.
     pub(super) moved: BTreeMap<(&'a str, &'a str), f64>,
 }
 
 impl Role {
-    /// The folder of its runs, below that of a paper.
+    /// The folder of its runs, below the folder of a paper.
     pub(super) const fn folder(self) -> &'static str {
         match self {
             Self::Reading => "readings",
@@ -54,7 +54,7 @@ impl Role {
 }
 
 impl<'a> Trial<'a> {
-    /// A change of the runs of `figure`, which are those of `base`.
+    /// A change of the runs of `figure`; `base` has the unchanged runs.
     pub(super) fn new(
         (paper, figure): (&'a Paper, &'a Experiment),
         (role, change): (Role, &'a Change),
@@ -84,7 +84,7 @@ impl<'a> Trial<'a> {
         self.role == other.role && self.change.id == other.change.id && set(self) == set(other)
     }
 
-    /// Whether it is run into this folder.
+    /// Whether its runs are in this folder.
     pub(super) fn is_about(&self, folder: &Path) -> bool {
         self.job.as_ref().is_some_and(|job| job.folder == folder)
     }
@@ -109,8 +109,8 @@ pub(super) fn changes<'a>(
     always.chain(figure.causes.iter().map(of(Role::Cause)))
 }
 
-/// Bounds of the lateness of links by which the order of events at equal times is told from a result: both are small
-/// against the time of a packet at 1 Gbit/s, 12 us, and the second is most of one at 10 Gbit/s.
+/// Upper bounds of links' random lateness for finding results that depend on the order of simultaneous events. Both are
+/// small compared with the time of a packet at 1 Gbit/s, 12 us; the second is most of a packet's time at 10 Gbit/s.
 pub(super) fn phases(asked: &Figures) -> Vec<Change> {
     let bounds = ["100ns", "1us"].iter().filter(|_| asked.phase);
     let changes = bounds.map(|bound| Change {
@@ -126,7 +126,7 @@ pub(super) fn phases(asked: &Figures) -> Vec<Change> {
     changes.collect()
 }
 
-/// Seconds that changes may take: causes of all figures as if a claim of each were missed.
+/// Seconds that changes may take, if every figure has a missed claim and so tries its causes.
 pub(super) fn changes_at_most(
     selections: &[Selection],
     jobs: &[Job],

@@ -3,7 +3,7 @@
 use ::report::{Axis, Cells, Figure, Line, Point, Shape, Style};
 use theory::answer::{self, Chart, Colour, Curve};
 
-/// A chart as the renderers of figures take it.
+/// Turns a chart into a figure for the renderers.
 pub(super) fn figure(chart: &Chart) -> Figure {
     let mut figure = Figure {
         name: chart.name.to_owned(),
@@ -36,7 +36,7 @@ pub(super) fn figure(chart: &Chart) -> Figure {
     figure
 }
 
-/// Points joined by lines, in the place of the palette with this number.
+/// Points joined by lines, with this number in the palette.
 pub(super) fn line(curve: &Curve, slot: usize) -> Line {
     let (shape, slot) = match curve.shape {
         answer::Shape::Line => (Shape::Curve, slot),

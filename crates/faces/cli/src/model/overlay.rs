@@ -1,4 +1,4 @@
-//! A model over the queue of the simulator.
+//! Draws a model over the queue of the simulator.
 
 use ::report::Figure;
 use base::cast::real;
@@ -17,7 +17,7 @@ use super::draw;
 use super::settings::Settings;
 use crate::output::{self, Stop};
 
-/// Runs what the model is about and adds the queue that comes out to its table and its figure.
+/// Simulates the situation of the model and adds the resulting queue to its table and its figure.
 pub(super) fn simulate(
     model: &Model,
     settings: &Settings<'_>,
@@ -64,11 +64,11 @@ pub(super) fn simulate(
     Ok(())
 }
 
-/// The dumbbell of the paper's §IV with these settings: senders' links a tenth faster than the bottleneck.
+/// The dumbbell of the paper's §IV with these settings. The senders' links are a tenth faster than the bottleneck.
 fn scenario(parameters: &Parameters) -> Result<Scenario, Stop> {
     let rate = parameters.rate.as_bps();
     let tenth = Span::from_ps(parameters.rtt.as_ps() / 10);
-    // Twice two links of hosts and the one between the switches.
+    // Twice two links of hosts and the link between the switches.
     let middle = Span::from_ps(parameters.rtt.as_ps() / 2 - 2 * tenth.as_ps());
     let text = format!(
         r#"name = "model"
@@ -128,7 +128,7 @@ struct Queue {
     /// Bytes of a packet.
     packet: f64,
     means: Vec<f64>,
-    /// Integral over the current interval, the level now and since when.
+    /// The integral over the current interval, the current level, and its start.
     sum: f64,
     level: f64,
     since: f64,
@@ -137,7 +137,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// Lets time pass at the present level.
+    /// Advances time at the current level.
     fn pass(&mut self, now: f64) {
         loop {
             let place = u32::try_from(self.means.len() + 1).unwrap_or(u32::MAX);
@@ -179,7 +179,7 @@ impl Probe for Queue {
     }
 }
 
-/// Points of the curve: more than a column of a paper shows.
+/// Points of the curve: more than a column of a paper can show.
 const BINS: f64 = 400.0;
 
 /// Its place in the palette: light blue.

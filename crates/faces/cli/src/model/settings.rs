@@ -12,12 +12,12 @@ use super::at_set;
 /// The settings of a model.
 pub(super) struct Settings<'a> {
     model: &'static Model,
-    /// What the command line says, by full name: the whole argument, and where its value begins.
+    /// The given settings, by full name: the whole argument, and the position of its value.
     given: BTreeMap<&'static str, (&'a str, usize)>,
 }
 
 impl<'a> Settings<'a> {
-    /// Reads arguments `KEY=VALUE`, where the name of the model before a key may be left out.
+    /// Reads arguments `KEY=VALUE`; the name of the model before a key is optional.
     pub(super) fn read(model: &'static Model, sets: &'a [String]) -> Result<Self, Problems> {
         let mut settings = Self {
             model,
@@ -31,7 +31,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// Takes an argument, or says what is wrong with it.
+    /// Adds an argument, or returns an error.
     fn add(&mut self, set: &'a str) -> Option<Problem> {
         let name = self.model.name;
         let list = format!("`tailwater model {name} --list` prints all settings");
@@ -73,7 +73,7 @@ impl<'a> Settings<'a> {
         keys.map(|key| (key.name, self.text(key.name)))
     }
 
-    /// What the model has against its settings, at the argument that says so if there is one.
+    /// The model's objection to its settings, at the responsible argument if there is one.
     pub(super) fn refused(&self, refusal: Refusal) -> Problems {
         let Refusal {
             key,
@@ -81,7 +81,7 @@ impl<'a> Settings<'a> {
             message,
             help,
         } = refusal;
-        // Of two that contradict each other the one that was given is the one to look at.
+        // If two settings contradict each other, the given one is shown.
         let given = other.filter(|other| self.given.contains_key(other));
         let key = given.unwrap_or(key);
         let message = format!("{key} = {}: {message}", self.text(key));
@@ -93,7 +93,7 @@ impl<'a> Settings<'a> {
     }
 }
 
-/// The name without that of the model.
+/// The name without the model's prefix.
 fn short(key: &Key) -> &'static str {
     key.name.split_once('.').map_or(key.name, |(_, name)| name)
 }

@@ -1,4 +1,4 @@
-//! What a model answers, as text.
+//! The answer of a model as text.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use theory::answer::{self, Answer, Cell, Column, Model};
 
 use super::settings::Settings;
 
-/// The tables with what they mean, for people.
+/// The tables with explanations, for people.
 pub(super) fn tables(
     model: &Model,
     settings: &Settings<'_>,
@@ -98,12 +98,12 @@ fn rows(table: &answer::Table) -> Rows {
     }
 }
 
-/// Four significant digits, or all of a whole number; a dash where there is none.
+/// Four significant digits, or all digits of a whole number; a dash for a missing value.
 fn number(value: f64) -> String {
     if !value.is_finite() {
         return "-".into();
     }
-    // Closer to zero is a rounding error of zero.
+    // A value closer to zero is a rounding error.
     if value.abs() < 1e-9 {
         return "0".into();
     }
@@ -145,7 +145,7 @@ pub(super) fn list(model: &Model, figures: &[Figure]) -> String {
     out
 }
 
-/// Everything, curves included, for programs.
+/// All data, including curves, for programs.
 pub(super) fn json(
     model: &Model,
     settings: &Settings<'_>,

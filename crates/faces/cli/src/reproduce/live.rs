@@ -1,5 +1,5 @@
-//! `tailwater reproduce --live`: figures on the real stacks of this machine, scaled to what it holds. Orders and
-//! ratios are judged; numbers of a paper are of its own machines.
+//! `tailwater reproduce --live`: runs figures on the real stacks of this machine, scaled to its capacity. Only orders
+//! and ratios are judged, because a paper's numbers depend on its machines.
 
 use std::ffi::OsString;
 use std::fs;
@@ -26,7 +26,7 @@ pub(super) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     if figures.is_empty() {
         return Err(no_bed(args).into());
     }
-    // Figures with the same runs run once.
+    // Figures with the same runs are run once.
     let mut together: Vec<Vec<Bed<'_>>> = Vec::new();
     for bed in figures {
         let mut all = together.iter_mut();
@@ -37,7 +37,7 @@ pub(super) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     }
     let out = args.out.clone();
     let out = out.unwrap_or_else(|| Path::new("results").join("reproduce-live"));
-    // Everything is checked before anything runs.
+    // All figures are checked before anything runs.
     let scaled = together.iter().map(|beds| Scaled::of(beds, args, &out));
     let scaled = scaled.collect::<Result<Vec<_>, _>>()?;
     let mut ran = Vec::new();
@@ -91,7 +91,7 @@ fn no_bed(args: &ReproduceArgs) -> Problems {
     problem.help(help).into()
 }
 
-/// Figures with the same runs, as this machine runs them.
+/// Figures with the same runs, scaled for this machine.
 struct Scaled<'a> {
     beds: &'a [Bed<'a>],
     runs: NonZeroU32,
@@ -117,7 +117,7 @@ impl<'a> Scaled<'a> {
         })
     }
 
-    /// Runs them in both worlds, and judges what came out, figure by figure.
+    /// Runs them on Linux and in the simulator, and judges the results, figure by figure.
     fn run(&self, args: &ReproduceArgs) -> Result<Vec<Emulation>, Stop> {
         let file = self.folder.join(SCENARIO);
         let text = catalogue::scenario_text(&self.beds[0].run.source)?;
@@ -170,7 +170,7 @@ impl<'a> Scaled<'a> {
         self.beds[0].live
     }
 
-    /// How much is told of every run: series are long.
+    /// The amount of detail about each run: series are long.
     fn detail(&self) -> &'static str {
         let over_time = |of: &Of| matches!(of, Of::Series { .. } | Of::Events { .. });
         let claims = self.beds.iter().flat_map(Bed::claims);
@@ -182,7 +182,7 @@ impl<'a> Scaled<'a> {
         }
     }
 
-    /// The verdicts belong to what was told.
+    /// Stores the verdicts with the results.
     fn keep(&self, judged: &[ClaimLine]) -> Result<(), Problems> {
         let path = self.folder.join(protocol::FILE);
         let file = fs::OpenOptions::new().append(true).open(&path);
@@ -193,17 +193,17 @@ impl<'a> Scaled<'a> {
         written.map_err(|error| unwritten(&path, &error).into())
     }
 
-    /// What was not run leaves no empty folders.
+    /// Removes empty folders of figures that were not run.
     fn forget(&self, file: &Path) {
         drop(fs::remove_file(file));
         for folder in self.folder.ancestors().take(3) {
-            // One that holds something stays.
+            // A non-empty folder stays.
             drop(fs::remove_dir(folder));
         }
     }
 }
 
-/// Settings of the test bed: those of the file, and headers as Linux has them on Ethernet.
+/// Settings of the test bed: those of the file, and header sizes as in Linux on Ethernet.
 fn sets(live: &Live) -> Vec<String> {
     let own = live.set.iter().map(|(key, value)| format!("{key}={value}"));
     let headers = (live.bed == claims::Bed::Namespaces).then(|| "net.header_bytes=66".to_owned());

@@ -1,14 +1,13 @@
-//! What the book and README.md tell the reader to type works, and prints what they show.
+//! The commands that the book and README.md tell the reader to type work, and print what the pages show.
 //!
-//! A fenced block `console` is a terminal: the commands behind `$ ` run one after the other in a folder
-//! that each page begins anew, and what follows a command is what it prints. Where nothing follows,
-//! what it prints is not compared. A line `...` stands for any lines, `...` inside a line for any text,
-//! and at the end of the last line for all the rest. A block whose language is followed by `file=NAME`
-//! is saved under that name. A terminal's language may be followed by `status=2`, the exit status of
-//! all its commands, and by `needs=NAME`, a program or, as `python:duckdb+pandas`, Python packages
-//! without which it is skipped. What cannot be run is written as `sh`.
+//! A fenced block `console` is a terminal. The commands behind `$ ` run one after the other, in a folder that is new
+//! for each page. The lines after a command are its expected output; without such lines its output is not compared. A
+//! line `...` stands for any lines, `...` inside a line for any text, and at the end of the last line for all the rest.
+//! A block whose language is followed by `file=NAME` is saved under that name. A terminal's language may be followed by
+//! `status=2`, the exit status of all its commands, and by `needs=NAME`: a program or, as `python:duckdb+pandas`,
+//! Python packages without which it is skipped. Commands that cannot be run are in `sh` blocks.
 //!
-//! `INSTA_UPDATE=always` writes what the commands print into the pages, as it does with snapshots.
+//! `INSTA_UPDATE=always` writes the output of the commands into the pages, as it does with snapshots.
 
 mod output;
 mod page;
@@ -38,7 +37,7 @@ fn the_commands_of_the_book_print_what_it_shows() {
             let name = path.strip_prefix(root).expect("it lies below the root");
             let name = name.display().to_string();
             let (folder, path) = (folder_of(&name), path.clone());
-            // What is skipped is said under the name of the thread.
+            // Skipped terminals are reported under the name of the thread.
             let thread = thread::Builder::new().name(name.clone());
             let run = thread.spawn(move || follow(&path, &folder));
             let ran = run.expect("a thread starts").join();
@@ -116,7 +115,7 @@ fn folder_of(page: &str) -> PathBuf {
     folder
 }
 
-/// Does what a page says in `folder`; how many commands it ran, and what went wrong.
+/// Follows a page in `folder`. Returns how many commands it ran, and what went wrong.
 fn follow(path: &Path, folder: &Path) -> (usize, Vec<String>) {
     let mut page = Page::read(path);
     let (mut ran, mut wrong, mut changes) = (0, Vec::new(), Vec::new());
@@ -159,7 +158,7 @@ fn updates() -> bool {
     env::var("INSTA_UPDATE").is_ok_and(|update| update == "always")
 }
 
-/// Whether the machine has what a terminal needs; its lack is said aloud or refused.
+/// Whether the machine has what a terminal needs; if not, this is reported or refused.
 fn is_there(need: &str) -> bool {
     match need.strip_prefix("python:") {
         Some(packages) => testing::python(&packages.split('+').collect::<Vec<_>>()).is_some(),
@@ -172,7 +171,7 @@ fn run(line: &str, folder: &Path) -> (String, i32) {
     let line = CARGO_RUN.iter().fold(line.to_owned(), |line, cargo| {
         line.replace(cargo, "tailwater ")
     });
-    // What would install the program for the user who runs this test.
+    // A command that would install the program for the user who runs this test.
     let line = line.replace("cargo install ", "true ");
     let tailwater = Path::new(env!("CARGO_BIN_EXE_tailwater"));
     let programs = tailwater.parent().expect("a program lies in a folder");
@@ -194,5 +193,5 @@ fn run(line: &str, folder: &Path) -> (String, i32) {
     (printed, output.status.code().unwrap_or(-1))
 }
 
-/// How the first pages, before the command is installed, begin its command line.
+/// The beginnings of the command line in the first pages, before the command is installed.
 const CARGO_RUN: [&str; 2] = ["cargo run --release -- ", "cargo run --release --quiet -- "];

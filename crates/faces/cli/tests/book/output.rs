@@ -1,9 +1,9 @@
-//! What a page shows of an output, compared with the output.
+//! Compares the output that a page shows with the actual output.
 
 /// What stands for anything.
 const ANYTHING: &str = "...";
 
-/// Whether `printed` is what is `shown`, less what the page leaves out.
+/// Whether `printed` matches `shown`, apart from what the page leaves out.
 pub(crate) fn matches(shown: &[String], printed: &str) -> bool {
     let printed: Vec<&str> = printed.trim_end().lines().map(str::trim_end).collect();
     let shown: Vec<&str> = shown.iter().map(|line| line.trim_end()).collect();
@@ -43,8 +43,8 @@ fn line_matches(shown: &str, printed: &str) -> bool {
     rest.ends_with(end)
 }
 
-/// `printed` as a page would show it that now shows `shown`: lines that the page shows in part stay as
-/// they are. Nothing if the page leaves out whole lines, because which ones is the author's choice.
+/// The text with which a page that now shows `shown` would show `printed`; lines that the page shows in part stay as
+/// they are. `None` if the page leaves out whole lines, because which ones is the author's choice.
 pub(crate) fn update(shown: &[String], printed: &str) -> Option<Vec<String>> {
     if shown.iter().any(|line| line == ANYTHING) {
         return None;

@@ -1,4 +1,4 @@
-//! A page of the book: its fenced blocks, and what a reader does with them.
+//! A page of the book: its fenced blocks, and the steps that a reader follows.
 
 use std::fs;
 use std::ops::Range;
@@ -10,7 +10,7 @@ pub(crate) struct Page {
     lines: Vec<String>,
 }
 
-/// What a reader does with a block.
+/// A step that a block asks of the reader.
 pub(crate) enum Step {
     /// Save the text as a file.
     File { name: String, text: String },
@@ -116,12 +116,12 @@ impl Page {
         commands
     }
 
-    /// Shows other outputs of commands, and writes the page if there are any.
+    /// Replaces the shown outputs of commands, and writes the page if there are any changes.
     pub(crate) fn change(&mut self, changes: Vec<(Typed, Vec<String>)>) {
         if changes.is_empty() {
             return;
         }
-        // From the end, so that what is still to change stays where it is.
+        // From the end, so that the line numbers of the remaining changes stay valid.
         for (typed, lines) in changes.into_iter().rev() {
             let shown = typed.from..typed.from + typed.shown.len();
             self.lines.splice(shown, lines);

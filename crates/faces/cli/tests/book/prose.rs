@@ -1,8 +1,8 @@
-//! Numbers in the sentences of a page: what a sentence says was measured has to stand in a sample of that page.
+//! Numbers in the sentences of a page: a measured number in a sentence has to occur in a sample of that page.
 //!
 //! A number with a unit is held if a sample, a table, a command or code within a sentence shows it, in the same unit or
-//! a thousand times larger or smaller, with more digits or as many. What follows from other numbers, or from somewhere
-//! else, is named with its source in a comment of the page, `<!-- numbers: 16.3 ms is ... -->`.
+//! a thousand times larger or smaller, with at least as many digits. A number that follows from other numbers, or from
+//! another source, is listed with its source in a comment of the page, `<!-- numbers: 16.3 ms is ... -->`.
 
 /// Numbers with a unit in the sentences of `page` that nothing on it shows, each with its line.
 pub(crate) fn unheld(page: &[String]) -> Vec<String> {
@@ -18,7 +18,7 @@ pub(crate) fn unheld(page: &[String]) -> Vec<String> {
         } else if fenced || line.starts_with('|') || line.starts_with("<!-- numbers:") {
             shown.extend(numbers(line));
         } else {
-            // Every second part stands between the quotes of code.
+            // Every second part is code between backquotes.
             for (place, part) in line.split('`').enumerate() {
                 if place % 2 == 1 {
                     shown.extend(numbers(part));
@@ -45,7 +45,7 @@ fn numbers(text: &str) -> Vec<String> {
     parts.filter(|part| part.parse::<f64>().is_ok()).collect()
 }
 
-/// Numbers that are followed by a unit, each with that.
+/// Numbers that are followed by a unit, each with its unit.
 fn measured(text: &str) -> impl Iterator<Item = (String, String)> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let pairs = words.windows(2).filter_map(|pair| {
@@ -58,7 +58,7 @@ fn measured(text: &str) -> impl Iterator<Item = (String, String)> {
     pairs.collect::<Vec<_>>().into_iter()
 }
 
-/// Whether `number` is `sample` with as many digits or fewer, in a unit of the same kind.
+/// Whether `number` is `sample`, perhaps rounded to fewer digits, in a unit of the same kind.
 fn is_rounded(sample: &str, number: &str) -> bool {
     let (Ok(sample), Ok(value)) = (sample.parse::<f64>(), number.parse::<f64>()) else {
         return false;
@@ -71,7 +71,7 @@ fn is_rounded(sample: &str, number: &str) -> bool {
         .any(|scale| (sample * scale - value).abs() <= half)
 }
 
-/// Units and nouns of what is measured.
+/// Units and nouns of measured quantities.
 const UNITS: [&str; 17] = [
     "ns", "us", "µs", "ms", "s", "KB", "MB", "KiB", "packets", "drops", "timeouts", "Mbit/s",
     "Gbit/s", "%", "times", "senders", "flows",

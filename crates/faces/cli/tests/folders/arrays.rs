@@ -1,4 +1,4 @@
-//! Shards as jobs of batch systems: planned, balanced, started again, and quarantined where a point ends them.
+//! Shards as jobs of batch systems: planned, balanced, started again, and quarantined where a point kills them.
 
 use std::fmt::Write;
 use std::fs;
@@ -50,7 +50,7 @@ fn a_job_takes_the_files_of_its_scenario_with_it_and_runs_from_any_index() {
     let again = workspace.refusal(&format!("plan {sweep} --shards 3 --for slurm --out slurm"));
     assert!(again.contains("slurm is not empty"), "{again}");
 
-    // The file is not where the plan was made any more.
+    // The file is no longer where the plan was made.
     fs::remove_dir_all(workspace.path("data")).expect("the folder of the test");
     workspace.copy("hq", "whole");
     whole(&workspace, "whole");
@@ -117,7 +117,7 @@ fn points_that_end_two_workers_are_quarantined_and_the_others_go_on() {
         );
     }
     assert_eq!(summary["points"].as_array().map(Vec::len), Some(3));
-    // A shard that comes later leaves them alone.
+    // A later shard leaves them alone.
     assert!(shard(1).status.code().is_some_and(|code| code < 128));
 }
 
@@ -184,7 +184,7 @@ fn a_thousand_points_by_every_system_have_equal_bytes_and_shards_take_equal_time
             workspace.assert_same(&format!("{folder}/run"), "whole/run");
         }
     }
-    // Last, as other work on the machine may change times, and bytes never.
+    // Last, as other work on the machine may change times, but never bytes.
     let most = outputs.iter().copied().fold(0.0, f64::max);
     let least = outputs.iter().copied().fold(f64::MAX, f64::min);
     assert!(

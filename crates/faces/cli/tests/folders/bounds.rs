@@ -1,4 +1,4 @@
-//! Work and files that a run is not allowed, and that it leaves nothing behind if it keeps no files.
+//! Work and files that exceed a run's limits, and that a run without files leaves nothing behind.
 
 use std::fs;
 use std::process::Stdio;

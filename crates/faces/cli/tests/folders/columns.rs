@@ -1,4 +1,4 @@
-//! Other programs read the tables and find in them what the summary says.
+//! Other programs read the tables, and their results agree with the summary.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -39,7 +39,7 @@ fn duckdb_pandas_and_polars_find_the_percentiles_of_the_summary() {
     assert_eq!(found["pandas"]["series"], found["polars"]["series"]);
     assert_eq!(found["duckdb"]["columns"], found["polars"]["columns"]);
     assert_eq!(found["pandas"]["columns"], found["polars"]["columns"]);
-    // Every table begins alike, with settings by the names that they have everywhere.
+    // Every table begins with the same columns: settings, under the names that they have everywhere.
     for (table, next) in [("columns", "flow"), ("series_columns", "time_us")] {
         let columns = found["polars"][table].as_array().expect("names").iter();
         let columns: Vec<_> = columns.filter_map(Value::as_str).collect();
@@ -55,7 +55,7 @@ fn duckdb_pandas_and_polars_find_the_percentiles_of_the_summary() {
     // Samples of one setting are chosen without a join: half of the points have 40 senders.
     for reader in ["duckdb", "pandas", "polars"] {
         assert_eq!(found[reader]["points_of_40"], 4, "{reader}");
-        // A setting with a unit is a number: of times, in us.
+        // A setting with a unit is a number; for times it is in us.
         assert_eq!(
             found[reader]["jitter"],
             serde_json::json!([100.0]),
@@ -106,7 +106,7 @@ fn sum(points: &[Value], metric: &str) -> u64 {
     values.map(|value| value.as_u64().expect("a count")).sum()
 }
 
-/// What the script prints, as JSON.
+/// The output of the script, as JSON.
 fn run(mut python: Command, workspace: &Workspace, script: &str) -> Value {
     let script = format!("{}/tests/folders/{script}", env!("CARGO_MANIFEST_DIR"));
     python.arg(script).arg(workspace.path("folder"));
@@ -116,7 +116,7 @@ fn run(mut python: Command, workspace: &Workspace, script: &str) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// Two numbers of senders, enough for the 99th percentile not to be the largest value in neither, two
-/// schemes, two seeds.
+/// Two numbers of senders, two schemes and two seeds. The flows are many enough that the 99th percentile is not always
+/// the largest value.
 const SWEEP: &str = "run incast --scheme newreno,dctcp --set workload.senders=40,80 \
      --set workload.jitter=100us --seeds 2 --trace queue,events --quiet";

@@ -1,4 +1,4 @@
-//! A run folder in which a bit has flipped is refused, or it does not matter.
+//! A run folder in which a bit has flipped is refused, or the bit does not matter.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -50,7 +50,7 @@ fn a_flipped_bit_in_a_complete_folder_is_refused_or_does_not_matter() {
             }
         }
     }
-    // Every command reads what describes the run; who goes on reads all.
+    // Every command reads the files that describe the run; a resumed run reads all.
     for name in ["summary.json", "run.json", "scenario.toml"] {
         assert_eq!(refused[&name.to_owned()], 4 * 6, "{name}");
     }

@@ -1,4 +1,4 @@
-//! What ends a sweep before its end, told with what is done and how to go on.
+//! Events that end a sweep early. The message says what is done and how to go on.
 
 use std::fs;
 use std::process::{Command, Output, Stdio};
@@ -11,7 +11,7 @@ use crate::workspace::Workspace;
 fn an_interrupted_sweep_tells_what_is_done_and_goes_on_from_there() {
     for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
         if is_ignored(number) {
-            // A shell that starts the tests in the background ignores Ctrl-C for them, `nohup` SIGHUP.
+            // A shell that starts the tests in the background ignores Ctrl-C for them, and `nohup` ignores SIGHUP.
             continue;
         }
         let workspace = Workspace::new(&format!("interrupted_{signal}"));
@@ -139,7 +139,7 @@ fn a_full_disk_ends_the_sweep_at_once_and_loses_nothing_that_is_done() {
         answer.contains("At 16 senders") || answer.contains("16"),
         "{answer}"
     );
-    // The fourth simulation was not begun: it would have been thrown away.
+    // The fourth simulation was not begun: its result could not be kept.
     assert_eq!(parts(&workspace), 2);
     let answer = workspace.answer(&format!("{sweep} --resume --out folder"));
     assert!(answer.contains("(2 of them before)"), "{answer}");
@@ -148,7 +148,7 @@ fn a_full_disk_ends_the_sweep_at_once_and_loses_nothing_that_is_done() {
 #[test]
 fn the_answer_comes_before_files_that_find_no_room() {
     let workspace = Workspace::new("full_at_the_end");
-    // Every point fits, the table of all flows does not.
+    // Every point fits, but the table of all flows does not.
     let sweep = "run incast --scheme newreno,rcc --set workload.senders=100..120:1 --trace off";
     let output = limited(&workspace, 64, &format!("{sweep} --out folder"));
     let (answer, complaints) = texts(&output);
@@ -163,8 +163,8 @@ fn the_answer_comes_before_files_that_find_no_room() {
     workspace.assert_same("folder", "whole");
 }
 
-/// Runs the command and sends it a signal as soon as `ready` says so. A run that ends before is repeated, at most twice;
-/// one that succeeds in spite of the signal is repeated once.
+/// Runs the command and sends it a signal as soon as `ready` says so. A run that ends before the signal is repeated, at
+/// most twice; one that succeeds in spite of it is repeated once.
 fn signalled(workspace: &Workspace, words: &str, signal: &str, ready: &dyn Fn() -> bool) -> Output {
     let mut unheard = 0;
     for _ in 0..3 {

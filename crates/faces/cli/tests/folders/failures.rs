@@ -1,4 +1,4 @@
-//! A point that failed leaves the others whole and is reported with the command that repeats it.
+//! A point that fails leaves the others whole and is reported with the command that repeats it.
 
 use results::{Access, Store};
 use scenario::{Overrides, Scenario, Source};
@@ -10,7 +10,7 @@ fn a_failed_point_is_reported_and_runs_again_with_resume() {
     let workspace = Workspace::new("failed_point");
     workspace.answer(&format!("{SWEEP} --out whole"));
     workspace.answer(&format!("{SWEEP} --shard 1/1 --out folder"));
-    // No scenario is known to fail, so the shard says that one did.
+    // No scenario is known to fail, so the test writes a failure into the shard.
     fail(&workspace, "folder", 7, "bytes went missing");
 
     let output = workspace.output("merge folder");
@@ -33,7 +33,7 @@ fn a_failed_point_is_reported_and_runs_again_with_resume() {
     assert_eq!(*points, expected);
     assert_eq!(failed["point"], failures[0]["point"]);
 
-    // The command simulates the very point.
+    // The command simulates exactly this point.
     let words = command.strip_prefix("tailwater ").expect("our command");
     let mut again = workspace.command(&format!("{words} --no-save --format json --quiet"));
     let output = again.current_dir(workspace.path("folder")).output();
@@ -60,7 +60,7 @@ fn a_success_in_one_shard_is_not_replaced_by_a_failure_in_another() {
     workspace.assert_same("merged", "whole");
 }
 
-/// Makes a point of a folder one that failed.
+/// Turns a point of a folder into a failed one.
 fn fail(workspace: &Workspace, folder: &str, point: usize, error: &str) {
     let folder = workspace.path(folder);
     let file = folder.join("scenario.toml");

@@ -1,4 +1,4 @@
-//! A trace that is written from a run gives the result of that run again.
+//! A trace that is written from a run reproduces the result of that run.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ fn the_trace_of_2000_flows_gives_the_result_of_the_plan_that_wrote_it() {
     assert!(text.starts_with("start_us,size_bytes,sender,receiver\n"));
     let again = "incast --scheme dctcp --seed 7 --set workload.senders=1 --set topology.hosts=20 --set workload.kind=trace \
                  --trace off --set workload.trace=";
-    // A table of flows has the columns of a trace, and others besides.
+    // A table of flows has the columns of a trace, and more.
     for trace in ["flows.csv", "plan/flows.parquet"] {
         let traced = run(&workspace, &format!("{again}{trace} --no-save"));
         assert_eq!(traced["digest"], plan["digest"], "{trace}");
@@ -111,7 +111,7 @@ fn a_replay_has_the_times_of_rounds() {
         &format!("{command} --no-save --goal round_p99<1s"),
     );
     assert_eq!(rounds(&again), rounds(&plan));
-    // Rounds that wait for each other start in a trace when they did.
+    // In a trace, rounds that wait for each other start at the times at which they did in the run.
     workspace.answer("run incast --scheme newreno --set workload.rounds=3 --set workload.senders=4 --out waiting");
     workspace.answer("export waiting --as-trace --inexact -o flows.csv");
     let waiting = workspace.json("waiting/summary.json");

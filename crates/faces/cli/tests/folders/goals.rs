@@ -50,7 +50,7 @@ fn a_search_finds_the_smallest_threshold_to_1_kb_in_12_points() {
     let found = tried.iter().filter(|(_, met)| *met).map(|(size, _)| *size);
     let found = found.min().expect("a threshold that meets the goal");
     assert!(tried.contains(&(found - 1, false)), "{tried:?}");
-    // Every threshold below misses and every one above meets, so it is the smallest.
+    // Every lower threshold misses and every higher one meets, so it is the smallest.
     for (size, met) in [(found - 1, false), (found, true), (found + 60, true)] {
         let sets = format!("--set switch.ecn_threshold={size}KB");
         let text = workspace.answer(&format!("{KNOWN} --no-save {sets} {goal} --format json"));
@@ -61,7 +61,7 @@ fn a_search_finds_the_smallest_threshold_to_1_kb_in_12_points() {
             "{size}"
         );
     }
-    // What is stored is not simulated again, and the same is found.
+    // Stored simulations are not repeated, and the same threshold is found.
     let again = workspace.answer(&format!("{KNOWN} --out found --resume {range} {goal}"));
     let told = format!("The smallest switch.ecn_threshold that meets it is {found}KB");
     let again: Vec<_> = again.split_whitespace().collect();
@@ -73,7 +73,7 @@ fn an_interrupted_search_goes_on_where_it_was() {
     let workspace = workspace("goals-resumed");
     let words = "--search switch.ecn_threshold=20KB..400KB --goal queue_p95>=150KB";
     workspace.answer(&format!("{KNOWN} --out whole {words}"));
-    // A search that could not write its end has all points and no tables.
+    // A search that could not write its result has all points and no tables.
     workspace.answer(&format!("{KNOWN} --out cut {words}"));
     for name in ["summary.json", "run.json"] {
         std::fs::remove_file(workspace.path("cut").join(name)).expect("a file of the run");

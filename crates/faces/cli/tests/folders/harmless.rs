@@ -1,4 +1,4 @@
-//! What files and arguments say has no effect on a terminal or a spreadsheet.
+//! The text of files and arguments has no effect on a terminal or a spreadsheet.
 
 use std::fs;
 

@@ -38,7 +38,7 @@ fn flow_records_become_a_trace_that_the_printed_command_runs() {
         .map(|flow| flow["start_us"].as_f64().expect("a time"))
         .collect();
     assert_eq!(starts, [10_000.0, 12_000.0]);
-    // Nothing is replaced unless it is named.
+    // A file is replaced only if it is named.
     let refusal = workspace.refusal("import monday.csv");
     assert!(
         refusal.contains("monday.flows.csv is there already"),
@@ -136,7 +136,8 @@ fn what_is_no_such_file_is_told_what_is_read() {
     says("import one -o flows.txt", "a trace is .csv or .parquet");
 }
 
-/// A ring of four ranks, with 6 steps. In each step a rank sends a quarter to its neighbour when it has got the one before.
+/// A ring of four ranks, with 6 steps. In each step a rank sends a quarter to its neighbour when it has received the
+/// previous one.
 const RING: &str = "name = \"ring\"\nschemes = [\"newreno\"]\n[workload]\nkind = \"collective\"\nranks = 4\nsize = \"80KB\"\n";
 
 fn ring_as_matrix() -> String {

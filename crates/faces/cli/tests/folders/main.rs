@@ -1,5 +1,4 @@
-//! Run folders through the real command: what is in them, and that nothing that happens to a sweep
-//! changes it.
+//! Run folders through the real command: their contents, and that interruptions of a sweep do not change them.
 
 #[cfg(unix)]
 mod arrays;

@@ -1,4 +1,4 @@
-//! What is written with `-o` reaches whatever the name leads to.
+//! Output that is written with `-o` reaches the file or device that the name leads to.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{FileTypeExt, symlink};
@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 
 const RUN: &str = "run incast --scheme newreno --set workload.senders=2 --trace off --out folder";
 
-/// Every command that takes `-o`, and how what it writes ends.
+/// Every command that takes `-o`, and how its output ends.
 const COMMANDS: [(&str, &str); 7] = [
     ("export folder flows", "\n"),
     ("export folder --as-trace", "\n"),
@@ -47,7 +47,7 @@ fn every_command_writes_to_streams_and_adds_nothing() {
         let kind = |name: &str| fs::symlink_metadata(workspace.path(name)).expect("it is there");
         assert!(kind("fifo").file_type().is_fifo(), "{command}");
         assert!(kind("link").is_symlink(), "{command}");
-        // What a shell appends to a file stands behind what is there.
+        // Text that a shell appends to a file comes after what is there.
         fs::write(workspace.path("log"), "before\n").expect("a file");
         let log = OpenOptions::new().append(true).open(workspace.path("log"));
         let mut appending = workspace.command(&format!("{command} -o /dev/stdout"));

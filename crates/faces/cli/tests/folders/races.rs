@@ -40,7 +40,7 @@ fn of_several_that_resume_one_sweep_one_ends_it_and_the_others_are_refused() {
         let runners =
             (0..2 + race % 2).map(|_| start(&workspace, &format!("{sweep} --resume --out race")));
         let outputs = ends(runners.collect());
-        // Who comes when the folder is complete finds it so.
+        // A process that comes when the folder is complete finds it so.
         assert!(outputs.iter().any(succeeded), "{outputs:?}");
         workspace.assert_same("race", "expected");
     }

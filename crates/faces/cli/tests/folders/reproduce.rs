@@ -1,4 +1,4 @@
-//! `tailwater reproduce` on a small paper of the test's own.
+//! `tailwater reproduce` on a small paper of the test.
 
 use std::fs;
 
@@ -48,7 +48,7 @@ fn every_claim_has_a_verdict_and_a_miss_its_cause() {
     assert!(first["interval"].is_array(), "{first}");
     assert_eq!(first["cause"], "the buffer has room for all");
     assert_eq!(first["causes"][0]["ours"], 0.0);
-    // The cause is weighed against the claims of both figures that show these runs.
+    // The cause is judged by the claims of both figures that show these runs.
     assert_eq!(first["causes"][0]["explained"], 1);
     assert_eq!(first["causes"][0]["broken"], 0);
     assert_eq!(first["counted"], true);
@@ -125,7 +125,7 @@ fn other_seeds_give_other_numbers_and_are_told_with_the_scale() {
     let summary = fs::read_to_string(workspace.path("other/mine/fig1/summary.json"));
     let summary: serde_json::Value = serde_json::from_str(&summary.unwrap()).unwrap();
     assert_eq!(summary["seed"], 1001);
-    // The other first seed runs anew into the same folder, too.
+    // With another first seed the runs are new, in the same folder.
     assert_eq!(first("--seed 1001")["ours"], other["ours"]);
 }
 
@@ -154,7 +154,7 @@ fn a_cause_that_figures_share_is_weighed_against_the_claims_of_all() {
     );
     let answer = workspace.answer("reproduce ./mine --format json --quiet --no-report");
     let answer: serde_json::Value = serde_json::from_str(&answer).expect("JSON");
-    // It makes the claim of fig1 hold, and breaks that of fig3, where nothing was missed.
+    // It makes the claim of fig1 hold, and breaks that of fig3, which held before.
     let tried = &answer["claims"][0]["causes"][0];
     assert_eq!(tried["over"], serde_json::json!(["fig1", "fig3"]));
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What `--resume` continues, and what it refuses to mix.
+//! Runs that `--resume` continues, and folders that it refuses to mix.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ fn another_scenario_is_refused_with_the_line_that_differs() {
         assert!(refusal.contains("another scenario or version"), "{refusal}");
         assert!(refusal.contains(line), "{refusal}");
     }
-    // Nothing of that has touched the folder.
+    // None of these commands has touched the folder.
     workspace.answer(&format!("{SWEEP} --seeds 3 --out whole"));
     workspace.answer(&format!("{SWEEP} --seeds 3 --resume --out folder"));
     workspace.assert_same("folder", "whole");

@@ -1,10 +1,10 @@
-//! Times of rounds: in the answer, and the same in every file and format, as a query over flows finds them.
+//! Times of rounds: in the answer, and equal in every file and format, and in a query over flows.
 
 use std::collections::BTreeMap;
 
 use crate::workspace::Workspace;
 
-/// One lost packet of 3,000 costs a timer of 50 ms: one round of twenty waits for it, and one flow of 240.
+/// One lost packet of 3,000 costs a timer of 50 ms. One round of twenty waits for it, and one flow of 240.
 const SCENARIO: &str = r#"
 name = "reads"
 schemes = ["dctcp"]

@@ -1,4 +1,4 @@
-//! Shards, put together, are the unsharded run.
+//! Merged shards equal the unsharded run.
 
 use std::fs;
 
@@ -18,7 +18,7 @@ fn two_shards_merged_equal_the_unsharded_run() {
     let table = |text: &str| text.split("Cost: ").next().map(str::to_owned);
     let resumed = workspace.answer(&format!("{SWEEP} --out whole --resume"));
     assert_eq!(table(&merged), table(&resumed), "the same answer");
-    // Into the first of them, and once more, as after an interruption.
+    // First into the first of them, then once more, as after an interruption.
     workspace.answer("merge one two");
     workspace.assert_same("one", "whole");
     workspace.answer("merge one two");
@@ -49,7 +49,7 @@ fn an_incomplete_merge_says_what_is_missing_and_loses_nothing() {
     }
     let refusal = workspace.refusal("merge shard-1 shard-3 --out merged");
     assert!(refusal.contains("4 of 12 points are in none"), "{refusal}");
-    // Neither what was merged nor the shards are lost.
+    // Neither the merged folder nor the shards are lost.
     workspace.answer("merge shard-2 --out merged");
     workspace.assert_same("merged", "whole");
     workspace.answer("merge shard-2 shard-1 shard-3");

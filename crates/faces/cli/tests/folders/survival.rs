@@ -19,7 +19,7 @@ fn a_hundred_kills_lose_nothing_and_change_nothing() {
 
     let (mut sweeps, mut starts) = (0, 0);
     let mut kills = [0; 3];
-    // How many starts end before their kill depends on what else the machine does.
+    // How many starts end before their kill depends on the other work of the machine.
     let is_enough = |kills: &[u32; 3]| {
         kills.iter().sum::<u32>() >= KILLS && kills.iter().all(|kills| *kills > 10)
     };
@@ -44,7 +44,7 @@ fn a_hundred_kills_lose_nothing_and_change_nothing() {
 /// When to kill.
 #[derive(Clone, Copy)]
 enum Instants {
-    /// Anywhere within the time that the whole sweep takes.
+    /// At any time that the whole sweep takes.
     Anywhere,
     /// Within the first tenth of it.
     Early,

@@ -1,4 +1,4 @@
-//! `--ties` compares orders of simultaneous events, and what it finds stays with the run.
+//! `--ties` compares orders of simultaneous events, and its findings stay with the run.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ fn what_orders_of_events_change_stays_with_the_run_and_is_on_its_page() {
     let page = || fs::read_to_string(workspace.path("run/report.html")).expect("a report");
     assert!(page().contains("Under 3 orders of simultaneous events"));
     assert_eq!(workspace.json("run/summary.json")["ties"]["orders"], 3);
-    // Who asks for nothing is told what is there; who asks for others gets others.
+    // A run that does not ask for orders reports those that are there; one that asks for others gets others.
     let again = workspace.answer(&format!("{run} --resume"));
     assert!(again.contains("under 3 orders"), "{again}");
     workspace.answer(&format!("{run} --resume --ties 2"));

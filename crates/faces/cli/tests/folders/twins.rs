@@ -1,4 +1,4 @@
-//! A sweep simulates once what cannot differ, and keeps it for every point.
+//! A sweep simulates equal points once and keeps the result for each of them.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ fn rows_that_cannot_differ_are_run_once() {
     let run = "run incast --scheme newreno,dctcp --set workload.senders=20 --set workload.jitter=100us \
                --set dctcp.g=0.0625,0.125,0.25 --seeds 2 --format json --quiet";
     workspace.answer(&format!("{run} --out together"));
-    // Each alone, without anything to take it from.
+    // Each alone, without another point to copy from.
     for weight in ["0.0625", "0.125", "0.25"] {
         let alone = run.replace("0.0625,0.125,0.25", weight);
         workspace.answer(&format!("{alone} --out {weight}"));
@@ -41,7 +41,7 @@ fn rows_that_cannot_differ_are_run_once() {
         let first = newreno.iter().find(|(other, _)| other == seed);
         first.is_some_and(|(_, first)| first == metrics)
     }));
-    // Series are there for every row, those of twins too.
+    // Series are there for every row, including copied ones.
     let series = workspace.answer("export together series");
     let points: std::collections::BTreeSet<&str> = series
         .lines()

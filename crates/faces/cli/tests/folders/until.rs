@@ -26,7 +26,7 @@ fn seeds_are_added_until_the_interval_is_as_narrow_as_asked_for() {
     );
     assert!(text.contains("within the ±5.0 % asked for"), "{text}");
 
-    // The same seeds asked for at once would have stopped nowhere else.
+    // With the same seeds from the start, it would have stopped at the same place.
     assert_same_but_until(&workspace, seeds);
     let fewer = workspace.answer(&format!("{SWEEP} --seeds 5 --out fewer --format json"));
     let fewer: Value = serde_json::from_str(&fewer).expect("JSON");
@@ -48,7 +48,7 @@ fn seeds_are_added_up_to_the_bound_and_that_is_said() {
     assert_eq!(until["metric"], "fct_p99_us");
     assert!(until["widest"].as_f64().expect("a number") > 0.001);
     assert_same_but_until(&workspace, 7);
-    // Asked again, it says so in words; asked for something else, it does not mix.
+    // When run again, it says so in words; with another request, it does not mix.
     let text = workspace.answer(&format!("{sweep} --resume"));
     assert!(text.contains("Stopped at the bound of 7 seeds"), "{text}");
     let other = sweep.replace("0.1%", "5%");
@@ -64,8 +64,8 @@ fn one_seed_has_no_interval_to_wait_for() {
     assert!(!workspace.path("until").exists());
 }
 
-/// Half the width of the 95 % interval of the 99th percentile over its mean, the largest of all rows,
-/// from the values of the points.
+/// Half the width of the 95 % interval of the 99th percentile divided by its mean: the largest of all rows, from the
+/// values of the points.
 fn widest_half_width(summary: &Value) -> f64 {
     let mut rows: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     for point in summary["points"].as_array().expect("points") {
@@ -93,7 +93,7 @@ fn widest_half_width(summary: &Value) -> f64 {
     rows.values().map(width).fold(0.0, f64::max)
 }
 
-/// The folder `until` is that of a run of this many seeds, but for what it says of `--until`.
+/// The folder `until` equals that of a run of this many seeds, apart from what concerns `--until`.
 fn assert_same_but_until(workspace: &Workspace, seeds: u64) {
     workspace.answer(&format!("{SWEEP} --seeds {seeds} --out plain"));
     let (until, plain) = (workspace.files("until"), workspace.files("plain"));
@@ -107,7 +107,7 @@ fn assert_same_but_until(workspace: &Workspace, seeds: u64) {
         summary
     });
     assert_eq!(summaries[0], summaries[1]);
-    // The report has the sentence of --until in it.
+    // The report contains the sentence about --until.
     let same = |name: &&String| !["report.html", "summary.json"].contains(&name.as_str());
     for name in plain.keys().filter(same) {
         assert!(until[name] == plain[name], "{name} differs");

@@ -1,4 +1,4 @@
-//! Run folders of tests: a place for them, the command that fills them, and what is in them.
+//! Run folders of tests: a place for them, the command that fills them, and their contents.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +20,8 @@ impl Workspace {
         self.0.join(name)
     }
 
-    /// The command, to be run in this folder. A run has one seed unless it asks for others: the folder is what counts.
+    /// The command, to be run in this folder. A run has one seed unless it asks for others, because these tests are
+    /// about the folder.
     pub(crate) fn command(&self, words: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tailwater"));
         let asks = ["--seeds", "--until", "--help"];
@@ -46,7 +47,7 @@ impl Workspace {
         String::from_utf8(output.stdout).expect("answers are text")
     }
 
-    /// What a command says that is refused.
+    /// The message of a command that is refused.
     pub(crate) fn refusal(&self, words: &str) -> String {
         let output = self.output(words);
         let complaints = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -68,12 +69,12 @@ impl Workspace {
         files
     }
 
-    /// Makes `to` a copy of the folder `from`, whatever it was.
+    /// Replaces `to` by a copy of the folder `from`.
     pub(crate) fn copy(&self, from: &str, to: &str) {
         let to = self.path(to);
         drop(fs::remove_dir_all(&to));
         fs::create_dir_all(&to).expect("a folder for the test");
-        // Folders come before what is in them.
+        // Folders come before their contents.
         for (name, bytes) in self.all_files(from) {
             match name.strip_suffix('/') {
                 Some(name) => fs::create_dir(to.join(name)).expect("a folder"),
@@ -89,7 +90,7 @@ impl Workspace {
         files
     }
 
-    /// Fails unless two run folders have the same files with the same bytes, `run.json` aside.
+    /// Fails unless two run folders have the same files with the same bytes, except for `run.json`.
     pub(crate) fn assert_same(&self, folder: &str, expected: &str) {
         let (found, expected) = (self.files(folder), self.files(expected));
         let names = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();

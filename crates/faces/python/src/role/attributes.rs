@@ -1,6 +1,6 @@
 //! Attributes of objects in Python.
 
-/// The methods of a class: attributes that are read of an object `it`, and others.
+/// The methods of a class: getters for attributes of an object `it`, and others.
 macro_rules! attributes {
     ($class:ident, $it:ident, { $(let $name:ident: $kind:ty = $value:expr;)* }, { $($more:tt)* }) => {
         #[pymethods]

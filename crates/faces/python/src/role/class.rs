@@ -1,4 +1,4 @@
-//! A class, as its objects know it.
+//! A class, as its objects see it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,12 +24,12 @@ impl Class {
         self.object.bind(py)
     }
 
-    /// Whether it has a method of its own in place of that of the base class.
+    /// Whether it overrides this method of the base class.
     pub(super) fn has(&self, method: &str) -> bool {
         self.methods.contains(method)
     }
 
-    /// Its attributes that traces show.
+    /// Its attributes for traces.
     pub(super) fn gauges(&self) -> &[&'static str] {
         &self.gauges
     }

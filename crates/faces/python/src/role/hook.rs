@@ -1,4 +1,4 @@
-//! What a switch does at a port besides queueing, in Python.
+//! Switch hooks in Python: the work of a switch at a port besides queueing.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -94,7 +94,7 @@ impl Playing {
     }
 }
 
-/// Shows a packet to a method of a hook.
+/// Passes a packet to a method of a hook.
 fn show(
     (class, method): (&Class, Option<&Py<PyAny>>),
     queue: fabric::Backlog,
@@ -143,7 +143,7 @@ impl SwitchHook for Playing {
     }
 
     fn on_deadline(&mut self, queue: fabric::Backlog, at: Time) {
-        // It is over unless the call sets another one.
+        // The deadline is over unless the call sets another one.
         self.base
             .get()
             .deadline

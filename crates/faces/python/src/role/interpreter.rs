@@ -1,4 +1,4 @@
-//! The interpreter's lock, which a thread holds that simulates with roles in Python.
+//! The interpreter's lock, held by a thread that simulates with roles in Python.
 
 use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,7 @@ use schemes::Hold;
 
 /// The lock of the interpreter.
 ///
-/// Several threads take turns: the interpreter hands the lock on every few milliseconds while Python runs, and
+/// Several threads take turns: the interpreter passes the lock on every few milliseconds while Python runs, and
 /// simulations do so between their batches of events.
 pub(super) struct Interpreter;
 
@@ -22,11 +22,11 @@ impl Hold for Interpreter {
         });
     }
 
-    /// Hands the lock on, at most every [`TURN`].
+    /// Passes the lock on, at most every [`TURN`].
     ///
-    /// Whoever waits asks for the lock when it has not been free for 5 ms (`sys.getswitchinterval`), and then gets it at
-    /// the next occasion. If it became free more often, a waiting thread would find it taken again each time before it
-    /// is awake, and never ask: for seconds nobody would see a signal.
+    /// A waiting thread requests the lock when it has not been free for 5 ms (`sys.getswitchinterval`), and then gets
+    /// it at the next occasion. If the lock became free more often, the waiting thread would each time wake up too
+    /// late, and would never request it: for seconds no signal would be handled.
     fn pause(&self) {
         let now = now();
         let due = PAUSED.with(|paused| {
@@ -42,11 +42,12 @@ impl Hold for Interpreter {
     }
 }
 
-/// How long a thread keeps the lock where it is not asked for: several times as long as another one waits before it asks.
+/// How long a thread keeps the lock if nobody requests it: several times as long as another thread waits before its
+/// request.
 const TURN: Duration = Duration::from_millis(20);
 
 thread_local! {
-    /// When this thread handed the lock on last.
+    /// When this thread last passed the lock on.
     static PAUSED: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
@@ -55,7 +56,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// Threads that hold the lock or wait for it again, as Python numbers them.
+/// Threads that hold the lock or wait for it again, by their Python numbers.
 static THREADS: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
 struct Entered(Option<u64>);
@@ -85,13 +86,13 @@ fn threads<T>(call: impl FnOnce(&mut Vec<u64>) -> T) -> T {
     call(&mut THREADS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// What raises exceptions in other threads. It is imported before any runs a role: while these have the lock, an import
-/// takes tenths of a second.
+/// The module that raises exceptions in other threads. It is imported before any role runs, because an import takes
+/// tenths of a second while these threads have the lock.
 pub(super) fn helper(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     py.import(intern!(py, "tailwater._interrupt"))
 }
 
-/// Raises `KeyboardInterrupt` in every thread that runs a role, so that an endless loop of a user's ends, too.
+/// Raises `KeyboardInterrupt` in every thread that runs a role, so that an endless loop in user code ends, too.
 pub(crate) fn interrupt(py: Python<'_>) -> PyResult<()> {
     let threads = threads(|threads| threads.clone());
     if threads.is_empty() {

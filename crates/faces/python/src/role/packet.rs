@@ -8,7 +8,7 @@ use pyo3::types::PyString;
 
 use super::attributes::attributes;
 
-/// A packet, whose header fields a scheme may set.
+/// A packet. A scheme may set its header fields.
 #[pyclass(module = "tailwater")]
 pub(crate) struct Packet(base::Packet);
 
@@ -54,7 +54,7 @@ attributes!(
             Ok(())
         }
 
-        /// Marks it, if it can be marked.
+        /// Marks the packet, if possible.
         fn mark(&mut self) -> bool {
             if self.0.ecn == Ecn::Capable {
                 self.0.ecn = Ecn::Marked;
@@ -90,7 +90,7 @@ attributes!(
 );
 
 impl Packet {
-    /// Shows `packet` to a call, and what the call has made of it.
+    /// Passes `packet` to a call, and returns the packet after it.
     pub(super) fn shown(
         py: Python<'_>,
         packet: base::Packet,

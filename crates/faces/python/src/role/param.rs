@@ -1,4 +1,4 @@
-//! Parameters of classes: keys of scenarios whose texts become values of Python.
+//! Parameters of classes: keys of scenarios whose texts become Python values.
 
 use base::setting::{Key, SettingError};
 use base::{DataSize, Quantity, QuantityError, Rate, Span};
@@ -31,7 +31,7 @@ pub(super) enum Value {
 /// Values by the names of their attributes.
 pub(super) type Values = Vec<(&'static str, Value)>;
 
-/// A parameter as a class declares it.
+/// A parameter declared by a class.
 pub(super) struct Param {
     /// Its attribute.
     pub(super) name: &'static str,
@@ -103,7 +103,7 @@ pub(super) fn read(params: &[Param], text: &Texts<'_>) -> Result<Values, Setting
     params.iter().map(read).collect()
 }
 
-/// The value of a text, as an object of the class has it.
+/// The value of a text, as objects of the class get it.
 #[pyfunction]
 pub(crate) fn value<'py>(py: Python<'py>, kind: &str, text: &str) -> PyResult<Bound<'py, PyAny>> {
     let kind = Kind::named(kind).ok_or_else(|| unknown(kind))?;
@@ -172,7 +172,7 @@ impl Quantity for Word {
 
     fn parse(text: &str) -> Result<Self, QuantityError> {
         let text = text.trim();
-        // In lists of values a comma separates them.
+        // In lists of values a comma is a separator.
         if text.is_empty() || text.contains([',', '\n']) {
             return Err(QuantityError::expected(&Self::expected(), text));
         }
@@ -180,7 +180,7 @@ impl Quantity for Word {
     }
 }
 
-/// A size in bytes: a class does not know which packets to count.
+/// A size in bytes, not in packets: a class does not know their size.
 struct Bytes(u64);
 
 impl Quantity for Bytes {

@@ -30,7 +30,7 @@ at_port!(
     {}
 );
 
-/// Bytes that may wait at a port, if there is a bound.
+/// The limit of a port in bytes, if it has one.
 pub(super) fn limit_bytes(port: &PortInfo) -> Option<u64> {
     match port.limit {
         Limit::Unlimited => None,

@@ -1,4 +1,4 @@
-//! Receivers in Python: the control of a receiving host over all its connections.
+//! Receivers in Python: they control a receiving host over all its connections.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -277,7 +277,7 @@ impl ReceiverCc for Playing {
     }
 
     fn on_deadline(&mut self, now: Time) {
-        // It is over unless the call sets another one.
+        // The deadline is over unless the call sets another one.
         self.base
             .get()
             .deadline

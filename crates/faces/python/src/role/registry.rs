@@ -1,4 +1,4 @@
-//! Classes that are schemes, in the registry.
+//! Classes as schemes in the registry.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -16,7 +16,7 @@ use super::param::{self, Kind, Param};
 use super::{hook, queue, receiver, sender};
 use crate::errors::guarded;
 
-/// What the package says about a class.
+/// The package's description of a class.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Given {
@@ -30,7 +30,7 @@ pub(crate) struct Given {
     params: Vec<(String, String, String, String)>,
     /// Attribute, unit, description.
     gauges: Vec<(String, String, String)>,
-    /// Methods that are not those of the base class.
+    /// Methods that override the base class's.
     methods: BTreeSet<String>,
     marks: Option<String>,
     needs_marking: bool,
@@ -43,10 +43,10 @@ pub(crate) struct Given {
     hash: u64,
 }
 
-/// The newest class of each name, and how many runs it is in use by.
+/// The newest class of each name, and the number of runs that use it.
 static CLASSES: RwLock<BTreeMap<&'static str, (Arc<Class>, usize)>> = RwLock::new(BTreeMap::new());
 
-/// Held by whoever changes which class is the newest.
+/// Held while the newest class is changed.
 static TURN: Mutex<()> = Mutex::new(());
 
 fn newest(name: &str) -> Option<Arc<Class>> {
@@ -54,7 +54,7 @@ fn newest(name: &str) -> Option<Arc<Class>> {
     classes.get(name).map(|(class, _)| Arc::clone(class))
 }
 
-/// Makes a class the scheme of its name, for scenarios that are read from now on.
+/// Registers a class as the scheme of its name, for scenarios that are read from now on.
 #[pyfunction]
 pub(crate) fn register(py: Python<'_>, class: Bound<'_, PyType>, given: Given) -> PyResult<()> {
     interpreter::helper(py)?;
@@ -65,7 +65,7 @@ pub(crate) fn register(py: Python<'_>, class: Bound<'_, PyType>, given: Given) -
     };
     let before = newest(&given.name).filter(|class| class.scheme.origin == Some(origin));
     let (scheme, gauges) = match &before {
-        // The same source again, as where a cell of a notebook is run once more.
+        // The same source again, for example a notebook cell that is run again.
         Some(same) => (same.scheme, Arc::clone(&same.gauges)),
         None => scheme(&given, origin)?,
     };
@@ -78,10 +78,10 @@ pub(crate) fn register(py: Python<'_>, class: Bound<'_, PyType>, given: Given) -
     put(py, &class, 0)
 }
 
-/// Makes `class` the newest of its name, for this many runs more, unless a run goes on with another one.
+/// Makes `class` the newest of its name, for this many further runs, unless a run still uses another one.
 fn put(py: Python<'_>, class: &Arc<Class>, begins: usize) -> PyResult<()> {
     guarded(py, || {
-        // From the question to the answer no other class comes in between.
+        // No other class may come in between the check and the change.
         let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let name = class.scheme.name;
         let busy = |place: Option<&(Arc<Class>, usize)>| {
@@ -103,7 +103,7 @@ fn put(py: Python<'_>, class: &Arc<Class>, begins: usize) -> PyResult<()> {
         })?;
         let mut classes = CLASSES.write().unwrap_or_else(PoisonError::into_inner);
         let users = classes.get(name).map_or(0, |(_, users)| *users);
-        // The old one goes once the lock is free: its end may call Python.
+        // The old class is dropped after the lock is released, because this may call Python.
         let old = classes.insert(name, (Arc::clone(class), users + begins));
         drop(classes);
         drop(old);
@@ -111,7 +111,7 @@ fn put(py: Python<'_>, class: &Arc<Class>, begins: usize) -> PyResult<()> {
     })
 }
 
-/// Classes that a run uses, which no other class replaces meanwhile.
+/// Classes that a run uses. No other class replaces them meanwhile.
 pub(crate) struct Use(Vec<Arc<Class>>);
 
 impl Use {
@@ -145,7 +145,7 @@ impl Drop for Use {
     }
 }
 
-/// The entry of the registry. Its texts are never given back.
+/// The entry of the registry. Its texts are never freed.
 fn scheme(given: &Given, origin: Origin) -> PyResult<(Scheme, Arc<[&'static str]>)> {
     let name = leaked(&given.name);
     let mut keys: Vec<Key> = Vec::new();
@@ -183,7 +183,7 @@ fn scheme(given: &Given, origin: Origin) -> PyResult<(Scheme, Arc<[&'static str]
     let (initial_window, random) = (given.initial_window, given.random);
     let build = move |texts: &Texts<'_>| {
         let values = Arc::new(param::read(&params, texts)?);
-        // None yet while the class is being registered, and no object is made then.
+        // There is no class while it is being registered, and no object is made then.
         let class = newest(name);
         let mut roles = Roles {
             ecn,
@@ -212,13 +212,13 @@ fn scheme(given: &Given, origin: Origin) -> PyResult<(Scheme, Arc<[&'static str]
         tcp: tcp.collect::<Vec<_>>().leak(),
         build: Box::leak(Box::new(build)),
         origin: Some(origin),
-        // Linux has nothing that Python plays.
+        // A class has no counterpart in Linux.
         ..Scheme::PLAIN
     };
     Ok((scheme, traced.into()))
 }
 
-/// What traces show, and which attributes of the class have it.
+/// The quantities for traces, and the attributes of the class that hold them.
 fn gauges(given: &Given) -> (Vec<Gauge>, Vec<&'static str>) {
     let own = given.gauges.iter().map(|(name, unit, help)| Gauge {
         name: leaked(name),
@@ -227,7 +227,7 @@ fn gauges(given: &Given) -> (Vec<Gauge>, Vec<&'static str>) {
     });
     let own: Vec<Gauge> = own.collect();
     let attributes = own.iter().map(|gauge| gauge.name).collect();
-    // Every sender has the first.
+    // Every sender has the first one.
     let ssthresh = (given.role == "sender").then_some(SSTHRESH);
     (ssthresh.into_iter().chain(own).collect(), attributes)
 }
@@ -236,5 +236,5 @@ fn leaked(text: &str) -> &'static str {
     text.to_owned().leak()
 }
 
-/// What the registry calls the package of every class: the newest of a name replaces the others.
+/// The package name of all classes in the registry: the newest class of a name replaces the others.
 const PACKAGE: &str = "Python class";

@@ -18,7 +18,7 @@ use super::packet::Packet;
 use super::param::Values;
 use super::{Player, played};
 
-/// The base of senders. The window is a number here, so that asking for it calls no Python.
+/// The base of senders. The window is a number here, so that reading it does not call Python.
 #[pyclass(subclass, frozen, module = "tailwater._tailwater")]
 pub(crate) struct Sender {
     cwnd: AtomicU64,
@@ -88,7 +88,7 @@ impl Sender {
     }
 }
 
-/// Bytes, or why they are none.
+/// Converts to bytes, or returns an error.
 pub(super) fn whole(name: &str, bytes: &Bound<'_, PyAny>) -> PyResult<u64> {
     bytes.extract::<u64>().map_err(|_| {
         let text = bytes.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
@@ -218,9 +218,9 @@ struct Playing {
     on_send: Option<Py<PyAny>>,
     pacing: Option<Py<PyAny>>,
     is_slow_starting: Option<Py<PyAny>>,
-    /// How it treats orders of the peer.
+    /// How it treats control requests of the peer.
     orders: Orders,
-    /// Window and threshold before the last loss, until that is taken back.
+    /// Window and threshold before the last loss, until that reduction is undone.
     before_loss: Option<(u64, u64)>,
 }
 
@@ -255,7 +255,7 @@ impl Playing {
         })
     }
 
-    /// Calls a method that is called rarely, if the class has it.
+    /// Calls a rarely called method, if the class has it.
     fn tell<'a, A>(&'a self, name: &str, arguments: A)
     where
         A: for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyTuple>> + 'a,
@@ -278,7 +278,7 @@ impl SenderCc for Playing {
         self.base.get().cwnd()
     }
 
-    /// In two steps: most schemes need none but the first, whose numbers are always there.
+    /// In two steps: most schemes only need the first, whose numbers are always available.
     fn on_established(&mut self, handshake: &tcp::Established) {
         let tcp::Established {
             mss,
@@ -336,7 +336,7 @@ impl SenderCc for Playing {
         let sender = self.base.get();
         match restart {
             tcp::Restart::Initial => self.tell("on_idle", |py| Ok(PyTuple::empty(py))),
-            // Linux halves the windows of all congestion controls and asks none.
+            // Linux halves the windows of all congestion controls without asking them.
             tcp::Restart::Halved { .. } => {
                 let (cwnd, ssthresh) = (sender.cwnd(), sender.ssthresh());
                 let window = restart.window(cwnd, sender.initial_window());

@@ -4,7 +4,7 @@ use std::io;
 
 use super::LossEvent;
 
-/// Does `act`; nobody hears of losses.
+/// Does `act` without observing losses.
 pub(crate) fn during<T>(
     _is_asked: bool,
     act: impl FnOnce() -> io::Result<T>,

@@ -1,4 +1,4 @@
-//! Hears of losses while flows are under way.
+//! Observes losses while flows are under way.
 
 use std::io;
 use std::time::Duration;
@@ -9,14 +9,14 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::LossEvent;
 
-/// Does `act` and hears of losses meanwhile, if that is asked for. Nothing is told by a kernel that refuses the program,
-/// or if some of it found no room.
+/// Does `act` and, if wanted, observes losses meanwhile. `None` if the kernel refuses the program, or if events were
+/// lost for want of room.
 pub(crate) fn during<T>(
     is_asked: bool,
     act: impl FnOnce() -> io::Result<T>,
 ) -> io::Result<(T, Option<Vec<LossEvent>>)> {
     let losses = is_asked.then(|| Losses::hear().ok()).flatten();
-    // Programs tell time from the start of the machine on.
+    // Programs count time from the start of the machine.
     let (begun, since) = (clock::now(), clock_gettime(ClockId::Monotonic));
     let since = Duration::try_from(since).unwrap_or_default();
     let done = act()?;

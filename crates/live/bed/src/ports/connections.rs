@@ -1,4 +1,4 @@
-//! The connections of a receiver, as the law of the simulator sees them: segments that a kernel saw, in; windows, out.
+//! The connections of a receiver, for the law of the simulator: takes segments seen by a kernel and returns windows.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,31 +17,32 @@ pub(super) struct Connections<R> {
     mss: u16,
     /// The zero of the role's time.
     zero: Duration,
-    /// Of the last segment: what processors tell may be slightly out of order, and a role's time does not go back.
+    /// The time of the last segment. Reports of several processors may be slightly out of order, but a role's time
+    /// never goes back.
     now: Time,
-    /// By the way of their acknowledgements: the connections that are open.
+    /// The open connections, by the direction of their acknowledgements.
     open: BTreeMap<FlowDirection, Slot>,
     /// By slot.
     all: Vec<Connection>,
-    /// Ways of those that have ended since they were last asked for.
+    /// Directions of connections that have ended since the last call.
     ended: Vec<FlowDirection>,
 }
 
 #[derive(Debug)]
 struct Connection {
-    /// The number of the SYN: offset 0 of the stream.
+    /// The sequence number of the SYN: offset 0 of the stream.
     first: u32,
     /// The offset of the next byte in order.
     expected: u64,
     held: Assembler,
-    /// The offset behind the last byte, once a FIN came.
+    /// The offset after the last byte, once a FIN has arrived.
     end: Option<u64>,
-    /// The window that the kernel has, in bytes; nothing before the first was decided.
+    /// The current window in the kernel, in bytes; `None` before the first decision.
     told: Option<u64>,
 }
 
 impl<R: Plays<dyn ReceiverCc>> Connections<R> {
-    /// None yet; time begins at `zero`.
+    /// No connections; time begins at `zero`.
     pub(super) const fn new(role: R, mss: u16, zero: Duration) -> Self {
         Self {
             role,
@@ -54,7 +55,7 @@ impl<R: Plays<dyn ReceiverCc>> Connections<R> {
         }
     }
 
-    /// Segments, nearly in the order of time.
+    /// Processes segments, which are nearly in the order of time.
     pub(super) fn hear(&mut self, mut segments: Vec<Segment>) {
         segments.sort_by_key(|segment| segment.at);
         for segment in segments {
@@ -65,7 +66,7 @@ impl<R: Plays<dyn ReceiverCc>> Connections<R> {
         }
     }
 
-    /// Windows that have changed since the last call, by the ways of acknowledgements.
+    /// Windows that have changed since the last call, by the direction of acknowledgements.
     pub(super) fn changed(&mut self) -> Vec<(FlowDirection, u32)> {
         let mut changed = Vec::new();
         for (way, slot) in &self.open {
@@ -114,7 +115,7 @@ impl<R: Plays<dyn ReceiverCc>> Connections<R> {
         }
     }
 
-    /// A SYN came, which may come again.
+    /// A SYN has arrived, perhaps again.
     fn begin(&mut self, way: FlowDirection, number: u32) {
         if let Some(slot) = self.open.get(&way) {
             if self.all[slot.0 as usize].first == number {
@@ -138,7 +139,7 @@ impl<R: Plays<dyn ReceiverCc>> Connections<R> {
             .on_open(slot, &syn, self.mss, self.now);
     }
 
-    /// Data, maybe a train of segments that the kernel took together.
+    /// Data has arrived, perhaps a train of segments that the kernel merged.
     fn carry(&mut self, slot: Slot, number: u32, bytes: u32, each: u32) {
         let each = if each == 0 { bytes } else { each };
         let mut done = 0;
@@ -173,7 +174,7 @@ impl<R: Plays<dyn ReceiverCc>> Connections<R> {
 }
 
 impl Connection {
-    /// The offset of a number near the next one in order; nothing in front of the stream.
+    /// The offset of a sequence number near the next one in order; `None` before the start of the stream.
     fn offset(&self, number: u32) -> Option<u64> {
         let next = self.first.wrapping_add(low_32(self.expected));
         let ahead = number.wrapping_sub(next);
@@ -253,8 +254,8 @@ mod tests {
         }
     }
 
-    /// A sender whose only limit is the window, which sends when an acknowledgement allows it. A kernel's numbers begin near
-    /// the end of theirs and wrap; those of the simulator are offsets.
+    /// A sender that is limited only by the window and sends when an acknowledgement allows it. The kernel's sequence
+    /// numbers begin near their maximum and wrap; the simulator's are offsets.
     #[test]
     fn the_law_decides_as_in_the_simulator_from_what_a_kernel_saw() {
         let first = u32::MAX - 10 * MSS;
@@ -278,7 +279,7 @@ mod tests {
             let told = u32::try_from(window).expect("a small window");
             batch.push(segment(at, SegmentKind::Acknowledges(number, told)));
             at += 2_000;
-            // The whole window comes as one train.
+            // The whole window arrives as one train.
             let count = window / u64::from(MSS);
             for _ in 0..count {
                 let arrival = Arrival {
@@ -294,7 +295,7 @@ mod tests {
             }
             let bytes = u32::try_from(count).expect("few") * MSS;
             batch.push(segment(at, carries(number, bytes, MSS)));
-            // User space hears of them later, and of two processors in turn.
+            // User space gets the segments later, from two processors in turn.
             batch.reverse();
             kernel.hear(std::mem::take(&mut batch));
             let changed = kernel.changed();
@@ -314,7 +315,7 @@ mod tests {
         let all = [
             SegmentKind::Opens(0),
             SegmentKind::Accepts(1, 2 * MSS),
-            // The second segment is missing, and comes behind the FIN.
+            // The second segment is missing, and arrives after the FIN.
             carries(1, MSS, 0),
             SegmentKind::Ends(1 + 2 * MSS, 100),
         ];
@@ -326,7 +327,7 @@ mod tests {
         assert_eq!(kernel.all[0].held.held(), 100);
         kernel.hear(vec![segment(9, carries(1 + MSS, MSS, 0))]);
         assert_eq!(kernel.ended(), [way(4_000)]);
-        // Nobody knows what comes now; with a SYN the ports are used again.
+        // The connection has ended, so data is ignored; with a SYN the ports are used again.
         kernel.hear(vec![segment(10, carries(1, MSS, 0))]);
         assert!(kernel.open.is_empty());
         kernel.hear(vec![

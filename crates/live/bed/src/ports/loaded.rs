@@ -1,4 +1,4 @@
-//! Loads programs, keeps their leases while flows are under way, and takes them away.
+//! Loads programs, renews their leases while flows are under way, and removes them.
 
 use std::io;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -15,7 +15,7 @@ use super::{Counts, LEASE, PortReport, Sites, refused};
 use crate::lan::Lan;
 use crate::stack::Law;
 
-/// Whether the kernel takes a law, or why not.
+/// Whether the kernel accepts a law; an error has the reason.
 pub(crate) fn loadable(law: &Law) -> Result<(), String> {
     let loaded = match law {
         Law::UserSpace(_) => Receiver::load(0).map(drop),
@@ -24,7 +24,8 @@ pub(crate) fn loadable(law: &Law) -> Result<(), String> {
     loaded.map_err(|error| error.to_string())
 }
 
-/// Does `act` while these ports and receivers follow the laws, all of which begin anew. Returns what the programs told.
+/// Does `act` while these ports and receivers follow the laws, which all start anew. Returns the reports of the
+/// programs.
 pub(crate) fn during<T>(
     lan: &Lan,
     laws: &[Law],
@@ -83,7 +84,7 @@ pub(crate) fn during<T>(
     Ok((done, PortReport { counts, slots }))
 }
 
-/// Does `act` while leases are renewed, and windows are decided if there is a decider.
+/// Does `act` while leases are renewed and, if there is a decider, windows are decided.
 fn beside<T>(
     ports: &[&Port],
     hosts: &[Host],
@@ -111,7 +112,7 @@ fn beside<T>(
     })
 }
 
-/// Does `act` while watchdogs give those that wait for a grant their turn where no ACK leaves.
+/// Does `act` while watchdogs serve connections that wait for a grant, at ports where no ACK leaves.
 fn watched_by<T>(
     lan: &Lan,
     dogs: &[(Watchdog, PortId)],
@@ -130,7 +131,7 @@ fn watched_by<T>(
     })
 }
 
-/// Looks at all lines again and again until the other end of `until` is gone.
+/// Checks all lines periodically until the other end of `until` is dropped.
 fn watch(lan: &Lan, dogs: &[(Watchdog, PortId)], until: &mpsc::Receiver<()>) -> io::Result<()> {
     while until.recv_timeout(Watchdog::PERIOD) == Err(RecvTimeoutError::Timeout) {
         for (dog, place) in dogs {
@@ -142,7 +143,7 @@ fn watch(lan: &Lan, dogs: &[(Watchdog, PortId)], until: &mpsc::Receiver<()>) -> 
     Ok(())
 }
 
-/// Loads a law for a port. It is detached when what this returns is dropped, or with this process.
+/// Loads a law for a port. It is detached when the returned value is dropped, or when this process ends.
 fn attach(lan: &Lan, place: PortId, law: &Loadable) -> io::Result<(Port, Attached)> {
     let port = Port::load(law).map_err(refused)?;
     port.renew(LEASE).map_err(refused)?;
@@ -153,7 +154,7 @@ fn attach(lan: &Lan, place: PortId, law: &Loadable) -> io::Result<(Port, Attache
     Ok((port, attached))
 }
 
-/// Renews all leases again and again until the other end of `until` is gone.
+/// Renews all leases periodically until the other end of `until` is dropped.
 fn renew(ports: &[&Port], until: &mpsc::Receiver<()>) -> io::Result<()> {
     while until.recv_timeout(LEASE / 5) == Err(RecvTimeoutError::Timeout) {
         for port in ports {

@@ -1,4 +1,4 @@
-//! Receivers whose windows are decided beside the kernel, once per slot.
+//! Receivers whose windows are decided outside the kernel, once per slot.
 
 use std::io;
 use std::sync::mpsc::{Receiver as Until, RecvTimeoutError};
@@ -23,7 +23,7 @@ pub(super) struct Host {
     info: HostInfo,
 }
 
-/// Loads the programs of a receiver. They are detached when what this returns is dropped, or with this process.
+/// Loads the programs of a receiver. They are detached when the returned value is dropped, or when this process ends.
 pub(super) fn attach(lan: &Lan, site: &ReceiverSite, decider: &Decider) -> io::Result<Host> {
     let first = u64::from(decider.first_window) * u64::from(site.info.mss);
     let first = u32::try_from(first).unwrap_or(u32::MAX);
@@ -39,7 +39,7 @@ pub(super) fn attach(lan: &Lan, site: &ReceiverSite, decider: &Decider) -> io::R
     })
 }
 
-/// Decides windows in every slot, until the other end of `until` is gone. Returns how long slots were.
+/// Decides windows in every slot until the other end of `until` is dropped. Returns the lengths of the slots.
 pub(super) fn decide(
     hosts: &[Host],
     decider: &Decider,

@@ -1,4 +1,4 @@
-//! What the bed cannot have, and what to say instead.
+//! Settings that the bed does not support, with remedies.
 
 use plan::keys::{self, ConnectionKind, EcnAt, Keys, SharedPool, TopologyKind, WorkloadKind};
 use plan::workload::Plan;
@@ -6,7 +6,7 @@ use plan::{Group, PointSpec};
 use scenario::{Problem, Problems};
 use schemes::linux::sets_priority;
 
-/// Refuses settings that Linux cannot have.
+/// Refuses settings without a Linux counterpart.
 pub(super) fn check(point: &PointSpec) -> Result<(), Problems> {
     let mut refused = network(&point.keys);
     for group in point.groups.iter() {
@@ -20,7 +20,7 @@ pub(super) fn check(point: &PointSpec) -> Result<(), Problems> {
     Problems::unless(problems.collect(), ())
 }
 
-/// What hosts of a group cannot have for themselves: all hosts have one kernel and one congestion control.
+/// Settings that a group cannot have for itself, because all hosts share one kernel and one congestion control.
 fn of_group(point: &PointSpec, group: &Group) -> Option<(String, &'static str)> {
     let is_of_hosts = |name: &str| {
         let own = keys::group(name);
@@ -39,7 +39,7 @@ fn of_group(point: &PointSpec, group: &Group) -> Option<(String, &'static str)> 
     ))
 }
 
-/// What no namespace can be: each with its remedy.
+/// Unsupported settings of the network, each with its remedy.
 fn network(keys: &Keys) -> Vec<(String, &'static str)> {
     let mut refused = Vec::new();
     let kind = keys.topology.kind;
@@ -102,7 +102,7 @@ fn network(keys: &Keys) -> Vec<(String, &'static str)> {
     refused
 }
 
-/// Settings of queues that no switch of the bed has: each with its remedy.
+/// Unsupported settings of queues, each with its remedy.
 fn buffers(keys: &Keys) -> Vec<(String, &'static str)> {
     let mut refused = Vec::new();
     if keys.switch.burst.0.is_some() {
@@ -140,7 +140,7 @@ fn buffers(keys: &Keys) -> Vec<(String, &'static str)> {
     refused
 }
 
-/// What no kernel's TCP, and no flow of the generator, can be.
+/// Settings that neither the kernel's TCP nor the traffic generator supports, each with its remedy.
 fn endpoints(keys: &Keys) -> Vec<(String, &'static str)> {
     let mut refused = Vec::new();
     if !keys.tcp.fast_retransmit {
@@ -185,7 +185,7 @@ fn endpoints(keys: &Keys) -> Vec<(String, &'static str)> {
     refused
 }
 
-/// Refuses what would take more namespaces or sockets than a machine is asked for.
+/// Refuses a plan with too many namespaces or sockets for a machine.
 pub(super) fn check_plan(plan: &Plan) -> Result<(), Problems> {
     let mut problems = Vec::new();
     let hosts = plan.topology.hosts().len();
@@ -201,8 +201,8 @@ pub(super) fn check_plan(plan: &Plan) -> Result<(), Problems> {
     Problems::unless(problems, ())
 }
 
-/// A hundred namespaces are up in six seconds; beyond a few hundred no two cores serve them.
+/// A hundred namespaces take six seconds to set up; two cores cannot serve more than a few hundred.
 const MOST_HOSTS: usize = 250;
 
-/// Two sockets each, within the usual limit of open files of root and the ports of a host.
+/// Two sockets for each, within root's usual limit of open files and the port numbers of a host.
 const MOST_FLOWS: usize = 20_000;

@@ -1,4 +1,4 @@
-//! Settings of TCP and of queues as knobs of the kernel.
+//! Knobs of the kernel for settings of TCP and of queues.
 
 use base::{Quantity, Span};
 use machine::{RouteOptions, Sysctl};
@@ -16,7 +16,7 @@ pub struct Different {
     pub instead: String,
 }
 
-/// The kernel's knobs for the settings of a point.
+/// The knobs of the kernel for the settings of a point.
 pub(super) struct Settings {
     pub(super) route: RouteOptions,
     pub(super) sysctls: Vec<Sysctl>,
@@ -32,7 +32,7 @@ pub(super) fn translate(point: &PointSpec) -> Settings {
         different: Vec::new(),
         twin: vec![
             ("net.header_bytes", HEADERS.to_string()),
-            // Slow start of Linux counts the segments that an ACK acknowledges.
+            // Slow start in Linux counts the segments that an ACK acknowledges.
             ("tcp.byte_counting_limit", "1000".to_owned()),
         ],
     };
@@ -48,10 +48,10 @@ pub(super) fn translate(point: &PointSpec) -> Settings {
     settings
 }
 
-/// What Linux does whatever a scenario says.
+/// A fixed behaviour of Linux, whatever a scenario says.
 struct Fixed {
     key: &'static str,
-    /// Whether the scenario says the same.
+    /// Whether the scenario has the same.
     agrees: fn(&Keys) -> bool,
     /// The substitute, in words.
     instead: &'static str,
@@ -239,8 +239,8 @@ impl Settings {
     }
 }
 
-/// How long an ACK waits: 40 ms at first, but always less than the least timeout of the route, so that the sender's
-/// timer does not expire meanwhile (`tcp_delack_max` in `net/ipv4/tcp_output.c`, from Linux 6.7 on).
+/// The delay of an ACK: 40 ms at first, but always less than the least timeout of the route, so that the sender's timer
+/// does not expire meanwhile (`tcp_delack_max` in `net/ipv4/tcp_output.c`, from Linux 6.7 on).
 fn delay_of_acks(tcp: &Tcp) -> Span {
     let tick = match tcp.clock_granularity {
         Span::ZERO => TICK,
@@ -267,7 +267,7 @@ fn route(tcp: &Tcp) -> RouteOptions {
 fn sysctls(tcp: &Tcp) -> Vec<Sysctl> {
     let flag = |on: bool| u32::from(on).to_string();
     let window = u64::from(route(tcp).window);
-    // Half of a buffer may be bookkeeping: the window of the route is what bounds the peer.
+    // Half of a buffer may be bookkeeping. The route's window is the limit for the peer.
     let buffer = (4 * window).clamp(1 << 17, 1 << 30);
     let files = [
         ("ipv4/tcp_sack", flag(tcp.sack)),
@@ -293,12 +293,12 @@ fn sysctls(tcp: &Tcp) -> Vec<Sysctl> {
         ),
         ("ipv4/tcp_retries2", tcp.retries.clamp(1, 255).to_string()),
         ("ipv4/tcp_rmem", format!("4096 {buffer} {buffer}")),
-        // What a flow writes waits in its socket, not in the generator.
+        // The data of a flow waits in its socket, not in the generator.
         ("ipv4/tcp_wmem", format!("4096 {SEND_BUFFER} {SEND_BUFFER}")),
         ("ipv4/tcp_no_metrics_save", flag(true)),
         // A SYN-ACK has the priority of its SYN.
         ("ipv4/tcp_reflect_tos", flag(true)),
-        // An incast of SYNs is no attack.
+        // An incast of SYNs must not count as an attack.
         ("ipv4/tcp_syncookies", flag(false)),
         ("ipv4/tcp_max_syn_backlog", BACKLOG.to_string()),
         ("core/somaxconn", BACKLOG.to_string()),
@@ -309,19 +309,19 @@ fn sysctls(tcp: &Tcp) -> Vec<Sysctl> {
     own.map(|(file, value)| Sysctl::new(file, value)).collect()
 }
 
-/// The option of every segment, padded.
+/// Bytes of the timestamp option in every segment, padded.
 const TIMESTAMPS: u32 = 12;
 
-/// The most that a window with the largest scale can say.
+/// The largest window with the largest scale.
 const MOST_WINDOW: u32 = 1 << 30;
 
-/// Bytes that a sending socket takes at once.
+/// Bytes that a sending socket accepts at once.
 const SEND_BUFFER: u32 = 4 << 20;
 
 /// Connections that may wait to be accepted.
 pub(crate) const BACKLOG: i32 = 8192;
 
-/// Of a kernel with 250 ticks a second, as most have.
+/// For a kernel with 250 ticks a second, as most have.
 const TICK: Span = Span::from_millis(4);
 
 const PS_PER_MS: u64 = 1_000_000_000;

@@ -174,7 +174,7 @@ fn an_ack_of_the_twin_waits_for_less_than_the_least_timeout() {
 
 #[test]
 fn every_setting_is_judged() {
-    // A new key must be mapped, refused or reported: here it is named once that is done.
+    // A new key must be mapped, refused or reported. When that is done, it is listed here.
     let judged = include_str!("settings.rs").to_owned()
         + include_str!("limits.rs")
         + include_str!("../testbed.rs");
@@ -187,7 +187,7 @@ fn every_setting_is_judged() {
         "bottleneck.",
         "net.",
     ];
-    // What a profile sets is judged with the profile.
+    // The settings of a profile are judged with the profile.
     let of_linux = plan::keys::Profile::Linux.settings();
     for key in plan::keys::all_keys() {
         let (group, field) = key.name.split_once('.').unwrap();

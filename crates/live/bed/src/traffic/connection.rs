@@ -21,7 +21,7 @@ pub(super) struct Outgoing {
     state: State,
     /// Messages that were added.
     added: u32,
-    /// Bytes that these have, and bytes that the kernel has taken of them.
+    /// Bytes of these flows, and how many of them the kernel has accepted.
     queued: u64,
     written: u64,
     /// Flows that have not arrived, each with the range of its bytes.
@@ -29,12 +29,12 @@ pub(super) struct Outgoing {
     /// Flows that are asked for, each with its bytes, and bytes of these requests that have come.
     expected: VecDeque<(usize, u64)>,
     heard: u64,
-    /// What the kernel had counted when it was last asked, and the part of it that belongs to no flow yet.
+    /// The kernel's counts at the last query, and the part of them that is not booked to a flow yet.
     counted: Counts,
     unbooked: Counts,
     /// The flow that arrived last.
     last: Option<usize>,
-    /// Bytes of a full segment when it was last asked.
+    /// Bytes of a full segment at the last query.
     segment: Option<u32>,
 }
 
@@ -43,7 +43,7 @@ enum State {
     New,
     Opening,
     Open,
-    /// Everything is written, and the kernel knows it.
+    /// All data is written and the kernel will close.
     Finished,
 }
 
@@ -78,15 +78,15 @@ impl Outgoing {
         socket.ok_or_else(|| io::Error::other("the connection is over"))
     }
 
-    /// Takes no more than [`UNSENT`] that it cannot send yet. A flow without end would fill the buffer of its socket with
-    /// megabytes, for which all others wait: one thread writes for all hosts. One that `stops` takes less: what has been
-    /// written is sent after its stop.
+    /// Keeps at most [`UNSENT`] unsent bytes in the kernel. A flow without end would fill its socket's buffer with
+    /// megabytes, and all others would wait meanwhile, because one thread writes for all hosts. A flow that `stops`
+    /// keeps fewer, because bytes already written are sent after its stop.
     pub(super) fn hold_back(&self, stops: bool) -> io::Result<()> {
         let bytes = if stops { UNSENT_OF_STOPPING } else { UNSENT };
         Ok(setsockopt(self.socket()?, Unsent, &bytes)?)
     }
 
-    /// A flow of this many bytes behind those before.
+    /// Adds a flow of this many bytes after the earlier ones.
     pub(super) fn add(&mut self, flow: usize, size: u64) {
         self.added += 1;
         let bytes = self.queued..self.queued + size;
@@ -94,13 +94,12 @@ impl Outgoing {
         self.underway.push_back((flow, bytes));
     }
 
-    /// A flow of this many bytes that the receiver asks for.
+    /// Adds a flow of this many bytes that the receiver will request.
     pub(super) fn expect(&mut self, flow: usize, size: u64) {
         self.expected.push_back((flow, size));
     }
 
-    /// This many bytes of requests have come, `request` of which make one: adds the flows that they ask for, and returns
-    /// them.
+    /// This many bytes of requests have arrived; `request` bytes make one. Adds the requested flows and returns them.
     pub(super) fn answer(&mut self, heard: u64, request: u64) -> Vec<usize> {
         self.heard += heard;
         let mut asked = Vec::new();
@@ -114,7 +113,7 @@ impl Outgoing {
         asked
     }
 
-    /// Ends a flow, unless it is over, with what has been written of it.
+    /// Ends a flow, unless it is over, with the bytes written so far.
     pub(super) fn stop(&mut self, flow: usize) {
         let last = self.underway.back_mut();
         if let Some((_, bytes)) = last.filter(|(own, _)| *own == flow) {
@@ -123,7 +122,7 @@ impl Outgoing {
         }
     }
 
-    /// Begins the handshake. Returns the address that it has from now on.
+    /// Begins the handshake. Returns the local address.
     pub(super) fn connect(&mut self, to: SocketAddr) -> io::Result<SocketAddr> {
         self.state = State::Opening;
         let socket = self.socket()?;
@@ -135,7 +134,7 @@ impl Outgoing {
         from.ok_or_else(|| io::Error::other("a socket without an address"))
     }
 
-    /// The handshake is over. Returns the congestion control, if it is another one than asked.
+    /// The handshake is over. Returns the congestion control if it differs from the requested one.
     pub(super) fn opened(&mut self, control: &str) -> io::Result<Option<String>> {
         self.state = State::Open;
         self.count()?;
@@ -147,13 +146,13 @@ impl Outgoing {
         Ok(is_other.then(|| format!("congestion control {found} instead of {control}")))
     }
 
-    /// The segments that it had at last, if others than these. At first they are half of a window that is small.
+    /// The latest segment size, if it is not `mss`. At first it is half of a small window.
     pub(super) fn segments_but(&self, mss: u32) -> Option<String> {
         let found = self.segment.filter(|found| *found != mss)?;
         Some(format!("segments of {found} instead of {mss} bytes"))
     }
 
-    /// Writes what the kernel takes, and closes behind the last of `all` messages.
+    /// Writes as much as the kernel accepts, and closes after the last of `all` messages.
     pub(super) fn write(
         &mut self,
         payload: &Payload,
@@ -172,7 +171,7 @@ impl Outgoing {
             match socket.write(&bytes[..bytes.len().min(rest).min(CHUNK)]) {
                 Ok(count) => self.written += count as u64,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                // Whoever waits for events is told of it, too.
+                // The event loop gets this error, too.
                 Err(_) => return Ok(()),
             }
         }
@@ -183,7 +182,7 @@ impl Outgoing {
         Ok(())
     }
 
-    /// How many bytes the receiver has sent, and whether it has read everything and closed, which ends the connection.
+    /// The bytes that the receiver has sent, and whether it has read everything and closed, which ends the connection.
     pub(super) fn hear(&mut self) -> io::Result<(u64, bool)> {
         let mut heard = 0;
         loop {
@@ -205,7 +204,7 @@ impl Outgoing {
         }
     }
 
-    /// Asks the kernel what it has counted.
+    /// Reads the kernel's counts.
     fn count(&mut self) -> io::Result<()> {
         if let Some(socket) = &self.socket {
             self.segment = Some(socket.tcp_mss()?);
@@ -223,12 +222,12 @@ impl Outgoing {
         Ok(std::mem::take(&mut self.unbooked))
     }
 
-    /// The flow under way, or the one that arrived last.
+    /// The current flow, or the one that arrived last.
     pub(super) fn latest(&self) -> Option<usize> {
         self.underway().next().or(self.last)
     }
 
-    /// What has not arrived is not to arrive later, when something else is measured.
+    /// Aborts, so that unfinished data does not arrive during a later measurement.
     pub(super) fn abort(&self) -> io::Result<()> {
         let socket = self.socket.iter();
         let mut socket = socket.map(|socket| socket.set_linger(Some(Duration::ZERO)));
@@ -248,7 +247,7 @@ impl Outgoing {
         self.underway.iter().map(|(flow, _)| *flow)
     }
 
-    /// The bytes of this range have been read: flows, what they have got, and whether that is all.
+    /// The bytes of this range have been read. Returns the flows, their new bytes, and whether each is complete.
     pub(super) fn arrived(&mut self, bytes: Range<u64>) -> Vec<(usize, u64, bool)> {
         let mut told = Vec::new();
         while let Some((flow, own)) = self.underway.front() {
@@ -283,15 +282,15 @@ impl Incoming {
         }
     }
 
-    /// Offers no larger window than this from now on.
+    /// Offers at most this window from now on.
     ///
-    /// The kernel sizes its buffer anew when it sees the first segment, and as long as its window grows it delays no
-    /// ACK (`tcp_measure_rcv_mss` and `tcp_grow_window` in `net/ipv4/tcp_input.c`).
+    /// The kernel sets its buffer again when it sees the first segment, and does not delay ACKs while its window grows
+    /// (`tcp_measure_rcv_mss` and `tcp_grow_window` in `net/ipv4/tcp_input.c`).
     pub(super) fn offer(&self, window: u32) -> io::Result<()> {
         Ok(setsockopt(&self.socket, WindowClamp, &window)?)
     }
 
-    /// Asks with this many bytes, which any connection takes at once: whoever asks waits for the answer.
+    /// Sends a request of this many bytes, which any connection accepts at once because a client waits for the answer.
     pub(super) fn ask(&self, bytes: u64) -> io::Result<()> {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         (&self.socket).write_all(&vec![0; bytes])
@@ -328,13 +327,13 @@ setsockopt_impl!(
     SetStruct<'_, u32>
 );
 
-/// Bytes that are written at once.
+/// Bytes written at once.
 const CHUNK: usize = 1 << 18;
 
-/// Bytes of a flow without end that wait to be sent. At 200 Mbit/s they last for 5 ms.
+/// The most unsent bytes of a flow without end. At 200 Mbit/s they last for 5 ms.
 const UNSENT: u32 = 1 << 17;
 
-/// The same of a flow that stops: a fifth of 100 Mbit/s takes 7 ms for them.
+/// The same for a flow that stops: a fifth of 100 Mbit/s takes 7 ms for them.
 const UNSENT_OF_STOPPING: u32 = 1 << 14;
 
 #[cfg(test)]
@@ -356,7 +355,7 @@ mod tests {
             outgoing.arrived(0..1500),
             [(4, 1000, true), (5, 500, false)]
         );
-        // What more comes asks for nothing.
+        // Further bytes request nothing.
         assert_eq!(outgoing.answer(50, 100), [0; 0]);
         outgoing.expect(6, 10);
         assert_eq!(outgoing.fail(), Some(vec![5, 6]));
@@ -373,7 +372,7 @@ mod tests {
         outgoing.stop(7);
         assert_eq!(outgoing.queued, 5000);
         assert_eq!(outgoing.arrived(3000..5000), [(7, 5000, true)]);
-        // One that has been read so far ends with the connection.
+        // A flow without end is complete at the end of the connection, with the bytes read.
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
         let mut outgoing = Outgoing::new(socket);
         outgoing.add(8, u64::MAX >> 2);

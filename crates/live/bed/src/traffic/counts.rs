@@ -1,4 +1,4 @@
-//! What the kernel's TCP counts of a connection: `struct tcp_info` in `linux/tcp.h`.
+//! Counters of a connection in the kernel's TCP: `struct tcp_info` in `linux/tcp.h`.
 
 use std::io;
 use std::os::fd::AsRawFd as _;
@@ -7,12 +7,13 @@ use nix::errno::Errno;
 use nix::libc;
 use socket2::Socket;
 
-/// What a sender has counted. A kernel that is older than a counter does not tell it, which is not zero.
+/// The counts of a sender. A kernel that is older than a counter does not report it; the field is then `None`, not
+/// zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Counts {
-    /// Segments with data, those sent again included: `tcpi_data_segs_out`, since Linux 4.6.
+    /// Segments with data, including retransmissions: `tcpi_data_segs_out`, since Linux 4.6.
     pub(crate) packets: Option<u32>,
-    /// Segments sent again, loss probes included: `tcpi_total_retrans`.
+    /// Retransmitted segments, including loss probes: `tcpi_total_retrans`.
     pub(crate) retransmissions: Option<u32>,
     /// Retransmission timers that expired: `tcpi_total_rto`, since Linux 6.7.
     pub(crate) timeouts: Option<u32>,
@@ -21,7 +22,7 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Of a connection with which nothing has happened.
+    /// The counts of a new connection.
     pub(crate) const NONE: Self = Self {
         packets: Some(0),
         retransmissions: Some(0),
@@ -29,13 +30,13 @@ impl Counts {
         syn_timeouts: Some(0),
     };
 
-    /// What a socket has counted so far; nothing of it is told as that of a SYN.
+    /// The counts of a socket so far. They do not distinguish those of the SYN.
     pub(super) fn read(socket: &Socket) -> io::Result<Self> {
         let mut info = [0; LENGTH];
         Ok(Self::parse(tcp_info(socket, &mut info)?))
     }
 
-    /// Of as many bytes as the kernel has of the struct.
+    /// Reads the fields from the part of the struct that the kernel has.
     fn parse(info: &[u8]) -> Self {
         let word = |at: usize| {
             let bytes = info.get(at..)?.first_chunk()?;
@@ -60,7 +61,7 @@ impl Counts {
         self.with(more, u32::saturating_add)
     }
 
-    /// The same of the handshake: what was sent again, and the timers for it, were those of the SYN.
+    /// The same counts for the handshake: retransmissions and timers belong to the SYN.
     pub(super) fn of_handshake(self) -> Self {
         Self {
             packets: self.packets,
@@ -87,7 +88,7 @@ impl Default for Counts {
     }
 }
 
-/// What the kernel has of `struct tcp_info`, in `info`.
+/// The kernel's `struct tcp_info`, written to `info`.
 #[expect(unsafe_code, reason = "an option whose length depends on the kernel")]
 fn tcp_info<'a>(socket: &Socket, info: &'a mut [u8; LENGTH]) -> io::Result<&'a [u8]> {
     let mut length = libc::socklen_t::try_from(info.len()).unwrap_or(0);
@@ -106,10 +107,10 @@ fn tcp_info<'a>(socket: &Socket, info: &'a mut [u8; LENGTH]) -> io::Result<&'a [
     Ok(&info[..length.min(LENGTH)])
 }
 
-/// More than what is read of the struct.
+/// More bytes than are read of the struct.
 const LENGTH: usize = 256;
 
-/// Where the struct has its fields.
+/// Offsets of the fields in the struct.
 const TOTAL_RETRANS: usize = 100;
 const DATA_SEGS_OUT: usize = 156;
 const TOTAL_RTO: usize = 240;
@@ -137,7 +138,7 @@ mod tests {
         assert_eq!(whole.packets, Some(90));
         assert_eq!(whole.retransmissions, Some(7));
         assert_eq!(whole.timeouts, Some(3), "the next field is another");
-        // Linux 6.6 ends in front of `tcpi_total_rto`, and Linux 4.5 in front of `tcpi_data_segs_out`.
+        // In Linux 6.6 the struct ends before `tcpi_total_rto`, in Linux 4.5 before `tcpi_data_segs_out`.
         let older = Counts::parse(&info(240));
         assert_eq!((older.packets, older.timeouts), (Some(90), None));
         assert_eq!(Counts::NONE.and(older).timeouts, None);

@@ -1,4 +1,4 @@
-//! What receivers do: they accept connections, read, and tell what has arrived.
+//! The receiving side: accepts connections, reads, and reports arrivals.
 
 use std::io;
 use std::ops::Range;
@@ -26,7 +26,7 @@ impl Generator<'_> {
                 return Err(io::Error::other("a connection from outside the plan"));
             };
             if let Some(tos) = self.work.tos(connection) {
-                // Its ACKs have it already, but for the ports of its own host.
+                // Its ACKs have it already, except at the ports of its own host.
                 socket.set_tos_v4(tos.into())?;
             }
             let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLET;
@@ -46,16 +46,16 @@ impl Generator<'_> {
             let count = match incoming.read(&mut self.buffer) {
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                // The other end knows more of a failure.
+                // The other end knows the cause of a failure.
                 Err(_) => 0,
             };
             if count == 0 {
                 self.incoming[place] = None;
-                // A flow that was stopped may have been read before.
+                // The bytes of a stopped flow may have been read before.
                 return self.arrived(connection, offset..offset);
             }
             if offset == 0 {
-                // A socket that cannot be told is closed.
+                // A socket on which this fails is closed.
                 drop(incoming.offer(self.window));
             }
             let right = (self.payload).is_right(connection, offset, &self.buffer[..count]);

@@ -44,7 +44,8 @@ pub(super) fn outgoing(bed: &Testbed, lan: &Lan, work: &Work<'_>) -> io::Result<
         .collect())
 }
 
-/// Accepted sockets have the congestion control of the listener and its `TCP_NODELAY`: marks are refused to hosts whose own ignores them.
+/// A listening socket. Accepted sockets inherit its congestion control and its `TCP_NODELAY`. The congestion control
+/// must react to marks, or the kernel refuses ECN.
 pub(super) fn listen(host: HostId, work: &Work<'_>) -> io::Result<Socket> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
     socket.set_tcp_congestion(work.control.as_bytes())?;

@@ -1,4 +1,4 @@
-//! What programs need of the kernel, each tried by a program.
+//! Features of the kernel that programs need, each tested by a program.
 
 use std::io;
 use std::thread;
@@ -89,7 +89,7 @@ fn mean_queue(trial: &TrialNetwork, port: &Port, _attached: &Attached) -> io::Re
     port.mean_queue().map_err(io::Error::other)
 }
 
-/// What observe hears with: its programs at a device, and four tracepoints of drops and TCP.
+/// The programs of observe: at a device, and at four tracepoints of drops and TCP.
 fn observer(trial: &TrialNetwork) -> Check {
     const CURE: &str =
         "a kernel from 6.6 on with these tracepoints; without them observe does not run";
@@ -119,7 +119,7 @@ fn observed(trial: &TrialNetwork) -> io::Result<Totals> {
     let mut observer = Observer::load(watch).map_err(io::Error::other)?;
     trial.within(|| observer.attach(DEVICE).map_err(io::Error::other))?;
     trial.send()?;
-    // What is sent may still be on its way to the queue.
+    // Sent packets may not have reached the queue.
     thread::sleep(Duration::from_millis(10));
     observer.detach();
     observer.totals().map_err(io::Error::other)
@@ -165,7 +165,7 @@ fn laws() -> Vec<Check> {
     checks
 }
 
-/// Functions of a struct return what they should, over and over.
+/// Functions of a struct return the right values, many times.
 fn struct_ops() -> Check {
     const CURE: &str = "schemes that are congestion controls in BPF are left out";
     match probes::wrong_returns(RETURNS) {

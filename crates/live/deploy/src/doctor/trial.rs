@@ -1,4 +1,4 @@
-//! Two namespaces with a slow link between them, on which things are tried.
+//! Two namespaces with a slow link between them, for tests of features.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -8,7 +8,7 @@ use machine::namespace::Namespace;
 use machine::netlink::{LinkEnd, Route, Routing, Tbf};
 use machine::record::Record;
 
-/// Namespaces that go with this value.
+/// Namespaces that are removed on drop.
 pub(super) struct TrialNetwork {
     record: Record,
     near: Namespace,
@@ -29,7 +29,7 @@ impl TrialNetwork {
         }
     }
 
-    /// Does `work` where packets are sent from.
+    /// Does `work` in the namespace of the sender.
     #[cfg(feature = "kernel")]
     pub(super) fn within<T: Send>(
         &self,
@@ -72,7 +72,7 @@ impl TrialNetwork {
         self.near.within(|| Routing::open()?.set_queue(DEVICE, tbf))
     }
 
-    /// Sends more at once than the bucket lets through, so that some of it waits.
+    /// Sends more at once than the bucket lets through, so that some packets wait.
     #[cfg(feature = "kernel")]
     pub(super) fn send(&self) -> io::Result<()> {
         self.near.within(|| {

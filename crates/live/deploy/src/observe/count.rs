@@ -20,23 +20,23 @@ pub(crate) struct Count {
     begin: Duration,
     /// Rate of the queue of the device, if it has a limit of its own.
     queue_bps: Option<u64>,
-    /// When connections that ended were last forgotten.
+    /// The time when ended connections were last dropped.
     swept: Duration,
     flows: Vec<Flow>,
     crowds: Vec<IncastBurst>,
     losses: Vec<Loss>,
-    /// Bytes of first windows, of flows that are larger.
+    /// Bytes of first windows, for larger flows.
     first: Vec<u32>,
-    /// Of each connection the last word.
+    /// The last state of each connection.
     sockets: BTreeMap<FlowDirection, Socket>,
-    /// Segments sent again on connections that are over: all, and those that had arrived already.
+    /// Segments retransmitted on connections that are over: all, and those that had arrived already.
     sent_again: BTreeMap<FlowDirection, (u64, u64)>,
-    /// Flows and events beyond what is kept.
+    /// Flows and events that did not fit.
     lost: u64,
-    /// How many devices this process watches, which share its time and what it may keep.
+    /// The number of devices that this process watches. They share its time and its memory.
     among: usize,
     cost: Cost,
-    /// Processor time of this process in the beginning.
+    /// Processor time of this process at the start.
     own: Duration,
     now: Duration,
 }
@@ -66,7 +66,7 @@ impl Count {
         Self { among, ..self }
     }
 
-    /// Reads what was told, and makes room now and then.
+    /// Reads new events, and frees memory from time to time.
     pub(crate) fn look(&mut self, observer: &Observer, now: Duration) -> Result<(), DeployError> {
         self.now = now;
         for told in observer.told()? {
@@ -110,7 +110,7 @@ impl Count {
         &self.flows
     }
 
-    /// The flows since the last call, after which nothing of them is kept.
+    /// The flows since the last call. They are then removed here.
     pub(crate) fn taken(&mut self) -> Vec<Flow> {
         self.crowds.clear();
         self.losses.clear();
@@ -120,7 +120,7 @@ impl Count {
         std::mem::take(&mut self.flows)
     }
 
-    /// Flows and events for which there was no room.
+    /// Flows and events that did not fit.
     pub(crate) const fn lost(&self) -> u64 {
         self.lost
     }
@@ -168,7 +168,7 @@ impl Count {
     }
 
     fn keep(&mut self, way: FlowDirection, transfer: &Transfer) {
-        // A way without data is that of ACKs.
+        // A direction without data carries ACKs alone.
         if transfer.bytes == 0 {
             return;
         }
@@ -209,7 +209,7 @@ impl Count {
         });
     }
 
-    /// What was seen so far. A queue has bins of this power of two bytes, and has dropped so much since it is there.
+    /// The results so far. A queue has bins of this power of two bytes, and has dropped this much since it was created.
     pub(super) fn summary(
         &self,
         port: &Port,
@@ -362,9 +362,9 @@ fn own_time() -> Duration {
 const RTO_MIN_US: &str = "/proc/sys/net/ipv4/tcp_rto_min_us";
 /// Of Ethernet, with timestamps.
 const MSS: u32 = 1_448;
-/// So often connections that ended are forgotten.
+/// The interval at which ended connections are dropped.
 const SWEEP: Duration = Duration::from_secs(1);
-/// And those that are silent for so long.
+/// Connections that are silent for this long are dropped, too.
 const FORGOTTEN: Duration = Duration::from_secs(30);
 /// Of all devices together. A flow takes about 200 bytes.
 const MOST_FLOWS: usize = 1_000_000;

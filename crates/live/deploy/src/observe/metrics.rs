@@ -1,4 +1,4 @@
-//! What was seen so far as Prometheus reads it.
+//! The results so far in the format of Prometheus.
 
 use std::fmt::{self, Write};
 

@@ -1,4 +1,4 @@
-//! The machine of these tests: a switch between two hosts, and the commands that are given there.
+//! The network of these tests: a switch between two hosts, and the commands that are given there.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -28,7 +28,7 @@ pub(crate) struct Bed {
 }
 
 impl Bed {
-    /// One at a time; `None` without privileges, said aloud.
+    /// One at a time; `None` without privileges, which is said aloud.
     pub(crate) fn new() -> Option<Self> {
         static ONE: Mutex<()> = Mutex::new(());
         if let Some(lacks) = machine::privilege::lacks_for_programs() {
@@ -63,7 +63,7 @@ impl Bed {
         Some(bed)
     }
 
-    /// A second way from the receiver, which what it sends takes.
+    /// A second path from the receiver, which its packets take.
     pub(crate) fn let_acks_go_back_by(&self, device: &str) {
         let (host, switch) = (self.namespace(RECEIVER), self.namespace(SWITCH));
         ip(&format!(
@@ -75,7 +75,8 @@ impl Bed {
         ip(&format!("-n {switch} link set {device} up"));
         ip(&format!("-n {host} route replace default via 10.9.3.2"));
         self.inside(SWITCH, || {
-            // What comes from the receiver is expected where the way to it begins.
+            // The check of return paths would drop the receiver's packets, which come in by another device than the one
+            // towards it.
             for of in ["all", device] {
                 let file = format!("/proc/sys/net/ipv4/conf/{of}/rp_filter");
                 fs::write(file, "0").expect("a setting of the namespace");
@@ -87,7 +88,7 @@ impl Bed {
         format!("{}-{of}", self.prefix)
     }
 
-    /// In another thread, which is in that namespace.
+    /// Runs `act` in another thread, which is in that namespace.
     pub(crate) fn inside<T: Send>(&self, of: &str, act: impl FnOnce() -> T + Send) -> T {
         let file = File::open(Path::new("/run/netns").join(self.namespace(of)));
         let file = file.expect("the namespace is there");
@@ -98,14 +99,14 @@ impl Bed {
         thread::scope(|scope| scope.spawn(body).join().expect("it does not panic"))
     }
 
-    /// Eight flows at once through the port, complete.
+    /// Sends eight flows at once through the port until they are complete.
     pub(crate) fn send(&self) {
         self.transfer(8, 64 << 10);
     }
 
-    /// This many flows of this many bytes at once through the port, complete.
+    /// Sends this many flows of this many bytes at once through the port until they are complete.
     pub(crate) fn transfer(&self, flows: usize, size: usize) {
-        // A program that another thread has just begun holds the listener of before until it runs.
+        // A program that another thread has just started holds the old listener until it runs.
         let listening = |_| {
             let listener = TcpListener::bind("10.9.2.1:5000");
             listener
@@ -183,15 +184,15 @@ impl Bed {
         run(&["detach", "--dev", PORT, "--netns", &self.namespace(SWITCH)]);
     }
 
-    /// Of the attachment of a device.
+    /// The status of the attachment of a device.
     pub(crate) fn status(&self, device: &str) -> Value {
         let switch = self.namespace(SWITCH);
         let words = ["status", "--dev", device, "--netns", &switch];
         run(&words).pop().expect("something is attached")
     }
 
-    /// Of the attachment of a device, once windows more than before were lowered. How long the queue gets depends on
-    /// how far apart a busy machine lets the flows begin.
+    /// The status of the attachment of a device, once more windows than before were lowered. On a busy machine flows
+    /// begin at different times, so the length of the queue varies.
     pub(crate) fn lowers(&self, device: &str) -> Value {
         let rewritten = |status: &Value| status["rewritten"].as_u64().expect("a count");
         let before = rewritten(&self.status(device));
@@ -203,7 +204,7 @@ impl Bed {
         lowered.expect("the law lowers windows")
     }
 
-    /// What was written down of the port.
+    /// The record of the port.
     pub(crate) fn record(&self) -> Value {
         let folder = Path::new("/run/tailwater/attached");
         let own = names("/run/tailwater/attached").into_iter().filter(|name| {
@@ -235,7 +236,7 @@ impl Bed {
         file.expect("it is there").ino().to_string()
     }
 
-    /// Neither pins nor records of the switch are left.
+    /// Checks that neither pins nor records of the switch are left.
     pub(crate) fn holds_nothing(&self) {
         assert_eq!(self.pins(), [""; 0]);
         let number = self.number();
@@ -278,7 +279,7 @@ pub(crate) fn ip(arguments: &str) {
     command(&format!("ip {arguments}"));
 }
 
-/// What a command that succeeds tells.
+/// The lines of a command that succeeds.
 pub(crate) fn run(words: &[&str]) -> Vec<Value> {
     let output = Command::new(program())
         .args(words)
@@ -305,7 +306,7 @@ pub(crate) fn program() -> &'static str {
     env!("CARGO_BIN_EXE_tailwater-live")
 }
 
-/// A command of words without spaces, which succeeds.
+/// Runs a command of words without spaces, which must succeed.
 pub(crate) fn command(line: &str) {
     let mut words = line.split(' ');
     let mut command = Command::new(words.next().expect("a program"));

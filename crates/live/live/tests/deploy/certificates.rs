@@ -1,4 +1,4 @@
-//! Decisions of laws in the shadow, certified, and what acts only with a certificate.
+//! Certificates of the decisions of laws in the shadow, and laws that act only with a certificate.
 
 use std::fs::{self, File};
 use std::io::BufReader;
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::bed::{Bed, PORT, SWITCH, line, names, program};
 
-/// A folder for logs and certificates, which goes with this.
+/// A folder for logs and certificates, which is removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -35,7 +35,7 @@ impl Drop for Folder {
     }
 }
 
-/// A law that looks on and writes down what it decides.
+/// A law in the shadow that logs its decisions.
 fn logging(bed: &Bed, scheme: &str, log: &str) -> Child {
     let switch = bed.namespace(SWITCH);
     let mut command = Command::new(program());
@@ -46,7 +46,7 @@ fn logging(bed: &Bed, scheme: &str, log: &str) -> Child {
     }
     let child = command.stdout(Stdio::piped()).spawn();
     let child = child.expect("the program starts");
-    // It gives its privileges up once it sees packets.
+    // It drops its privileges once it sees packets.
     for _ in 0..200 {
         let status = fs::read_to_string(format!("/proc/{}/status", child.id()));
         if status.is_ok_and(|text| text.contains("CapEff:\t0000000000000000")) {

@@ -23,7 +23,7 @@ fn cures(bed: &Bed) -> (Observation, Vec<Predicted>) {
         }
     });
     let seen = seen.expect("a summary");
-    // Nothing but the flow below passed.
+    // Only the flow below passed.
     let seen = Observation {
         packet_bytes: [10_000, 0],
         ..seen
@@ -59,7 +59,7 @@ impl<'a> Terminal<'a> {
         Self { bed, folder }
     }
 
-    /// Types a line into a shell of root on this machine: what it prints, if it succeeds.
+    /// Types a line into a shell of root on this machine. Returns its output if it succeeds.
     fn tries(&self, of: &str, line: &str) -> Result<String, String> {
         let mut shell = Command::new("sh");
         let line = line.replace("sudo ", "");
@@ -93,7 +93,7 @@ fn a_shorter_timer_is_set_for_the_route_to_the_receiver_and_taken_back() {
     assert_eq!(by_route.site, Site::Senders);
     let route = || terminal.types(SENDER, "ip route get fibmatch 10.9.2.1");
     let before = route();
-    // Again, and again with another value: one that is there is replaced.
+    // Again, and once more with another value: an existing setting is replaced.
     terminal.types(SENDER, &by_route.command.replace("10ms", "20ms"));
     for _ in 0..2 {
         terminal.types(SENDER, &by_route.command);
@@ -146,7 +146,7 @@ fn the_room_of_the_queue_is_changed_and_nothing_else_of_it() {
         let before = queue();
         let (_, all) = cures(&bed);
         let room = &typed(&all, "buffer x4")[0];
-        // It names the namespace itself.
+        // The command contains the namespace.
         assert!(
             room.site == Site::Here && room.command.contains(&switch),
             "{room:?}"
@@ -175,7 +175,7 @@ fn receive_buffers_are_bounded_and_as_they_were_afterwards() {
     terminal.types(RECEIVER, &buffer.command);
     let now: Vec<_> = bounds().split_whitespace().map(str::to_owned).collect();
     assert_eq!(now, ["4096", "16384", "16384"]);
-    // What is as small as that still takes everything.
+    // Transfers still complete with such a small buffer.
     bed.transfer(2, 100_000);
     terminal.types(RECEIVER, &buffer.undo);
     assert_eq!(bounds(), before);
@@ -194,7 +194,7 @@ fn marks_are_asked_for_where_the_kernel_has_dctcp() {
     let settings = || terminal.types(SENDER, &format!("sysctl -n {names}"));
     let before = settings();
     if let Err(why) = terminal.tries(SENDER, &hosts.command) {
-        // A namespace may choose only what the machine has and allows to all.
+        // A namespace may choose only among what the machine has and allows to all.
         testing::skipped(&format!(
             "this kernel does not let namespaces use DCTCP: {why}"
         ));

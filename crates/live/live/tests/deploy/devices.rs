@@ -1,4 +1,4 @@
-//! Several devices that are watched at once, by one process and by several, for long.
+//! Several devices that are watched at once, by one process and by several, for a long time.
 
 use std::fs;
 use std::io::Write;
@@ -47,14 +47,14 @@ fn one_process_watches_two_devices_and_tells_each_with_its_flows() {
     bed.holds_nothing();
 }
 
-/// An observer with how many flows passed since it began to watch, and its memory then.
+/// An observer, the number of flows that passed since it began to watch, and its memory at that time.
 struct Watcher {
     child: Child,
     flows: u64,
     memory: u64,
 }
 
-/// Of four devices on one way; one of the observers after the other is killed and begins anew. `TAILWATER_OBSERVE_S` says
+/// Observers of four devices on one path; one after the other is killed and started again. `TAILWATER_OBSERVE_S` says
 /// for how long: an hour is 3600.
 #[test]
 #[ignore = "takes two minutes or longer: cargo xtask trust observe"]

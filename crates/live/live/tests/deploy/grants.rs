@@ -42,7 +42,7 @@ impl<'a> Receiver<'a> {
     fn detach(&self) {
         run(&self.words(&["detach"], &[]));
         assert_eq!(self.status(), Value::Null);
-        // The watchdog looks after 10 ms; a busy machine may take longer.
+        // The watchdog checks every 10 ms; a busy machine may take longer.
         let mut looks = (0..100).map(|_| {
             thread::sleep(Duration::from_millis(20));
             self.watchdogs().is_empty()
@@ -100,7 +100,7 @@ fn grants_are_attached_watched_changed_and_detached() {
     assert_eq!(told["action"], "updated");
     assert_eq!(receiver.watchdogs(), watchdogs, "it goes on");
     bed.transfer(20, 64 << 10);
-    // Connections close a moment after their data are there.
+    // Connections close a moment after their data has arrived.
     let mut looks = (0..40).map(|_| {
         thread::sleep(Duration::from_millis(50));
         receiver.status()["waiting"] == 0
@@ -118,7 +118,7 @@ fn a_watchdog_that_died_is_told_and_the_next_attach_revives_it() {
         let killed = Command::new("kill").args(["-9", &pid]).status();
         assert!(killed.expect("kill starts").success());
     }
-    // Connections go on, by the probes of their senders at worst.
+    // Connections continue, at worst by the probes of their senders.
     bed.transfer(20, 64 << 10);
     let drift = receiver.status()["drift"].to_string();
     assert!(drift.contains("nobody watches"), "{drift}");
@@ -165,7 +165,7 @@ fn a_watchdog_ends_with_its_lease_or_its_device() {
     };
     receiver.attach(&[]);
     assert_eq!(receiver.watchdogs().len(), 1);
-    // A lease that is renewed may be shorter.
+    // A renewed lease may be shorter.
     run(&receiver.words(&["attach", "rcc"], &["--lease-s", "1"]));
     assert!(ends(), "the lease is over");
     assert_eq!(receiver.status()["drift"].to_string(), "[]");

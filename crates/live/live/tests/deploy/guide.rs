@@ -1,7 +1,7 @@
-//! What the pages about this machine's kernel tell the reader to type works, and prints what they show.
+//! The commands that the pages about this machine's kernel tell the reader to type work, and print what the pages show.
 //!
 //! The commands of a page run one after the other, each in the blocks called `text`. Numbers are those of one run on
-//! one machine, so that all numbers count as the same one, and so does the room between columns.
+//! one machine, so all numbers count as equal, and so do all distances between columns.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -128,7 +128,7 @@ fn timeouts_fall_as_predicted_by_the_commands_of_the_loop() {
             return;
         };
         if !before.contains("it fits") {
-            // A machine that is busy drops more than its queue does.
+            // On a busy machine more packets are dropped than by its queue.
             continue;
         }
         let each = |text: &str| number(text, "  timeouts: ") / number(text, "  flows: ");
@@ -150,7 +150,7 @@ fn timeouts_fall_as_predicted_by_the_commands_of_the_loop() {
     testing::skipped("this machine is too busy for a model of its network");
 }
 
-/// Timeouts with a cure: the last number but one of its row.
+/// Timeouts with a cure: the second last number of its row.
 fn cured(text: &str, cure: &str) -> f64 {
     let mut rows = text.lines();
     let row = rows.find(|line| line.starts_with(&format!("{cure} ")));
@@ -183,7 +183,7 @@ fn number(text: &str, words: &str) -> f64 {
         .unwrap_or_else(|_| panic!("a number behind {words} in {text}"))
 }
 
-/// Removes a network that a page leaves up where it is not followed to its end.
+/// Removes a network that a page leaves up if it is not followed to its end.
 struct Down;
 
 impl Drop for Down {
@@ -198,8 +198,8 @@ impl Drop for Down {
     }
 }
 
-/// Runs what a page tells to, in the namespace of the switch. Returns its answers; nothing if the machine is not free
-/// enough, which is said aloud.
+/// Runs the commands of a page in the namespace of the switch. Returns its answers; `None` if the machine is too busy,
+/// which is said aloud.
 fn follow(bed: &Bed, page: &str) -> Vec<String> {
     let programs = Path::new(program())
         .parent()
@@ -232,7 +232,7 @@ fn follow(bed: &Bed, page: &str) -> Vec<String> {
         }
         for typed in &terminal.commands {
             if typed.line.contains(" status ") {
-                // The page shows what stands while connections are under way.
+                // The page shows the state while connections are under way.
                 let mut words = typed.line.split(' ').skip_while(|word| *word != "--dev");
                 bed.lowers(words.nth(1).unwrap_or(PORT));
             }
@@ -253,7 +253,7 @@ fn follow(bed: &Bed, page: &str) -> Vec<String> {
     answers
 }
 
-/// Compares one answer with what the page shows of it. Returns whether this machine is free enough to go on.
+/// Compares one answer with the page's. Returns whether this machine is free enough to go on.
 fn follow_one(
     (told, complained, status): &(String, String, i32),
     terminal: &Terminal,
@@ -268,7 +268,7 @@ fn follow_one(
     let printed = if *status == 0 { told } else { complained };
     let mut words = typed.line.split_whitespace();
     let is_told = if words.any(|word| matches!(word, "status" | "doctor" | "observe")) {
-        // What stands and what works differs from moment to moment, and from machine to machine.
+        // The state and its effects differ from moment to moment, and from machine to machine.
         let printed: Vec<_> = printed.lines().filter_map(label).collect();
         let shown = typed.shown.iter().filter(|line| line.trim() != "...");
         let mut shown = shown.filter_map(|line| label(line));
@@ -290,7 +290,7 @@ fn typed_in(bed: &Bed, folder: &Path, programs: &Path, typed: &Typed) -> (String
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = Command::new("nsenter");
     command.arg(format!("--net=/run/netns/{}", bed.namespace(SWITCH)));
-    // Whoever runs this is the one that sudo would make of the reader.
+    // The user of this test has the rights that sudo would give the reader.
     let line = typed.line.replace("sudo ", "");
     command.args(["sh", "-c", &line]).current_dir(folder);
     command.env("PATH", format!("{}:{path}", programs.display()));
@@ -301,7 +301,7 @@ fn typed_in(bed: &Bed, folder: &Path, programs: &Path, typed: &Typed) -> (String
     (text(&output.stdout), text(&output.stderr), status)
 }
 
-/// The lines of an answer without what other machines have otherwise: the verdict of a comparison, which may take
+/// The lines of an answer without those that differ on other machines: the verdict of a comparison, which may take
 /// several lines, and the row of DCTCP, which some kernels have.
 fn shapes<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
     let (mut shapes, mut is_verdict) = (Vec::new(), false);
@@ -335,8 +335,8 @@ fn shape(line: &str) -> String {
     shape.trim_end().to_owned()
 }
 
-/// What a line is about: its words up to a colon, a comma, a number or two spaces; nothing of a line whose words follow
-/// from what passed by, nor of advice, which is given where a model fits.
+/// The subject of a line: its words up to a colon, a comma, a number or two spaces. `None` for a line whose words
+/// depend on the traffic, and for advice, which is given where a model fits.
 fn label(line: &str) -> Option<String> {
     let line = line.trim_start();
     let end = [":", ",", "  "].map(|end| line.find(end).unwrap_or(line.len()));
@@ -347,7 +347,7 @@ fn label(line: &str) -> Option<String> {
     (is_told && !is_advice).then_some(label)
 }
 
-/// With what the lines begin that follow from a model that fits.
+/// The beginnings of lines that follow from a model that fits.
 const ADVICE: [&str; 9] = [
     "try it",
     "gain",

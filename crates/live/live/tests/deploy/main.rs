@@ -1,4 +1,4 @@
-//! Laws at a port of this machine, by the commands: attached, changed, replaced, forgotten by nobody.
+//! Laws at a port of this machine, by the commands: attached, changed, replaced, and removed in all cases.
 
 #![cfg(target_os = "linux")]
 
@@ -110,7 +110,7 @@ fn rewriting_stops_when_the_lease_is_over() {
     assert_eq!(bed.lowers(PORT)["acts"], true, "the next lease revives it");
 }
 
-/// Tells others to end when it goes, be it by a panic.
+/// Tells others to end when it is dropped, even by a panic.
 struct Ends<'a>(&'a AtomicBool);
 
 impl Drop for Ends<'_> {
@@ -198,7 +198,7 @@ fn a_law_in_the_shadow_lowers_no_window_tells_how_many_it_would_and_is_replaced_
         (&true.into(), &0.into()),
         "{status}"
     );
-    // One that acts is another program, and none that the lease of the first one revives.
+    // A law that acts is another program. The lease of the first program does not revive it.
     assert_eq!(bed.attach("hscc", &[])["action"], "replaced");
     let acting = bed.lowers(PORT);
     assert_eq!(acting["would_change"], Value::Null, "{acting}");

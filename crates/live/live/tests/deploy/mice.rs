@@ -1,5 +1,5 @@
-//! Programs that people run, before and after a law stands at the port: elephants of iperf3 fill its queue, through
-//! which answers of nginx and Redis come.
+//! Common programs, before and after a law is attached to the port: elephants of iperf3 fill its queue, and answers of
+//! nginx and Redis pass through it.
 
 use std::fs;
 use std::net::{SocketAddr, TcpStream};
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::bed::{Bed, PORT, RECEIVER, SENDER, SWITCH, command};
 
-/// The paper's case of an answer: 11.5 KB (HSCC §VII-A).
+/// The size of an answer in the paper: 11.5 KB (HSCC §VII-A).
 const MOUSE: usize = 11_500;
 
 /// Rounds of each kind; they take turns.
@@ -35,8 +35,9 @@ fn mice_of_real_programs_are_hardly_slower_with_hscc_than_over_drop_tail() {
         bed.detach();
     }
     // A 99th percentile of a round is that of its two or three slowest answers, and drop-tail has rounds without a
-    // timeout, too: the median of one program's five rounds was 4 % longer with the law in a run in which all programs
-    // together were 1.4 times as fast, with a standard error of 17 %. The law may cost no more than one such error.
+    // timeout, too. In one run, the median of one program's five rounds was 4 % longer with the law, although all
+    // programs together were 1.4 times as fast, with a standard error of 17 %. The law may cost no more than one such
+    // error.
     let all = [&without, &with].into_iter().flatten().flatten();
     assert!(all.copied().all(|ms| ms > 0.0), "{with:?} {without:?}");
     let gain = product(&without) / product(&with);
@@ -48,7 +49,7 @@ fn mice_of_real_programs_are_hardly_slower_with_hscc_than_over_drop_tail() {
     bed.holds_nothing();
 }
 
-/// What stands for the geometric mean over rounds and programs: each counts as much as the others.
+/// A substitute for the geometric mean over rounds and programs: each has the same weight.
 fn product(rounds: &[[f64; 3]]) -> f64 {
     rounds.as_flattened().iter().product()
 }
@@ -57,7 +58,7 @@ fn product(rounds: &[[f64; 3]]) -> f64 {
 const LEAST_GAIN: f64 = 0.0874;
 const _: () = assert!(ROUNDS * 3 == 15, "LEAST_GAIN is for as many");
 
-/// What the test starts, by the names of its programs.
+/// The programs that the test starts, by name.
 const NEEDED: [&str; 7] = [
     "nsenter",
     "iperf3",
@@ -80,7 +81,7 @@ struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // One that has ended by itself needs no killing.
+        // A process that has ended by itself need not be killed.
         drop(self.0.kill());
         drop(self.0.wait());
     }
@@ -105,7 +106,7 @@ impl<'a> Servers<'a> {
             folder,
             running: running.into(),
         };
-        // The server of iperf3 starts faster than these; a connection that says nothing would keep it busy.
+        // The server of iperf3 starts faster than these; a silent connection would keep it busy.
         for port in [8000, 6379] {
             let address = SocketAddr::from(([10, 9, 1, 1], port));
             let mut tries = (0..100).map(|_| {
@@ -117,8 +118,8 @@ impl<'a> Servers<'a> {
         servers
     }
 
-    /// Elephants, once slow start is over and the queue was full for the first time. A server that still ends those of
-    /// the round before sends them away.
+    /// Starts elephants, and waits until slow start is over and the queue was full for the first time. A server that
+    /// still ends those of the previous round refuses them.
     fn elephants(&self) -> Running {
         let start = |_| {
             let line = "iperf3 -c 10.9.2.1 -P 4 -C cubic -t 30";
@@ -132,7 +133,7 @@ impl<'a> Servers<'a> {
     }
 
     /// The 99th percentile of completion times of ab, wrk and redis-benchmark, in milliseconds, beside elephants that
-    /// are as old as the law.
+    /// began when the law did.
     fn round(&self) -> [f64; 3] {
         let mut elephants = self.elephants();
         let mice = [
@@ -189,7 +190,7 @@ fn of_wrk(text: &str) -> f64 {
     number.parse::<f64>().expect("a number") * unit
 }
 
-/// A line of names above lines of values, all with quotes: what is read was written before.
+/// A line of names above lines of values, all with quotes. Lines may be repeated; the last ones count.
 fn of_redis(text: &str) -> f64 {
     let words = |first: &str| {
         let mut lines = text.lines().filter(|line| line.starts_with(first));

@@ -1,4 +1,4 @@
-//! What `observe` says of traffic whose truth is known.
+//! The reports of `observe` about known traffic.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::bed::{Bed, PORT, RECEIVER, SENDER, SWITCH, TBF, command, line, program};
 
-/// Begins to watch, and returns once it does.
+/// Starts an observer, and returns once it watches.
 pub(crate) fn watching(dev: &str, netns: &str, more: &[&str]) -> Child {
     watching_for("60", dev, netns, more)
 }
@@ -26,7 +26,7 @@ pub(crate) fn watching_for(seconds: &str, dev: &str, netns: &str, more: &[&str])
     command.args(["--time-s", seconds]);
     let child = command.args(more).stdout(Stdio::piped()).spawn();
     let mut child = child.expect("the program starts");
-    // It drops its capabilities a second after it began.
+    // It drops its capabilities a second after the start.
     for _ in 0..100 {
         thread::sleep(Duration::from_millis(100));
         let has_none = capabilities(&child).is_some_and(|set| set == 0);
@@ -37,7 +37,7 @@ pub(crate) fn watching_for(seconds: &str, dev: &str, netns: &str, more: &[&str])
     child
 }
 
-/// Ends a watch once the last packets have passed; what it tells then is as good as at the end of its time.
+/// Ends an observer once the last packets have passed. Its report is then as complete as at the end of its time.
 pub(crate) fn ended(child: Child) -> (Vec<Value>, Value) {
     thread::sleep(Duration::from_millis(500));
     kill_process(Pid::from_child(&child), Signal::TERM).expect("a child that runs");
@@ -99,7 +99,7 @@ fn a_few_flows_one_behind_the_other_are_quiet() {
 #[test]
 fn timeouts_of_data_that_wait_and_arrive_are_needless_and_no_loss() {
     let Some(bed) = Bed::new() else { return };
-    // A full packet takes 300 ms, longer than the sender's timer of 200 ms, and ten of them have room.
+    // A full packet takes 300 ms, longer than the sender's timer of 200 ms, and the queue holds ten of them.
     let slow = "root tbf rate 40kbit burst 2000 limit 64000";
     let switch = bed.namespace(SWITCH);
     command(&format!("tc -n {switch} qdisc replace dev {PORT} {slow}"));
@@ -134,8 +134,9 @@ fn timeouts_of_data_that_wait_and_arrive_are_needless_and_no_loss() {
 #[test]
 fn long_flows_that_fill_a_queue_are_loss_without_incast() {
     let Some(bed) = Bed::new() else { return };
-    // Flows count segments and the queue counts packets: one that stands for a train of segments is one drop there, which
-    // is the likely reason for a few more. A few less are those of a busy machine, see `counts_as_made`: it is tried again.
+    // Flows count segments and the queue counts packets: a packet that is a train of segments is one drop there, which
+    // is the likely reason for a few more. A few less come from a busy machine, see `counts_as_made`, and the test is
+    // tried again.
     let mut others = Vec::new();
     loop {
         let child = watching(PORT, &bed.namespace(SWITCH), &[]);
@@ -163,10 +164,10 @@ fn long_flows_that_fill_a_queue_are_loss_without_incast() {
 const SENDERS: u64 = 20;
 const RUNS: u64 = 5;
 
-/// Emulates an incast and watches the port of its receiver: what the generator told of its runs, and what was seen.
-/// `None` where this machine is too busy for it, said aloud.
+/// Emulates an incast and watches the port of its receiver. Returns the generator's lines about its runs, and what was
+/// observed. `None` where this machine is too busy for it, which is said aloud.
 fn emulated() -> Option<(Vec<Value>, Vec<Value>, Value)> {
-    // Whoever else is busy does not keep flows from beginning together.
+    // Other programs must not keep flows from beginning together.
     let mut emulation = match testing::tool("chrt") {
         Some(mut chrt) => {
             chrt.args(["-f", "10", program()]);
@@ -179,9 +180,10 @@ fn emulated() -> Option<(Vec<Value>, Vec<Value>, Value)> {
             "emulate", "incast", "--no-sim", "--scheme", "cubic", "--runs", "5",
         ])
         .args(["--set", "workload.senders=20", "--set", "tcp.min_rto=200ms"])
-        // Of larger first windows those of the first flows fill the queue, in which the SYNs of the last ones wait.
+        // With larger first windows the first flows would fill the queue, and the SYNs of the last ones would wait in
+        // it.
         .args(["--set", "tcp.initial_window=1"])
-        // A rate that is looked for is tried with the same flows, which would be counted.
+        // A search for the rate would send the same flows, which would be counted.
         .args(["--rate", "200Mbps"])
         .stdout(Stdio::piped())
         .spawn();
@@ -196,7 +198,7 @@ fn emulated() -> Option<(Vec<Value>, Vec<Value>, Value)> {
         is_there || emulation.try_wait().expect("a child").is_some()
     };
     (0..200).find(is_up).expect("a switch");
-    // It goes on once somebody watches: on a busy machine its flows would come before.
+    // It goes on once the observer runs: on a busy machine its flows would come before.
     let id = Pid::from_child(&emulation);
     let signal = |signal| kill_process(id, signal).expect("a child that was not waited for");
     let child = emulation.try_wait().expect("a child").is_none().then(|| {
@@ -208,7 +210,7 @@ fn emulated() -> Option<(Vec<Value>, Vec<Value>, Value)> {
     let output = emulation.wait_with_output().expect("it ends");
     let told = String::from_utf8_lossy(&output.stdout);
     if !output.status.success() {
-        // The watcher has ended with the device, or never found it.
+        // The observer has ended with the device, or never found it.
         drop(child.map(Child::wait_with_output));
         assert!(told.contains("this machine holds"), "{told}");
         testing::skipped("this machine is too busy to hold the rate");
@@ -234,7 +236,7 @@ fn an_emulated_incast_is_found_as_its_generator_made_it() {
             continue;
         }
         is_counted = true;
-        // Starts that are spread evenly are late by twice their mean at most.
+        // If starts are spread evenly, the latest is at most twice the mean.
         let late = |run: &Value| {
             let mean = run["live"]["start_lateness_mean_us"].as_f64();
             mean.map_or(f64::MAX, |mean| 2.0 * mean)
@@ -247,7 +249,7 @@ fn an_emulated_incast_is_found_as_its_generator_made_it() {
                 fewer.push(judged["most"].to_string());
                 continue;
             }
-            // The verdict is about what calibrated the bed, too, whose long flows may have more timeouts.
+            // The verdict also covers the traffic that calibrated the bed. Its long flows may have more timeouts.
             let [following, all] =
                 ["timeouts_following", "timeouts"].map(|key| judged[key].as_u64());
             if following.map(|number| 2 * number) >= all {
@@ -263,8 +265,9 @@ fn an_emulated_incast_is_found_as_its_generator_made_it() {
     );
 }
 
-/// Nothing is seen that the generator did not make. Whether all of it is seen, or what is not: on a busy machine flows
-/// begin far apart, and the kernel's own counters of timeouts and drops are sometimes ahead of its tracepoints.
+/// Everything that is seen was made by the generator. Returns whether all of it is seen, or what is missing: on a busy
+/// machine flows begin far apart, and the kernel's own counters of timeouts and drops are sometimes ahead of its
+/// tracepoints.
 fn counts_as_made(runs: &[Value], lines: &[Value], seen: &Value) -> Result<(), String> {
     assert_eq!(runs.len() as u64, RUNS);
     let made = |key: &str| {
@@ -290,8 +293,8 @@ fn counts_as_made(runs: &[Value], lines: &[Value], seen: &Value) -> Result<(), S
         assert!(100 * found <= 101 * made, "{found} of {made} {of}");
     }
     simulates(seen, &flows);
-    // Each flow arrives when the generator says: the completion times that it measured, less the way of the last byte
-    // to whoever reads it.
+    // Each flow arrives when the generator says: the completion times that it measured, minus the time until the last
+    // byte is read.
     let times = runs
         .iter()
         .filter_map(|run| run["fct_us"].as_array())
@@ -323,7 +326,7 @@ fn counts_as_made(runs: &[Value], lines: &[Value], seen: &Value) -> Result<(), S
     Ok(())
 }
 
-/// The scenario of what was seen is one that simulations take, with its flows.
+/// Simulations accept the scenario of the observed traffic, with its flows.
 fn simulates(seen: &Value, flows: &[Value]) {
     let read = |value: &Value| match Line::read(&value.to_string()) {
         Ok(Line::Flow(flow)) => *flow,
@@ -372,7 +375,7 @@ fn whoever_watches_has_no_privileges_leaves_nothing_and_answers_prometheus() {
     for line in ["tailwater_observed_packets_total{", "verdict=\"quiet\"} 1"] {
         assert!(text.contains(line), "{line} in {text}");
     }
-    // Killed in the middle: its programs go with it, and what is sent afterwards arrives.
+    // Killed in the middle: its programs are removed with it, and later data arrives.
     child.kill().expect("it is killed");
     child.wait().expect("it ends");
     bed.transfer(2, 5_000);

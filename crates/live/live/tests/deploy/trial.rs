@@ -1,4 +1,4 @@
-//! Trials of laws at a port: what acts, when, and what is left, whatever ends them.
+//! Trials of laws at a port: when the law acts, and what is left for every kind of end.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::Ends;
 use crate::bed::{Bed, PORT, SWITCH, line, program, run};
 
-/// A plan of short periods, in a file, which goes with this.
+/// A plan of short periods, in a file that is removed on drop.
 pub(crate) struct PlanFile(PathBuf);
 
 impl PlanFile {
@@ -86,13 +86,13 @@ pub(crate) fn of_type<'a>(lines: &'a [Value], kind: &str) -> Vec<&'a Value> {
     lines.iter().filter(|line| line["type"] == kind).collect()
 }
 
-/// The state of the port, if something stands there.
+/// The state of the port, if a law is attached to it.
 pub(crate) fn state(bed: &Bed) -> Option<Value> {
     let switch = bed.namespace(SWITCH);
     run(&["status", "--dev", PORT, "--netns", &switch]).pop()
 }
 
-/// Waits until the law acts, or does not.
+/// Waits until the law acts, or until it does not act.
 pub(crate) fn waits_for(bed: &Bed, acts: bool, at_most: Duration) {
     let begin = machine::clock::now();
     while state(bed).is_none_or(|state| state["acts"] != acts) {
@@ -138,7 +138,7 @@ fn a_law_acts_in_the_periods_of_a_trial_without_privileges_and_nothing_of_it_sta
     assert!(acted["lease_left_s"].as_f64() <= Some(2.0), "{acted}");
     let begun = of_type(&lines, "trialbegin");
     assert_eq!(begun[0]["plan"], "0123abcd");
-    // The time behind the trial is a period, too.
+    // The time after the trial is a period, too.
     let periods = of_type(&lines, "trialperiod");
     let on: Vec<_> = periods.iter().map(|period| &period["on"]).collect();
     assert_eq!(on, [false, true, true, false, false]);
@@ -172,7 +172,7 @@ fn two_seconds_after_a_trial_was_killed_everything_passes() {
     child.kill().expect("it runs");
     child.wait().expect("it ends");
     waits_for(&bed, false, Duration::from_millis(2_500));
-    // A second trial names the law that is still attached, and does not begin.
+    // A second trial does not begin, and its message names the law that is still attached.
     let output = Command::new(program()).args(plan.words()).output();
     let output = output.expect("the program starts");
     let text = String::from_utf8_lossy(&output.stdout);
@@ -195,7 +195,7 @@ fn a_trial_ends_with_the_command_that_began_it_and_by_a_signal() {
         "it was interrupted"
     );
     bed.holds_nothing();
-    // The shell goes away and leaves its child behind, whose output nobody reads.
+    // The shell ends and leaves its child behind, whose output nobody reads.
     let words = plan.words().join(" ");
     let shell = format!("{} {words} > /dev/null & exec sleep 60", program());
     let mut shell = Command::new("sh")

@@ -1,4 +1,4 @@
-//! Many trials on this machine's kernel: how often chance is called an effect, and what kills leave behind.
+//! Many trials on this machine's kernel: how often chance is taken for an effect, and what killed trials leave behind.
 
 use std::io::Write;
 use std::thread;
@@ -11,7 +11,8 @@ use serde_json::Value;
 use crate::bed::{Bed, PORT, SWITCH, run};
 use crate::trial::{PlanFile, plan, state, told, with_traffic};
 
-/// A law that marks nothing, as no flow may carry a mark: whatever it does is chance. `TAILWATER_TRIALS` says how many.
+/// A law that marks nothing, as no flow may carry a mark, so every measured effect is chance. `TAILWATER_TRIALS` is the
+/// number of trials.
 #[test]
 #[ignore = "takes half an hour: cargo xtask trust trials"]
 fn of_200_trials_of_a_law_without_effect_at_most_ten_are_called() {
@@ -52,13 +53,14 @@ fn of_200_trials_of_a_law_without_effect_at_most_ten_are_called() {
         begin.elapsed().as_secs_f64()
     ));
     assert!(10 * settled >= 9 * trials, "{settled} of {trials} settled");
-    // The level is 1/32: of 200 more than ten are called in 5 of 100 such series, of fewer more than three seldom.
+    // The level is 1/32. With 200 trials, more than ten are called in 5 of 100 such series; with fewer trials, more
+    // than three rarely.
     let most = (trials / 20).max(3);
     assert!(called <= most, "{called} of {trials} called");
     bed.holds_nothing();
 }
 
-/// A trial is killed at moments that are spread evenly over the time that one takes. `TAILWATER_KILLS` says how often.
+/// A trial is killed at moments that are spread evenly over its duration. `TAILWATER_KILLS` is the number of kills.
 #[test]
 #[ignore = "takes ten minutes: cargo xtask trust trials"]
 fn a_hundred_trials_that_are_killed_end_in_everything_passes() {
@@ -70,7 +72,7 @@ fn a_hundred_trials_that_are_killed_end_in_everything_passes() {
     let whole = begin.elapsed();
     let (mut left, mut at) = (0, 0.0);
     for _ in 0..kills {
-        // Multiples of the golden ratio less their whole part lie evenly.
+        // Fractional parts of multiples of the golden ratio are spread evenly.
         at = (at + 0.618_034_f64).fract();
         let mut child = file.begun();
         thread::sleep(whole.mul_f64(at));

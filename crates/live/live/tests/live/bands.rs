@@ -19,7 +19,7 @@ fn received(lines: &[Value], scheme: &str) -> [u64; 2] {
     groups
 }
 
-/// Two hosts of each group send more together than their receiver's link carries, and each group alone does.
+/// The two hosts of a group together send more than their receiver's link carries, and each group alone does.
 #[test]
 fn the_first_priority_gets_the_link_and_other_schemes_have_none() {
     let Some(_machine) = machine() else { return };
@@ -36,7 +36,7 @@ fn the_first_priority_gets_the_link_and_other_schemes_have_none() {
     let Some((pid, lines)) = told else { return };
     assert_eq!(left(pid), [""; 0]);
     let [high, low] = received(&lines, "qos+newreno");
-    // Schemes take turns on one network: each takes its queues away, or the next one would not get its own.
+    // Schemes take turns on one network. Each must remove its queues, or the next one would not get its own.
     let [one, other] = received(&lines, "newreno");
     // However busy a machine is, one core carries both.
     assert!(high > 2 * low, "{high} bytes first, {low} last");

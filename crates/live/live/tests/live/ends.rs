@@ -4,8 +4,8 @@ use std::fs;
 
 use crate::{disturbances, emulated, machine};
 
-/// Each of eight hosts sends to the seven others from six ports, so that two connections at least share one. Told apart by
-/// their sender's end alone, such connections are taken for each other, and nobody reads what was sent.
+/// Each of eight hosts sends to the seven others from six ports, so at least two connections share one. If connections
+/// were told apart by their sender's end alone, these would be mixed up, and nobody would read the data.
 #[test]
 fn a_port_of_a_host_may_serve_several_receivers() {
     let Some(_machine) = machine() else { return };
@@ -25,6 +25,6 @@ fn a_port_of_a_host_may_serve_several_receivers() {
     let point = lines.iter().find(|line| line["type"] == "point");
     let point = point.expect("a run");
     assert_eq!(point["metrics"]["flows_completed"], 56, "{point}");
-    // Looks at what has come, too.
+    // This also checks what has arrived.
     drop(disturbances(&lines));
 }

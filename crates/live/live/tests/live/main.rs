@@ -1,4 +1,4 @@
-//! The bed on this machine: what is made is used, and nothing of it is left.
+//! The bed on this machine: everything that it creates is used, and nothing of it is left.
 
 #![cfg(target_os = "linux")]
 
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// One network at a time: tests look at what others would leave. `None` without privileges.
+/// One network at a time: tests check for leftovers of others. `None` without privileges.
 fn machine() -> Option<MutexGuard<'static, ()>> {
     static ONE: Mutex<()> = Mutex::new(());
     if let Some(lacks) = machine::privilege::lacks() {
@@ -47,7 +47,7 @@ fn line(text: &str) -> Value {
     serde_json::to_value(line).expect("JSON")
 }
 
-/// Namespaces and records of runs whose process is `pid`.
+/// Namespaces and records that are left of runs whose process is `pid`.
 fn left(pid: u32) -> Vec<String> {
     let prefixes = [format!("tw-{pid}n"), format!("{pid}n")];
     let folders = ["/run/netns", "/run/tailwater/live"];
@@ -94,13 +94,13 @@ fn under_way_with(scheme: &str) -> Option<Child> {
         assert_eq!(left(child.id()), [""; 0], "{line}");
         return None;
     }
-    // Whoever reads no more must not be what ends the program.
+    // The program must not end because nobody reads its output.
     thread::spawn(move || lines.for_each(drop));
     assert!(!left(child.id()).is_empty(), "the program ended");
     Some(child)
 }
 
-/// Whether a program refuses because the machine does something else meanwhile, which is then said aloud.
+/// Whether a program refuses because the machine is busy, which is then said aloud.
 fn is_too_busy(told: &str) -> bool {
     let is_busy = told.contains("this machine holds");
     if is_busy {
@@ -109,8 +109,8 @@ fn is_too_busy(told: &str) -> bool {
     is_busy
 }
 
-/// What a run tells, and the process that it was. A machine that does something else meanwhile may not hold the
-/// rate, which the program refuses; then it is tried again, and at last skipped aloud.
+/// The lines of a run, and the process that it was. A busy machine may not hold the rate, so that the program refuses.
+/// Then it is tried again, and in the end skipped aloud.
 fn emulated(words: &[&str]) -> Option<(u32, Vec<Value>)> {
     let mut text = String::new();
     for _ in 0..5 {
@@ -130,8 +130,8 @@ fn emulated(words: &[&str]) -> Option<(u32, Vec<Value>)> {
     None
 }
 
-/// What made runs say more about this machine than about TCP: the reasons that the program tells, and packets that its
-/// captures lost. However busy a machine is, what arrives is what was sent.
+/// Reasons why runs say more about this machine than about TCP: those that the program reports, and packets that its
+/// captures lost. On a busy machine, too, data arrives as it was sent.
 fn disturbances(lines: &[Value]) -> Vec<String> {
     let mut all = Vec::new();
     for line in lines {
@@ -197,7 +197,7 @@ fn requests_are_answered_beside_flows_without_end() {
         connections = 4\nrequests = 3\nsize = \"5KB\"\nstart = \"100ms\"\n";
     fs::write(&file, text).unwrap();
     let name = file.to_str().unwrap();
-    // A machine that is late for a moment, which no reason tells, is judged again once.
+    // A machine that is late for a moment, which no reason reports, is judged again once.
     let mut others = Vec::new();
     let lines = loop {
         let told = emulated(&[
@@ -256,7 +256,7 @@ fn all_is_answered(point: &Value) -> bool {
         && flows.is_some_and(|flows| flows[..2].iter().all(has_some))
 }
 
-/// What sockets count of their flows is what the namespaces count of all.
+/// The counters of flows from sockets add up to the counters of the namespaces.
 #[test]
 fn timeouts_of_flows_make_those_of_the_network() {
     let Some(_machine) = machine() else { return };
@@ -358,7 +358,7 @@ fn receivers_delay_acks_as_hosts_do_whose_windows_have_grown() {
     ];
     words.extend(sets.iter().flat_map(|set| ["--set", set]));
     words.extend(["--rate", "20Mbps", "--no-sim", "--pcap", "--out", name]);
-    // A machine that is late for a moment, which no reason tells, may drop packets once.
+    // A machine that is late for a moment, which no reason reports, may drop packets once.
     let mut dropped = 0;
     let acks = loop {
         let told = emulated(&words);
@@ -495,7 +495,7 @@ fn a_process_that_lives_keeps_its_network() {
     let killed = Command::new("kill").arg(pid.to_string()).status();
     assert!(killed.unwrap().success());
     child.wait().unwrap();
-    // The kernel takes links and queues with the namespaces.
+    // The kernel removes links and queues with the namespaces.
     let mut looks = (0..50).map(|_| {
         thread::sleep(Duration::from_millis(100));
         left(pid).is_empty()

@@ -47,7 +47,7 @@ fn hscc_drops_less_than_half_of_what_drop_tail_drops_in_the_median_of_five() {
     let mut words = words.to_vec();
     words.extend(sets.iter().flat_map(|set| ["--set", set]));
     words.extend(["--rate", "100Mbps"]);
-    // A median of five was once 0.53 of drop-tail's: it is judged again then, once.
+    // In one run the median of five was 0.53 of drop-tail's, so it is judged again once.
     let mut told = Vec::new();
     let (pid, lines) = loop {
         let Some((pid, lines)) = emulated(&words) else {
@@ -81,13 +81,13 @@ fn hscc_drops_less_than_half_of_what_drop_tail_drops_in_the_median_of_five() {
     assert_eq!(left(pid), [""; 0]);
 }
 
-/// What the kernel's own trace has of states of congestion control, in an instance that ends with this. Some kernels run
-/// no program of a tracepoint while they interrupt their first process, and count no miss: 30 softirqs in its time that
-/// the trace had were unknown to a program, which knew all others.
+/// The kernel's own trace of states of congestion control, in an instance that ends with this. Some kernels run no
+/// program of a tracepoint while they interrupt their first process, and count no miss: a program missed 30 softirqs of
+/// that time that the trace had, and got all others.
 struct Trace(PathBuf);
 
 impl Trace {
-    /// Begins, where there is such a trace.
+    /// Begins, if there is such a trace.
     fn begin() -> Option<Self> {
         let name = format!("tailwater-{}", std::process::id());
         let trace = Self(Path::new("/sys/kernel/tracing/instances").join(name));
@@ -275,7 +275,7 @@ fn a_capture_shows_that_no_window_is_raised_and_some_are_lowered() {
     }
     // 10 x 64 KiB are 460 segments. A receiver that is late takes several for one, and acknowledges them at once.
     assert!(pairs.len() > 100, "{}", pairs.len());
-    // A window that its receiver closed stays closed: one that is slow to read, or a reset.
+    // A window that its receiver closed stays closed: a receiver that is slow to read, or a reset.
     let broken = pairs.iter().find(|(before, after)| {
         let closed = *after == 0 && *before > 0;
         closed || after > before
@@ -316,7 +316,8 @@ fn receivers_offer_the_windows_of_ictcp_and_drops_fall_below_a_quarter() {
     }
 }
 
-/// Receivers of RCC withhold grants: what all senders have under way stays below a budget that the queue has room for.
+/// Receivers of RCC withhold grants: the bytes in flight of all senders together stay below a budget that fits the
+/// queue.
 #[test]
 fn receivers_of_rcc_withhold_grants_and_drops_fall_below_a_quarter() {
     let Some(_machine) = machine() else { return };
@@ -367,7 +368,7 @@ fn receivers_of_rcc_withhold_grants_and_drops_fall_below_a_quarter() {
     }
 }
 
-/// What became of an incast without and with ICTCP.
+/// The results of an incast without and with ICTCP.
 #[derive(Debug)]
 struct Compared {
     /// ACKs that were captured on both sides of the port, and the median of the windows that they offer.
@@ -375,7 +376,7 @@ struct Compared {
     windows: [u32; 2],
     drops: [u64; 2],
     rewritten: u64,
-    /// In which windows were decided, and segments that the law did not hear of.
+    /// The slots in which windows were decided, and the segments that the law missed.
     slots: u64,
     untold: u64,
 }
@@ -396,7 +397,7 @@ impl Compared {
     }
 }
 
-/// Compares once, and looks at what holds on a busy machine, too. Besides, what disturbed it.
+/// Compares once. Also checks what must hold on a busy machine, and returns what disturbed it.
 fn compared_with_ictcp() -> Option<(Compared, Vec<String>)> {
     let folder = std::env::temp_dir().join(format!("tailwater-ictcp-{}", std::process::id()));
     let name = folder.to_str().expect("a path in UTF-8");
@@ -454,7 +455,7 @@ fn compared_with_ictcp() -> Option<(Compared, Vec<String>)> {
     Some((compared, disturbances(&lines)))
 }
 
-/// The packets of a file, and the window of each ACK of the receiver as it comes in and as it leaves.
+/// The number of packets in a file, and the window of each ACK of the receiver as it comes in and as it leaves.
 pub(crate) fn acks(file: &Path) -> (u64, Vec<(u16, u16)>) {
     use pcap_file::pcapng::{Block, PcapNgReader};
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{disturbances, emulated, left, machine};
 
-/// Each ends with what it has written by then, and the other one has the link for itself.
+/// Each flow ends with what it has written by then, and the other one has the link for itself.
 #[test]
 fn flows_that_stop_leave_the_link_to_the_others() {
     let Some(_machine) = machine() else { return };
@@ -15,7 +15,7 @@ fn flows_that_stop_leave_the_link_to_the_others() {
         [workload]\nkind = \"incast\"\nsenders = 2\nsize = \"unlimited\"\nstop = \"300ms\"\nstop_interval = \"300ms\"\n";
     fs::write(&file, text).unwrap();
     let name = file.to_str().unwrap();
-    // A machine that is late for a moment, which no reason tells, is judged again once.
+    // A machine that is late for a moment, which no reason reports, is judged again once.
     let mut others = Vec::new();
     loop {
         let told = emulated(&[
@@ -52,7 +52,7 @@ fn flows_that_stop_leave_the_link_to_the_others() {
     fs::remove_file(&file).unwrap();
 }
 
-/// Bytes of a flow that were read within a stretch of time in microseconds.
+/// Bytes of a flow that were read within a range of times in microseconds.
 fn read(point: &Value, flow: usize, during: std::ops::Range<f64>) -> u64 {
     let rows = point["arrivals"].as_array().expect("what was read");
     let own = rows

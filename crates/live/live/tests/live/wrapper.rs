@@ -25,7 +25,8 @@ fn folder(name: &str) -> PathBuf {
 }
 
 /// A long comparison in a process group of its own, once a run is over, and the process that it started. `ctrl_c` is
-/// what Ctrl-C means to it, for `env`: whoever starts the tests may ignore it, and then so do all processes below.
+/// the reaction to Ctrl-C, an option of `env`: the shell that starts the tests may ignore it, and then all processes
+/// below do, too.
 fn under_way(out: &Path, ctrl_c: &str) -> Option<(Child, u32)> {
     let out = out.to_str().expect("a plain path");
     let mut command = testing::tool("env")?;
@@ -87,7 +88,7 @@ fn ctrl_c_ends_both_programs_and_leaves_no_namespace() {
     }
 }
 
-/// A shell starts what it runs in the background so.
+/// A shell starts background processes in this way.
 #[test]
 fn ctrl_c_that_is_to_be_ignored_ends_neither_program() {
     let Some(_machine) = machine() else { return };
@@ -106,7 +107,7 @@ fn ctrl_c_that_is_to_be_ignored_ends_neither_program() {
     fs::remove_dir_all(out).unwrap();
 }
 
-/// Something may end the privileged program alone, and the other one then says so.
+/// The privileged program may be ended alone. The other one then reports it.
 #[test]
 fn the_end_of_the_privileged_program_is_told() {
     let Some(_machine) = machine() else { return };
@@ -183,7 +184,7 @@ fn a_comparison_leaves_a_page_that_can_be_written_again() {
     fs::remove_dir_all(out).unwrap();
 }
 
-/// A figure of a few flows, scaled to a moment: its order is judged by both worlds, and everything is in its folder.
+/// A figure of a few flows, scaled down: its order is judged by both worlds, and everything is in its folder.
 #[test]
 fn a_figure_is_judged_on_linux_beside_its_twin() {
     let Some(_machine) = machine() else { return };
@@ -213,7 +214,7 @@ fn a_figure_is_judged_on_linux_beside_its_twin() {
     assert!(output.status.success(), "{complaint}");
     let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let claims = &told["claims"];
-    // Nine times as much takes longer in any world.
+    // Nine times as many bytes take longer in any world.
     assert_eq!(claims[0]["simulated"]["verdict"], "reproduced", "{claims}");
     let verdict = claims[0]["verdict"].as_str().unwrap();
     assert!(["reproduced", "not valid"].contains(&verdict), "{claims}");

@@ -1,4 +1,4 @@
-//! What is known of a device and of the queue in front of it.
+//! Facts about a device and its queue.
 
 use std::io;
 
@@ -17,24 +17,24 @@ pub struct Device {
     pub name: String,
     /// The largest packet, in bytes.
     pub mtu: u32,
-    /// Segments of a connection that it takes as one packet.
+    /// Segments of a connection that it accepts as one packet.
     pub train: u32,
-    /// As `ip -details link` calls it: `veth`, `bond`; empty for hardware.
+    /// Its kind as in `ip -details link`: `veth`, `bond`; empty for hardware.
     pub kind: String,
 }
 
-/// The queue that is the root of a device's.
+/// The root queue of a device.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Queue {
-    /// As `tc` calls it: `tbf`, `fq_codel`.
+    /// Its kind as in `tc`: `tbf`, `fq_codel`.
     pub kind: String,
-    /// Its handle, by which programs find it.
+    /// Its handle, by which programs identify it.
     pub handle: u32,
-    /// How much it holds, where the kernel tells it.
+    /// Its limit, if the kernel reports one.
     pub limit: Option<Limit>,
-    /// Bits per second that it lets through, if it says so.
+    /// Its rate in bits per second, if it has one.
     pub rate_bps: Option<u64>,
-    /// Bytes that a token bucket lets through at once, if nothing but this, its rate and its limit is set.
+    /// Bytes that a token bucket sends at once; only if the bucket has no settings but this, its rate and its limit.
     pub burst_bytes: Option<u64>,
     /// Bytes that wait.
     pub backlog: u32,
@@ -51,12 +51,12 @@ pub enum Limit {
     Packets(u32),
 }
 
-/// Questions about devices of one namespace.
+/// Queries about the devices of one namespace.
 #[derive(Debug)]
 pub struct Devices(Netlink);
 
 impl Devices {
-    /// Those of the namespace of this thread.
+    /// For the namespace of this thread.
     pub fn open() -> io::Result<Self> {
         Netlink::open(NETLINK_ROUTE).map(Self)
     }
@@ -65,11 +65,11 @@ impl Devices {
     pub fn named(&mut self, name: &str) -> io::Result<Option<Device>> {
         let mut text = name.as_bytes().to_vec();
         text.push(0);
-        // struct ifinfomsg, all zero: whichever has the name.
+        // struct ifinfomsg, all zero: selects by name.
         let mut payload = vec![0; LINK_MESSAGE];
         payload.extend(attributes(&[DefaultNla::new(LINK_NAME, text)]));
         let answers = match self.0.exchange(raw(GET_LINK, payload), 0) {
-            // A name that is too long for a device names none either.
+            // No device has a name that is too long.
             Err(error) if [NO_DEVICE, RANGE].map(Some).contains(&error.raw_os_error()) => {
                 return Ok(None);
             }
@@ -79,7 +79,7 @@ impl Devices {
         Ok(answer.and_then(|answer| read_device(&answer.payload)))
     }
 
-    /// The queue in front of a device; `None` if packets are handed on at once.
+    /// The queue of a device; `None` if it sends packets at once.
     pub fn queue(&mut self, device: u32) -> io::Result<Option<Queue>> {
         // struct tcmsg: family, padding, device, handle, parent, information.
         let mut payload = vec![0; 4];
@@ -87,7 +87,7 @@ impl Devices {
         payload.extend([0; 4]);
         payload.extend(ROOT.to_ne_bytes());
         payload.extend([0; 4]);
-        // Without the echo only listeners are told.
+        // Without the echo flag only listeners get the answer.
         let request = raw(GET_QUEUE, payload);
         let answers = self.0.ask("the queue of a device", request, NLM_F_ECHO)?;
         let queue = answers.first();
@@ -148,7 +148,7 @@ fn read_queue(message: &[u8]) -> Option<Queue> {
     })
 }
 
-/// Bytes per second: in an attribute of its own where 32 bits are too few.
+/// Bytes per second, from its own attribute if 32 bits are too few.
 fn tbf_rate(options: &[u8]) -> Option<u64> {
     let long = find(options, TBF_RATE).and_then(|rate| rate.first_chunk().copied());
     let short = || find(options, TBF_PARAMETERS).and_then(|all| word(all, TBF_SHORT_RATE));
@@ -156,8 +156,8 @@ fn tbf_rate(options: &[u8]) -> Option<u64> {
         .or_else(|| short().map(u64::from))
 }
 
-/// The burst, which the kernel tells as the time that it takes. None of a bucket with a peak rate or with an overhead for
-/// each packet: whoever changes it has to name these too.
+/// The burst, which the kernel reports as a time. `None` for a bucket with a peak rate or with an overhead per packet,
+/// because changing it would require these, too.
 fn tbf_burst(options: &[u8]) -> Option<u64> {
     let all = find(options, TBF_PARAMETERS)?;
     let is_plain = word(all, TBF_PEAK_RATE)? == 0 && all.get(TBF_OVERHEAD..)?.starts_with(&[0, 0]);
@@ -198,15 +198,15 @@ const QUEUE_OPTIONS: u16 = 2;
 const QUEUE_STATISTICS: u16 = 7;
 const STATISTICS_QUEUE: u16 = 3;
 
-/// Where the limit lies in struct `tc_tbf_qopt` (`linux/pkt_sched.h`).
+/// Offset of the limit in struct `tc_tbf_qopt` (`linux/pkt_sched.h`).
 const TBF_LIMIT: usize = 24;
-/// Where its `tc_ratespec` has the rate.
+/// Offset of the rate in its `tc_ratespec`.
 const TBF_SHORT_RATE: usize = 8;
-/// Where it has what is added to the length of each packet.
+/// Offset of the overhead that is added to the length of each packet.
 const TBF_OVERHEAD: usize = 2;
-/// Where the second `tc_ratespec` has the peak rate.
+/// Offset of the peak rate in the second `tc_ratespec`.
 const TBF_PEAK_RATE: usize = 20;
-/// Where the time of a burst lies, in ticks.
+/// Offset of the time of a burst, in ticks.
 const TBF_BURST: usize = 28;
 /// `net/pkt_sched.h`: a tick of queues is 64 ns.
 const NS_PER_TICK: u128 = 64;

@@ -1,4 +1,4 @@
-//! What the kernel's TCP knows about its connections (`linux/inet_diag.h`).
+//! Connections of the kernel's TCP (`linux/inet_diag.h`).
 
 use std::io;
 
@@ -30,9 +30,9 @@ const TCP: u8 = 6;
 const ESTABLISHED: u32 = 1;
 const INFO: u8 = 2;
 
-/// Bytes of a request and of the message in front of an answer's attributes.
+/// Bytes of a request, and of the message before an answer's attributes.
 const REQUEST: usize = 56;
 const MESSAGE: usize = 72;
 
-/// Where struct `tcp_info` has `tcpi_rtt`.
+/// Offset of `tcpi_rtt` in struct `tcp_info`.
 const RTT: usize = 68;

@@ -27,10 +27,10 @@ impl Ethtool {
         Ok(Self { netlink, family })
     }
 
-    /// Ends segmentation in the kernel and in the link.
+    /// Switches off segmentation in the kernel and at the link.
     ///
-    /// Receive offload stays on, because a virtual link without it has one queue per core and
-    /// reorders; that it merges nothing is the matter of the link's `gro_max_size`.
+    /// Receive offload stays on, because a virtual link without it has one queue per core and reorders packets. The
+    /// link's `gro_max_size` prevents merging.
     pub fn set_offloads(&mut self, link: u32) -> io::Result<()> {
         let bits = FEATURES.iter().map(|(name, on)| {
             let mut name = name.as_bytes().to_vec();

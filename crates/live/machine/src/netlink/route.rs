@@ -23,7 +23,7 @@ use netlink_sys::protocols::NETLINK_ROUTE;
 use super::socket::Netlink;
 use crate::route::RouteOptions;
 
-/// What `ip` and `tc` do, in one namespace.
+/// Does the work of `ip` and `tc` in one namespace.
 pub struct Routing(Netlink);
 
 /// One end of a virtual link.
@@ -37,25 +37,25 @@ pub struct LinkEnd {
     pub mac: [u8; 6],
 }
 
-/// A route to some hosts by one way, or by several between which connections are spread.
+/// A route to some hosts, over one way or over several among which connections are spread.
 #[derive(Clone, Debug)]
 pub struct Route {
     /// The first address of these hosts.
     pub to: Ipv4Addr,
-    /// Bits that their addresses have in common.
+    /// The number of common leading bits of their addresses.
     pub prefix: u8,
-    /// Links and the next nodes behind them.
+    /// Links and the next nodes on them.
     pub ways: Vec<(u32, Ipv4Addr)>,
-    /// Settings of the endpoints of a host.
+    /// TCP settings of a host on this route.
     pub options: Option<RouteOptions>,
 }
 
-/// A token bucket in front of a link.
+/// A token bucket on a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Tbf {
     /// Rate in bit/s.
     pub rate_bps: u64,
-    /// Bytes that it may send at once after a rest.
+    /// Bytes that it may send at once after an idle time.
     pub burst: u32,
     /// Room for packets that wait, in bytes.
     pub limit: u32,
@@ -101,7 +101,7 @@ impl Routing {
         )
     }
 
-    /// Sets a link up, which sends every segment by itself and merges none that arrive.
+    /// Sets a link up. It sends every segment separately and merges no arriving ones.
     pub fn set_up(&mut self, index: u32) -> io::Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = index;
@@ -191,7 +191,7 @@ impl Routing {
         self.tell("a route", RouteNetlinkMessage::NewRoute(message), flags)
     }
 
-    /// Puts a token bucket in front of a link, or gives the one that is there other numbers.
+    /// Adds a token bucket to a link, or changes the numbers of the existing one.
     pub fn set_queue(&mut self, index: u32, tbf: Tbf) -> io::Result<()> {
         let mut message = queue(index);
         message.header.handle = TcHandle { major: 1, minor: 0 };
@@ -208,18 +208,18 @@ impl Routing {
         )
     }
 
-    /// Lets the token bucket in front of a link serve packets by priority: gives it three queues with room for this many
-    /// packets each, instead of its own. Give it no other numbers before [`Self::remove_bands`]: old kernels take bands for
-    /// a queue whose limit can be set (`fifo_set_limit` in `net/sched/sch_fifo.c`).
+    /// Lets the token bucket of a link serve packets by priority: replaces its inner queue by three queues with room
+    /// for this many packets each. Do not change the bucket's numbers before [`Self::remove_bands`]: old kernels take
+    /// bands for a queue whose limit can be set (`fifo_set_limit` in `net/sched/sch_fifo.c`).
     pub fn set_bands(&mut self, index: u32, packets: u32) -> io::Result<()> {
-        // A queue with bands gets its room when it is made.
+        // A queue of a band gets its limit when it is created.
         let length = RouteNetlinkMessage::SetLink(length(index, packets));
         self.tell("the length of a queue", length, 0)?;
         let message = RouteNetlinkMessage::NewQueueDiscipline(bands(index));
         self.tell("bands", message, NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Takes away what [`Self::set_bands`] gave. The bucket then takes no packet until [`Self::set_queue`].
+    /// Undoes [`Self::set_bands`]. The bucket then accepts no packet until [`Self::set_queue`].
     pub fn remove_bands(&mut self, index: u32) -> io::Result<()> {
         let message = RouteNetlinkMessage::DelQueueDiscipline(bands(index));
         self.tell("bands", message, 0)
@@ -227,7 +227,7 @@ impl Routing {
 
     /// The counters of the queue in front of a link.
     pub fn counters(&mut self, index: u32) -> io::Result<Counters> {
-        // Without the echo only listeners are told.
+        // Without the echo flag only listeners get the answer.
         let request = RouteNetlinkMessage::GetQueueDiscipline(queue(index));
         let answers = self.0.ask("counters of a queue", request, NLM_F_ECHO)?;
         let mut counters = Counters::default();
@@ -280,7 +280,7 @@ fn queue(index: u32) -> TcMessage {
     message
 }
 
-/// Bands below the token bucket.
+/// The bands below the token bucket.
 fn bands(index: u32) -> TcMessage {
     let mut message = queue(index);
     message.header.parent = TcHandle { major: 1, minor: 1 };
@@ -289,7 +289,7 @@ fn bands(index: u32) -> TcMessage {
     message
 }
 
-/// Packets for which a queue that is made later has room.
+/// Sets the number of packets that a later queue can hold.
 fn length(index: u32, packets: u32) -> LinkMessage {
     let mut message = LinkMessage::default();
     message.header.index = index;
@@ -299,7 +299,7 @@ fn length(index: u32, packets: u32) -> LinkMessage {
 
 fn metrics(options: &RouteOptions) -> Vec<RouteMetric> {
     vec![
-        // TCP obeys the least timeout of a route only if it is locked.
+        // TCP uses the least timeout of a route only if it is locked.
         RouteMetric::Lock(1 << RTO_MIN),
         RouteMetric::Advmss(options.advertised_mss),
         RouteMetric::InitCwnd(options.initial_window),
@@ -309,8 +309,8 @@ fn metrics(options: &RouteOptions) -> Vec<RouteMetric> {
     ]
 }
 
-/// Struct `tc_tbf_qopt` and the attributes beside it (`linux/pkt_sched.h`). The table of rates, which
-/// older programs send, is not needed where the link layer is given.
+/// Struct `tc_tbf_qopt` and further attributes (`linux/pkt_sched.h`). The table of rates that older programs send is
+/// not needed if the link layer is given.
 fn tbf_options(tbf: Tbf) -> Vec<DefaultNla> {
     let bytes_per_s = tbf.rate_bps / 8;
     let rate = u32::try_from(bytes_per_s).unwrap_or(u32::MAX);
@@ -318,7 +318,7 @@ fn tbf_options(tbf: Tbf) -> Vec<DefaultNla> {
     parameters.extend(rate.to_ne_bytes());
     parameters.extend([0; 12]);
     parameters.extend(tbf.limit.to_ne_bytes());
-    // The size of the bucket as time is worked out from its bytes.
+    // The kernel computes the time of the bucket from its bytes.
     parameters.extend([0; 8]);
     vec![
         DefaultNla::new(TBF_PARAMETERS, parameters),
@@ -369,7 +369,7 @@ mod tests {
     #[test]
     fn the_length_of_a_queue_is_in_packets() {
         let bytes = sent(&RouteNetlinkMessage::SetLink(length(17, 80)));
-        // Behind `struct ifinfomsg`, which names the interface and changes no flag.
+        // After `struct ifinfomsg`, which names the interface and changes no flag.
         assert_eq!(bytes[4..8], 17_i32.to_ne_bytes());
         assert_eq!(bytes[12..16], [0; 4]);
         assert_eq!(

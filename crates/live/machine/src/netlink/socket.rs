@@ -1,4 +1,4 @@
-//! A socket of the kernel, and messages of families that have no types.
+//! A netlink socket, and messages of families without types.
 
 use std::io;
 
@@ -25,8 +25,7 @@ impl Netlink {
         Ok(Self { socket, sequence })
     }
 
-    /// Sends `message`, which does `what`, and waits for its acknowledgement; what comes before that is the
-    /// answer.
+    /// Sends `message`, which does `what`, and waits for its acknowledgement. Returns the messages before it.
     pub(super) fn ask<M>(&mut self, what: &str, message: M, flags: u16) -> io::Result<Vec<M>>
     where
         M: NetlinkSerializable + NetlinkDeserializable,
@@ -70,7 +69,7 @@ impl Netlink {
     }
 }
 
-/// A message of a family that has no types: its kind and its bytes.
+/// A message of a family without types: its kind and its bytes.
 #[derive(Debug)]
 pub(super) struct Raw {
     pub(super) kind: u16,
@@ -102,7 +101,7 @@ impl NetlinkDeserializable for Raw {
     }
 }
 
-/// The bytes of attributes, one behind the other.
+/// The bytes of attributes, one after the other.
 pub(super) fn attributes(all: &[DefaultNla]) -> Vec<u8> {
     let mut bytes = vec![0; all.buffer_len()];
     all.emit(&mut bytes);
@@ -113,7 +112,7 @@ pub(super) fn attributes(all: &[DefaultNla]) -> Vec<u8> {
 pub(super) fn find(mut bytes: &[u8], kind: u16) -> Option<&[u8]> {
     while let [a, b, c, d, ..] = *bytes {
         let length = usize::from(u16::from_ne_bytes([a, b]));
-        // The two highest bits tell of nesting and byte order.
+        // The two highest bits are flags for nesting and byte order.
         if u16::from_ne_bytes([c, d]) & 0x3fff == kind {
             return bytes.get(4..length);
         }

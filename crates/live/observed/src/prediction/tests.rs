@@ -48,7 +48,8 @@ fn answers(p50_ms: f64) -> Vec<Flow> {
     (0..1_200).map(answer).collect()
 }
 
-/// What a model of `today` says, which has these 99th percentiles with cures, in ms, and that of today with the others.
+/// The prediction for flows with this model of `today`. Each cure has this 99th percentile in ms and the other values
+/// of today.
 fn said(flows: &[Flow], today: Times, cures: &[(&str, f64)]) -> Prediction {
     let seen = seen();
     let with = |cure: Cure| {
@@ -60,7 +61,7 @@ fn said(flows: &[Flow], today: Times, cures: &[(&str, f64)]) -> Prediction {
     Prediction::new((&seen, flows), today, cures)
 }
 
-/// What was predicted for that bed.
+/// The predictions for that bed.
 const OF_THE_BED: [(&str, f64); 3] = [
     ("rwndq", 227.0),
     ("min_rto 10ms", 64.0),
@@ -112,7 +113,7 @@ fn of_cures_that_differ_by_less_than_the_model_errs_the_simplest_comes_first() {
         "dctcp",
     ];
     assert_eq!(said(&answers(26.3), today, &equal).advice, simplest);
-    // So it is of the values of a setting that is not among the best.
+    // The same holds for the values of a setting that is not among the best.
     let slower = [
         ("hscc", 80.0),
         ("min_rto 10ms", 100.0),
@@ -130,7 +131,7 @@ fn of_cures_that_differ_by_less_than_the_model_errs_the_simplest_comes_first() {
     assert_eq!(advice.last().map(String::as_str), Some("buffer x4"));
 }
 
-/// Rounds of 24 answers, of which the slowest takes 230 ms, and what is predicted for them with two cures.
+/// The prediction for rounds of 24 answers, of which the slowest takes 230 ms, with two cures.
 fn said_of_rounds(rounds: u32) -> Prediction {
     let answer = |number: u32| Flow {
         start_s: f64::from(number / 24),
@@ -152,7 +153,7 @@ fn said_of_rounds(rounds: u32) -> Prediction {
     let seen = seen();
     let with = |cure: Cure| {
         let times = match cure.name.as_str() {
-            // Flows are faster, and rounds wait for the slowest of them.
+            // Flows are faster, but rounds wait for the slowest of them.
             "rwndq" => with_rounds(40.0, 229.0, 229.0),
             // One round in many has a timeout.
             "hscc" => with_rounds(60.0, 66.0, 240.0),
@@ -241,7 +242,7 @@ fn what_is_not_simulated_comes_last_and_what_comes_in_is_cured_where_acks_leave(
     assert_eq!((last.name.as_str(), last.gain), ("hscc", None));
     assert_eq!(said.advice, ["rcc (grant)"]);
     assert!(said.advised().all(Predicted::is_attached_here));
-    // The queue of what comes in is another machine's.
+    // The queue of incoming data is on another machine.
     let elsewhere = said.elsewhere().map(|cure| cure.name.as_str());
     assert_eq!(elsewhere, Some("buffer x4"));
 }

@@ -1,4 +1,4 @@
-//! When the connections of flows opened: a law acts on those that open while it is there.
+//! The times when the connections of flows opened: a law acts on those that open while it is attached.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::seen::Flow;
 pub struct SeenConnections(BTreeMap<(String, String), f64>);
 
 impl SeenConnections {
-    /// When the connection of this flow opened, in seconds since watching began; none if that was not seen.
+    /// When the connection of this flow opened, in seconds since watching began; `None` if that was not seen.
     pub fn opened(&mut self, flow: &Flow) -> Option<f64> {
         let (one, other) = (flow.sender.clone(), flow.receiver.clone());
         let ends = if one < other {
@@ -29,7 +29,7 @@ impl SeenConnections {
         self.0.retain(|_, opened_s| *opened_s >= before_s);
     }
 
-    /// Why a law at a port could not change flows like these, if so.
+    /// Why a law at a port could not change flows like these, if that is so.
     ///
     /// # Errors
     /// If most of them are of connections that opened before anybody watched.

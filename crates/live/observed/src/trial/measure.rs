@@ -36,13 +36,14 @@ pub struct TrialGuard {
 }
 
 impl TrialMeasure {
-    /// The one that is called so.
+    /// The measure with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.name() == name)
     }
 
-    /// Of these completion times; at least a microsecond, below which a time at a port means nothing. None of no flows.
+    /// The measure of these completion times. It is at least a microsecond, since shorter times mean nothing at a port.
+    /// `None` without flows.
     #[must_use]
     pub fn of(self, times_s: &mut [f64]) -> Option<f64> {
         if times_s.is_empty() {

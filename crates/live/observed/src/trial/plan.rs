@@ -9,7 +9,8 @@ use crate::cure::Attach;
 use crate::prediction::Prediction;
 use crate::times::Times;
 
-/// Everything about a trial that is decided before it begins: its hash is told, so that nobody can change it afterwards.
+/// Everything about a trial that is decided before it begins. Its hash is printed, so that nobody can change it
+/// afterwards.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrialPlan {
@@ -39,9 +40,9 @@ pub struct TrialPlan {
     pub guard: TrialGuard,
     /// Whether those flows are judged that leave by the device, or those that come in.
     pub leaves: bool,
-    /// Flows seen before, that way.
+    /// Flows in that direction that were observed before the trial.
     pub flows_before: u64,
-    /// The measure before.
+    /// The measure before the trial.
     pub before_s: f64,
     /// The model's effect, if the model fits.
     pub expected: Option<ExpectedEffect>,
@@ -49,7 +50,7 @@ pub struct TrialPlan {
     pub analysis: String,
 }
 
-/// How long a trial is.
+/// The length of a trial.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrialShape {
@@ -57,7 +58,7 @@ pub struct TrialShape {
     pub periods: u32,
     /// Seconds of each.
     pub period_s: f64,
-    /// So many seconds after each switch, and before the next one, flows that begin do not count.
+    /// Flows that begin less than this many seconds after a switch, or before the next one, do not count.
     pub settle_s: f64,
 }
 
@@ -67,7 +68,7 @@ pub struct TrialShape {
 pub struct ExpectedEffect {
     /// The ratio.
     pub ratio: f64,
-    /// By what factor the model errs, so that the ratio lies between `ratio / errs` and `ratio * errs`.
+    /// The factor by which the model errs: the ratio is between `ratio / errs` and `ratio * errs`.
     pub errs: f64,
 }
 
@@ -75,7 +76,7 @@ pub struct ExpectedEffect {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrialPeriod {
-    /// Its place in the schedule. One behind the last is the time after the trial.
+    /// Its index in the schedule. One past the last is the time after the trial.
     pub number: u32,
     /// Whether the law acted.
     pub on: bool,
@@ -97,7 +98,7 @@ impl TrialShape {
                  pairs come out alike by chance more often than one time in 32"
             ));
         }
-        // The first timers of flows that met the other state, and as many of their first repetitions.
+        // This covers the first timers of flows that began in the other state, and as many of their first repetitions.
         let settle_s = 3.0 * min_rto_ms.unwrap_or(LINUX_RTO_MS) / 1e3;
         if period_s < 4.0 * settle_s {
             let least = (4.0 * settle_s).ceil();
@@ -123,8 +124,8 @@ pub fn schedule(periods: u32, seed: u64) -> Vec<bool> {
 }
 
 impl ExpectedEffect {
-    /// The effect on a measure that a prediction has for the law that `attach` calls so. A model that does not fit, and
-    /// one without that law, have none.
+    /// The predicted effect on a measure of the law with this name in `attach`. `None` if the model does not fit, or
+    /// the prediction lacks that law.
     #[must_use]
     pub fn of(prediction: &Prediction, law: &str, measure: TrialMeasure) -> Option<Self> {
         let is_it = |attach: &Attach| attach.scheme == law;
@@ -146,7 +147,7 @@ impl ExpectedEffect {
 
 /// Coins of five pairs agree by chance one time in 16, those of six one time in 32.
 const LEAST_PERIODS: u32 = 12;
-/// More pairs than 60 find effects that nobody would act on.
+/// With more than 60 pairs, effects are found that are too small to matter.
 const MOST_PERIODS: u32 = 120;
 /// `TCP_RTO_MIN` of Linux.
 const LINUX_RTO_MS: f64 = 200.0;

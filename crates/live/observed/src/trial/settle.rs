@@ -34,7 +34,7 @@ pub struct TrialEnd {
     pub rewritten: u64,
     /// Packets that the law marked.
     pub marked: u64,
-    /// Flows and events for which there was no room.
+    /// Flows and events that did not fit.
     pub lost: u64,
     /// Whether the law is gone from the device.
     pub detached: bool,
@@ -196,8 +196,9 @@ impl TrialPlan {
         settled
     }
 
-    /// Why the law is to be taken away, if so: the measure of the last two periods with it is worse than without it by
-    /// more than the guard allows. Without it is all that was seen without it: before, and in the periods so far.
+    /// Why the law must be removed, if so: in the last two periods with it, the measure is worse than without it by
+    /// more than the guard allows. The measure without it includes all flows without the law: before the trial, and in
+    /// the periods so far.
     #[must_use]
     pub fn guarded(&self, periods: &[TrialPeriod], flows: &[TrialFlow]) -> Option<String> {
         let sorted = self.sorted(periods, flows);
@@ -262,7 +263,7 @@ impl TrialPlan {
         value.filter(|_| times_s.len() >= LEAST_FLOWS)
     }
 
-    /// One number for each period of the schedule, by its place there.
+    /// One number for each period of the schedule, by its index.
     fn by_number(
         &self,
         periods: &[TrialPeriod],
@@ -278,7 +279,8 @@ impl TrialPlan {
         values
     }
 
-    /// For each pair of neighbours with two numbers, the logarithm of the number with the law over the other one.
+    /// For each pair of neighbours with two numbers, the logarithm of the ratio of the number with the law to the other
+    /// one.
     fn differences(&self, values: &[Option<f64>]) -> Vec<f64> {
         let pairs = values.chunks_exact(2).zip(self.schedule.chunks_exact(2));
         let difference = |(values, on): (&[Option<f64>], &[bool])| {
@@ -292,7 +294,7 @@ impl TrialPlan {
         pairs.filter_map(difference).collect()
     }
 
-    /// The test of whether something of a period is left in the next one: then the effect grows or falls within a period.
+    /// Tests whether a period has an effect on the next one: then the effect grows or falls within a period.
     fn carry_over(&self, periods: &[TrialPeriod], sorted: &[Sorted]) -> Option<CarryOver> {
         let growth = |sorted: &Sorted| {
             let [first, second] = &sorted.halves;
@@ -341,8 +343,8 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / count(values.len().max(1))
 }
 
-/// The probability that coins alone make a mean as far from zero as that of these pairs: each coin changes the sign of its
-/// pair. Where there are few pairs, all ways in which the coins can fall are counted, otherwise [`DRAWS`] of them.
+/// The probability that coins alone make a mean as far from zero as that of these pairs: each coin changes the sign of
+/// its pair. If there are few pairs, all outcomes of the coins are counted, otherwise [`DRAWS`] of them.
 fn chance(pairs: &[f64], seed: u64) -> f64 {
     let found = pairs.iter().sum::<f64>().abs() * (1.0 - 1e-12);
     let with_signs = |signs: u64| -> f64 {
@@ -389,7 +391,7 @@ fn interval(pairs: &[f64], seed: u64) -> (f64, f64) {
     )
 }
 
-/// Subsets of this number of things as bits; the empty one comes first.
+/// Subsets of this many elements as bits; the empty one comes first.
 fn ways(things: usize, seed: u64, purpose: u64) -> Vec<u64> {
     if things <= MOST_COUNTED {
         return (0..1 << things).collect();
@@ -411,8 +413,8 @@ pub const ALPHA: f64 = 1.0 / 32.0;
 const LEAST_PAIRS: usize = 6;
 /// A period with fewer flows has no measure.
 const LEAST_FLOWS: usize = 5;
-/// Of more pairs not all ways are counted, which are 16,384.
+/// With more pairs not all outcomes are counted, which are 16,384 for this many.
 const MOST_COUNTED: usize = 14;
-/// The number of ways drawn instead: a probability of 3 % is right to 0.2 %. The ways as they fell are among them, so that
+/// The number of outcomes drawn instead: a probability of 3 % is right to 0.2 %. The actual outcome is among them, so
 /// the test is exact with draws, too.
 const DRAWS: u64 = 20_000;

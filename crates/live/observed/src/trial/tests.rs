@@ -1,4 +1,4 @@
-//! Trials whose truth is known.
+//! Trials with known truth.
 
 use engine::random::Stream;
 
@@ -26,8 +26,8 @@ fn plan(periods: u32, seed: u64) -> TrialPlan {
     }
 }
 
-/// The periods of a plan, and flows in them: `fct_s` tells of a period whether the law acts, and of a flow whether it is of
-/// the second half, how long it takes.
+/// The periods of a plan, and flows in them. `fct_s` gives the completion time, from whether the law acts in the period
+/// and whether the flow is in its second half.
 fn made(
     plan: &TrialPlan,
     fct_s: &mut dyn FnMut(bool, bool) -> f64,
@@ -119,12 +119,13 @@ fn called(periods: u32, count: u64) -> usize {
 
 #[test]
 fn many_pairs_are_judged_by_draws_as_all_ways_would() {
-    // Fifteen pairs are more than are counted. A difference that all share comes by chance two times in 32,768.
+    // Fifteen pairs are too many to count all outcomes. A difference that all share comes by chance two times in
+    // 32,768.
     let plan = plan(30, 5);
     let (periods, flows) = made(&plan, &mut |on, _| if on { 0.09 } else { 0.1 });
     let found = plan.settle(&periods, &flows, &acted());
     assert!(found.p.is_some_and(|p| p < 0.001), "{found:?}");
-    // A difference that vanishes on average has nearly every chance.
+    // A difference that vanishes on average is very likely chance.
     let mut turn = 0;
     let (periods, flows) = made(&plan, &mut |on, _| {
         turn += 1;
@@ -191,7 +192,7 @@ fn an_effect_without_noise_is_found_exactly() {
     assert_eq!((settled.verdict, settled.pairs), (TrialVerdict::Better, 6));
     let near = |value: Option<f64>, to: f64| value.is_some_and(|value| (value - to).abs() < 1e-9);
     assert!(near(settled.ratio, 0.32));
-    // All six coins have to fall like this, or all the other way.
+    // All six coins have to fall this way, or all the opposite way.
     assert!(near(settled.p, 2.0 / 64.0));
     assert!(near(settled.after_s, 0.09));
     assert!(near(settled.interval.map(|(low, _)| low), 0.32));

@@ -1,4 +1,4 @@
-//! What an ACK costs at a port with a law, from test runs that the kernel times.
+//! The cost of an ACK at a port with a law, from test runs that the kernel times.
 //!
 //! Exits with 1 if it costs too much, and with 3 where this machine does not let programs into its kernel.
 
@@ -78,7 +78,7 @@ fn measure() -> Result<bool, LoadError> {
     Ok(pass)
 }
 
-/// What an ACK costs that leaves a receiver where nobody waits.
+/// The cost of an ACK that leaves a receiver where nobody waits.
 fn granting() -> Result<u64, LoadError> {
     let law = Grants::new(40_000, 1_460, 10_000_000).loadable();
     let port = Port::load(&law)?;
@@ -103,7 +103,7 @@ fn granting() -> Result<u64, LoadError> {
     Ok(least)
 }
 
-/// What watching a packet costs: an ACK, and data.
+/// The cost of watching a packet: an ACK, and data.
 fn observing() -> Result<[u64; 2], LoadError> {
     let observer = Observer::load(Watch {
         queue_shift: 10,
@@ -126,7 +126,7 @@ fn observing() -> Result<[u64; 2], LoadError> {
     let [ack, data] = [ack, data].map(|frame| frame.bytes());
     let mut least = [Duration::MAX; 2];
     for _ in 0..RUNS {
-        // The flow of the ACKs is known once its data were seen.
+        // The flow of the ACKs is known once its data was seen.
         least[1] = least[1].min(observer.run(Direction::Egress, &data, REPEATS)?);
         least[0] = least[0].min(observer.run(Direction::Ingress, &ack, REPEATS)?);
     }
@@ -142,7 +142,7 @@ fn port(law: &Loadable, object: &[u8]) -> Result<Port, LoadError> {
     Ok(port)
 }
 
-/// Laws that lower the window of [`HIGH`] and not that of [`LOW`], with the programs around them.
+/// Laws that lower the window of [`HIGH`] but not that of [`LOW`], with the programs around them.
 fn laws() -> [(&'static str, Loadable, &'static [u8]); 2] {
     let mut hscc = Hscc::new(&HsccSettings {
         buffer_units: 64_000,
@@ -172,7 +172,7 @@ fn laws() -> [(&'static str, Loadable, &'static [u8]); 2] {
     ]
 }
 
-/// What a kind of packet costs beyond the call of a program: an ACK that passes, one that is rewritten, and data.
+/// The cost of a kind of packet beyond the call of a program: an ACK that passes, one that is rewritten, and data.
 fn costs(port: &Port, options: &[u8]) -> Result<[u64; 3], LoadError> {
     let ack = |window| Frame {
         options: options.to_vec(),
@@ -193,7 +193,7 @@ fn costs(port: &Port, options: &[u8]) -> Result<[u64; 3], LoadError> {
     ];
     let fates = || [Reason::Law, Reason::Rewritten].map(|reason| count(port, reason));
     let before = fates();
-    // The least of many averages, in turns: a busy machine only adds to them, and is busy for some time.
+    // The minimum of many averages, in turns: a busy machine only adds to them, and is busy for some time.
     let mut least = [u64::MAX; 5];
     for _ in 0..RUNS {
         for (least, (name, frame)) in least.iter_mut().zip(programs) {
@@ -241,16 +241,16 @@ fn count(port: &Port, of: Reason) -> u64 {
 /// Three million in all.
 const RUNS: u32 = 30;
 const REPEATS: u32 = 100_000;
-/// About twice what prototypes took.
+/// About twice the cost of prototypes.
 const LOOK_NS: u64 = 80;
 const REWRITE_NS: u64 = 200;
-/// The lock and the law, which the others need not.
+/// The lock and the law, which the other packets do not need.
 const GRANT_NS: u64 = 300;
-/// Two thirds more than was measured.
+/// Two thirds more than measured.
 const WATCH_NS: u64 = 120;
-/// What the kernel does to call them, and memory that has left the caches since the last packet, come on top where packets
-/// pass: 120 to 170 ns were measured, so that 100,000 packets a second take less than 2 % of a processor in the programs. A busy
-/// machine adds to it.
+/// Where packets pass, the kernel's work for the call comes on top, and memory that has left the caches since the last
+/// packet. 120 to 170 ns were measured, so that the programs take less than 2 % of a processor at 100,000 packets a
+/// second. A busy machine adds to it.
 const PASSING_NS: i64 = 250;
 /// One unit is never lowered; `bpf/wrapped.bpf.c` restores the other one.
 const LOW: u16 = 1;

@@ -1,5 +1,5 @@
-//! What it costs packets to pass a device that is watched, beyond what it costs them otherwise: the time that a
-//! processor takes to send data through the queue of a device, and to take in an ACK for each.
+//! The additional cost of packets at a device that is watched: the time that a processor takes to send data through the
+//! queue of a device, and to receive an ACK for each.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -16,20 +16,20 @@ use rustix::net::{AddressFamily, SendFlags, SocketType, bind, send, socket};
 use crate::bed::{Bed, RECEIVER, SWITCH};
 use crate::frame::Frame;
 
-/// Nanoseconds of a packet, on average of data and ACKs.
+/// Nanoseconds for a packet, on average of data and ACKs.
 pub(crate) struct Costs {
-    /// Beyond those where nobody watches.
+    /// In addition to the cost without an observer.
     pub(crate) watched: i64,
-    /// With programs at the same places that do nothing.
+    /// The additional cost of programs at the same places that do nothing.
     pub(crate) empty: i64,
 }
 
-/// `None` where this machine makes no networks, which is said.
+/// `None` where this machine cannot create networks, which is said aloud.
 pub(crate) fn costs() -> Result<Option<Costs>, LoadError> {
     let Some(bed) = Bed::new() else {
         return Ok(None);
     };
-    // Nothing waits: the programs are called as often as for packets that do, and the clock sees no wait.
+    // No packet waits. The programs are called as often as if packets waited, and the clock sees no wait.
     bed.queue("replace", "tbf rate 20gbit burst 1000000 limit 10000000");
     let (out, back) = (bed.device(), bed.device_of(RECEIVER, "r0"));
     let mut line = Line {
@@ -63,18 +63,18 @@ pub(crate) fn costs() -> Result<Option<Costs>, LoadError> {
     }))
 }
 
-/// Two sockets and what they send.
+/// Two sockets and the frames that they send.
 struct Line {
     out: OwnedFd,
     back: OwnedFd,
     /// Data and their ACK, of each flow.
     frames: Vec<[Vec<u8>; 2]>,
-    /// Of the first byte that is sent next.
+    /// The sequence number of the first byte that is sent next.
     number: u32,
 }
 
 impl Line {
-    /// The least of some averages for a packet, in nanoseconds.
+    /// The minimum of some averages for a packet, in nanoseconds.
     fn least(&mut self) -> u64 {
         let batches = (0..BATCHES).map(|_| self.pass());
         let least = batches.min().unwrap_or_default();
@@ -121,7 +121,7 @@ fn frames(flow: u32) -> [Vec<u8>; 2] {
 /// A socket for whole frames of a device of the network namespace of this thread.
 fn packets(device: u32) -> io::Result<OwnedFd> {
     let socket = socket(AddressFamily::PACKET, SocketType::RAW, None)?;
-    // Headers then lie where those of a host's TCP lie.
+    // Headers are then where a host's TCP has them.
     setsockopt(&socket, VirtioHeader, &true)?;
     bind(&socket, &Device::new(device))?;
     Ok(socket)
@@ -171,7 +171,7 @@ unsafe impl SocketAddrArg for Device {
     }
 }
 
-/// Those of a machine that looks for incast, so that all that is looked for is found.
+/// The settings of a machine that looks for incast, so that all features are on.
 const WATCH: Watch = Watch {
     queue_shift: 10,
     degree: 8,
@@ -181,14 +181,14 @@ const WATCH: Watch = Watch {
     has_queue: true,
     queue_bps: 20_000_000_000,
 };
-/// This many flows have several packets in a millisecond each at 100,000 packets a second.
+/// At 100,000 packets a second, each of this many flows has several packets in a millisecond.
 const FLOWS: u32 = 20;
 const PAYLOAD: u32 = 1_400;
 const PAIRS: u32 = 200;
-/// The least is taken, because whoever else is busy only adds to it.
+/// The minimum counts, because other work on the machine only adds to it.
 const BATCHES: u32 = 400;
 const ROUNDS: u32 = 5;
-/// Where the number of a segment is behind ten bytes of virtio, Ethernet and IPv4.
+/// The offset of a segment's sequence number, after ten bytes of virtio, Ethernet and IPv4.
 const SEQ: usize = 48;
 /// Bytes of all headers.
 const HEADERS: u8 = 66;

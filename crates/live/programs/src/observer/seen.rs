@@ -1,4 +1,4 @@
-//! What the programs tell, as `bpf/seen.h` lays it out.
+//! The reports of the programs, with the layout of `bpf/seen.h`.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -14,13 +14,13 @@ pub struct FlowDirection {
     pub to: SocketAddr,
 }
 
-/// Data that went one way together: from a SYN on, or behind a pause. Times are those of the monotonic clock.
+/// Data that was sent together in one direction: after a SYN, or after a pause. Times are those of the monotonic clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transfer {
-    /// The SYN, or the first byte: of what came behind a pause, and where programs waited behind the handshake for longer
-    /// than that took.
+    /// The time of the SYN or of the first byte. The latter counts after a pause, and if a program waited after the
+    /// handshake longer than the handshake took.
     pub first: Duration,
-    /// The SYN or SYN-ACK, if it began with one.
+    /// The time of the SYN or SYN-ACK, if it began with one.
     pub opened: Option<Duration>,
     /// The last byte.
     pub last: Duration,
@@ -32,7 +32,7 @@ pub struct Transfer {
     pub segments: u32,
     /// Those with nothing new.
     pub repeats: u32,
-    /// Those of them behind 10 ms of silence.
+    /// How many of them came after 10 ms of silence.
     pub late_repeats: u32,
     /// Timeouts, if its sender is of this machine.
     pub timeouts: u32,
@@ -48,9 +48,9 @@ pub struct Transfer {
     pub closed: bool,
     /// Whether its sender is of this machine.
     pub is_own: bool,
-    /// Which way it goes through the device.
+    /// Its direction through the device.
     pub direction: Direction,
-    /// Bytes in the queue of the device when the last byte joined it, with the packet of that byte; zero of what comes in.
+    /// Bytes in the queue of the device when the last byte joined it, including that packet; zero for incoming data.
     pub queued: u32,
     /// Bytes before the first one was acknowledged: the first window of its sender, or less.
     pub first_bytes: u32,
@@ -63,7 +63,7 @@ pub struct Socket {
     pub mss: u32,
     /// Smoothed round-trip time, in microseconds.
     pub srtt_us: u32,
-    /// The smallest of late, in microseconds.
+    /// The smallest recent round-trip time, in microseconds.
     pub min_rtt_us: u32,
     /// The congestion window, in segments.
     pub cwnd: u32,
@@ -73,38 +73,37 @@ pub struct Socket {
     pub delivered_ce: u32,
     /// The congestion control.
     pub control: String,
-    /// Segments that it has sent again.
+    /// Segments that it has retransmitted.
     pub retransmitted: u32,
-    /// The part of them that had arrived already, as D-SACKs tell (RFC 2883).
+    /// How many of these had arrived already, by D-SACKs (RFC 2883).
     pub needless: u32,
-    /// Whether the connection is over, so that these are its last numbers.
+    /// Whether the connection is over, so that these numbers are final.
     pub is_over: bool,
 }
 
 /// An event, reported when it happens.
 #[derive(Clone, Debug)]
 pub enum ObserverEvent {
-    /// A transfer, which another one followed on its connection.
+    /// A transfer after which another one began on its connection.
     Transfer(FlowDirection, Transfer),
-    /// For a millisecond from this time on, this number of flows went to the receiver of this one.
+    /// For a millisecond from this time on, this number of flows went to this flow's receiver.
     Incast(FlowDirection, Duration, u32),
-    /// The queue dropped a packet to this receiver, for the first time in this millisecond; the transfer of the packet
-    /// began at the second time.
+    /// The queue dropped a packet to this receiver, for the first time in this millisecond. The packet's transfer began
+    /// at the second time.
     Drop(FlowDirection, Duration, Duration),
-    /// A timeout of a sender of this machine, whose transfer began at the second time.
+    /// A timeout of a sender on this machine, whose transfer began at the second time.
     Timeout(FlowDirection, Duration, Duration),
-    /// Data came a second time behind a silence, from a sender of another machine; its transfer began at the second
+    /// Data arrived a second time after a silence, from a sender on another machine; its transfer began at the second
     /// time.
     Late(FlowDirection, Duration, Duration),
-    /// The TCP state of a connection that closes, that has lost something for the first time, or that knows of something
-    /// needless among its repairs.
+    /// The TCP state of a connection that closes, has its first loss, or learns of a needless retransmission.
     Socket(FlowDirection, Socket),
 }
 
 /// Totals of the device.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
-    /// For how many nanoseconds the queue had a length in each bin; the last bin is all above.
+    /// For each bin, how many nanoseconds the queue was in it; the last bin has all longer queues.
     pub queue_ns: Vec<u64>,
     /// Sum of bytes times nanoseconds.
     pub queue_area: u64,
@@ -126,7 +125,7 @@ pub struct Totals {
     pub peak_bps: [u64; 2],
     /// The shortest handshake: a round trip, if there was one.
     pub handshake: Option<Duration>,
-    /// Packets that were not looked at, because there were too many.
+    /// Packets that were not examined, because there were too many.
     pub skipped: u64,
     /// Events and flows for which there was no room.
     pub lost: [u64; 2],
@@ -215,8 +214,8 @@ impl Socket {
     }
 }
 
-/// Ticks of the kernel in a second, from both of its clocks: at the start its count of ticks is 2^32 less those of five
-/// minutes (`INITIAL_JIFFIES` of `linux/jiffies.h`), so that what goes wrong when it wraps goes wrong early.
+/// The kernel's ticks per second, from both of its clocks. The tick counter starts at 2^32 minus five minutes
+/// (`INITIAL_JIFFIES` of `linux/jiffies.h`), so that errors at the wrap show early.
 fn hertz(ticks: u64, now_ns: u64) -> u32 {
     let off = |hertz: &u32| {
         let hertz = u64::from(*hertz);
@@ -226,7 +225,7 @@ fn hertz(ticks: u64, now_ns: u64) -> u32 {
     HERTZ.into_iter().min_by_key(off).unwrap_or(HERTZ[0])
 }
 
-/// What kernels are built with.
+/// The values with which kernels are built.
 const HERTZ: [u32; 4] = [1_000, 300, 250, 100];
 
 impl ObserverEvent {
@@ -254,7 +253,7 @@ impl Totals {
         let of = |number: usize| long(bytes, 8 * number);
         let way = |side: usize, number: usize| of(WAY * side + number);
         let both = |number: usize| Some([way(0, number)?, way(1, number)?]);
-        // The windows of the moment count, too.
+        // The current windows count, too.
         let peak = |side: usize| Some(way(side, 5)?.max(way(side, 10)?));
         let rate = |bytes: u64| bytes * 8 * 1_000_000_000 / (1 << 23);
         let queue = (0..QUEUE_BINS).map(|bin| of(QUEUE + 4 + bin));
@@ -303,7 +302,7 @@ fn half(bytes: &[u8], at: usize) -> Option<u16> {
 }
 
 const QUEUE_BINS: usize = 65;
-/// Numbers of eight bytes: how many each way has, where those of the queue begin, and where the others do.
+/// Sizes in numbers of eight bytes: of each direction, and the offsets of the queue's numbers and of the others.
 const WAY: usize = 16;
 const QUEUE: usize = 2 * WAY;
 const BEHIND: usize = QUEUE + 4 + QUEUE_BINS;

@@ -1,5 +1,5 @@
-//! Directions of connections in the programs' table, as `bpf/table.h` lays it out: each has the place that a hash of
-//! its way says, if it is free, and else an entry in a map.
+//! Directions of connections in the programs' table, with the layout of `bpf/table.h`. Each has the place given by a
+//! hash of its addresses, if that is free, or else an entry in a map.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -9,14 +9,14 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use super::seen::{FlowDirection, Transfer};
 use crate::error::LoadError;
 
-/// All that are known, with their transfers.
+/// All known directions with their transfers.
 pub(super) fn taken(table: &MapHandle) -> Result<Vec<(FlowDirection, Transfer)>, LoadError> {
     let refused = |error| LoadError::Refused("read a map", error);
     let batch = table.lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY);
     let mut count = 0_u32;
     let places = batch.map_err(refused)?.inspect(|_| count += 1);
     let taken = places.filter_map(|(_, place)| read(&place)).collect();
-    // An error ends the batch as its end does.
+    // An error ends the batch like its end.
     if count < 1 << SHIFT {
         let error = io::Error::other(format!("only {count} of {} places came", 1 << SHIFT));
         return Err(refused(error.into()));
@@ -31,7 +31,7 @@ pub(super) fn free(table: &MapHandle, way: &FlowDirection) -> Result<(), LoadErr
     let place = place.map_err(|error| LoadError::Refused("read a map", error))?;
     let is_its = |place: &Vec<u8>| read(place).is_some_and(|(taken, _)| taken == *way);
     if let Some(place) = place.filter(is_its) {
-        // Under its lock, so that nobody takes it meanwhile.
+        // Under its lock, so that no other processor takes it meanwhile.
         let freed = table.update(&home, &vec![0; place.len()], MapFlags::LOCK);
         freed.map_err(|error| LoadError::Refused("write a map", error))?;
     }
@@ -49,7 +49,7 @@ fn read(place: &[u8]) -> Option<(FlowDirection, Transfer)> {
     Some((way, Transfer::read(place.get(SEEN + TRANSFER..)?)?))
 }
 
-/// Where a direction belongs: `home_of` of the programs.
+/// The place of a direction: `home_of` of the programs.
 fn home(way: &FlowDirection) -> u32 {
     let (_, key) = way.key();
     let word = |word: &[u8]| u32::from_ne_bytes(*word.first_chunk().expect("four bytes"));
@@ -63,7 +63,7 @@ fn home(way: &FlowDirection) -> u32 {
     u32::try_from(home).expect("few bits")
 }
 
-/// Another way of IPv4 between the same addresses whose place is that of `way`.
+/// Another IPv4 direction between the same addresses with the place of `way`.
 #[doc(hidden)]
 pub fn neighbour(way: &FlowDirection) -> Option<FlowDirection> {
     let ports = (1..=u16::MAX).filter(|port| *port != way.from.port());
@@ -75,15 +75,16 @@ pub fn neighbour(way: &FlowDirection) -> Option<FlowDirection> {
     others.find(|other| is_v4 && home(other) == home(way))
 }
 
-/// How many places are read at once.
+/// Number of places read at once.
 const BATCH: u32 = 1 << 10;
 /// `TABLE_SHIFT` and `SPREAD` of the programs.
 const SHIFT: u32 = 13;
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-/// Of `struct place`: the version of IP, the ports and first words of its addresses, the direction, and the other words.
+/// Offsets in `struct place`: the IP version, the ports and first words of its addresses, the direction, and the other
+/// words.
 const VERSION: usize = 4;
 const KEY: usize = 8;
 const SEEN: usize = 24;
 const MORE: usize = 168;
-/// Of `struct seen`: the transfer.
+/// The offset of the transfer in `struct seen`.
 pub(super) const TRANSFER: usize = 56;

@@ -39,7 +39,7 @@ impl<R: Rng> Draw<'_, R> {
     fn version_4(&mut self, frame: &mut Vec<u8>) {
         let mut header = self.bytes(20);
         header[0] = if self.one_in(20) { self.byte() } else { 0x45 };
-        // Alone, not to be taken apart, the first of several, one of several, or anything.
+        // Unfragmented, not to be fragmented, the first fragment, one of several, or anything.
         let fragment = self.of([[0, 0], [0x40, 0], [0x40, 0], [0x20, 0], [0, 9]]);
         if !self.one_in(20) {
             header[6..8].copy_from_slice(&fragment);

@@ -1,4 +1,4 @@
-//! Memory between two pages that nobody may touch: a read of one byte beside it ends the program.
+//! Memory between two inaccessible pages: reading one byte beside it ends the program.
 
 #![expect(unsafe_code, reason = "pages with other rights have no safe face")]
 
@@ -26,7 +26,7 @@ impl Guarded {
         Self { page: middle }
     }
 
-    /// Puts bytes right before the page behind, or right behind the page before.
+    /// Puts bytes right before the following page, or right after the preceding one.
     pub(crate) fn place(&mut self, bytes: &[u8], beside: Side) -> &[u8] {
         let start = match beside {
             Side::End => self.page.len() - bytes.len(),

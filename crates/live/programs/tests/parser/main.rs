@@ -1,5 +1,6 @@
-//! The parser of the programs, on any machine, against one that was written from the documents alone: for frames of
-//! every kind, damaged and cut off in every way, both find the same, and neither reads a byte beside the frame.
+//! The parser of the programs, on any machine, against one that was written from the documents alone. The frames are of
+//! every kind, damaged and cut off in every way. Both parsers have the same results, and neither reads a byte beside
+//! the frame.
 
 mod frames;
 mod guarded;
@@ -23,7 +24,7 @@ fn the_parser_agrees_with_the_documents_over_1_000_000_frames() {
     for number in 0..frames {
         let frame = frames::draw(&mut random);
         let expected = rfcs::look_at(&frame);
-        // Behind the frame lies a page that nobody may touch, then before it.
+        // The inaccessible page is first after the frame, then before it.
         for side in [Side::End, Side::Start] {
             let (verdict, seen) = see(memory.place(&frame, side));
             let told = || format!("frame {number} of seed {seed}: {frame:02x?}");
@@ -51,7 +52,7 @@ fn the_parser_agrees_with_the_documents_over_1_000_000_frames() {
     assert!(marked.iter().all(|kind| *kind > least), "{marked:?}");
 }
 
-/// What the parser of the programs makes of a frame.
+/// The result of the programs' parser for a frame.
 fn see(frame: &[u8]) -> (u32, Segment) {
     let mut seen = Seen::default();
     let length = u32::try_from(frame.len()).expect("a short frame");

@@ -2,7 +2,7 @@
 // The parser of the programs for a test: the same text, compiled for this machine.
 #include "packet.h"
 
-// What the programs know of a frame.
+// What the programs find in a frame.
 struct seen {
     struct segment segment;
     struct options options;
@@ -15,7 +15,7 @@ uint32_t packet_see(const uint8_t *frame, uint32_t length, struct seen *seen) {
     const struct segment *segment = &seen->segment;
     struct options *options = &seen->options;
     if (reason != REASONS) return reason;
-    // As `read_options` of `port.h`, which asks the kernel for the bytes and for the steps.
+    // Like `read_options` of `port.h`, which uses the kernel's helpers for the bytes and the loop.
     options->scale = NO_SCALE;
     options->length = segment->end_of_options - segment->options;
     __builtin_memcpy(options->bytes, frame + segment->options, options->length);

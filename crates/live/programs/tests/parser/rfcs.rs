@@ -1,8 +1,8 @@
-//! A frame as the documents have it: Ethernet and its tags (IEEE 802.1Q), IPv4 (RFC 791), IPv6 (RFC 8200), TCP
-//! (RFC 9293) and its options. Lengths and versions in the headers of IP are not looked at: hosts drop packets in
-//! which these are wrong, whatever their windows say.
+//! A parser of frames that follows the documents: Ethernet and its tags (IEEE 802.1Q), IPv4 (RFC 791), IPv6 (RFC 8200),
+//! TCP (RFC 9293) and its options. Lengths and versions in the headers of IP are not checked: hosts drop packets in
+//! which these are wrong, whatever their windows are.
 
-/// Why a frame passes as it is, by the numbers of `enum reason` of `bpf/packet.h`, or that it is a segment.
+/// The reason why a frame passes unchanged, by the numbers of `enum reason` of `bpf/packet.h`, or that it is a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
     Short = 1,
@@ -29,7 +29,7 @@ pub(crate) struct Segment {
     pub(crate) from: [u8; 16],
     pub(crate) to: [u8; 16],
     pub(crate) ports: [u16; 2],
-    /// Where TCP's header begins, and where it ends.
+    /// Where TCP's header begins and ends.
     pub(crate) tcp: usize,
     pub(crate) end_of_options: usize,
     pub(crate) seq: u32,
@@ -43,11 +43,11 @@ pub(crate) struct Segment {
 
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Options {
-    /// One is cut off, or has no length that makes sense.
+    /// An option is cut off, or has an impossible length.
     Broken,
     Whole {
         scale: Option<u8>,
-        /// One that signs the header, or MPTCP.
+        /// There is an option that signs the header, or MPTCP.
         foreign: bool,
     },
 }
@@ -99,7 +99,7 @@ fn segment(frame: &[u8]) -> Result<Segment, Verdict> {
     })
 }
 
-/// Whether SACK blocks are all there is, or nothing is there.
+/// Whether the options are SACK blocks alone, or none.
 fn is_sack(options: &[u8]) -> bool {
     match options {
         [] => true,
@@ -108,7 +108,7 @@ fn is_sack(options: &[u8]) -> bool {
     }
 }
 
-/// Both addresses, and where TCP begins.
+/// Both addresses, and the offset of TCP.
 type Network = ([u8; 16], [u8; 16], usize);
 
 fn version_4(frame: &[u8], at: usize) -> Result<Network, Verdict> {

@@ -24,7 +24,7 @@ pub(crate) const TCP_PORT: u16 = 5_000;
 
 pub(crate) struct Bed {
     prefix: String,
-    /// One at a time: others would take the processors that its network needs.
+    /// One at a time: other tests would take the processors that its network needs.
     _alone: MutexGuard<'static, ()>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Flows {
 }
 
 impl Bed {
-    /// Nothing where this machine does not let the test make networks, which is said aloud.
+    /// `None` where the test may not create networks on this machine, which is said aloud.
     pub(crate) fn new() -> Option<Self> {
         if !is_privileged() {
             testing::skipped("without privileges there are no namespaces");
@@ -77,7 +77,7 @@ impl Bed {
             run(&format!(
                 "ip -n {namespace} addr add 10.9.{net}.{address}/24 dev {device}"
             ));
-            // Trains of segments would be one packet to the queue.
+            // The queue would count a train of segments as one packet.
             run(&format!(
                 "ip -n {namespace} link set {device} gso_max_segs 1 up"
             ));
@@ -93,7 +93,7 @@ impl Bed {
         format!("{}-{of}", self.prefix)
     }
 
-    /// In another thread, which is in that namespace.
+    /// Runs `act` in another thread, which is in that namespace.
     pub(crate) fn inside<T: Send>(&self, namespace: &str, act: impl FnOnce() -> T + Send) -> T {
         let path = PathBuf::from("/run/netns").join(self.namespace(namespace));
         let body = || {
@@ -127,7 +127,7 @@ impl Bed {
         run(&format!("tc -n {switch} qdisc {how} dev r1 root {kind}"));
     }
 
-    /// What the queue has dropped.
+    /// The number of packets that the queue has dropped.
     pub(crate) fn drops(&self) -> u64 {
         let switch = self.namespace(SWITCH);
         let shown = run(&format!("tc -n {switch} -s qdisc show dev r1"));
@@ -160,7 +160,8 @@ impl Bed {
         value.parse().expect("a number")
     }
 
-    /// This many send this many bytes at once, which arrive as they were sent. Returns what the queue drops meanwhile.
+    /// This many senders send this many bytes at once, which arrive as they were sent. Returns how many packets the
+    /// queue drops meanwhile.
     pub(crate) fn incast(&self, senders: usize, size: usize) -> u64 {
         let before = self.drops();
         let (sending, receiving) = self.connections(senders);
@@ -240,13 +241,13 @@ impl Bed {
 }
 
 impl Flows {
-    /// What each has brought in so far.
+    /// The bytes that each flow has delivered so far.
     pub(crate) fn bytes(&self) -> Vec<u64> {
         let bytes = self.received.iter().map(|bytes| bytes.load(Relaxed));
         bytes.collect()
     }
 
-    /// What each brings in from now on.
+    /// The bytes that each flow delivers from now on.
     pub(crate) fn bytes_in(&self, time: Duration) -> Vec<u64> {
         let before = self.bytes();
         thread::sleep(time);
@@ -258,7 +259,7 @@ impl Flows {
 impl Drop for Flows {
     fn drop(&mut self) {
         for end in &self.ends {
-            // One that was reset is shut down already.
+            // A connection that was reset is shut down already.
             drop(end.shutdown(Shutdown::Both));
         }
         for thread in self.threads.drain(..) {
@@ -277,7 +278,7 @@ impl Drop for Bed {
     }
 }
 
-/// Whether this process may make networks and load programs, so that a refusal is the program's fault.
+/// Whether this process may create networks and load programs. Then a refusal is the program's fault.
 pub(crate) fn is_privileged() -> bool {
     let needed = CapabilitySet::NET_ADMIN
         | CapabilitySet::SYS_ADMIN
@@ -304,8 +305,8 @@ fn run(line: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Lets every packet of a device carry its whole checksum. Otherwise the kernel trusts packets that never left the
-/// machine, and a wrong change would be seen by nobody.
+/// Makes every packet of a device carry its whole checksum. Otherwise the kernel trusts packets that never left the
+/// machine, and nobody would notice a wrong change.
 #[expect(unsafe_code, reason = "a request to a device that has no safe face")]
 fn without_checksum_offload(device: &str) -> io::Result<()> {
     /// `struct ifreq` of `linux/if.h`.
@@ -333,5 +334,5 @@ fn without_checksum_offload(device: &str) -> io::Result<()> {
 }
 
 static ALONE: Mutex<()> = Mutex::new(());
-/// Nothing takes longer, so that a network that stands still fails a test.
+/// Nothing takes longer. If a network stands still, the test fails.
 const PATIENCE: Option<Duration> = Some(Duration::from_secs(20));

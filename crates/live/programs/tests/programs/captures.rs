@@ -1,4 +1,4 @@
-//! What a law changes, seen from both sides of its port.
+//! The changes that a law makes to packets, seen from both sides of its port.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -66,7 +66,7 @@ fn after_a_law_is_detached_the_rate_is_as_before_and_nothing_is_left() {
         thread::sleep(Duration::from_millis(500));
         flows.bytes_in(Duration::from_secs(1)).iter().sum::<u64>()
     };
-    // The best of three, for whoever else works on this machine takes from a rate and adds nothing to it.
+    // The best of three: other work on this machine only lowers a rate.
     let flows = bed.flows(4);
     let before = (0..3).map(|_| rate(&flows)).max().unwrap_or_default();
     drop(flows);
@@ -78,7 +78,7 @@ fn after_a_law_is_detached_the_rate_is_as_before_and_nothing_is_left() {
     bed.incast(SENDERS, SIZE);
     assert!(are_there(&programs), "{programs:?}");
     drop((attached, port));
-    // The kernel takes programs away once no packet can be in them.
+    // The kernel removes programs once no packet can be in them.
     let mut looks = (0..1_000).map(|_| thread::sleep(Duration::from_millis(10)));
     assert!(looks.any(|()| !are_there(&programs)), "{programs:?}");
     let flows = bed.flows(4);
@@ -119,7 +119,7 @@ fn capture(begun: &AtomicBool, over: &AtomicBool) -> Vec<Ack> {
     );
     let socket = socket.expect("a socket for packets");
     set_socket_recv_buffer_size_force(&socket, 64 << 20).expect("a large buffer");
-    // The last ACKs are on their way until none comes for so long.
+    // The last ACKs are under way until none comes for this long.
     let patience = Some(Duration::from_millis(500));
     set_socket_timeout(&socket, Timeout::Recv, patience).expect("a timeout");
     begun.store(true, Relaxed);
@@ -156,7 +156,8 @@ impl Ack {
         })
     }
 
-    /// Its connection, the number that its sender gave it, and its place in the connection.
+    /// The name of a packet: its connection, the number that its sender gave it, and its sequence and acknowledgement
+    /// numbers.
     fn name(&self) -> ([u8; 2], [u8; 2], [u8; 8]) {
         let places = self.segment[4..12].try_into().expect("eight bytes");
         (
@@ -170,7 +171,7 @@ impl Ack {
         u16::from_be_bytes([self.segment[14], self.segment[15]])
     }
 
-    /// The port of its connection's other side.
+    /// The port of the other side of its connection.
     pub(crate) fn connection(&self) -> [u8; 2] {
         [self.segment[2], self.segment[3]]
     }
@@ -181,13 +182,13 @@ impl Ack {
         u32::from_be_bytes(number.expect("four bytes"))
     }
 
-    /// Of a SYN-ACK: the shift that its last option tells, as Linux places it.
+    /// The shift in the last option of a SYN-ACK, where Linux places it.
     pub(crate) fn shift(&self) -> Option<u8> {
         let is_syn = self.segment[13] & 2 > 0;
         is_syn.then(|| self.segment.last().copied()).flatten()
     }
 
-    /// All but the window and the checksum.
+    /// Everything except the window and the checksum.
     fn without_window(&self) -> [&[u8]; 3] {
         let segment = &self.segment;
         [&self.pseudo_header, &segment[..14], &segment[18..]]

@@ -1,4 +1,4 @@
-//! With `no_retract` a law grants less only as data arrive.
+//! With `no_retract` a law lowers what is granted only as data arrives.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ fn port(law: &Loadable, scale: Option<u8>, no_retract: bool) -> Option<Port> {
     port.renew(Duration::from_hours(1)).expect("a lease");
     let syn = Frame::syn(scale).bytes();
     port.run(Direction::Egress, &syn).expect("a SYN");
-    // Its own window, which is never shifted, is no less an edge.
+    // Its own window, which is never shifted, is an edge, too.
     let answer = Frame {
         window: 1,
         ..Frame::syn_ack(scale)
@@ -60,7 +60,7 @@ fn an_edge_that_was_granted_stays_until_data_reach_it() {
     let Some(port) = port(&on(1_000), Some(0), true) else {
         return;
     };
-    // What the law leaves as it is grants an edge, too.
+    // A window that the law leaves unchanged grants an edge, too.
     leaves(&port, (1_000, 900), 900);
     leaves(&port, (1_000, 60_000), 1_000);
     assert!(port.maps().revise(&on(300)).expect("a map"));
@@ -69,7 +69,7 @@ fn an_edge_that_was_granted_stays_until_data_reach_it() {
     leaves(&port, (1_400, 60_000), 600);
     leaves(&port, (1_700, 60_000), 300);
     leaves(&port, (1_900, 60_000), 300);
-    // The edge is 2200. An ACK that comes late tells the same one, and no more than it carries.
+    // The edge is 2200. A late ACK gets the same edge, and no more than it carries.
     leaves(&port, (1_000, 60_000), 1_200);
     leaves(&port, (1_000, 700), 700);
 }
@@ -92,7 +92,7 @@ fn an_edge_is_rounded_up_to_whole_units_and_wraps() {
     let first = u32::MAX - 99;
     leaves(&port, (first, 500), 10);
     assert!(port.maps().revise(&on(128)).expect("a map"));
-    // 1280 bytes beyond the first one; 1180 of them lie behind 0, which are 9.2 units.
+    // 1280 bytes beyond the first one; 1180 of them are above 0, which are 9.2 units.
     leaves(&port, (0, 500), 10);
     // That is 1280 behind 0.
     leaves(&port, (1_000, 500), 3);

@@ -1,4 +1,4 @@
-//! What goes wrong around a law under load, and what then becomes of the connections: nothing.
+//! Failures around a law under load. They do not harm the connections.
 
 use std::env;
 use std::io::{self, BufRead, BufReader, Write};
@@ -28,7 +28,7 @@ fn killing_the_holder_of_a_law_a_hundred_times_costs_no_connection() {
             assert!(are_there(&holder.programs), "it holds its programs");
             holder.process.kill().expect("it is killed");
             holder.process.wait().expect("it has ended");
-            // The kernel takes programs away once no packet can be in them.
+            // The kernel removes programs once no packet can be in them.
             let mut looks = (0..1_000).map(|_| thread::sleep(Duration::from_millis(10)));
             assert!(
                 looks.any(|()| !are_there(&holder.programs)),
@@ -43,7 +43,7 @@ fn killing_the_holder_of_a_law_a_hundred_times_costs_no_connection() {
 /// A process that loads a law, attaches it to the queue of the bed, and holds it.
 struct Holder {
     process: Child,
-    /// Their numbers in the kernel.
+    /// The numbers of its programs in the kernel.
     programs: Vec<u32>,
 }
 
@@ -141,7 +141,7 @@ fn a_device_that_is_deleted_takes_its_law_along_and_nothing_else() {
     let still = count(&port, Reason::Rewritten);
     thread::sleep(Duration::from_millis(200));
     assert_eq!(count(&port, Reason::Rewritten), still, "it acts no more");
-    // Neither the end of the link nor a renewed lease meets an error, and the law can act elsewhere.
+    // Neither dropping the link nor renewing the lease fails, and the law can act elsewhere.
     port.renew(Duration::from_mins(1)).expect("a lease");
     drop((attached, flows, bed));
     let Some(bed) = Bed::new() else {
@@ -192,13 +192,13 @@ fn lost(bed: &Bed, act: impl FnOnce()) -> u64 {
     now() - before
 }
 
-/// The law lowers a hundred windows more.
+/// Waits until the law has lowered a hundred windows more.
 fn acts(port: &Port) {
     let before = count(port, Reason::Rewritten);
     grows(port, Reason::Rewritten, before + 100);
 }
 
-/// A counter exceeds `least` before long; how soon depends on what else the machine does.
+/// Waits until a counter exceeds `least`; how soon depends on the other work of the machine.
 #[track_caller]
 fn grows(port: &Port, of: Reason, least: u64) {
     let mut looks = (0..200).map(|_| {
@@ -212,7 +212,7 @@ fn grows(port: &Port, of: Reason, least: u64) {
     );
 }
 
-/// Each flow still brings something in, be it after some timeouts in a row.
+/// Each flow still makes progress, perhaps after some timeouts in a row.
 fn assert_alive(flows: &Flows) {
     let mut moved = vec![false; FLOWS];
     for _ in 0..20 {
@@ -228,7 +228,7 @@ fn assert_alive(flows: &Flows) {
 
 const FLOWS: usize = 4;
 const HSCC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hscc.o"));
-/// What the process that holds a law is told, and what it says once it does.
+/// The environment variable for the process that holds a law, and the line that it prints once it does.
 const NAMESPACE: &str = "TAILWATER_TEST_NAMESPACE";
 const DEVICE: &str = "TAILWATER_TEST_DEVICE";
 const LAW: &str = "TAILWATER_TEST_LAW";

@@ -11,7 +11,7 @@ pub(crate) struct Frame {
     pub(crate) back: bool,
     pub(crate) flags: u8,
     pub(crate) window: u16,
-    /// The number of the first byte.
+    /// The sequence number of the first byte.
     pub(crate) seq: u32,
     /// The acknowledgement.
     pub(crate) number: u32,
@@ -30,7 +30,7 @@ pub(crate) const ECE: u8 = TcpFlags::ECE.bits();
 /// The simulator has no urgent data.
 pub(crate) const URG: u8 = 32;
 
-/// Of the bits of a header those that the simulator has.
+/// Those bits of a header that the simulator has.
 pub(crate) fn flags(bits: u8) -> TcpFlags {
     let all = [
         TcpFlags::FIN,
@@ -62,12 +62,12 @@ impl Frame {
         }
     }
 
-    /// The same of a connection to another receiver.
+    /// The same frame on a connection to another receiver.
     pub(crate) fn of_host(self, host: u8) -> Self {
         Self { host, ..self }
     }
 
-    /// A SYN of the sender of data with this shift of windows, or none.
+    /// A SYN of the sender of data with this window scale, or none.
     pub(crate) fn syn(shift: Option<u8>) -> Self {
         let scale = shift.map(|shift| vec![1, 3, 3, shift]);
         let options = [vec![2, 4, 5, 180], scale.unwrap_or_default()].concat();

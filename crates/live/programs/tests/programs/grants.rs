@@ -16,10 +16,10 @@ use crate::live::{SENDERS, SIZE};
 use crate::steady::measured;
 use crate::{count, loaded};
 
-/// As long as no test takes: nothing is idle.
+/// Longer than any test, so no connection is idle.
 const LONG: u64 = 2_000_000_000;
 const MSS: u32 = 1_460;
-/// 20 times 256 KiB in segments of 1,448 bytes with 66 of headers take 220 ms at 200 Mbit/s; a fifth more.
+/// 20 times 256 KiB in segments of 1,448 bytes with 66 of headers take 220 ms at 200 Mbit/s. This is a fifth more.
 const NEAR: Duration = Duration::from_millis(264);
 
 fn grants(segments: u64, idle_ns: u64) -> Grants {
@@ -42,7 +42,7 @@ fn comes_in(port: &Port, frame: &Frame) {
     assert_eq!(run.expect("a frame is run"), frame.bytes());
 }
 
-/// What the program does with the packets of a receiver, by the law's other face.
+/// Computes with the law in Rust what the program does with the packets of a receiver.
 struct Mirror {
     law: Grants,
     flows: Vec<Granted>,
@@ -113,7 +113,7 @@ fn windows_leave_as_the_law_says_with_right_checksums() {
                 assert_eq!(leaves(&port, &syn_ack), expected.bytes(), "{at}");
             }
         }
-        // Each acknowledges what it may send, sooner or later, with timestamps or without.
+        // Each ACK acknowledges what its flow may send, sooner or later, with timestamps or without.
         let mut dice = 1_u32;
         for step in 0..300 {
             dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -207,8 +207,8 @@ fn what_own_syns_tell_stays_within_the_budget_but_for_a_segment_each() {
     };
     let mut law = grants(20, LONG);
     let mut flows = [(); 4].map(|()| Granted::of_scale(7));
-    // Each once more, too: one that is sent again tells what the first one did. Then another connection of the same
-    // ends, and an answer to one of them, which changes nothing.
+    // Each is repeated once: a repeated SYN offers the same window as the first. Then come another connection between
+    // the same ends and an answer to one of them, which changes nothing.
     for (at, seq) in [(0, 5), (1, 5), (2, 5), (3, 5), (1, 77)] {
         let window = law.on_syn(&mut flows[usize::from(at)], 64_000);
         let syn = syn(at, seq);
@@ -266,10 +266,10 @@ fn a_connection_that_the_receiver_opens_goes_on_from_what_its_syn_told() {
         number,
         ..Frame::ack(0)
     };
-    // Twenty segments in units of 128, which is more than the SYN told.
+    // Twenty segments in units of 128, which is more than the SYN offered.
     let expected = ack(1_000, 230);
     assert_eq!(leaves(&port, &ack(1_000, 60_000)), expected.bytes());
-    // Its sender's last byte is acknowledged: nothing is in flight any more.
+    // The sender's last byte is acknowledged: nothing is in flight any more.
     let fin = Frame {
         seq: 2_000,
         payload: 10,
@@ -370,7 +370,7 @@ fn two_hundred_rounds_are_near_the_ideal() {
     };
     let plain: Vec<_> = (0..15).map(|_| round()).collect();
     let (_, plain) = told("drop-tail", &plain);
-    // A round that stands still for 20 s fails by its sockets.
+    // If a round stands still for 20 s, its sockets fail.
     let held: Vec<_> = (0..200).map(|_| during(&bed, &port, true, round)).collect();
     let mut series: Vec<_> = (1..)
         .zip(held.chunks(15).take(3))
@@ -406,8 +406,8 @@ fn on_the_wire_edges_of_grants_never_move_back_and_checksums_are_right() {
         let (shift, newest, window) = known.get_mut(&ack.connection()).expect("its SYN-ACK");
         let (number, told) = (ack.number(), u32::from(ack.window()) << *shift);
         let moved = number.wrapping_sub(*newest);
-        // One that comes late tells nothing new. Two processors send: of ACKs with one number, a smaller window may
-        // come behind a larger one, which Linux keeps (`tcp_may_update_window`).
+        // A late ACK says nothing new. Two processors send: of ACKs with one number, a smaller window may come after a
+        // larger one, which Linux keeps (`tcp_may_update_window`).
         if moved == 0 {
             *window = told.max(*window);
         } else if moved < 1 << 31 {

@@ -1,4 +1,4 @@
-//! What the kernel makes of the text of a law is what the simulator makes of it.
+//! The kernel computes the same from the text of a law as the simulator.
 
 use laws::{Hscc, HsccSettings, Idle, Life, Rwndq, RwndqSettings};
 use programs::{Vector, Vectors};
@@ -74,7 +74,7 @@ impl Case {
         for _ in 0..below(6) {
             now += below(1 << 20);
             idle.pass(now);
-            // Others, of which nothing more is heard, and the one of the vector.
+            // Other connections, of which nothing more is heard, and the connection of the vector.
             idle.on_open(&mut Life::default(), 0);
             match below(3) {
                 0 => drop(idle.on_close(&mut life)),
@@ -90,7 +90,7 @@ impl Case {
             hscc,
             rwndq,
             level: below(1 << 31),
-            // All but the bit that the simulator has not.
+            // All bits except the one that the simulator lacks.
             flags: u8::try_from(below(255)).expect("a byte") & !URG,
             advertised: tiny(below(65_535)),
             scale: u8::try_from(below(20)).expect("a shift"),
@@ -145,7 +145,7 @@ fn words(
     (windows, idle, life, made): ([u32; 3], &Idle, &Life, [u32; 3]),
 ) -> Vector {
     let hscc = hscc.to_memory();
-    // The scale lies where the port's memory is padded.
+    // The scale is where the port's memory is padded.
     let head = hscc[..28]
         .iter()
         .copied()

@@ -1,4 +1,4 @@
-//! A program acts only as long as somebody wants it to.
+//! A program acts only as long as its lease is renewed.
 
 use std::thread;
 use std::time::Duration;

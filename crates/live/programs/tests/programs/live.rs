@@ -56,7 +56,7 @@ fn hscc_at_a_queue_drops_less_than_half_of_what_drop_tail_drops_in_the_median_of
     let Some(port) = loaded(Port::load(&hscc().loadable())) else {
         return;
     };
-    // Without and with HSCC in turn, and of each the median of five.
+    // Without and with HSCC in turn, and the median of five of each.
     let medians = || {
         let mut drops = [[0; 5]; 2];
         let [plain, cured] = &mut drops;
@@ -93,7 +93,7 @@ fn rwndq_keeps_the_queue_of_five_long_flows_at_its_target_and_shares_fairly() {
     };
     let law = attached(&bed, &port);
     let flows = bed.flows(5);
-    // Flows that have just begun are not what is measured.
+    // Flows that have just begun are not measured.
     thread::sleep(Duration::from_secs(2));
     let queue_and_fairness = || {
         let queue =

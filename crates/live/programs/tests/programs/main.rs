@@ -24,7 +24,7 @@ use programs::{LoadError, Port, Reason};
 
 use bed::is_privileged;
 
-/// What was loaded, or nothing where this machine does not let programs into its kernel, which is said aloud.
+/// The loaded object, or `None` where this machine does not allow programs in its kernel, which is said aloud.
 fn loaded<T>(loaded: Result<T, LoadError>) -> Option<T> {
     match loaded {
         Ok(loaded) => Some(loaded),

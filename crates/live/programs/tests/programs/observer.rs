@@ -1,4 +1,4 @@
-//! What an observer sees of traffic whose truth the kernel and the test know.
+//! The observations of traffic that the kernel and the test know exactly.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -30,14 +30,14 @@ struct Seen {
     transfers: Vec<(FlowDirection, Transfer)>,
 }
 
-/// Watches the port towards the receiver meanwhile.
+/// Watches the port towards the receiver while `act` runs.
 fn watched(bed: &Bed, act: impl FnOnce()) -> Option<(Observer, Seen)> {
     let mut observer = loaded(Observer::load(WATCH))?;
     let device = bed.device();
     let attached = bed.inside(SWITCH, || observer.attach(device));
     attached.expect("the programs are attached");
     act();
-    // Connections close a moment after their data are there.
+    // Connections close a moment after their data has arrived.
     thread::sleep(Duration::from_millis(100));
     observer.detach();
     let told = observer.told().expect("a ring");
@@ -61,7 +61,7 @@ fn an_observer_sees_flows_degree_drops_and_timeouts_as_the_kernel_counts_them() 
     }
 }
 
-/// Amounts of incasts that depend on what else the machine does.
+/// Counts of incasts that depend on the other work of the machine.
 #[derive(Debug)]
 struct Counted {
     /// As seen, and as the kernel counts them.
@@ -77,8 +77,8 @@ struct Counted {
 
 impl Counted {
     fn is_right(&self) -> bool {
-        // On a busy machine the kernel's own counters, of the queue and of TCP, are sometimes ahead of its tracepoints by
-        // a few: two observers at once hear of the same drops.
+        // On a busy machine the kernel's own counters, of the queue and of TCP, are sometimes ahead of its tracepoints
+        // by a few: two observers at the same time notice the same drops.
         self.timeouts[0] > 0
             && [self.timeouts, self.drops]
                 .iter()
@@ -90,7 +90,7 @@ impl Counted {
     }
 }
 
-/// What is seen of incasts. Nothing is seen that was not, and no byte is missing, however busy the machine is.
+/// The observations of incasts. On a busy machine, too, nothing is seen that did not happen, and no byte is missing.
 fn counted(bed: &Bed) -> Option<Counted> {
     const SENDERS: usize = 20;
     const SIZE: usize = 100_000;
@@ -182,15 +182,15 @@ fn flows_to_one_receiver_within_a_millisecond_count_together() {
             .run(Direction::Egress, &bytes, 1)
             .expect("a frame is run");
     };
-    // Processors that are taken away in the middle of a millisecond are tried again.
+    // If processors are taken away in the middle of a millisecond, it is tried again.
     let found = (0..50).any(|round| {
         for of in 1..=20 {
             send(of, 200, 1_000 * (2 * round + 1));
-            // Two to another receiver, which are few.
+            // Two flows to another receiver, which are too few.
             send(of % 2 + 1, 201, 1_000 * (20 * round + u32::from(of)));
         }
         thread::sleep(Duration::from_millis(3));
-        // The next millisecond with data tells of the last one.
+        // The next millisecond with data reports the previous one.
         send(1, 200, 1_000 * (2 * round + 2));
         thread::sleep(Duration::from_millis(3));
         let told = observer.told().expect("a ring");
@@ -249,7 +249,7 @@ fn a_pause_behind_a_short_segment_parts_transfers() {
     data(1_000, 1_448);
     data(2_448, 500);
     pause();
-    // Sent, and not acknowledged: a probe, and a repetition behind a silence.
+    // Sent but not acknowledged: a probe, and a repetition after a silence.
     data(2_948, 200);
     pause();
     data(2_448, 500);
@@ -258,7 +258,7 @@ fn a_pause_behind_a_short_segment_parts_transfers() {
     data(3_148, 1_448);
     acknowledges(4_596);
     pause();
-    // Behind a full segment: whoever sends waited for room.
+    // After a full segment: the sender waited for room.
     data(4_596, 100);
     let told = observer.told().expect("a ring");
     let transfers: Vec<_> = told
@@ -291,7 +291,7 @@ fn what_programs_wait_behind_a_handshake_is_no_part_of_a_transfer() {
         has_queue: false,
         ..WATCH
     };
-    // A SYN that comes twice takes as long as the pause.
+    // A SYN that is repeated has a handshake as long as the pause.
     for (pauses, is_part) in [([false, true], false), ([true, false], true)] {
         let Some(observer) = loaded(Observer::load(watch)) else {
             return;
@@ -414,7 +414,7 @@ fn directions_that_share_a_place_are_told_apart_and_forgotten_one_by_one() {
     assert_eq!(all[..2], [(100, first), (200, second)]);
     let (bytes, third) = all[2];
     assert!(bytes == 300 && third.from.is_ipv6(), "{third:?}");
-    // Whoever found the place taken is found behind it, also once the place is free.
+    // A flow whose place was taken is found at the next place, even after the place is free.
     observer.forget(&first).expect("maps");
     data(false, 200, Some(second.from.port()));
     assert_eq!(known(), [(200, second), (300, third)]);

@@ -1,4 +1,4 @@
-//! Packets that a program changes as its law says, and packets that it lets pass: golden ones by test runs.
+//! Packets that a program changes according to its law, and packets that it lets pass: golden ones by test runs.
 
 use std::thread;
 use std::time::Duration;
@@ -153,7 +153,7 @@ fn options_decide_in_any_order_whether_the_law_may_act() {
     ];
     for v6 in [false, true] {
         for (options, passes) in &own {
-            // What ends behind a lone kind must not be filled up with zeros, which end the options.
+            // An option that is cut off after its kind must not be filled up with zeros, which end the options.
             let mut options = options.concat();
             while passes == &Some(Reason::Short) && options.len() % 4 > 0 {
                 options.insert(0, 1);
@@ -165,7 +165,7 @@ fn options_decide_in_any_order_whether_the_law_may_act() {
     }
 }
 
-/// An ACK with such options passes for this reason, or its window is lowered. Nothing where programs cannot be loaded.
+/// An ACK with such options passes for this reason, or its window is lowered. `None` where programs cannot be loaded.
 fn check_options(v6: bool, options: &[u8], passes: Option<Reason>) -> Option<()> {
     let law = on(1_460, false);
     let port = port(&law.loadable())?;
@@ -216,7 +216,7 @@ fn a_connection_whose_syns_sign_or_speak_mptcp_passes_as_it_is() {
     }
 }
 
-/// A network card takes the tag off and puts it beside the frame.
+/// A network card removes the tag and stores it beside the frame.
 #[test]
 fn a_tag_beside_the_frame_hides_nothing() {
     let law = on(1_460, false);
@@ -241,7 +241,7 @@ fn a_tag_beside_the_frame_hides_nothing() {
     assert_eq!(out, expected);
 }
 
-/// A hundred connections, and room for sixteen directions: those that are known get the window of the law at their own
+/// A hundred connections, and room for sixteen directions: known connections get the window of the law at their own
 /// scale, and the others pass.
 #[test]
 fn a_law_that_forgets_connections_lets_them_pass() {
@@ -273,7 +273,7 @@ fn a_law_that_forgets_connections_lets_them_pass() {
     assert_eq!(count(&port, Reason::Unknown), 100 - known);
 }
 
-/// As `concerns` of `bpf/port.h` has them.
+/// As in `concerns` of `bpf/port.h`.
 #[test]
 fn what_no_law_may_touch_passes_as_it_is_and_is_counted() {
     let md5 = [&[19, 18][..], &[7; 16]].concat();
@@ -332,7 +332,7 @@ fn what_no_law_may_touch_passes_as_it_is_and_is_counted() {
     }
 }
 
-/// A frame that is damaged at a byte, with why it then passes.
+/// A frame that is damaged at a byte, and the reason why it then passes.
 #[test]
 fn what_is_not_plain_tcp_passes_as_it_is_and_is_counted() {
     let v4 = Frame::ack(60_000);
@@ -389,7 +389,7 @@ fn a_frame_that_ends_anywhere_passes_as_it_is() {
         };
         open(&port, &frame, [Some(7), Some(7)]);
         let whole = frame.bytes();
-        // A kernel takes nothing without a byte behind the header of its network.
+        // The kernel accepts a frame only if there is a byte after its network header.
         let least = 14 + if v6 { 40 } else { 20 } + 1;
         for length in least..whole.len() {
             let cut = &whole[..length];
@@ -473,7 +473,7 @@ fn rwndq_shares_its_window_among_the_flows_that_opened_and_did_not_close() {
         scale: 0,
         paths: 1,
     });
-    // A year between samples: only flows move the window.
+    // A year between samples, so only flows move the window.
     let year = Duration::from_hours(365 * 24);
     let Some(port) = port(&law.loadable(year, &Idle::new(0))) else {
         return;
@@ -549,7 +549,7 @@ fn rwndq_shares_among_connections_that_are_not_idle() {
         law.on_open();
     }
     assert_eq!(counted(), (4, 4));
-    // Only data that are acknowledged are a sign of life; the same number again is none.
+    // Only data that is acknowledged is a sign of life; the same number again is not.
     for number in 6..86 {
         acknowledge(1, number);
         acknowledge(2, 5);
@@ -558,7 +558,7 @@ fn rwndq_shares_among_connections_that_are_not_idle() {
     assert_eq!(counted(), (1, 1));
     law.on_idle(3);
     assert_eq!(acknowledge(1, 86), law.window(60_000, 0));
-    // One comes back, and one that is idle closes.
+    // One flow comes back, and an idle one closes.
     law.on_open();
     assert_eq!(acknowledge(2, 6), law.window(60_000, 0));
     run(
@@ -577,7 +577,7 @@ fn rwndq_shares_among_connections_that_are_not_idle() {
         },
     );
     assert_eq!(counted(), (1, 1));
-    // Without any packet for longer than all epochs together everything is idle with the next one.
+    // If no packet came for longer than all epochs together, the next one makes everything idle.
     thread::sleep(2 * after);
     acknowledge(4, 5);
     assert_eq!(counted(), (0, 0));

@@ -1,4 +1,4 @@
-//! The queue that an observer tells of, beside every length that the queue had.
+//! The observer's account of the queue, compared with every actual length of the queue.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -23,12 +23,12 @@ fn the_queue_between_packets_is_near_what_the_kernel_tells_of_each() {
     }
 }
 
-/// What an observer saw of a queue, and what was.
+/// The observed queue and the actual one.
 #[derive(Debug)]
 struct Lengths {
     /// Bytes times nanoseconds.
     areas: [u64; 2],
-    /// For how long the queue was longer than this many KiB.
+    /// The time for which the queue was longer than this many KiB.
     above: Vec<(usize, [u64; 2])>,
     ns: u64,
 }
@@ -54,7 +54,7 @@ fn lengths(bed: &Bed) -> Option<Lengths> {
         bed.incast(senders, size);
         thread::sleep(Duration::from_millis(50));
     }
-    // Both account for what was until then.
+    // Both count the time until then.
     bed.incast(1, 1_000);
     observer.detach();
     drop(links);
@@ -79,7 +79,7 @@ fn lengths(bed: &Bed) -> Option<Lengths> {
     })
 }
 
-/// Programs that follow the queue of a device of the switch, and what holds them there.
+/// Programs that follow the queue of a device of the switch, and the links that hold them there.
 fn steps(bed: &Bed, device: u32) -> (Object, Vec<Link>) {
     let namespace = Path::new("/run/netns").join(bed.namespace(SWITCH));
     let number = fs::metadata(namespace).expect("a namespace").ino();

@@ -1,4 +1,4 @@
-//! A law in the kernel does what its text says: every call that a live run made is made again, with the same result.
+//! A law in the kernel computes what its text says: every call of a live run is repeated, with the same result.
 
 use std::thread;
 use std::time::Duration;
@@ -16,7 +16,7 @@ fn hscc_replays_what_it_did_in_the_kernel_bit_by_bit() {
     until_enough(hscc_replays);
 }
 
-/// How often the law was called, switched and lowered a window.
+/// Replays a run. If the law had too little to do, returns how often it was called, switched and lowered a window.
 fn hscc_replays() -> Option<Result<(), String>> {
     let law = hscc().loadable();
     let seen = recorded(&law, 8)?;
@@ -36,7 +36,8 @@ fn hscc_replays() -> Option<Result<(), String>> {
     Some(is_enough.then_some(()).ok_or(told))
 }
 
-/// Records and replays until the law had much to do, which depends on what else the machine does: at most three times.
+/// Records and replays until the law had much to do, at most three times, because that depends on the other work of the
+/// machine.
 fn until_enough(mut replays: impl FnMut() -> Option<Result<(), String>>) {
     let mut all = Vec::new();
     while let Some(Err(told)) = replays() {
@@ -82,12 +83,13 @@ fn rwndq_replays(idle: &Idle) -> Option<Result<(), String>> {
     windows.dedup();
     let (calls, all) = (seen.calls.len(), SENDERS + FLOWS + SILENT);
     let are_all = if may_be_idle {
-        // The silent ones are idle, and others that waited for a timer and came back; all others are active in the end.
+        // The silent flows are idle, and others that waited for a timer and came back; all others are active at the
+        // end.
         let counted = opened >= closed + idle;
         assert!(counted, "{opened} counted, {closed} closed, {idle} idle");
         idle >= SILENT && opened >= all && opened - closed - idle <= FLOWS
     } else {
-        // Once for the incast, and once for the others, which close after the law has gone.
+        // Once for the incast, and once for the others, which close after the law is removed.
         assert_eq!(idle, 0);
         (opened, closed) == (all, SENDERS)
     };
@@ -99,8 +101,7 @@ fn rwndq_replays(idle: &Idle) -> Option<Result<(), String>> {
     Some(is_enough.then_some(()).ok_or(told))
 }
 
-/// A sample is taken for each interval that has passed since the first flow came, eight with a packet, and two
-/// hundred after a pause.
+/// There is a sample for each interval since the first flow came: eight with a packet, and two hundred after a pause.
 fn check_samples(calls: &[Call]) {
     let interval = u64::try_from(INTERVAL.as_nanos()).expect("a short interval");
     let (mut sampled, mut flows) = (0, 0_u32);
@@ -129,7 +130,7 @@ fn check_samples(calls: &[Call]) {
     }
 }
 
-/// Makes a call again, with the same result.
+/// Repeats a call, with the same result.
 fn replay(replayed: &mut Replay, call: &Call) {
     if let Err(difference) = replayed.make(call) {
         panic!("{difference}: {call:?}");
@@ -149,14 +150,14 @@ fn is_lower(call: &Call) -> bool {
     call.window > 0 && call.window < call.advertised
 }
 
-/// Calls of a law in a live run, in their order, and how its port ended up.
+/// Calls of a law in a live run, in their order, and the final state of its port.
 struct Seen {
     calls: Vec<Call>,
     /// Settings and state.
     memory: Vec<u8>,
 }
 
-/// A round of incast, and long flows for a second, past a law that writes down its calls. Its settings begin in the memory
+/// A round of incast, and long flows for a second, past a law that records its calls. Its settings begin in the memory
 /// of the port `behind` this many bytes.
 fn recorded(law: &Loadable, behind: usize) -> Option<Seen> {
     let bed = Bed::new()?;
@@ -225,7 +226,7 @@ fn a_defect_of_one_bit_in_a_law_is_found_within_ten_thousand_decisions() {
     }
 }
 
-/// Of `c/rwndq.h` in the crate of laws.
+/// From `c/rwndq.h` in the crate of laws.
 const OPENS: u32 = 1;
 const CLOSES: u32 = 2;
 const FLOWS: usize = 5;

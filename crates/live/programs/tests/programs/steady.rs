@@ -5,9 +5,9 @@ use std::fs;
 use std::thread;
 use std::time::Duration;
 
-/// Measures until what is seen `is_right`, at most five times: whoever else works on this machine disturbs a
-/// measurement, and mends none. `None` where others are still at work in the end, which is said aloud; otherwise the
-/// last measurement, for the caller to judge.
+/// Measures until the result `is_right`, at most five times: other work on this machine can spoil a measurement, but
+/// cannot make a wrong one right. `None` if other programs are still busy in the end, which is said aloud. Otherwise
+/// the last measurement, for the caller to judge.
 pub(crate) fn measured<T: Debug>(
     mut measure: impl FnMut() -> T,
     is_right: impl Fn(&T) -> bool,
@@ -26,7 +26,7 @@ pub(crate) fn measured<T: Debug>(
     Some(seen)
 }
 
-/// Whether a tenth of the time of all processors is taken while the caller sleeps.
+/// Whether other programs use a tenth of the time of all processors while the caller sleeps.
 fn are_others_at_work() -> bool {
     let before = ticks();
     thread::sleep(Duration::from_secs(1));

@@ -112,8 +112,8 @@ fn rc3(setup: Setup, segments: u64, count: u32) -> Option<Vec<Done>> {
     Some(all)
 }
 
-/// The kernel acknowledges the initial window of w segments by n ACKs, and two more ACKs move on later. Each of the n
-/// lets the ordinary loop send a segment more, so that it has sent w + n copies when the ACKs of low priority come: all
+/// The kernel acknowledges the initial window of w segments by n ACKs, and two more ACKs advance later. Each of the n
+/// lets the ordinary loop send one more segment, so it has sent w + n copies when the ACKs of low priority come. All
 /// but one of them, which completes the stream, look like losses.
 #[test]
 fn copies_that_the_ordinary_loop_overtakes_look_like_losses_by_one_rule_alone() {
@@ -240,7 +240,7 @@ fn low_acks_are_counted() {
     }
 }
 
-/// Both rules where packets are lost: what a false recovery costs, and what a missed one does.
+/// Both rules with lost packets: the cost of a false recovery, and of a missed one.
 #[test]
 #[ignore = "a minute: `cargo xtask trust tun` runs it and prints what it finds"]
 fn rules_are_compared_where_packets_are_lost() {
@@ -278,7 +278,7 @@ fn rules_are_compared_where_packets_are_lost() {
     }
 }
 
-/// One script, two stacks: an endpoint in virtual time, and the kernel of this machine.
+/// One script and two stacks: an endpoint in virtual time, and the kernel of this machine.
 #[test]
 fn scripts_say_what_the_kernel_does_and_what_an_endpoint_does() {
     let Some(_machine) = alone() else {
@@ -298,7 +298,7 @@ fn scripts_say_what_the_kernel_does_and_what_an_endpoint_does() {
         if let Err(failure) = packetdrill::run(&text, &linux) {
             failed.push(format!("{name}, endpoint: {failure}"));
         }
-        // A machine that does something else meanwhile may be late once.
+        // A busy machine may be late once.
         let mut runs = (0..3).map(|_| tun::script::run(&text));
         if let Err(failure) = runs
             .find(Result::is_ok)
@@ -314,7 +314,7 @@ fn scripts_say_what_the_kernel_does_and_what_an_endpoint_does() {
     let text = fs::read_to_string(file.expect("a script")).expect("a script");
     let wrong = text.replace("ack 3001", "ack 2001");
     let expected = packetdrill::run(&wrong, &linux).expect_err("an endpoint acknowledges more");
-    // Who is late meanwhile fails at an earlier line, and nobody at a later one.
+    // A run that is late fails at an earlier line, and none at a later one.
     let mut lines = (0..4).map(|_| {
         let run = tun::script::run(&wrong);
         let line = run.expect_err("the kernel acknowledges more").line;

@@ -12,14 +12,14 @@ use crate::{Change, Claim, Measure, Measured, Number, Operand};
 pub struct Bench<'a> {
     /// The runs of the experiment itself.
     pub own: &'a Measured,
-    /// Those of other figures of the paper, by name.
+    /// The runs of other figures of the paper, by name.
     pub others: BTreeMap<&'a str, &'a Measured>,
-    /// Settings or measures that differ, and its runs if it has any.
+    /// Changed settings or measures, and the runs with them if there are any.
     pub changed: Option<(&'a Change, Option<&'a Measured>)>,
 }
 
 impl<'a> Bench<'a> {
-    /// The same with what a reading or a cause changes; `runs` are those of its settings, if it has any.
+    /// The same bench with a reading or a cause; `runs` are the runs with its settings, if it has any.
     #[must_use]
     pub fn with(&self, change: &'a Change, runs: Option<&'a Measured>) -> Self {
         Self {
@@ -28,8 +28,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Says to the runs that these claims are going to be judged, so that what one pass over a table gives is made at
-    /// once.
+    /// Announces these claims to the runs, so that one pass over a table computes everything that is needed.
     pub fn expect<'c>(&self, claims: impl Iterator<Item = &'c Claim>) {
         for operand in claims.flat_map(|claim| claim.kind.operands()) {
             if let Some(runs) = self.runs(operand) {
@@ -38,7 +37,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// The runs in which an operand is measured; none if its figure was not run.
+    /// The runs in which an operand is measured; `None` if its figure was not run.
     pub(super) fn runs(&self, operand: &Operand) -> Option<&'a Measured> {
         if let Some(name) = &operand.run {
             return self.others.get(name.as_str()).copied();
@@ -53,7 +52,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Whether averages are compared for a number, instead of averaging what is compared at each point.
+    /// Whether a number compares averages, instead of averaging the comparisons at each point.
     pub(super) fn of_averages(&self, number: &Number) -> bool {
         let changed = self.changed.and_then(|(change, _)| change.of_averages);
         changed.unwrap_or(number.of_averages)
@@ -67,7 +66,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// The measure of an operand, as a change has it.
+    /// The measure of an operand, with the change applied.
     fn measured(&self, operand: &Operand) -> Measure {
         match self.changed {
             Some((change, _)) => change.measured(&operand.measure),

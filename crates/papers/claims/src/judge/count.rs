@@ -1,4 +1,4 @@
-//! Which claims count, how many have which verdict, and how far numbers are off as a whole.
+//! Counts claims by verdict, and computes the deviation of numbers as a whole.
 
 use std::fmt;
 
@@ -10,19 +10,19 @@ use super::words::digits;
 use crate::ClaimKind;
 use base::cast;
 
-/// How many claims of a paper have which verdict.
+/// The number of claims of a paper for each verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// By verdict, in the order of [`Verdict::ALL`]: what the paper claims and is not counted elsewhere, as the text
-    /// reads.
+    /// By verdict, in the order of [`Verdict::ALL`]: the paper's claims that are not counted elsewhere, by the reading
+    /// of the text.
     pub verdicts: [usize; Verdict::ALL.len()],
-    /// The same claims by the published code, where a figure reads it otherwise than the text.
+    /// The same claims by the published code, for figures in which it differs from the text.
     pub by_code: [usize; Verdict::ALL.len()],
-    /// Claims whose verdict is another by any other reading of the paper.
+    /// Claims with another verdict under any other reading of the paper.
     pub by_others: usize,
     /// Claims of the paper whose verdict changes with the order of events at equal times.
     pub order: usize,
-    /// Claims that are weaker than what the paper says, by verdict.
+    /// Claims that are weaker than the paper's statement, by verdict.
     pub weaker: [usize; Verdict::ALL.len()],
     /// Checks of our own.
     pub own: usize,
@@ -107,7 +107,7 @@ impl fmt::Display for Counts {
 /// The reading of the published code.
 const CODE: &str = "code";
 
-/// How far the numbers of a figure are off as a whole: ours over the paper's.
+/// The deviation of a figure's numbers as a whole: ours over the paper's.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Bias {
     /// Their median.
@@ -116,33 +116,32 @@ pub struct Bias {
     pub least: f64,
     /// The greatest.
     pub greatest: f64,
-    /// The mean of the absolute values of their natural logarithms, by which twice the paper's number and half of
-    /// it are equally far off. For small differences it is the mean relative one. None if a ratio is not
-    /// positive, which is further off than any factor.
+    /// The mean of the absolute values of their natural logarithms, which is the same for twice the paper's number and
+    /// for half of it. For small differences it is the mean relative difference. `None` if a ratio is not positive.
     pub difference: Option<f64>,
-    /// How many numbers there are.
+    /// The number of numbers.
     pub numbers: usize,
-    /// What causes would make of the difference.
+    /// The difference with each cause.
     pub causes: Vec<Shift>,
 }
 
 /// A cause that moves the numbers of a figure.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Shift {
-    /// What is different, as `KEY = VALUE` or in words.
+    /// The change, as `KEY = VALUE` or in words.
     pub set: String,
-    /// The difference of all numbers, with those that the cause moves where it moves them to.
+    /// The difference of all numbers, with the moved ones at their new values.
     pub difference: f64,
 }
 
 impl Bias {
-    /// Of the claims about single numbers that count and are not 0; none without any.
+    /// For the counted claims about single numbers other than 0; `None` without any.
     pub fn of(claims: &[Judged]) -> Option<Self> {
         let ratios = claims.iter();
         Self::of_ratios(ratios.filter_map(|judged| ratio(judged, judged.finding.value)))
     }
 
-    /// Adds a cause: `moved` has our numbers with it. Claims without stay as they are.
+    /// Adds a cause: `moved` has our numbers with it. Claims without a moved number keep theirs.
     pub fn add_cause(
         &mut self,
         claims: &[Judged],
@@ -180,7 +179,7 @@ impl Bias {
     }
 }
 
-/// The mean of the absolute logarithms, if all are of positive numbers.
+/// The mean of the absolute logarithms, if all ratios are positive.
 fn difference(ratios: &[f64]) -> Option<f64> {
     let logs = ratios.iter().map(|ratio| libm::log(*ratio).abs());
     let positive = ratios.iter().all(|ratio| *ratio > 0.0);
@@ -234,7 +233,7 @@ mod tests {
                 &[0.9][..],
                 "0.9 times the paper's in the median of 1 number; |ln(ours/paper)| 0.105",
             ),
-            // ln 2 is 0.693; twice and half are as far off.
+            // ln 2 is 0.693; twice and half deviate equally.
             (
                 &[2.0, 1.0, 0.5],
                 "1 times the paper's in the median of 3 numbers, 0.5 to 2; mean |ln(ours/paper)| 0.462",

@@ -1,4 +1,4 @@
-//! A claim that has been judged: its finding, whether it counts, and the causes that were tried.
+//! A judged claim: its finding, whether it counts, and the causes that were tried.
 
 use std::fmt;
 use std::iter::Sum;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::verdict::{Finding, Verdict};
 use crate::{Claim, Experiment};
 
-/// A claim with what was measured.
+/// A claim with its measurements.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// Its full name, as in `rcc/fig5a/queue-lowest`.
@@ -19,7 +19,7 @@ pub struct Judged {
     pub finding: Finding,
     /// Seeds it was judged on.
     pub seeds: u32,
-    /// At what scale, in one sentence.
+    /// The scale of the run, in one sentence.
     pub scale: String,
     /// Whether it counts among the paper's claims.
     pub standing: Standing,
@@ -36,16 +36,16 @@ pub struct Judged {
 pub enum Standing {
     /// It does.
     Counted,
-    /// It is a check of our own, for this reason.
+    /// It is a check of ours, for this reason.
     Own(String),
-    /// It is weaker than what the paper says, for this reason, and counted apart.
+    /// It is weaker than the paper's statement, for this reason, and is counted separately.
     Weaker(String),
     /// It is about the runs of this figure of another paper, and counted there.
     CountedIn(String),
 }
 
 impl Standing {
-    /// That of a claim of an experiment.
+    /// The standing of a claim of an experiment.
     pub fn of(claim: &Claim, experiment: &Experiment) -> Self {
         match (&claim.own, &experiment.counted_in) {
             (Some(reason), _) => Self::Own(reason.clone()),
@@ -74,9 +74,9 @@ impl fmt::Display for Standing {
 pub struct Reading {
     /// Its name, as in `code`.
     pub name: String,
-    /// The sentence of the paper in this reading.
+    /// The paper's sentence in this reading.
     pub says: String,
-    /// The difference, as `KEY = VALUE` or in words; empty for the experiment's own.
+    /// The difference, as `KEY = VALUE` or in words; empty for the experiment's own reading.
     pub set: String,
     /// The claim's result.
     pub finding: Finding,
@@ -89,22 +89,22 @@ pub struct Tried {
     pub id: String,
     /// What it supposes.
     pub says: String,
-    /// What is different, as `KEY = VALUE` or in words.
+    /// The change, as `KEY = VALUE` or in words.
     pub set: String,
     /// The claim's result.
     pub finding: Finding,
     /// Its effect on all claims of the figures in `over`.
     pub effect: Effect,
-    /// The figures of the paper whose runs it was tried on; empty for this one alone.
+    /// The figures of the paper on whose runs it was tried; empty for this figure alone.
     pub over: Vec<String>,
 }
 
-/// What a cause does to the claims of a paper about the runs that it changes.
+/// The effect of a cause on the claims about the runs that it changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Effect {
-    /// Claims that hold with it and not without.
+    /// Claims that hold with it but not without.
     pub explains: usize,
-    /// Claims that hold without it and not with it.
+    /// Claims that hold without it but not with it.
     pub breaks: usize,
 }
 
@@ -138,13 +138,13 @@ impl fmt::Display for Effect {
 }
 
 impl Judged {
-    /// Whether its verdict changes with the order of events at equal times, which random lateness of links decides anew.
+    /// Whether its verdict depends on the order of simultaneous events, which random lateness of links changes.
     pub fn hangs_on_order(&self) -> bool {
         let mut phases = self.phases.iter();
         phases.any(|phase| phase.finding.verdict != self.finding.verdict)
     }
 
-    /// Its verdict by the reading of this name; that of the experiment's own if it has no such reading.
+    /// Its verdict by the reading with this name, or by the experiment's own reading if there is none.
     pub fn verdict_by(&self, reading: &str) -> Verdict {
         let mut readings = self.readings.iter();
         let read = readings.find(|read| read.name == reading);
@@ -160,7 +160,7 @@ impl Judged {
 }
 
 impl Tried {
-    /// Its effect on claims, with the figures if there is more than one: `explains 3, breaks 1 in fig8, fig9`.
+    /// Its effect on claims, and the figures if there are several: `explains 3, breaks 1 in fig8, fig9`.
     pub fn weighs(&self) -> String {
         match &self.over[..] {
             [] | [_] => self.effect.to_string(),

@@ -1,4 +1,4 @@
-//! The values that one operand of an order or a shape has along the axes.
+//! The values of one operand of an order or a shape along the axes.
 
 use scenario::Problems;
 
@@ -8,12 +8,12 @@ use super::words::display;
 use crate::unit::Dimension;
 use crate::{Average, Claim, Level, Operand};
 
-/// An operand with what was measured for it.
+/// An operand with its measurements.
 pub(super) struct OperandValues<'a> {
     pub(super) label: &'a str,
     pub(super) along: SweptValues,
     dimension: Dimension,
-    /// The claim is about this of all values rather than about each.
+    /// The average that is judged instead of each value.
     average: Option<Average>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> OperandValues<'a> {
         lines.collect()
     }
 
-    /// The value at a place; the average if the claim is about that.
+    /// The value at a place; the average if the claim is about the average.
     pub(super) fn value(&self, place: usize) -> f64 {
         match self.average {
             Some(average) => self.along.averaged(average),
@@ -65,7 +65,7 @@ impl<'a> OperandValues<'a> {
         format!("{} {}", self.label, self.display(self.value(place)))
     }
 
-    /// A text with the place that it is about.
+    /// A text with the place to which it refers.
     pub(super) fn at(&self, place: usize, text: &str) -> String {
         let name = self.along.name(place);
         if self.average.is_some() || name.is_empty() {
@@ -76,7 +76,7 @@ impl<'a> OperandValues<'a> {
     }
 }
 
-/// How many values are compared: one if the claim is about averages.
+/// The number of compared values: one if the claim is about averages.
 pub(super) fn places(lines: &[OperandValues<'_>]) -> usize {
     let averaged = lines.iter().any(|line| line.average.is_some());
     let places = lines.iter().map(|line| line.along.len()).max();

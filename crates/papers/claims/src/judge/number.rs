@@ -65,8 +65,8 @@ pub(super) fn judge(
     Ok(finding)
 }
 
-/// Whether a range holds for every other scheme of the run, too: then it tells none of them apart. An
-/// equation is the same for all schemes.
+/// Whether a range also holds for every other scheme of the run, so that it distinguishes none. An equation is the same
+/// for all schemes.
 fn is_hollow(claim: &Claim, number: &Number, bench: &Bench<'_>) -> Result<bool, Problems> {
     let (low, high) = number.paper;
     let is_equation = matches!(number.of.measure.of, Of::Model { .. });
@@ -140,14 +140,14 @@ impl Compare {
         match self {
             Self::Value => ours,
             Self::Difference => ours - other,
-            // Shares of 1, which the unit turns into per cent.
+            // Shares of 1, which the unit converts to per cent.
             Self::Reduction => (other - ours) / other,
             Self::Increase => (ours - other) / other,
             Self::Ratio => ours / other,
         }
     }
 
-    /// Whether both values say the same of which one is greater.
+    /// Whether both values agree on which side is greater.
     fn same_side(self, ours: f64, paper: f64) -> bool {
         let equal = if self == Self::Ratio { 1.0 } else { 0.0 };
         (ours - equal) * (paper - equal) > 0.0
@@ -180,7 +180,7 @@ fn verdict(
         Some(level) => level / scale,
         None => number.tolerance * nearest.abs(),
     };
-    // What is exactly at the edge is inside, whatever rounding says.
+    // A value exactly at the edge is inside, despite rounding.
     let slack = 1e-9 * (nearest.abs() + mean.abs());
     let distance = if is_range && off <= slack {
         "in the paper's range".to_owned()
@@ -224,8 +224,8 @@ fn verdict(
 }
 
 impl Number {
-    /// All that a reduction or a share of flows is a part of, in the claim's unit, where the paper has more than half of it.
-    /// Then what remains is judged: of 96 %, 99.5 % is far off, although it is within 4 % of it.
+    /// The whole of a reduction or a share of flows, in the claim's unit, if the paper has more than half of it. Then
+    /// the remainder is judged: 99.5 % is far from 96 %, although it is within 4 % of it.
     fn whole(&self, scale: f64) -> Option<f64> {
         let whole = 1.0 / scale;
         let statistic = self.of.measure.statistic.as_ref();

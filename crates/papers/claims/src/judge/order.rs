@@ -17,8 +17,8 @@ pub(super) fn judge(claim: &Claim, order: &Order, bench: &Bench<'_>) -> Result<F
     Ok(tally.finding(order.rank.paper(), tally.ours(counted), counted))
 }
 
-/// At how many values of the axes the order holds, or whether it does over all of them. Values that
-/// differ by less than [`TIE`] are in a tie, which any order between them allows.
+/// At how many values of the axes the order holds, or whether it holds for their average. Values that differ by less
+/// than [`TIE`] are tied; a tie allows any order.
 pub(super) fn tally(
     claim: &Claim,
     rank: &Rank,
@@ -61,12 +61,12 @@ pub(super) fn tally(
                         clear.push(other);
                     }
                 }
-                // Those in a tie share the places from the first to the last of them.
+                // Tied ones share all ranks from their first to their last.
                 let shared = clear.len() + 1..=clear.len() + 1 + ties;
                 let holds = !ours.is_nan() && shared.contains(place);
                 let before = clear;
                 tally.add(holds, || {
-                    // With too many before it they are the answer, else all are.
+                    // If too many are before it, they are shown, else all.
                     let all = if before.is_empty() {
                         1..lines.len()
                     } else {
@@ -80,12 +80,12 @@ pub(super) fn tally(
     Ok(tally)
 }
 
-/// Whether two values are no further apart than a line in a figure is thick.
+/// Whether the difference of two values is no more than the thickness of a line in a figure.
 fn is_tie(a: f64, b: f64) -> bool {
     (a - b).abs() <= TIE * a.abs().max(b.abs())
 }
 
-/// Whether all have the same value at a place, as where nothing is dropped: there is no order then.
+/// Whether all have the same value at a place, for example if nothing is dropped. Then there is no order.
 #[expect(
     clippy::float_cmp,
     reason = "counts and times of the same runs, unrounded"
@@ -95,7 +95,7 @@ fn are_equal(lines: &[OperandValues<'_>], place: usize) -> bool {
     lines.iter().all(|line| line.value(place) == first)
 }
 
-/// What these lines are at a place.
+/// The values of these lines at a place, in words.
 fn say(
     lines: &[OperandValues<'_>],
     shown: impl IntoIterator<Item = usize>,
@@ -108,7 +108,7 @@ fn say(
 }
 
 impl Rank {
-    /// What the paper says, in a few words.
+    /// The paper's statement, in a few words.
     fn paper(&self) -> String {
         match self {
             Self::Lowest { of, place, .. } => format!("{} {}lowest", of.label, ordinal(*place)),
@@ -130,5 +130,5 @@ fn ordinal(place: usize) -> String {
     }
 }
 
-/// A tie, as a share of the greater value: a line that is read off a figure is no thinner.
+/// A tie, as a share of the greater value: about the thickness of a line in a figure.
 const TIE: f64 = 0.03;

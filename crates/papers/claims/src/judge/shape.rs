@@ -40,7 +40,7 @@ pub(super) fn judge(claim: &Claim, shape: &Shape, bench: &Bench<'_>) -> Result<F
     Ok(tally.finding(shape.paper(), ours(&lines, &tally), counted))
 }
 
-/// At every value all operands are equal.
+/// Whether all operands are equal at every value.
 fn equal(shape: &Shape, lines: &[OperandValues<'_>], within: Option<&Level>) -> Tally {
     let mut tally = Tally::default();
     for place in 0..line::places(lines) {
@@ -59,7 +59,7 @@ fn equal(shape: &Shape, lines: &[OperandValues<'_>], within: Option<&Level>) -> 
     tally
 }
 
-/// At every value each operand compares with another.
+/// Compares each operand with another at every value.
 fn against(
     shape: &Shape,
     lines: &[OperandValues<'_>],
@@ -84,8 +84,7 @@ fn against(
     tally
 }
 
-/// At every value each operand compares with a level; `holds` gets the value, the level and what it
-/// may be off.
+/// Compares each operand with a level at every value; `holds` gets the value, the level and the tolerance.
 fn level(
     shape: &Shape,
     lines: &[OperandValues<'_>],
@@ -109,7 +108,7 @@ fn level(
     tally
 }
 
-/// Each operand has the shape along the axis, for each combination of the others.
+/// Whether each operand has the shape along the axis, for each combination of the other settings.
 fn along_axis(shape: &Shape, lines: &[OperandValues<'_>]) -> Tally {
     let mut tally = Tally::default();
     for line in lines {
@@ -124,7 +123,7 @@ fn along_axis(shape: &Shape, lines: &[OperandValues<'_>]) -> Tally {
     tally
 }
 
-/// Places that differ in the axis only.
+/// Groups of places that only differ in the axis.
 fn groups(shape: &Shape, line: &OperandValues<'_>) -> Vec<Vec<usize>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for (place, set) in line.along.places.iter().enumerate() {
@@ -141,7 +140,7 @@ fn groups(shape: &Shape, line: &OperandValues<'_>) -> Vec<Vec<usize>> {
     groups.into_iter().map(|(_, places)| places).collect()
 }
 
-/// Settings beside the axis with their values, and the places that have them.
+/// Settings other than the axis, with their values, and the places with these values.
 type Group<'a> = (Vec<&'a (String, String)>, Vec<usize>);
 
 /// Whether the values at these places have the shape.
@@ -187,7 +186,7 @@ fn has_shape(shape: &Shape, line: &OperandValues<'_>, places: &[usize], values: 
     }
 }
 
-/// From which value to which the first operand goes, and whether it holds for more.
+/// The first and the last value of the first operand, and whether the shape holds for more operands.
 fn ours(lines: &[OperandValues<'_>], tally: &Tally) -> String {
     let Some(line) = lines.first() else {
         return tally.ours("values");
@@ -205,8 +204,7 @@ fn ours(lines: &[OperandValues<'_>], tally: &Tally) -> String {
     }
 }
 
-/// Whether the last value is above the first and no step goes back by more than the tolerance of the
-/// whole way.
+/// Whether the last value is above the first, and no step goes back by more than the tolerance of the total rise.
 fn rises(values: impl Iterator<Item = f64>, tolerance: f64) -> bool {
     let values: Vec<f64> = values.collect();
     let (Some(first), Some(last)) = (values.first(), values.last()) else {
@@ -217,7 +215,7 @@ fn rises(values: impl Iterator<Item = f64>, tolerance: f64) -> bool {
 }
 
 impl Shape {
-    /// What the paper says, in a few words.
+    /// The paper's statement, in a few words.
     fn paper(&self) -> String {
         let place = |at: &Option<String>| {
             let at = at.as_ref();

@@ -17,7 +17,7 @@ pub(super) struct SweptValues {
 }
 
 impl SweptValues {
-    /// What was measured by `measure` for `operand`, at the values that it or else the claim names.
+    /// The measurements of `measure` for `operand`, at the values that the operand or else the claim names.
     pub(super) fn new(
         runs: &Measured,
         claim: &Claim,
@@ -50,7 +50,7 @@ impl SweptValues {
         self.values.len()
     }
 
-    /// The mean over the seeds at a place; what is measured at one place only is the same at all.
+    /// The mean over the seeds at a place. A value measured at only one place is the same at all places.
     pub(super) fn mean(&self, place: usize) -> f64 {
         let values = self.values.get(place);
         let values = values.or(if self.len() == 1 {
@@ -61,7 +61,7 @@ impl SweptValues {
         values.map_or(f64::NAN, |values| mean(values))
     }
 
-    /// The values of a seed along the axes made one.
+    /// The average of a seed's values along the axes.
     pub(super) fn averaged(&self, average: Average) -> f64 {
         let means = (0..self.len()).map(|place| self.mean(place));
         average.of(&means.collect::<Vec<_>>())
@@ -76,7 +76,7 @@ impl SweptValues {
 }
 
 impl Average {
-    /// One value of many; those that are missing are left out.
+    /// The average of many values; missing ones are left out.
     pub(super) fn of(self, values: &[f64]) -> f64 {
         let known = values.iter().copied().filter(|value| !value.is_nan());
         let known: Vec<f64> = known.collect();

@@ -1,15 +1,15 @@
-//! Counting the places at which an order or a shape holds.
+//! Counts the places at which an order or a shape holds.
 
 use super::verdict::{Finding, Verdict};
 
-/// At how many places something holds.
+/// At how many places an order or a shape holds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     held: usize,
     all: usize,
-    /// Places left out because all that is ordered is equal there.
+    /// Places left out because all ordered values are equal there.
     pub(super) equal: usize,
-    /// What is wrong where it first does not hold.
+    /// The error at the first place where it does not hold.
     miss: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl Tally {
         }
     }
 
-    /// What follows; `counted` is what was counted, in the plural.
+    /// The finding; `counted` names the counted places, in the plural.
     pub(super) fn finding(&self, paper: String, ours: String, counted: &str) -> Finding {
         Finding {
             paper,
@@ -46,7 +46,7 @@ impl Tally {
         }
     }
 
-    /// Why, in one sentence; `places` is what was counted, in the plural.
+    /// The reason, in one sentence; `places` names the counted places, in the plural.
     fn reason(&self, places: &str) -> String {
         let count = match (self.held, self.all) {
             (_, 0) if self.equal > 0 => return "all are equal, so none has a place".to_owned(),

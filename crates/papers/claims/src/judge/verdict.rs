@@ -1,4 +1,4 @@
-//! What becomes of a claim, with what was measured.
+//! The verdict on a claim, with its measurements.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ base::names! {
         /// It holds.
         #[serde(rename = "reproduced")]
         Reproduced = "reproduced",
-        /// Sign and order hold and the number is within a factor of 2; or it holds at half of the places.
+        /// Sign and order hold and the number is within a factor of 2; or the claim holds at half of the places.
         #[serde(rename = "partly")]
         Partly = "partly",
         /// It does not hold.
@@ -21,14 +21,14 @@ base::names! {
     }
 }
 
-/// What was measured for a claim and what follows.
+/// The measurements for a claim and the verdict.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// What the paper says, in a few words: `47.5 %`, `rcc lowest`.
+    /// The paper's statement, in a few words: `47.5 %`, `rcc lowest`.
     pub paper: String,
-    /// What came out, in a few words.
+    /// Our result, in a few words.
     pub ours: String,
-    /// Ours as a number in the claim's unit, if the claim is one.
+    /// Our number in the claim's unit, if the claim is about a number.
     pub value: Option<f64>,
     /// Its 95 % interval over the seeds.
     pub interval: Option<(f64, f64)>,
@@ -41,7 +41,7 @@ pub struct Finding {
 }
 
 impl Verdict {
-    /// Whether there is something to explain: it could be tested and does not hold, or only in part.
+    /// Whether it needs an explanation: it could be tested and does not hold, or only in part.
     pub fn is_missed(self) -> bool {
         matches!(self, Self::Partly | Self::NotReproduced)
     }

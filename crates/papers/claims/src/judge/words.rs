@@ -1,8 +1,8 @@
-//! Numbers as people read them.
+//! Numbers in a form for readers.
 
 use crate::unit::Dimension;
 
-/// A value of a column in a unit that fits, with three significant digits.
+/// A value of a column in a fitting unit, with three significant digits.
 pub fn display(value: f64, dimension: Dimension) -> String {
     let (scale, unit) = match dimension {
         Dimension::Time if value.abs() >= 1e6 => (1e6, " s"),
@@ -22,7 +22,7 @@ pub fn display(value: f64, dimension: Dimension) -> String {
     format!("{}{unit}", digits(value / scale))
 }
 
-/// A number with three significant digits, or all digits of a whole number.
+/// A number with three significant digits; a whole number with all digits.
 pub fn digits(value: f64) -> String {
     if value.is_nan() {
         return "-".to_owned();

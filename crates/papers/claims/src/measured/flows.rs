@@ -1,4 +1,4 @@
-//! Flows and their events, measured from the tables of a run.
+//! Measures flows and their events from the tables of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ struct Flow {
     completion_us: Option<f64>,
 }
 
-/// Flows that measures are about, with what is taken of each.
+/// The flows of a measure, and the column read from each.
 struct Pick<'m> {
     column: &'static str,
     chosen: &'m Chosen,
@@ -39,19 +39,18 @@ struct Pick<'m> {
     each_sender: Option<&'m Statistic>,
     /// That of the column.
     dimension: Dimension,
-    /// The place of its column among those that are read.
+    /// The index of its column among the columns read.
     source: usize,
-    /// By point the stretch in which its flows start and complete; empty if that does not matter.
+    /// For each point the stretch in which its flows must start and complete; empty without such a condition.
     stretches: BTreeMap<u32, (f64, f64)>,
-    /// Its flows of the current point or, where other schemes matter, of all points so far.
+    /// Its flows of the current point or, if other schemes matter, of all points so far.
     flows: BTreeMap<u32, Vec<Flow>>,
     /// The numbers of flows that complete, if other schemes matter.
     complete: Numbers,
 }
 
 impl Measured {
-    /// The values of a column of those flows that are chosen, or of each of their senders, point by
-    /// point.
+    /// The values of a column for the chosen flows, or for each of their senders, point by point.
     pub(super) fn each_flows(
         &self,
         measure: &Measure,
@@ -60,8 +59,8 @@ impl Measured {
         self.all_flows(&[measure], &mut |_, point, sample| each(point, sample))
     }
 
-    /// Reads several measures of flows in one pass over the table; `each` gets the place of the measure, the point and the
-    /// values. Unless other schemes matter, the flows of one point are in memory at a time.
+    /// Reads several measures of flows in one pass over the table. `each` gets the index of the measure, the point and
+    /// the values. Unless other schemes matter, only the flows of one point are in memory.
     pub(super) fn all_flows(
         &self,
         measures: &[&Measure],
@@ -105,8 +104,8 @@ impl Measured {
         Ok(())
     }
 
-    /// The flows and values that a measure needs; none if it is about something else. A column that is not read for
-    /// another measure is added to `sources`.
+    /// The flows and values that a measure needs; `None` if it does not measure flows. A column that no other measure
+    /// reads is added to `sources`.
     fn pick<'m>(&self, measure: &'m Measure, sources: &mut Vec<&'static str>) -> Option<Pick<'m>> {
         let Of::Flows {
             column,
@@ -140,7 +139,7 @@ impl Measured {
         })
     }
 
-    /// Adds a flow if it is chosen and has a value, whatever happens to it under other schemes.
+    /// Adds a flow if it is chosen and has a value. Other schemes are considered later.
     fn take(&self, pick: &mut Pick<'_>, (point, packet): (u32, f64), cells: &[Cell<'_>]) {
         let [_, group, sender, size, completion, _, start, flow, ..] = cells else {
             return;
@@ -180,7 +179,7 @@ impl Measured {
         }
     }
 
-    /// Hands over the flows of a point that has no more, where other schemes do not matter.
+    /// Hands over the flows of a finished point, unless other schemes matter.
     fn finish(&self, picks: &mut [Pick<'_>], point: u32, each: &mut dyn FnMut(usize, u32, Sample)) {
         for (place, pick) in picks.iter_mut().enumerate() {
             if pick.chosen.common_to.is_empty() {
@@ -214,8 +213,8 @@ impl Measured {
         self.run.summary().points.iter().map(|point| point.point)
     }
 
-    /// By point, in microseconds, the stretch in which flows start and complete; none if that does not
-    /// matter.
+    /// For each point, in microseconds, the stretch in which flows must start and complete; empty without such a
+    /// condition.
     fn flow_stretches(&self, chosen: &Chosen) -> BTreeMap<u32, (f64, f64)> {
         let Some(during) = chosen.during else {
             return BTreeMap::new();
@@ -227,8 +226,8 @@ impl Measured {
             .collect()
     }
 
-    /// The flows of a point that are complete there and under each of these schemes, at the same values
-    /// of swept settings and with the same seed. There is none if a scheme was not run.
+    /// The flows of a point that complete in it and under each of these schemes, at the same values of swept settings
+    /// and with the same seed. Empty if one of the schemes was not run.
     fn common(&self, point: u32, schemes: &[String], complete: &Numbers) -> BTreeSet<u32> {
         let rows = &self.run.summary().rows;
         let find = |row: usize| rows[row].points.iter().position(|other| *other == point);
@@ -258,7 +257,7 @@ impl Measured {
         (us > 0.0).then_some(real(cells[5])? * 8e6 / us)
     }
 
-    /// How many of the events that are meant there are at every point.
+    /// The number of matching events at every point.
     pub(super) fn event_counts(&self, measure: &Measure) -> Result<BTreeMap<u32, f64>, Problems> {
         let mut counts = BTreeMap::new();
         self.each_event(measure, &mut |point, times| {
@@ -268,7 +267,7 @@ impl Measured {
         Ok(counts)
     }
 
-    /// Times of the events that are meant for every point.
+    /// Times of the matching events of every point.
     pub(super) fn each_event(
         &self,
         measure: &Measure,
@@ -324,8 +323,7 @@ impl Measured {
     }
 }
 
-/// The columns to read: those of all measures, and of the common ones those that any measure needs, in the order of
-/// [`COMMON`].
+/// The columns to read: those of all measures, and those of [`COMMON`] that any measure needs, in that order.
 fn columns(picks: &[Pick<'_>], sources: &[&'static str]) -> Vec<&'static str> {
     let any = |needs: &dyn Fn(&Pick<'_>) -> bool| picks.iter().any(needs);
     let goodput = any(&|pick| pick.column == GOODPUT);
@@ -350,7 +348,7 @@ fn columns(picks: &[Pick<'_>], sources: &[&'static str]) -> Vec<&'static str> {
     names.chain(sources.iter().copied()).collect()
 }
 
-/// Columns that decide which flows are chosen, or that values are made from.
+/// Columns by which flows are chosen, or from which values are computed.
 const COMMON: [&str; 8] = [
     "point",
     "group",
@@ -362,11 +360,11 @@ const COMMON: [&str; 8] = [
     "flow",
 ];
 
-/// In the place of a column that no measure needs: all its cells are null.
+/// Stands for a column that no measure needs: all its cells are null.
 const NO_COLUMN: &str = "";
 
 impl Chosen {
-    /// Whether a flow of this group and size is meant, where a full packet has this many bytes.
+    /// Whether a flow of this group and size matches, if a full packet has this many bytes.
     fn contains(&self, group: &str, size: Option<f64>, packet: f64) -> bool {
         let mut groups = self.group.iter();
         let mut sizes = self.sizes.iter();
@@ -404,7 +402,7 @@ impl Cluster {
     }
 }
 
-/// Whether the group called `name` is meant by `wanted`, which may end with `*`.
+/// Whether the group `name` matches `wanted`, which may end with `*`.
 fn belongs(name: &str, wanted: &str) -> bool {
     match wanted.strip_suffix('*') {
         Some(start) => name.starts_with(start),

@@ -1,4 +1,4 @@
-//! Values that change over time, measured from the series of a run.
+//! Measures values over time from the series of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,8 +10,8 @@ use super::subject::Subject;
 use super::{Measured, text, whole};
 
 impl Measured {
-    /// The series of a measure without a statistic, of the first seed of a row that has any: for each
-    /// port, flow or host times in microseconds and the values from then on.
+    /// The series of a measure without a statistic, for the first seed of a row that has one. For each port, flow or
+    /// host: times in microseconds and the values from then on.
     pub fn series(
         &self,
         measure: &Measure,
@@ -34,7 +34,7 @@ impl Measured {
         Ok(found.unwrap_or_default())
     }
 
-    /// How far the statistic of a series lies from that of another column.
+    /// The distance of a series' statistic from the same statistic of another column.
     pub(super) fn apart(
         &self,
         measure: &Measure,
@@ -59,7 +59,7 @@ impl Measured {
             .collect())
     }
 
-    /// The series of ports, flows or hosts that are meant, for those of `points` that have some.
+    /// The series of the matching ports, flows or hosts, for those of `points` that have some.
     pub(super) fn each_series(
         &self,
         measure: &Measure,
@@ -145,7 +145,7 @@ impl Measured {
         Ok(())
     }
 
-    /// Ports of all points that are meant.
+    /// The matching ports of all points.
     fn ports(&self, place: &PortSelector) -> Result<BTreeSet<(u32, u32)>, Problems> {
         let mut ports = BTreeSet::new();
         let columns = ["point", "port", "from", "to", "bottleneck"];
@@ -157,7 +157,7 @@ impl Measured {
         Ok(ports)
     }
 
-    /// The stretch of every point in microseconds. Where it has no begin or no end, flows tell.
+    /// The stretch of every point in microseconds. If it has no begin or no end, the flows determine it.
     pub(super) fn stretches(&self, during: Stretch) -> Result<BTreeMap<u32, (f64, f64)>, Problems> {
         let points = self.run.summary().points.iter();
         let is_open = during.from.is_none() || during.to.is_none();
@@ -170,8 +170,7 @@ impl Measured {
         Ok(stretches.collect())
     }
 
-    /// A stretch of the simulation of a point in microseconds, with what stands for its ends where it
-    /// has none.
+    /// A stretch of the simulation of a point in microseconds, with these replacements for missing ends.
     pub(super) fn within(
         &self,
         point: u32,
@@ -186,7 +185,7 @@ impl Measured {
         (us(during.from, start), us(during.to, end))
     }
 
-    /// Microseconds after which the simulation of a point stops, or those it took if nothing limits it.
+    /// The time in microseconds at which the simulation of a point stops, or its actual length if it is not limited.
     fn duration(&self, point: u32) -> f64 {
         let spec = self.scenario.points().get(point as usize);
         if let Some(limit) = spec.and_then(|spec| spec.keys.run.duration.0) {

@@ -1,4 +1,4 @@
-//! What a series of a run is about.
+//! The port, flow or host of a series.
 
 /// What a series is about.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

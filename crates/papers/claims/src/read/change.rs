@@ -1,4 +1,4 @@
-//! Reading changes: other readings of the paper, and causes.
+//! Reads changes: other readings of the paper, and causes.
 
 use super::Context;
 use super::reader::{Reader, Table};
@@ -101,5 +101,5 @@ impl Reader<'_> {
     }
 }
 
-/// The reading that totals count: the file's own scenario and measures.
+/// The name of the reading that totals count: the file's own scenario and measures.
 const TEXT: &str = "text";

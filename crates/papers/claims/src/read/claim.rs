@@ -110,7 +110,7 @@ enum Form {
     Less,
 }
 
-/// A scheme with what a claim says of it alone.
+/// A scheme with the keys that a claim gives for it alone.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Compared {
@@ -122,7 +122,7 @@ struct Compared {
     label: Option<String>,
 }
 
-/// The table of a claim, with what its operands have in common.
+/// The table of a claim, with the keys that its operands share.
 struct Whole<'a> {
     name: &'a str,
     site: Site<'a>,
@@ -131,7 +131,7 @@ struct Whole<'a> {
 }
 
 impl Reader<'_> {
-    /// A claim; none if what is wrong leaves nothing to judge.
+    /// A claim; `None` if errors leave nothing to judge.
     pub(super) fn claim(&mut self, name: &str, node: &Node<'_>, runs: Runs<'_>) -> Option<Claim> {
         let (site, (common, rest)) = (Site::new(node), split(node, &COMMON));
         if !site.has_within("measure") {
@@ -342,7 +342,7 @@ impl Reader<'_> {
         })
     }
 
-    /// What one scheme is compared with: those that are named, or all.
+    /// The operands with which one scheme is compared: the named ones, or all.
     fn among(&mut self, named: Option<Vec<Compared>>, whole: &Whole<'_>) -> Vec<Operand> {
         if let Some(named) = named {
             return self.operands(named, whole.site.key("among"), whole);
@@ -366,7 +366,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// A scheme with its own measure, or that of the claim.
+    /// A scheme with its own measure, or with the claim's.
     fn operand(&mut self, one: Compared, site: Site<'_>, whole: &Whole<'_>) -> Option<Operand> {
         let context = self.run(one.run.as_deref(), site.key("run"), whole.runs)?;
         let known = self.scheme(&one.scheme, site.key("scheme").place(), context);
@@ -404,7 +404,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The unit of the paper's number must be one of what is measured.
+    /// The unit of the paper's number must match the measure.
     fn check_unit(&mut self, whole: &Whole<'_>, unit: &str, dimension: Dimension) {
         if dimension.scale(unit, 1.0).is_some() {
             return;
@@ -418,7 +418,7 @@ impl Reader<'_> {
         self.wrong(message, whole.site.key("unit").place(), &expected);
     }
 
-    /// A level must have a unit of what is measured.
+    /// The unit of a level must match the measure.
     fn check_level(&mut self, level: Option<&Level>, site: Site<'_>, dimension: Dimension) {
         if level.is_some_and(|level| level.in_column(dimension, 1.0).is_none()) {
             let message = "this is no value of what is measured";
@@ -426,8 +426,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Complains of schemes that a measure looks at and that are not run, and of an equation about a
-    /// flow without a size.
+    /// Reports schemes in a measure that are not run, and an equation about a flow without a size.
     pub(super) fn check_measure(
         &mut self,
         measure: &Measure,
@@ -446,7 +445,7 @@ impl Reader<'_> {
 }
 
 impl Whole<'_> {
-    /// Its keys beside those of every claim.
+    /// The keys of this kind, in addition to those of every claim.
     fn table<'a>(&'a self, required: &'a [&'a str]) -> Table<'a> {
         Table {
             name: self.name,
@@ -457,7 +456,7 @@ impl Whole<'_> {
 }
 
 impl Compare {
-    /// The dimension of the number that is compared.
+    /// The dimension of the compared number.
     pub(crate) fn dimension(self, measured: Dimension) -> Dimension {
         match self {
             Self::Value | Self::Difference => measured,
@@ -467,7 +466,7 @@ impl Compare {
     }
 }
 
-/// How far a number may be off unless the claim says otherwise; a range is a claim without any.
+/// The allowed error of a number unless the claim sets it; a range has none.
 const NUMBER_TOLERANCE: f64 = 0.2;
 
 /// The names of the keys of every claim.

@@ -1,4 +1,4 @@
-//! Reading the contents of a paper, and finding the numbers that they leave out.
+//! Reads the contents of a paper and finds missing numbers.
 
 use scenario::{Problems, Source};
 use serde::Deserialize;
@@ -107,7 +107,7 @@ pub(crate) fn contents(source: &Source, experiments: &[String]) -> Result<Vec<It
 }
 
 impl Reader<'_> {
-    /// Complains of each number of a kind that no item has, and of items beyond the last number.
+    /// Reports each number of a kind that no item has, and items beyond the last number.
     fn gaps(&mut self, items: &[Item], site: Site<'_>) {
         for kind in KINDS {
             let written = site.key(kind.key);

@@ -14,7 +14,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The kind of a claim: as it is written, or by the key that only this kind has.
+    /// The kind of a claim: given explicitly, or by a key that only this kind has.
     pub(super) fn of(claim: Site<'_>) -> Option<Self> {
         let has = |keys: &[&str]| keys.iter().any(|key| claim.has(key));
         let shape = has(&["shape"]).then_some(Self::Shape);

@@ -1,4 +1,4 @@
-//! Reading how a figure runs on real stacks.
+//! Reads how a figure runs on real stacks.
 
 use std::mem;
 
@@ -14,8 +14,8 @@ use crate::{
 };
 
 impl Reader<'_> {
-    /// Checks the table `[live]` of a figure, whose claims are among `claims`. A figure that `uses` the runs of another
-    /// one has claims there, and nothing else.
+    /// Checks the table `[live]` of a figure, whose claims are among `claims`. If the figure `uses` the runs of
+    /// another, the table may only list claims.
     pub(super) fn live(
         &mut self,
         live: &Live,
@@ -59,8 +59,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Complains of a claim that says nothing on another machine than the paper's, or about what no kernel tells. Of one
-    /// that cannot be tested the number is shown all the same.
+    /// Reports a claim that makes no sense on another machine than the paper's, or that needs data no kernel reports.
+    /// For a claim that cannot be tested, the number is still shown.
     fn judged_live(&mut self, claim: &Claim, written: Site<'_>) {
         if !is_relative(claim) && claim.untestable.is_none() {
             let message = format!("{} is a number of the paper's own machines", claim.id);
@@ -94,8 +94,8 @@ impl Reader<'_> {
     }
 }
 
-/// Gives figures that use the runs of another one the scale of these. Complains where the other one does not run on real
-/// stacks, and of claims about values of settings that it has otherwise there.
+/// Gives figures that use the runs of another figure its scale. Reports an error if that figure does not run on real
+/// stacks, or if claims name values that its settings do not have there.
 pub(super) fn inherit(experiments: &mut [Experiment]) -> Vec<Problem> {
     let mut problems = Vec::new();
     let all: Vec<(String, Option<Live>)> = (experiments.iter())
@@ -128,7 +128,7 @@ pub(super) fn inherit(experiments: &mut [Experiment]) -> Vec<Problem> {
     problems
 }
 
-/// A setting of which a claim names a value that is not among those of real stacks.
+/// A setting for which a claim names a value that real stacks do not run.
 fn missed<'a>(claim: &Claim, live: &'a Live) -> Option<&'a str> {
     let operands = claim.kind.operands();
     let of_operands = operands.iter().map(|operand| &operand.at);
@@ -147,8 +147,8 @@ fn missed<'a>(claim: &Claim, live: &'a Live) -> Option<&'a str> {
     found.map(|(key, _)| key.as_str())
 }
 
-/// Whether a claim is about an order or a ratio, or a level that does not depend on a machine: of a queue, which is a
-/// share of its buffer, of a share, or of fairness.
+/// Whether a claim is about an order or a ratio, or about a level that does not depend on the machine: a queue (a share
+/// of its buffer), a share, or fairness.
 fn is_relative(claim: &Claim) -> bool {
     match &claim.kind {
         ClaimKind::Order(_) => true,
@@ -169,14 +169,14 @@ fn is_relative(claim: &Claim) -> bool {
     }
 }
 
-/// Whether it is a share of a whole or an index of fairness.
+/// Whether the measure is a share of a whole or an index of fairness.
 fn is_share(measure: &Measure) -> bool {
     let statistic = measure.statistic.as_ref();
     statistic
         .is_some_and(|statistic| matches!(statistic, Statistic::Share { .. } | Statistic::Jain))
 }
 
-/// Whether a test bed has what is measured.
+/// Whether a test bed provides the measure.
 fn is_known(measure: &Measure) -> bool {
     match &measure.of {
         Of::Metric(name) => METRICS.contains(name),
@@ -222,7 +222,7 @@ const METRICS: [&str; 20] = [
     "flows_unfinished",
 ];
 
-/// What Linux tells of a flow.
+/// Columns of flows that Linux reports.
 const FLOWS: [&str; 12] = [
     "fct_us",
     "start_us",
@@ -238,8 +238,8 @@ const FLOWS: [&str; 12] = [
     GOODPUT,
 ];
 
-/// What Linux tells over time: the queue of the bottleneck, and what receivers read.
+/// Series that Linux reports: the queue of the bottleneck, and bytes read by receivers.
 const SERIES: [&str; 2] = ["queue_bytes", THROUGHPUT];
 
-/// What Linux tells over time of senders.
+/// Events of senders that Linux reports over time.
 const LOSSES: [&str; 2] = ["fast_retransmit", "timeout"];

@@ -62,7 +62,7 @@ impl<'de> Deserialize<'de> for Measure {
     }
 }
 
-/// Fails for a statistic, or a level of it, that does not suit what is measured.
+/// Fails for a statistic, or a level in it, that does not fit the measure.
 fn fits<E: Error>(statistic: &Statistic, measure: &Measure) -> Result<(), E> {
     let over_time = matches!(measure.of, Of::Series { .. });
     let fits = match statistic {
@@ -162,7 +162,7 @@ impl<'de> Deserialize<'de> for Stretch {
     }
 }
 
-/// How the statistics of several ports, flows or hosts may become one.
+/// Statistics that can combine those of several ports, flows or hosts.
 const ACROSS: [Statistic; 6] = [
     Statistic::Mean,
     Statistic::Min,

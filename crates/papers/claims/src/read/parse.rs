@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 use super::short::write_out;
 use super::tree::Node;
 
-/// The tables of a file, with rows and short forms written out.
+/// The tables of a file, with rows and short forms expanded.
 pub(super) fn parse(source: &Source) -> Result<Node<'_>, Problems> {
     let mut document = as_written(source)?;
     let mut mistakes = Vec::new();
@@ -23,7 +23,7 @@ pub(super) fn parse(source: &Source) -> Result<Node<'_>, Problems> {
     Problems::unless(problems.collect(), document)
 }
 
-/// The tables of a file as they are, which may lack those that it shares with others.
+/// The tables of a file as written; shared tables may be missing.
 pub(super) fn as_written(source: &Source) -> Result<Node<'_>, Problems> {
     let table = DeTable::parse(source.text()).map_err(|error| {
         let end = source.text().len();

@@ -6,7 +6,7 @@ use super::{Context, Runs};
 use crate::{Axis, Line, Measure, Of, Plot, PlotKind};
 
 impl Reader<'_> {
-    /// One panel; none if what is wrong leaves nothing to draw.
+    /// One panel; `None` if errors leave nothing to draw.
     pub(super) fn plot(&mut self, name: &str, node: &Node<'_>, runs: Runs<'_>) -> Option<Plot> {
         let table = Table {
             name,
@@ -50,7 +50,7 @@ impl Reader<'_> {
         Some(plot)
     }
 
-    /// Along sizes of flows only flows and equations about them can be drawn.
+    /// Along sizes of flows, only flows and equations about flows can be drawn.
     fn of_sizes(
         &mut self,
         kind: PlotKind,
@@ -99,7 +99,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A distribution or a series is drawn whole, anything else as a number.
+    /// A distribution or a series must be drawn whole, everything else as a number.
     fn drawable(&mut self, kind: PlotKind, measure: &Measure, lines: Site<'_>) {
         let is_series = matches!(measure.of, Of::Series { .. });
         let (message, expected) = match kind {

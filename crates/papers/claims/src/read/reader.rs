@@ -1,4 +1,4 @@
-//! Reading tables into structures, and saying what is wrong at which place.
+//! Reads tables into structures and reports errors with their places.
 
 use std::ops::Range;
 
@@ -11,18 +11,18 @@ use super::short::keys_of;
 use super::tree::{Node, Site};
 use crate::leaf;
 
-/// Reads the tables of one file; problems are collected so that all are reported together.
+/// Reads the tables of one file. Problems are collected and reported together.
 pub(super) struct Reader<'a> {
     pub(super) source: &'a Source,
     pub(super) problems: Vec<Problem>,
 }
 
-/// A kind of table: what it is called in messages, and its keys.
+/// A kind of table: its name in messages, and its keys.
 pub(super) struct Table<'a> {
     pub(super) name: &'a str,
     /// Keys that it must have.
     pub(super) required: &'a [&'a str],
-    /// Keys that it may have, beside those of the structure that is read.
+    /// Allowed keys in addition to those of the structure that is read.
     pub(super) others: &'a [&'a str],
 }
 
@@ -38,8 +38,8 @@ impl<'a> Reader<'a> {
         Problems::unless(self.problems, value)
     }
 
-    /// Reads a table. Keys that are wrong are reported and left out, so that others are checked, too. None if one is
-    /// missing or wrong that it must have.
+    /// Reads a table. Wrong keys are reported and left out, so that the others are checked, too. `None` if a required
+    /// key is missing or wrong.
     pub(super) fn read<T: DeserializeOwned>(
         &mut self,
         table: &Table<'_>,
@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Says what is wrong in the words of the file.
+    /// Reports an error in the words of the file.
     fn say(&mut self, table: &Table<'_>, error: &Error, place: Range<usize>, site: Site<'_>) {
         let message = error.message();
         let inner = place != site.place();
@@ -138,10 +138,10 @@ impl<'a> Reader<'a> {
         self.problems.push(problem.help(help));
     }
 
-    /// The key, as it is written, whose value has this place.
+    /// The key, as written, whose value has this place.
     fn key_at(&self, site: Site<'_>, place: &Range<usize>) -> Option<String> {
         site.entries().into_iter().find_map(|(_, key, value)| {
-            // The outermost: a short form has its place within the key that it is written for, too.
+            // The outermost one, because a short form has its place within its key.
             let here = value.place() == *place || value.items().any(|item| item.place() == *place);
             let deeper = || value.items().find_map(|item| self.key_at(item, place));
             if here {
@@ -152,7 +152,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The key, as it is written, of the table that has a key at this place; none if it is the outermost one.
+    /// The key, as written, of the table that has a key at this place; `None` for the outermost table.
     fn owner_at(&self, site: Site<'_>, place: &Range<usize>) -> Option<String> {
         site.entries().into_iter().find_map(|(_, key, value)| {
             value.items().find_map(|item| {
@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
         self.source.text()[key].trim_matches(['"', '\'']).to_owned()
     }
 
-    /// Complains about what is wrong at a place.
+    /// Reports an error at a place.
     pub(super) fn wrong(
         &mut self,
         message: impl Into<String>,
@@ -179,7 +179,7 @@ impl<'a> Reader<'a> {
             .push(problem.help(format!("expected {expected}")));
     }
 
-    /// Complains about a key that is missing.
+    /// Reports a missing key.
     pub(super) fn missing(&mut self, what: &str, name: &str, place: Range<usize>) {
         let problem = Problem::new(format!("{what} has no {name}"));
         let problem = problem.at(self.source, place, "missing here");
@@ -187,7 +187,7 @@ impl<'a> Reader<'a> {
         self.problems.push(problem.help(help));
     }
 
-    /// Complains of a name that nothing has.
+    /// Reports an unknown name.
     pub(super) fn unknown<'b>(
         &mut self,
         what: &str,
@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
         self.problems.push(problem.help(help));
     }
 
-    /// The tables of `[[name]]`, each with what it is called.
+    /// The tables of `[[name]]`, each with its name in messages.
     pub(super) fn tables<'b>(
         &mut self,
         document: &'b Node<'b>,
@@ -236,7 +236,7 @@ fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
     Some((names.next()?, names.collect()))
 }
 
-/// The names in a message of serde that begins with `start`: the one that is wrong or missing, and those that may be.
+/// The names in a message of serde that begins with `start`: the wrong or missing one, and the allowed ones.
 fn quoted<'a>(message: &'a str, start: &str) -> impl Iterator<Item = &'a str> {
     let names = if message.starts_with(start) {
         message

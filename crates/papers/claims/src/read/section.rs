@@ -1,12 +1,12 @@
-//! Reading the sections of a paper, and checking the places that claims name against them.
+//! Reads the sections of a paper and checks the places in claims against them.
 
 use super::reader::Reader;
 use super::tree::Site;
 use crate::Section;
 
 impl Reader<'_> {
-    /// Complains of a place in a section that the paper does not have, or in another section than the
-    /// figure that it names. Nothing is checked where the paper lists no sections.
+    /// Reports a place in a section that the paper does not have, or in another section than the one of its figure.
+    /// Nothing is checked if the paper lists no sections.
     pub(super) fn check_place(&mut self, text: &str, written: Site<'_>, sections: &[Section]) {
         if sections.is_empty() {
             return;
@@ -36,14 +36,14 @@ impl Reader<'_> {
 }
 
 impl Section {
-    /// Whether it is the section of this number, or one inside it.
+    /// Whether it is the section with this number, or inside it.
     fn is_within(&self, number: &str) -> bool {
         let rest = self.number.strip_prefix(number);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))
     }
 }
 
-/// What follows each `mark` in a text, as far as `belongs` holds, without a stop at its end.
+/// The text after each `mark`, as far as `belongs` holds, without a full stop at its end.
 fn after<'a>(
     text: &'a str,
     mark: &'a str,

@@ -1,4 +1,4 @@
-//! The short forms of files, written out in the shape of the structures that are read.
+//! Expands the short forms of files into the form of the structures that are read.
 
 use std::mem;
 use std::ops::Range;
@@ -8,8 +8,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::tree::{Node, Site};
 
-/// Writes short forms out. The name of a metric becomes the table of a measure, a measure a line of a plot, a scheme an
-/// operand, and a single value a list where several may stand. Texts lose the blanks around them.
+/// Expands short forms. The name of a metric becomes the table of a measure, a measure a line of a plot, a scheme an
+/// operand, and a single value a list where lists are allowed. Texts are trimmed.
 pub(super) fn write_out(node: &mut Node<'_>) {
     match node.get_mut() {
         DeValue::String(text) => *text = text.trim().to_owned().into(),
@@ -50,7 +50,7 @@ pub(super) fn write_out(node: &mut Node<'_>) {
     }
 }
 
-/// Writes a measure as `{ source = { flows = { column = "fct_us", ... } }, statistic = ... }`.
+/// Expands a measure to `{ source = { flows = { column = "fct_us", ... } }, statistic = ... }`.
 fn write_out_measure(node: &mut Node<'_>) {
     if !Site::new(node).is_table() {
         wrap(node, SOURCES[0]);
@@ -71,7 +71,7 @@ fn write_out_measure(node: &mut Node<'_>) {
         write_out_statistic(statistic, &DeTable::new());
     }
     let mut source = DeTable::new();
-    // None or several leave an empty table: the reader then says that there must be one.
+    // None or several leave an empty table. The reader then reports that exactly one is needed.
     if let Ok([(name, mut column)]) = <[_; 1]>::try_from(sources) {
         let (parts, key) = match &**name.get_ref() {
             "metric" => (DeTable::new(), ""),
@@ -104,8 +104,8 @@ fn write_out_measure(node: &mut Node<'_>) {
     *table = outer;
 }
 
-/// Writes a statistic with the levels of a measure that it needs, as `{ dips = { below = "9" } }`, and a percentile as
-/// `{ percentile = "99" }`.
+/// Expands a statistic with the levels that it needs, as `{ dips = { below = "9" } }`, and a percentile as `{
+/// percentile = "99" }`.
 fn write_out_statistic<'a>(node: &mut Node<'a>, levels: &DeTable<'a>) {
     let place = node.span();
     let Some(name) = node.get_ref().as_str().map(|name| name.trim().to_owned()) else {
@@ -149,7 +149,7 @@ fn put<'a>(table: &mut DeTable<'a>, key: &'a str, place: &Range<usize>, value: D
     );
 }
 
-/// Makes a value the only one of a table.
+/// Replaces a value by a table that has it as the only value.
 fn wrap<'a>(node: &mut Node<'a>, key: &'a str) {
     let place = node.span();
     let value = mem::replace(node.get_mut(), DeValue::Boolean(false));
@@ -158,7 +158,7 @@ fn wrap<'a>(node: &mut Node<'a>, key: &'a str) {
     *node.get_mut() = DeValue::Table(table);
 }
 
-/// Changes the values of a list, or a single one.
+/// Changes the values of a list, or a single value.
 fn each<'a>(node: &mut Node<'a>, change: impl FnMut(&mut Node<'a>)) {
     match node.get_mut() {
         DeValue::Array(items) => items.iter_mut().for_each(change),
@@ -166,13 +166,13 @@ fn each<'a>(node: &mut Node<'a>, change: impl FnMut(&mut Node<'a>)) {
     }
 }
 
-/// Makes a value a list of texts.
+/// Turns a value into a list of texts.
 fn list_texts(node: &mut Node<'_>) {
     each(node, to_text);
     to_list(node);
 }
 
-/// Makes the value of a key a list.
+/// Turns the value of a key into a list.
 pub(super) fn list(node: &mut Node<'_>, key: &str) {
     if let DeValue::Table(table) = node.get_mut()
         && let Some(value) = table.get_mut(key)
@@ -189,7 +189,7 @@ fn to_list(node: &mut Node<'_>) {
     }
 }
 
-/// Makes a number or a truth value a text.
+/// Turns a number or a boolean into a text.
 fn to_text(node: &mut Node<'_>) {
     let text = match node.get_ref() {
         DeValue::Integer(number) => number.to_string(),
@@ -203,7 +203,7 @@ fn to_text(node: &mut Node<'_>) {
     *node.get_mut() = DeValue::String(text.into());
 }
 
-/// The keys of a file that a key of the written out form stands for, if it stands for others.
+/// The keys of a file that stand for a key of the expanded form, if it has others.
 pub(super) fn keys_of(name: &str) -> Vec<&str> {
     match name {
         "source" => SOURCES.to_vec(),
@@ -216,13 +216,13 @@ pub(super) fn keys_of(name: &str) -> Vec<&str> {
     }
 }
 
-/// What a measure is made from, of which it names one.
+/// The sources of a measure; each measure has one.
 const SOURCES: [&str; 6] = ["metric", "flows", "ports", "series", "events", "model"];
 
-/// Keys of a measure, whatever its source.
+/// Keys of a measure with any source.
 const OUTER: [&str; 5] = ["statistic", "gap", "below", "above", "reduction_from"];
 
-/// Statistics that need levels, with the keys of these.
+/// Statistics that need levels, with their keys.
 const LEVELLED: [(&str, &[&str]); 4] = [
     ("share", &["below", "above"]),
     ("clusters", &["gap"]),
@@ -236,7 +236,7 @@ const CHOSEN: [&str; 5] = ["group", "size", "during", "common_to", "cluster"];
 /// Keys that choose ports.
 const PORT: [&str; 3] = ["from", "to", "bottleneck"];
 
-/// Keys whose values are texts, or a single one.
+/// Keys whose values are lists of texts, or a single text.
 const LISTS: [&str; 8] = [
     "claims",
     "common_to",
@@ -248,7 +248,7 @@ const LISTS: [&str; 8] = [
     "sizes",
 ];
 
-/// Keys whose values are numbers with units, which may be left out.
+/// Keys whose values are numbers with optional units.
 const LEVELS: [&str; 6] = ["level", "within", "gap", "below", "above", "window"];
 
 /// Keys of claims whose values are schemes, or tables with a scheme.

@@ -1,11 +1,11 @@
-//! Refusing tolerances so wide that twice the paper's value, or half of it, is the paper's value.
+//! Refuses tolerances so wide that twice the paper's value, or half of it, is accepted.
 
 use super::reader::Reader;
 use super::tree::Site;
 use crate::{ClaimKind, Number, Shape, ShapeKind};
 
 impl Reader<'_> {
-    /// Complains of a tolerance that accepts a factor above 2 in either direction, unless the claim says why, and of a
+    /// Reports a tolerance that accepts a factor above 2 in either direction, unless the claim gives a reason; and a
     /// reason without such a tolerance.
     pub(super) fn tolerance(&mut self, claim: Site<'_>, kind: &ClaimKind, excused: bool) {
         let too_wide = match kind {
@@ -34,15 +34,15 @@ impl Reader<'_> {
 }
 
 impl Number {
-    /// Whether it holds for less than half of the paper's value; what is up to half of it above reaches at most 1.5
-    /// times. Of 0 no level is a share.
+    /// Whether it accepts less than half of the paper's value. A deviation of half upwards is only a factor of 1.5. For
+    /// the value 0 no level is a share.
     fn accepts_half(&self) -> bool {
         let Some(within) = &self.within else {
             return self.tolerance > HALF;
         };
         let measured = self.of.measure.value_dimension();
         let dimension = self.compare.dimension(measured);
-        // The bytes of a full packet differ by run; a usual one will do.
+        // The bytes of a full packet differ between runs; a usual size is good enough.
         let scale = dimension.scale(&self.unit, FULL_PACKET);
         let allowed = within.in_column(dimension, FULL_PACKET).zip(scale);
         let least = self.paper.0.abs().min(self.paper.1.abs());
@@ -51,7 +51,7 @@ impl Number {
 }
 
 impl Shape {
-    /// Whether the claim holds where a value is less than half of the paper's.
+    /// Whether the claim accepts less than half of the paper's value.
     fn accepts_half(&self) -> bool {
         let of_level = matches!(
             self.shape,
@@ -66,7 +66,7 @@ impl Shape {
     }
 }
 
-/// The share of a value that leaves half of it.
+/// The deviation that leaves half of a value.
 const HALF: f64 = 0.5;
 
 /// Bytes of a usual full packet.

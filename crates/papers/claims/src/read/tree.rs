@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 /// A value with its place.
 pub(super) type Node<'a> = Spanned<DeValue<'a>>;
 
-/// Where a value is written: to find the place of a mistake in what has been read.
+/// The place of a value, for reporting mistakes in values that have been read.
 #[derive(Clone, Copy)]
 pub(super) struct Site<'a> {
     value: Option<&'a DeValue<'a>>,
@@ -32,7 +32,7 @@ impl<'a> Site<'a> {
         self.start..self.end
     }
 
-    /// The value of a key; a key that is missing is about where it should be.
+    /// The value of a key. A missing key has the place where it should be.
     pub(super) fn key(self, name: &str) -> Self {
         let found = self.table().and_then(|table| table.get(name));
         found.map_or(
@@ -57,7 +57,7 @@ impl<'a> Site<'a> {
         entries
     }
 
-    /// The values of a list; a value that is none stands for itself.
+    /// The values of a list, or the value itself if it is no list.
     pub(super) fn items(self) -> impl Iterator<Item = Self> {
         let list = self.value.and_then(DeValue::as_array);
         let single = list.is_none().then_some(self);
@@ -68,7 +68,7 @@ impl<'a> Site<'a> {
         self.table().is_some()
     }
 
-    /// Whether it or a table in it has the key.
+    /// Whether it has the key, or a table within it has.
     pub(super) fn has_within(self, name: &str) -> bool {
         let mut inner = self.items().flat_map(Self::entries);
         inner.any(|(key, _, value)| key == name || value.has_within(name))

@@ -1,12 +1,12 @@
-//! Refusing claims that no result can contradict.
+//! Refuses claims that no result can contradict.
 
 use super::reader::Reader;
 use super::tree::Site;
 use crate::{ClaimKind, Compare, Number, Operand, Rank, Shape, ShapeKind};
 
 impl Reader<'_> {
-    /// Complains of a claim that holds whatever is measured, as far as the file alone shows it. What only
-    /// results show, such as an order among zeros, is left to the judge.
+    /// Reports a claim that always holds, as far as the file shows it. Cases that only results show, such as an order
+    /// of zeros, are left to the judge.
     pub(super) fn can_fail(&mut self, claim: Site<'_>, kind: &ClaimKind) {
         let (holds, key) = match kind {
             ClaimKind::Number(number) => (number.covers_all(), "paper"),
@@ -22,11 +22,11 @@ impl Reader<'_> {
 }
 
 impl Number {
-    /// Whether the paper's range has every value that can be measured.
+    /// Whether the paper's range contains every possible value.
     fn covers_all(&self) -> bool {
         let measured = self.of.measure.value_dimension();
         let dimension = self.compare.dimension(measured);
-        // The bytes of a full packet differ by run; a usual one decides nothing about bounds of 0 and 1.
+        // The bytes of a full packet differ between runs; the size does not matter for the bounds 0 and 1.
         let Some(scale) = dimension.scale(&self.unit, 1500.0) else {
             return false;
         };
@@ -43,7 +43,7 @@ impl Number {
 }
 
 impl Rank {
-    /// Whether nothing is compared.
+    /// Whether there is nothing to compare with.
     fn is_alone(&self) -> bool {
         match self {
             Self::Lowest { of, among, .. } | Self::Highest { of, among, .. } => {
@@ -55,7 +55,7 @@ impl Rank {
 }
 
 impl Shape {
-    /// Whether every value that can be measured is beyond the level, or nothing is compared.
+    /// Whether every possible value is beyond the level, or there is nothing to compare.
     fn always_holds(&self) -> bool {
         let bounded = |operand: &Operand, level: &crate::Level| {
             let (least, greatest) = (operand.measure.least(), operand.measure.greatest());

@@ -33,7 +33,7 @@ impl Folder {
         self.0.join(file).display().to_string()
     }
 
-    /// What is found in the folder.
+    /// The experiments that are found in the folder.
     pub(crate) fn find(&self) -> Result<Selection, Problems> {
         let found = catalogue::find(&[self.0.display().to_string()])?;
         Ok(found.into_iter().next().expect("one paper"))
@@ -89,7 +89,7 @@ pub(crate) fn bench(own: &Measured) -> Bench<'_> {
     }
 }
 
-/// Every claim of a figure with what came out.
+/// Every claim of a figure with its finding.
 pub(crate) fn findings(figure: &Experiment, bench: &Bench<'_>) -> Vec<(String, Finding)> {
     let claims = figure.claims.iter();
     let findings = claims.map(|claim| {
@@ -101,7 +101,7 @@ pub(crate) fn findings(figure: &Experiment, bench: &Bench<'_>) -> Vec<(String, F
     findings.collect()
 }
 
-/// Fails unless the id of every claim begins with the verdict that it has.
+/// Fails unless the id of every claim begins with its verdict.
 pub(crate) fn assert_as_named(figure: &Experiment, bench: &Bench<'_>) {
     for (id, finding) in findings(figure, bench) {
         let expected = match id.split('-').next() {

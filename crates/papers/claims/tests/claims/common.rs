@@ -5,7 +5,7 @@ use scenario::{Overrides, Scenario, Source};
 
 use crate::bench::{Folder, INCAST};
 
-/// A paper with a figure that has the network of its paper in common with others, and its own `[tcp]`.
+/// A paper with a figure that shares the paper's network with others, and has its own `[tcp]`.
 fn sharing(name: &str) -> Folder {
     let net = "\n[net]\nheader_bytes = 54\n";
     assert!(INCAST.contains(net));

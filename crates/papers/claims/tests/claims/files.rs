@@ -1,11 +1,11 @@
-//! What is wrong with the files of a paper, each with its place, all at once.
+//! Mistakes in the files of a paper: all are reported at once, each with its place.
 
 use claims::catalogue;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 
 use crate::bench::{Folder, INCAST};
 
-/// Everything that is said about a figure, as people see it.
+/// All messages about a figure, as people see them.
 fn problems(name: &str, figure: &str) -> String {
     let folder = Folder::with(name, figure);
     let problems = folder.find().map(drop).expect_err("the figure is wrong");
@@ -590,7 +590,7 @@ fn the_contents_of_a_paper_leave_out_no_number_and_each_has_one_state() {
             "Eqs. 1 to 3: defined in here"
         ]
     );
-    // Of a kind that nobody has read even the numbers are unknown.
+    // For a kind that nobody has read, even the numbers are unknown.
     let unread = counts.replace("= 3", "= 0") + &figures + &item("Eqs.", "unread = \"all\"");
     assert_eq!(said(&unread), None);
     let contents = folder.paper().contents;

@@ -1,5 +1,4 @@
-//! Flows that are chosen by when they ran and by what other schemes made of them, and what they count
-//! for.
+//! Flows selected by the time when they ran and by their results under other schemes, and the measures of them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,8 +10,8 @@ use sim::metrics::FlowRecord;
 
 use crate::bench::{Folder, INCAST, assert_as_named, bench};
 
-/// Three epochs of 40 flows of many sizes within 60 ms, of which the last cannot all complete, and
-/// fewer under NewReno, which waits for timers.
+/// Three epochs of 40 flows of many sizes within 60 ms. Not all flows of the last epoch can complete, and fewer do
+/// under NewReno, which waits for timers.
 fn epochs() -> String {
     let figure = INCAST.replace(
         "senders = [10, 40, 100]",
@@ -60,7 +59,7 @@ fn records(run: &Measured) -> BTreeMap<(String, u64), Vec<FlowRecord>> {
     all
 }
 
-/// What claim `index` measures under a scheme, seed by seed.
+/// The value of claim `index` under a scheme, seed by seed.
 fn values(run: &Measured, paper: &Paper, index: usize, scheme: &str) -> Vec<f64> {
     let operand = paper.experiments[0].claims[index].kind.operands()[0].clone();
     let row = run.rows(scheme, &[])[0];
@@ -234,10 +233,10 @@ fn flows_that_several_schemes_complete_are_the_same_flows() {
             assert_close(&values(&run, &paper, 2, scheme), &means);
         }
     }
-    // Both schemes are measured on the same flows, which is why their bytes are the same.
+    // Both schemes are measured on the same flows, so their bytes are equal.
     let bytes = |scheme| values(&run, &paper, 1, scheme);
     assert_close(&bytes("newreno"), &bytes("rcc"));
-    // Fewer than RCC completes alone, or the test would show nothing.
+    // This must be fewer than RCC completes alone, or the test would show nothing.
     let alone = expected(&run, "rcc", |own, _| count(common(own, own).len()));
     assert!(values(&run, &paper, 0, "rcc")[0] < alone[0], "{alone:?}");
     // The reduction is that of the means of these flows, seed by seed.
@@ -258,8 +257,8 @@ fn what_is_saved_is_judged_as_a_share() {
              measure = {{ metric = \"drops\", reduction_from = \"newreno\" }}\n{rest}\n"
         )
     };
-    // RCC drops nothing, so its drops are 100 % fewer, NewReno's own 0 %; with 10 senders there are
-    // none to save from.
+    // RCC drops nothing, so its drops are 100 % fewer, and NewReno's are 0 % fewer than its own. With 10 senders there
+    // are no drops to compare.
     let claims = [
         claim(
             "yes-all",

@@ -41,7 +41,7 @@ fn numbers_are_judged_by_tolerance_spread_sign_and_order() {
                 "yes-exact",
                 &format!("{reduction}\npaper = 100\ntolerance = 0"),
             ),
-            // Nothing is not within a fifth of the 16 % that remain in the paper, nor half of it.
+            // Zero is not within a fifth of the 16 % that remain in the paper, nor half of it.
             ("no-nothing-remains", &format!("{reduction}\npaper = 84")),
             ("partly-sign", &format!("{reduction}\npaper = 50")),
             // The sign holds and the number is 2.5 times the paper's.
@@ -58,7 +58,7 @@ fn numbers_are_judged_by_tolerance_spread_sign_and_order() {
             ("yes-zero", &format!("{at}\nof = \"rcc\"\npaper = 0")),
             ("no-zero", &format!("{own}\npaper = 0")),
             ("yes-range", &format!("{own}\npaper = [50, 400]")),
-            // RCC and DCTCP are in it as well, so it says nothing of NewReno.
+            // The range contains RCC and DCTCP as well, so it says nothing of NewReno.
             (
                 "untestable-range-of-all",
                 &format!("{own}\npaper = [0, 400]"),
@@ -95,7 +95,7 @@ fn numbers_are_judged_by_tolerance_spread_sign_and_order() {
                 "yes-over-the-axis",
                 "measure = \"drops\"\nof = \"rcc\"\naverage = \"max\"\npaper = 0",
             ),
-            // With 10 senders neither drops: there is nothing to compare, but the averages can be.
+            // With 10 senders neither drops: there is nothing to compare there, but the averages can be compared.
             (
                 "no-comparison",
                 "measure = \"drops\"\nof = \"rcc\"\nagainst = \"newreno\"\ncompare = \"reduction\"\nunit = \"%\"\npaper = 100\nat = { \"workload.senders\" = 10 }",
@@ -136,7 +136,7 @@ fn orders_hold_at_values_or_on_average() {
                 "no-sorted",
                 &format!("{hard}\nsorted = [\"newreno\", \"dctcp\", \"rcc\"]"),
             ),
-            // With 10 senders nobody drops, so nothing is ordered there; of four pairs two are right.
+            // With 10 senders nobody drops, so nothing is ordered there. Of four pairs two are right.
             (
                 "partly-sorted",
                 &format!("{drops}\nsorted = [\"dctcp\", \"rcc\", \"newreno\"]"),
@@ -327,8 +327,8 @@ fn a_cause_has_several_settings_and_is_weighed_against_all_claims_about_its_runs
     for ((_, before), (_, after)) in both {
         effect.add(before.verdict, after.verdict);
     }
-    // With room for all nothing is lost, which one claim asks for and another forbids, and the
-    // queue is longer than a third one says.
+    // If there is room for all, nothing is lost. One claim asks for that, and another forbids it. The queue is longer
+    // than a third claim says.
     assert_eq!(effect.to_string(), "explains 1, breaks 2");
     let tried = |effect| Tried::new(&figure.claims[0], cause, &with, effect).unwrap();
     assert_eq!(tried(effect).finding.verdict, Verdict::Reproduced);
@@ -580,7 +580,7 @@ fn checks_of_our_own_are_judged_and_not_counted() {
         counts.to_string(),
         "3 claims: 1 reproduced, 1 partly, 1 not reproduced; beside them 1 check of our own"
     );
-    // The median of 1 and 0.1; neither the range nor the check enters.
+    // The median of 1 and 0.1; neither the range nor the check counts.
     let bias = Bias::of(&claims).expect("two numbers");
     assert_eq!(bias.numbers, 2);
     assert!((bias.median - 0.55).abs() < 0.05, "{bias}");
@@ -673,7 +673,7 @@ fn a_claim_is_judged_by_every_reading_and_counted_by_that_of_the_text() {
     let said = "1 claim: 0 reproduced, 1 not reproduced; by the published code 1 reproduced";
     assert_eq!(counts.to_string(), said);
 
-    // What changes with random lateness of links is counted with neither.
+    // A claim whose verdict changes with random lateness of links counts as neither.
     let late = judged.readings.pop().unwrap();
     judged.phases.push(late);
     let counts = Counts::of([&judged].into_iter());

@@ -1,4 +1,4 @@
-//! Papers as files: what is wrong with them, and claims of every kind judged on small real runs.
+//! Papers as files: mistakes in them, and claims of every kind judged on small real runs.
 
 mod bench;
 mod common;

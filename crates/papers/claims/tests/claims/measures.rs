@@ -227,7 +227,7 @@ fn distributions_and_series_are_given_whole() {
     assert!(first.iter().any(|(_, bytes)| (bytes - full).abs() < packet));
 }
 
-/// What measures come to, written as a figure has them: row by row, seed by seed, each in turn.
+/// Values of measures, written as in a figure: row by row, seed by seed, each in turn.
 fn numbers(name: &str, figure: &str, sets: &[&str], measures: &[&str]) -> Vec<Vec<Vec<f64>>> {
     let claims = measures.iter().enumerate().map(|(index, measure)| {
         format!(
@@ -355,7 +355,7 @@ fn goodput_counts_what_has_arrived_of_flows_without_an_end_too() {
     let values = numbers("measures_goodput", &figure, &sets, &measures);
     for values in &values[0] {
         let of = |measure: usize| values[measure];
-        // A link of 1 Gbit/s is full but for the first round trips, in which windows grow from 1.
+        // A link of 1 Gbit/s is full except for the first round trips, in which windows grow from 1.
         assert!(of(0) > 0.9e9 && of(0) < 1446.0 / 1500.0 * 1e9, "{}", of(0));
         // Packets of 12 us are not a multiple of the window of 1 ms: 83 or 84 in each.
         assert!((of(1) / 1e9 - 1.0).abs() < 1e-3, "{}", of(1));

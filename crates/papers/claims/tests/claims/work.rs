@@ -1,4 +1,4 @@
-//! The estimate of work is near what simulations take, and admits all that papers need.
+//! The estimate of work is near the actual work of simulations, and admits all that papers need.
 
 use claims::catalogue;
 use plan::PointSpec;

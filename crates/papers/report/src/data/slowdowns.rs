@@ -1,4 +1,4 @@
-//! Slowdowns by the sizes of flows, in memory that does not grow with the flows.
+//! Slowdowns by flow size, in memory that does not grow with the number of flows.
 //!
 //! Sizes are in bins from 1, 2 and 5 times a power of ten up to the next such number, as 200 KB to 500 KB. In each
 //! bin slowdowns are counted in steps of one percent.
@@ -14,7 +14,7 @@ pub(crate) struct Slowdowns {
     bins: BTreeMap<u64, Bin>,
 }
 
-/// The flows of about one size.
+/// The flows in one bin of sizes.
 #[derive(Default)]
 pub(crate) struct Bin {
     flows: u64,
@@ -32,7 +32,7 @@ impl Slowdowns {
         bin.flows += 1;
         bin.bytes += real(bytes);
         bin.slowdowns += slowdown;
-        // What rounding leaves below a step belongs to it.
+        // A value that rounding puts slightly below a step belongs to the step.
         let steps = libm::floor(libm::log(slowdown.max(1.0)) / libm::log(STEP) + 1e-6);
         *bin.steps.entry(low_32(whole(steps))).or_default() += 1;
     }
@@ -54,8 +54,8 @@ impl Bin {
         self.slowdowns / real(self.flows)
     }
 
-    /// The slowdown that this many percent of the flows do not exceed, to one percent. None where fewer than one flow
-    /// lies beyond.
+    /// The slowdown that this many percent of the flows do not exceed, to one percent. `None` if fewer than one flow is
+    /// above.
     pub(crate) fn percentile(&self, percent: u64) -> Option<f64> {
         if self.flows * (100 - percent) < 100 {
             return None;
@@ -122,7 +122,7 @@ mod tests {
             );
         }
         assert!((bins[0].mean() - 100.5).abs() < 1e-9 && (bins[0].size() - 1500.0).abs() < 1e-9);
-        // One flow has no 99th percentile, nor half a flow beyond its median.
+        // One flow has no 99th percentile, nor half a flow above its median.
         assert_eq!(
             (bins[1].percentile(99), bins[1].percentile(50)),
             (None, None)

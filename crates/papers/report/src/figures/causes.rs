@@ -22,7 +22,7 @@ pub(super) fn all(data: &Data<'_>) -> Vec<Figure> {
 pub(crate) fn views(data: &Data<'_>) -> Vec<Multiples> {
     let sweep = Sweep::of(data, None);
     let mut names = groups(data);
-    // What a goal is about comes first.
+    // Groups with goals come first.
     let goals = data
         .runs
         .iter()

@@ -15,7 +15,8 @@ pub(super) fn all(data: &Data<'_>) -> Vec<Figure> {
     panels.map(|(_, figure)| figure).collect()
 }
 
-/// The only view; none where no drop has a cause that is counted: all are drops of full queues or of queue disciplines then.
+/// The only view; `None` if no drop has a counted cause, because then all drops are of full queues or queue
+/// disciplines.
 pub(crate) fn views(data: &Data<'_>) -> Vec<Multiples> {
     let is_counted = |row: &Row| CAUSES.iter().any(|(column, ..)| row.value(column) > 0.0);
     if !data.rows().any(|(_, row)| is_counted(row)) {
@@ -37,7 +38,7 @@ pub(crate) fn views(data: &Data<'_>) -> Vec<Multiples> {
     }]
 }
 
-/// The drops of each cause, first those that no cause is counted for.
+/// The drops by cause; the first part has the drops without a counted cause.
 fn by_cause(row: &Row) -> Option<Vec<f64>> {
     let mean = |metric: &str| row.metrics.get(metric)?.mean;
     let counted = CAUSES.iter();

@@ -1,4 +1,4 @@
-//! What panels have in common: scales, and the limits that settings draw.
+//! Properties that panels share: scales, and limits from settings.
 
 use results::Row;
 
@@ -6,7 +6,7 @@ use crate::data::Data;
 use crate::figure::{Figure, Line, Point, Shape, Style};
 use crate::units;
 
-/// The marking threshold and the buffer as lines across, where all rows share them and they are near the data.
+/// The marking threshold and the buffer as horizontal lines, if all rows share them and they are near the data.
 pub(super) fn limits(
     data: &Data<'_>,
     rows: &[(usize, &Row)],
@@ -24,7 +24,7 @@ pub(super) fn limits(
     known.into_iter().filter_map(limit).collect()
 }
 
-/// The goals for a metric as lines across, where they are near the data.
+/// The goals for a metric as horizontal lines, if they are near the data.
 pub(super) fn goals(
     data: &Data<'_>,
     (metric, group): (&str, Option<&str>),
@@ -47,7 +47,7 @@ pub(super) fn goals(
     lines
 }
 
-/// Gives panels a logarithmic axis where on a linear one nobody would see on which side of a goal points lie.
+/// Gives panels a logarithmic axis if on a linear one the side of a goal on which points lie would not be visible.
 pub(super) fn show_goals(panels: &mut [(String, Figure)]) {
     let lines = || panels.iter().flat_map(|(_, figure)| &figure.lines);
     let values = |limits: bool| {
@@ -58,7 +58,7 @@ pub(super) fn show_goals(panels: &mut [(String, Figure)]) {
     let joined = lines().all(|line| matches!(line.shape, Shape::Joined | Shape::Limit));
     let bars = lines().all(|line| line.is_bars() || line.shape == Shape::Limit);
     let place = panels.first().map(|(_, figure)| figure.chart.as_str());
-    // Lengths of bars are compared, as long as the shortest can be seen.
+    // Lengths of bars are compared, so the shortest must be visible.
     let share = match (joined, bars) {
         (true, _) => 0.1,
         (_, true) => 0.05,

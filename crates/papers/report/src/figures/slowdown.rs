@@ -12,7 +12,7 @@ const STATISTICS: [Statistic; 3] = [
     ("mean", |bin| Some(bin.mean())),
 ];
 
-/// Views by statistic, each with a figure for every combination; none where all flows have about one size.
+/// Views by statistic, each with a figure for every combination; empty if all flows have about the same size.
 pub(crate) fn views(data: &Data<'_>) -> Vec<(String, Vec<Figure>)> {
     let mut all = data.runs.iter().flat_map(|run| run.slowdowns.values());
     if !all.any(|slowdowns| slowdowns.bins().count() > 1) {

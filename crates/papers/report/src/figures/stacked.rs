@@ -52,7 +52,7 @@ impl Stacked<'_> {
         })
     }
 
-    /// One line for each part that any bar has: a legend names what is there.
+    /// One line for each part that any bar has, so that the legend lists only these parts.
     fn lines(&self, rows: &[Bar<'_>], size: f64) -> Vec<Line> {
         let lines = self.parts.iter().enumerate();
         let lines = lines.map(|(index, (name, (slot, percent)))| {
@@ -105,7 +105,7 @@ fn axis(data: &Data<'_>, sweep: &Sweep, rows: &[Bar<'_>]) -> Axis {
     x
 }
 
-/// Values that follow each other, each with how often it does; nothing if a row has none or no value has several rows.
+/// Consecutive values, each with its number of repetitions; empty if a row has no value, or no value has several rows.
 fn grouped<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Vec<(String, usize)> {
     let mut groups: Vec<(String, usize)> = Vec::new();
     for value in values {

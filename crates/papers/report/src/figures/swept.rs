@@ -11,7 +11,7 @@ use crate::data::Data;
 use crate::figure::{Axis, Figure, Line, Point, Shape, slug};
 use crate::units;
 
-/// A metric and how its chart is called.
+/// A metric and the names of its chart.
 struct Chart {
     /// The name of the place in the report, which several metrics may share.
     place: &'static str,
@@ -19,7 +19,7 @@ struct Chart {
     title: &'static str,
     /// What the axis calls it before the choice.
     short: &'static str,
-    /// What tells it from other metrics of the chart.
+    /// The label that distinguishes it from other metrics of the chart.
     choice: &'static str,
 }
 
@@ -83,7 +83,7 @@ pub(super) fn counts(data: &Data<'_>) -> Vec<Figure> {
         .collect()
 }
 
-/// Charts of what rarely happens appear where it does, and means over time where this is not mostly idle.
+/// Charts of rare events appear if the events happen, and means over time appear if the run is not mostly idle.
 fn shown_counts(data: &Data<'_>) -> Vec<&'static Chart> {
     let idle = data.is_mostly_idle();
     let rows = || data.rows().map(|(_, row)| row);
@@ -107,7 +107,7 @@ fn views(data: &Data<'_>, charts: &[Chart]) -> Vec<Figure> {
     for chart in charts {
         for group in chart.groups(&groups) {
             let panels = sweep.multiples(data, (chart, group), false).panels;
-            // The last combination first: it is the hardest of a sweep that grows.
+            // The last combination comes first: it is the hardest one of a growing sweep.
             figures.extend(panels.into_iter().rev().map(|(_, figure)| figure));
         }
     }
@@ -143,7 +143,7 @@ pub(crate) fn completion_views(data: &Data<'_>) -> Vec<Multiples> {
     let more = COMPLETION[1..].iter();
     views.extend(more.map(|chart| default.multiples(data, (chart, None), false)));
     views.retain(|view| !view.panels.is_empty());
-    // What a goal is about comes first.
+    // Groups with goals come first.
     let has_goal = |view: &Multiples| {
         let lines = view.panels.iter().flat_map(|(_, figure)| &figure.lines);
         lines.filter(|line| line.shape == Shape::Limit).count() > 0
@@ -186,7 +186,7 @@ pub(super) fn estimate<'a>(
 impl Chart {
     /// All flows and each group, of a metric that groups have.
     fn groups<'g>(&self, groups: &[&'g str]) -> Vec<Option<&'g str>> {
-        // Of several kinds of goodput groups have the first.
+        // If there are several kinds of goodput, groups have the first one.
         let first = self.place != "goodput" || self.metric == "goodput_bps";
         let own = first && !metric::is_of_network(self.metric);
         let named = groups.iter().filter(|_| own).map(|group| Some(*group));
@@ -194,7 +194,7 @@ impl Chart {
     }
 }
 
-/// Where rows stand on the horizontal axis.
+/// The positions of rows on the horizontal axis.
 pub(super) struct Sweep {
     /// The swept setting on the axis; none if nothing is swept.
     pub(super) key: Option<String>,
@@ -208,7 +208,7 @@ pub(super) struct Sweep {
 }
 
 impl Sweep {
-    /// With a setting on the axis, or with the first one of numbers.
+    /// With this setting on the axis, or with the first one of numbers.
     pub(super) fn of(data: &Data<'_>, chosen: Option<&str>) -> Self {
         let summary = data.runs[0].summary;
         let values = |key: &str| distinct(data.rows().filter_map(|(_, row)| row.setting(key)));
@@ -393,7 +393,7 @@ impl Sweep {
     }
 }
 
-/// Names the run once below the schemes that it has, where there are several of both.
+/// Names the run once below its schemes, if there are several runs and schemes.
 fn by_run(data: &Data<'_>, rows: &[(usize, &Row)], x: &mut Axis) {
     let mut groups: Vec<(String, usize)> = Vec::new();
     for (run, _) in rows {
@@ -427,7 +427,7 @@ fn spread_bars(lines: &mut [Line]) {
     }
 }
 
-/// The swept settings of a row but for the one on the axis, in words.
+/// The swept settings of a row without the one on the axis, in words.
 fn rest(row: &Row, key: Option<&str>) -> String {
     let others = row
         .set

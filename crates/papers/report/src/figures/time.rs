@@ -1,4 +1,4 @@
-//! What happens over time, from `series.parquet`.
+//! Charts over time, from `series.parquet`.
 
 use base::Sort as _;
 
@@ -87,7 +87,7 @@ pub(crate) fn others(data: &Data<'_>) -> Vec<Figure> {
             }
         }
     }
-    // What a sender may send, then what limits it, then the rest.
+    // First what the congestion control allows, then what the receiver allows, then the rest.
     names.order_by_key(|name| (*name != "cwnd_bytes", *name != "rwnd_bytes", *name));
     names
         .into_iter()

@@ -35,7 +35,7 @@ const MARKER: f64 = 2.0;
 /// Half the width of a range, and of its marker: many stand side by side.
 const RANGE: f64 = 1.4;
 
-/// How far lines with intervals move aside at most.
+/// The most by which lines with intervals move aside.
 const ASIDE: f64 = 2.2;
 
 /// Around everything.
@@ -89,8 +89,8 @@ fn below(figure: &Figure, size: (f64, f64), legend: &Legend<'_>, most: usize) ->
     scene
 }
 
-/// The group of each line, counted from 0. Faint lines of one look come in hundreds and have no names: they are one
-/// group.
+/// The group of each line, from 0. Faint lines of one look are one group, because there are hundreds of them without
+/// names.
 fn groups(figure: &Figure) -> Vec<usize> {
     let mut groups: Vec<usize> = Vec::new();
     for line in &figure.lines {
@@ -274,11 +274,11 @@ fn draw(scene: &mut Scene, frame: &Frame, line: &Line, aside: f64) {
 /// Events.
 fn marks(scene: &mut Scene, frame: &Frame, line: &Line, mark: Mark) {
     scene.layer = scene.layer.signs();
-    // No higher than the flow it belongs to, as long as it can be seen.
+    // As high as the flow's bar at most, as long as it is visible.
     let flow = (frame.bottom - frame.top) / (frame.y.high - frame.y.low);
     let r = (0.6 * flow).clamp(0.9, MARKER);
     let places = line.points.iter().filter_map(|point| frame.place(point));
-    // Of marks that lie on each other one is enough.
+    // Marks at the same position are drawn once.
     let mut drawn = BTreeSet::new();
     let cell = |value: f64| integer(libm::floor(value / r));
     for at in places.filter(|at| frame.holds(*at)) {
@@ -299,7 +299,7 @@ fn stack(scene: &mut Scene, frame: &Frame, line: &Line, (width, percent): (f64, 
             frame.x(point.x + width / 2.0),
         );
         let (bottom, top) = (frame.level(low), frame.level(high));
-        // Less than a drawing can show.
+        // A drawing cannot show less.
         if bottom - top >= 0.05 {
             scene.push(Item::Fill(Fill {
                 path: vec![(left, bottom), (right, bottom), (right, top), (left, top)],

@@ -1,4 +1,4 @@
-//! What of a line lies within a rectangle.
+//! The part of a line within a rectangle.
 
 /// A place, in points.
 type At = (f64, f64);
@@ -11,7 +11,7 @@ pub(super) fn line(path: &[At], low: At, high: At) -> Vec<Vec<At>> {
             continue;
         };
         match parts.last_mut() {
-            // Exact: a segment that is not cut begins where the last one ended.
+            // The comparison is exact, because an uncut segment begins where the last one ended.
             Some(part) if part.last() == Some(&from) => part.push(to),
             _ => parts.push(vec![from, to]),
         }
@@ -47,7 +47,7 @@ fn segment(from: At, to: At, low: At, high: At) -> Option<(At, At)> {
     (enter <= leave).then_some((first, last))
 }
 
-/// A line along an edge is within, whatever rounding did to it.
+/// A line along an edge counts as within, despite rounding.
 const CLOSE: f64 = 1e-6;
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
-//! A drawing as a part of a page, in few bytes: the page's style sheet gives colours to text, grid and axes, so that
-//! they follow its theme, and all lines of one look are one path. The page's script finds layers by their classes.
+//! A drawing as a part of a page, in few bytes. The page's style sheet gives colours to text, grid and axes, so that
+//! they follow its theme. All lines of one look are one path. The page's script finds layers by their classes.
 
 use std::fmt::Write;
 
 use super::scene::{Anchor, Colour, INK, Item, Label, Layer, PALE, PAPER, Scene};
 use super::svg::{escape, hex, short};
 
-/// The element. The summary is what a screen reader says; without one the drawing says nothing.
+/// The element. A screen reader reads the summary; without one it reads nothing.
 pub(super) fn write(scene: &Scene, summary: &str) -> String {
     let (width, height) = (short(scene.width), short(scene.height));
     let mut out = format!("<svg viewBox=\"0 0 {width} {height}\"");
@@ -48,10 +48,10 @@ pub(super) fn write(scene: &Scene, summary: &str) -> String {
     out + "</svg>"
 }
 
-/// The items of a layer. What has the same look is one path; signs of a line need not lie on each other in order.
+/// The items of a layer. Items with the same look become one path; the signs of a line need no order.
 fn layer(scene: &Scene, layer: Layer) -> String {
     let mut body = String::new();
-    // Paths that are not yet written, each with its look.
+    // Paths that are not written yet, each with its look.
     let mut paths: Vec<(String, String)> = Vec::new();
     let mut anchored = Anchor::Start;
     let items = scene.items.iter().filter(|(own, _)| *own == layer);
@@ -64,7 +64,7 @@ fn layer(scene: &Scene, layer: Layer) -> String {
                 continue;
             }
             Item::Stroke(stroke) => steps(&stroke.path),
-            // What is filled is closed anyway.
+            // A filled path is closed anyway.
             Item::Fill(fill) => ring(&fill.path).unwrap_or_else(|| steps(&fill.path)),
         };
         if matches!(item, Item::Fill(_)) && is_flat(&data) {
@@ -92,7 +92,7 @@ fn put_paths(body: &mut String, paths: &mut Vec<(String, String)>) {
     }
 }
 
-/// Begins a group of texts that are anchored alike, unless one has begun; what is anchored at its start has none.
+/// Begins a group of texts with the same anchor, unless one has begun. Texts anchored at their start have no group.
 fn gather(body: &mut String, anchored: &mut Anchor, anchor: Anchor) {
     if *anchored == anchor {
         return;
@@ -203,7 +203,7 @@ fn steps(path: &[(f64, f64)]) -> String {
     data
 }
 
-/// Of a long path the first, the least, the greatest and the last corner of each column: see [`crate::thin`].
+/// For a long path the first, the lowest, the highest and the last corner of each column: see [`crate::thin`].
 fn thinned(path: &[(f64, f64)]) -> Vec<(f64, f64)> {
     if path.len() <= LONG {
         return path.to_vec();
@@ -226,13 +226,13 @@ fn thinned(path: &[(f64, f64)]) -> Vec<(f64, f64)> {
     corners.collect()
 }
 
-/// Whether a path goes along one line, so that it encloses nothing.
+/// Whether a path is a straight line, so that it encloses nothing.
 fn is_flat(data: &str) -> bool {
     let bends = data.contains('h') && data.contains('v');
     !(bends || data.contains(['a', 'l']))
 }
 
-/// A number with at most one decimal and without a needless zero before its point.
+/// A number with at most one decimal, and without a zero before the point.
 fn tenth(value: f64) -> String {
     let text = format!("{value:.1}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
@@ -245,7 +245,7 @@ fn tenth(value: f64) -> String {
     }
 }
 
-/// Corners of a path beyond which it is one of many samples, and the width of a column of these in points.
+/// The number of corners from which a path counts as long, and the width of a column of its samples in points.
 const LONG: usize = 500;
 const COLUMN: f64 = 0.5;
 

@@ -233,5 +233,5 @@ fn shares((red, green, blue): Colour) -> (f32, f32, f32) {
     (share(red), share(green), share(blue))
 }
 
-/// Of compression: the usual balance.
+/// The level of compression: the usual compromise.
 const LEVEL: u8 = 6;

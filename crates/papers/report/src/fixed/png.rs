@@ -9,7 +9,7 @@ use super::font;
 use super::scene::{Anchor, Colour, INK, Item, Scene};
 use base::cast::{low_32, single, whole};
 
-/// Dots per inch: what publishers ask for.
+/// Dots per inch that publishers ask for.
 const DPI: f64 = 300.0;
 
 /// The file.

@@ -1,4 +1,4 @@
-//! What a chart is drawn of. All lengths are in points, 1/72 inch; y grows downwards.
+//! The elements of a drawn chart. All lengths are in points, 1/72 inch; y grows downwards.
 
 /// Red, green and blue.
 pub(super) type Colour = (u8, u8, u8);
@@ -12,19 +12,19 @@ pub(super) struct Scene {
     pub(super) items: Vec<(Layer, Item)>,
     /// The layer of the items that are added next.
     pub(super) layer: Layer,
-    /// How many groups of lines there are: the numbers in layers are below.
+    /// The number of groups of lines; the numbers in layers are below it.
     pub(super) groups: usize,
-    /// What a page says of the place under the pointer, as JSON; empty where it says nothing.
+    /// The values that a page shows under the pointer, as JSON; empty if it shows none.
     pub(super) reading: String,
 }
 
-/// The role of an item. A reader of a page zooms along the horizontal axis and hides lines, which changes some layers and
-/// leaves others. Files ignore layers.
+/// The role of an item. A reader of a page zooms along the horizontal axis and hides lines, which affects only some
+/// layers. Files ignore layers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Layer {
     /// The grid across the chart.
     Grid,
-    /// The upright lines of the grid, which stand at ticks of the horizontal axis.
+    /// The vertical lines of the grid, at ticks of the horizontal axis.
     Upright,
     /// Lines and areas of the group of lines with this number, which stretch.
     Data(usize),
@@ -108,7 +108,7 @@ pub(super) const PAPER: Colour = (0xff, 0xff, 0xff);
 pub(super) const PALE: Colour = (0xdd, 0xdd, 0xdd);
 
 impl Layer {
-    /// The layer of the signs that belong to this one's data.
+    /// The layer of the signs for this layer's data.
     pub(super) fn signs(self) -> Self {
         match self {
             Self::Data(line) => Self::Signs(line),

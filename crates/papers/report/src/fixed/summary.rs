@@ -45,7 +45,7 @@ fn axes(figure: &Figure) -> String {
     }
 }
 
-/// The value of a point: of a part of a bar how large the part is.
+/// The value of a point; for a part of a bar its size.
 fn value(line: &Line, point: &Point) -> f64 {
     match (line.shape, point.inner) {
         (Shape::Stack(..), Some((low, high))) => high - low,
@@ -70,5 +70,5 @@ fn ends(values: impl Iterator<Item = f64>) -> Option<String> {
     })
 }
 
-/// Lines whose values are said.
+/// The most lines whose values are read.
 const NAMED: usize = 8;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::Size;
 use super::scene::{Anchor, Colour, INK, Item, Scene};
 
-/// The file. The title is what a screen reader says.
+/// The file. A screen reader reads the title.
 pub(super) fn write(scene: &Scene, size: Size, font: Option<&str>, title: &str) -> String {
     let mut out = String::new();
     put(&mut out, scene, size, (font, title)).expect("writing to a string succeeds");

@@ -1,4 +1,4 @@
-//! Where an axis has ticks, and what they are called.
+//! The ticks of an axis and their names.
 
 use crate::figure::Axis;
 use crate::units;
@@ -90,7 +90,7 @@ impl Scale {
         }
     }
 
-    /// Whether a value has a place.
+    /// Whether a value has a position.
     pub(super) fn shows(&self, value: f64) -> bool {
         value.is_finite() && (!self.log || value > 0.0)
     }
@@ -104,7 +104,7 @@ impl Scale {
         let first = libm::ceil(low / step - 1e-9);
         let places = (0_u32..MOST).map(|index| (first + f64::from(index)) * step);
         let places = places.take_while(|place| *place <= high + 1e-9 * step);
-        // From the first digit of the greatest to that of the step, and one more for 2.5.
+        // From the first digit of the greatest value to the first digit of the step, and one more for 2.5.
         let power = |value: f64| libm::floor(libm::log10(value) + 1e-9);
         let digits = (power(high.abs().max(low.abs())) - power(step)).max(0.0) + 2.0;
         let digits = integer(digits);
@@ -161,7 +161,7 @@ impl Scale {
     }
 }
 
-/// In full where that is short, else as a power of ten.
+/// In full if that is short, else as a power of ten.
 fn log_name(place: f64) -> String {
     if (1e-3..1e5).contains(&place) {
         return units::number(place, 2);
@@ -193,7 +193,7 @@ fn superscript(letter: char) -> char {
     }
 }
 
-/// Ticks that any axis can bear.
+/// The most ticks of any axis.
 const MOST: u32 = 50;
 
 #[cfg(test)]

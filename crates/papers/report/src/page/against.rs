@@ -1,4 +1,5 @@
-//! One run against another in the report: a sentence for each headline, the settings that differ, and every row of both.
+//! The comparison of two runs in the report: a sentence for each headline, the settings that differ, and every row of
+//! both.
 
 use results::statistics::Significance;
 use results::{Against, RowPair};

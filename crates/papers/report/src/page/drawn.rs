@@ -1,4 +1,4 @@
-//! Charts as the page holds them: drawings that need no script.
+//! Charts in the form of the page: drawings that need no script.
 
 use crate::data::Data;
 use crate::figure::{Axis, Figure, Shape, slug};
@@ -7,7 +7,7 @@ use crate::figures::{causes, distribution, drops, flows, scales, slowdown, time}
 use crate::fixed;
 use crate::units;
 
-/// A place in the report where one of several views is shown; without scripts all are, one below the other.
+/// A place in the report that shows one of several views; without scripts all views are shown one below the other.
 pub(crate) struct Drawn {
     pub(crate) id: String,
     pub(crate) title: String,
@@ -17,7 +17,7 @@ pub(crate) struct Drawn {
 }
 
 impl Drawn {
-    /// The views on the scales of their figures: those that can be chosen by name.
+    /// The views on the scales of their figures, which can be chosen by name.
     pub(crate) fn choices(&self) -> Vec<&View> {
         let views = self.views.iter();
         views.filter(|view| view.scale.is_empty()).collect()
@@ -30,7 +30,7 @@ impl Drawn {
     }
 }
 
-/// Panels on the same scales, with what they have in common.
+/// Panels on the same scales, with their common parts.
 pub(crate) struct View {
     pub(crate) name: String,
     pub(crate) choice: String,
@@ -47,9 +47,9 @@ pub(crate) struct Panel {
     /// The combination of settings, in words.
     pub(crate) label: String,
     pub(crate) svg: String,
-    /// The same for a narrow screen; empty where the other can be read there, too.
+    /// The same for a narrow screen; empty if the other drawing is readable there, too.
     pub(crate) narrow: String,
-    /// Whether it stands alone, and whether it has much side by side.
+    /// Whether it is the only panel, and whether it has much side by side.
     pub(crate) single: bool,
     pub(crate) wide: bool,
 }
@@ -92,7 +92,7 @@ pub(super) fn more(data: &Data<'_>) -> Vec<Drawn> {
     gathered(views)
 }
 
-/// The charts of a page that shows one run after the other: one view each, for no more are looked at.
+/// The charts of a page that shows one run after the other: one view each, because nobody looks at more.
 pub(super) fn few(data: &Data<'_>) -> Vec<Drawn> {
     let first = |mut views: Vec<Multiples>| {
         views.truncate(1);
@@ -110,7 +110,7 @@ pub(super) fn few(data: &Data<'_>) -> Vec<Drawn> {
     let places = places.filter_map(|(choice, figures)| several_places(choice, figures, ""));
     let completion = first(swept::completion_views(data));
     let rest = first(causes::views(data)).into_iter().chain(first(goodput));
-    // Over a sweep the first question is where it changes.
+    // For a sweep, the first question is where it changes.
     let views: Vec<Placed> = if data.runs[0].summary.axes.is_empty() {
         places.chain(completion).chain(rest).collect()
     } else {
@@ -140,7 +140,7 @@ pub(crate) fn charts(figures: &[Figure], breadth: Breadth) -> Vec<Drawn> {
     let views = drawn.flat_map(|figure| {
         let scaled = match breadth {
             Breadth::Half => scaled(figure),
-            // The axes of a paper are the paper's.
+            // The axes of a paper's figure stay as in the paper.
             Breadth::Quarter | Breadth::Column => vec![("", figure.clone())],
         };
         scaled.into_iter().map(|(scale, figure)| {
@@ -176,10 +176,10 @@ fn scaled(figure: &Figure) -> Vec<(&'static str, Figure)> {
     scaled.collect()
 }
 
-/// How much of a page a chart has.
+/// The part of a page that a chart takes.
 #[derive(Clone, Copy)]
 pub(crate) enum Breadth {
-    /// A half of the page, or all of it for what is wide.
+    /// Half of the page, or all of it for a wide chart.
     Half,
     /// Half of a column beside text, or the whole column for a wide chart.
     Quarter,
@@ -198,7 +198,7 @@ impl Breadth {
     }
 }
 
-/// A lone row has nothing to be compared with: its report shows what happened.
+/// A single row has nothing to be compared with: its report shows the course of the run.
 fn is_alone(data: &Data<'_>) -> bool {
     data.rows().count() == 1
 }
@@ -240,7 +240,7 @@ fn view(choice: String, panels: &[(String, Figure)], (note, whole): (&str, bool)
         (false, _) if is_stacked(&panels[0].1) => TALL,
         (false, _) => SMALL,
     };
-    // What is missing in the first panel is named where it comes first.
+    // The legend names lines missing in the first panel where they first appear.
     let mut all = panels[0].1.clone();
     for line in panels.iter().flat_map(|(_, figure)| &figure.lines) {
         if all.lines.iter().all(|known| known.label != line.label) {
@@ -335,12 +335,12 @@ fn gathered(views: Vec<Placed>) -> Vec<Drawn> {
     charts
 }
 
-/// Bars that fit into half of the page, and into a third.
+/// The most bars that fit into half of the page, and into a third.
 const MANY: usize = 12;
 const FEW: usize = 4;
 
-/// Width and height in points. A drawing is as wide as its card, on a narrow screen as the screen, where its text is to
-/// have ten pixels, too: what fills the page has a second drawing for that.
+/// Width and height in points. A drawing is as wide as its card. On a narrow screen it is as wide as the screen, where
+/// its text should still have ten pixels; so a drawing over the full page has a second version.
 const LARGE: (f64, f64) = (290.0, 180.0);
 const WIDE: (f64, f64) = (600.0, 220.0);
 const NARROW: (f64, f64) = (258.0, 190.0);

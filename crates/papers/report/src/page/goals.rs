@@ -1,4 +1,4 @@
-//! Goals in the report: the rows ranked, each with its marks, and the smallest passing values.
+//! Goals in the report: the rows by rank, each with its marks, and the smallest passing values.
 
 use results::{Goals, Row, Summary};
 
@@ -10,7 +10,7 @@ pub(super) struct Block {
     /// The run, where there are several.
     pub(super) run: String,
     pub(super) goals: Vec<String>,
-    /// Every row at a glance, for each goal; none where the sweep is no plane.
+    /// An overview of every row, for each goal; empty if the sweep is no plane.
     pub(super) maps: Vec<Map>,
     /// Every row, the best first.
     pub(super) rows: Vec<Ranked>,
@@ -20,14 +20,14 @@ pub(super) struct Block {
 /// A row at its place in the ranking.
 pub(super) struct Ranked {
     pub(super) what: String,
-    /// For each goal the value and how it stands.
+    /// For each goal the value and its verdict.
     pub(super) verdicts: Vec<(String, &'static str)>,
 }
 
 /// None for a run without goals.
 pub(super) fn block(summary: &Summary, run: &str) -> Option<Block> {
     let goals = summary.goals.as_ref()?;
-    // The values of a goal are compared with each other and share a unit, which suits the first rows.
+    // The values of a goal are compared and share a unit, chosen for the first rows.
     let greatest: Vec<f64> = (0..goals.goals.len())
         .map(|goal| {
             let values = goals.ranked().take(NEAREST);
@@ -83,5 +83,5 @@ fn what(row: &Row) -> String {
     format!("{}{comma}{place}", row.scheme)
 }
 
-/// Rows whose values decide on the unit.
+/// The number of rows whose values determine the unit.
 const NEAREST: usize = 40;

@@ -1,4 +1,4 @@
-//! A metric of all rows at a glance: settings across and down, a cell for each row.
+//! An overview of a metric of all rows: settings across and down, a cell for each row.
 
 use std::collections::BTreeMap;
 
@@ -36,13 +36,13 @@ pub(super) struct MapLine {
 #[derive(Default)]
 pub(super) struct Cell {
     pub(super) text: String,
-    /// `met`, `missed` or `open` where there is a goal.
+    /// `met`, `missed` or `open` if there is a goal.
     pub(super) standing: &'static str,
-    /// How strong its colour is, in percent of the strongest: the greater the value, the stronger.
+    /// The strength of its colour, in percent of the strongest. It grows with the value.
     pub(super) shade: u32,
 }
 
-/// What a cell shows: its text, how it stands, and the value that its colour is for.
+/// The contents of a cell: its text, its verdict, and the value for its colour.
 type Shown = (String, &'static str, Option<f64>);
 
 /// The map of a goal.
@@ -68,7 +68,7 @@ pub(super) fn of_goal(summary: &Summary, goal: usize) -> Option<Map> {
     })
 }
 
-/// How a row stands to a goal, in a word.
+/// The verdict on a row, in one word.
 pub(super) const fn word(standing: GoalState) -> &'static str {
     match standing {
         GoalState::Met => "met",
@@ -77,7 +77,7 @@ pub(super) const fn word(standing: GoalState) -> &'static str {
     }
 }
 
-/// The map of the 99th percentile of completion times, where settings span a plane.
+/// The map of the 99th percentile of completion times, if settings span a plane.
 pub(super) fn of_tail(summary: &Summary) -> Option<Map> {
     if summary.axes.len() < 2 || summary.goals.is_some() {
         return None;
@@ -101,8 +101,7 @@ fn tail(row: &Row) -> Option<f64> {
     row.metrics.get(TAIL)?.mean
 }
 
-/// Rows of a complete grid: all settings but the last go down, the last and the scheme across, as far as there is
-/// room.
+/// Rows of a complete grid. All settings but the last go down; the last one and the scheme go across if there is room.
 fn grid(
     summary: &Summary,
     (title, note): (String, String),
@@ -142,8 +141,8 @@ fn grid(
     })
 }
 
-/// The lines of a grid: the first `down` settings lead them, the values `last` of the other one, if it is across, and
-/// the schemes make their cells.
+/// The lines of a grid. The first `down` settings lead each line; the values `last` of the setting across, if any, and
+/// the schemes make its cells.
 fn lines(
     summary: &Summary,
     (down, last): (usize, &[String]),
@@ -212,7 +211,7 @@ fn share(value: f64, greatest: f64) -> u32 {
     low_32(whole((100.0 * value / greatest).clamp(0.0, 100.0)))
 }
 
-/// The unit of all cells; none where values of very different sizes need units of their own.
+/// The unit of all cells; `None` if values of very different sizes need their own units.
 struct Unit {
     metric: String,
     common: Option<units::Unit>,
@@ -245,6 +244,6 @@ impl Unit {
 }
 
 const TAIL: &str = "fct_p99_us";
-/// More columns do not fit beside each other, and more lines are no glance.
+/// More columns do not fit side by side, and more lines are no overview.
 const COLUMNS: usize = 12;
 const LINES: usize = 48;

@@ -1,4 +1,4 @@
-//! A run as a part of somebody else's page.
+//! A run as a part of another page.
 
 use askama::Template;
 use results::Folder;
@@ -47,7 +47,7 @@ pub(crate) fn snippet(folder: &Folder, sentences: &Sentences) -> Result<String, 
             .collect(),
         style: include_str!("../../templates/drawn.css"),
     };
-    // Without scripts nobody can choose between views.
+    // Without scripts a reader cannot choose between views.
     for chart in &mut snippet.charts {
         chart.views.truncate(1);
     }
@@ -61,5 +61,5 @@ pub(crate) fn snippet(folder: &Folder, sentences: &Sentences) -> Result<String, 
 
 /// Rows of a table in a notebook.
 const ROWS: usize = 30;
-/// Bytes: notebooks keep what they show.
+/// The most bytes, because notebooks store their output.
 const MOST: usize = 200_000;

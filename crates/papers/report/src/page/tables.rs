@@ -28,7 +28,7 @@ pub(super) struct Cell {
     pub(super) text: String,
     /// Half the width of the confidence interval.
     pub(super) half: String,
-    /// What the table is sorted by.
+    /// The sort key of the table.
     pub(super) key: String,
     pub(super) best: bool,
     pub(super) number: bool,
@@ -56,7 +56,7 @@ pub(super) struct Failed {
     pub(super) reproduce: String,
 }
 
-/// What is shown of a metric: name, header, whether less or more is better.
+/// The description of a metric's column: name, header, whether less or more is better.
 struct Shown {
     metric: &'static str,
     header: &'static str,
@@ -208,7 +208,8 @@ fn group_order(data: &Data<'_>, scheme: &str) -> usize {
     names.position(|name| name == scheme).unwrap_or(usize::MAX)
 }
 
-/// Flows that all ended, and those that did not fail, need no column, nor do means over idle time.
+/// Whether a column is worth showing. Columns of flows that all ended, of no failures, and of means over idle time are
+/// not.
 fn worth(data: &Data<'_>, shown: &Shown) -> bool {
     if data.is_mostly_idle() && results::counts_idle_time(shown.metric) {
         return false;
@@ -232,8 +233,8 @@ fn unit(data: &Data<'_>, metric: &str) -> Unit {
     units::unit(units::of_metric(metric), values.fold(0.0, f64::max))
 }
 
-/// Whether no row of the group is better, and some are worse, as far as can be seen: in a metric of all flows or of
-/// one group of them.
+/// Whether no row of the group is visibly better, and some are worse: in a metric of all flows or of one group of
+/// flows.
 fn is_best(shown: &Shown, (row, of): (&Row, Option<&str>), group: &[(usize, &Row)]) -> bool {
     let Some(better) = shown.better else {
         return false;
@@ -242,7 +243,7 @@ fn is_best(shown: &Shown, (row, of): (&Row, Option<&str>), group: &[(usize, &Row
         let estimate = row.estimate(of, metric);
         estimate.and_then(|found| found.mean).unwrap_or(f64::NAN)
     };
-    // Percentiles are over completed flows: who leaves flows behind is not fast.
+    // Percentiles are over completed flows, so a scheme that leaves flows incomplete is not fast.
     let completed = |row: &Row| value(row, "flows_completed");
     let all = group
         .iter()
@@ -410,11 +411,11 @@ fn text(text: &str, number: bool) -> Cell {
 fn value(estimate: &Estimate, size: f64, decimals: usize) -> Cell {
     let shown = |value: f64| format!("{:.decimals$}", value / size);
     let half = estimate.half_width().map(shown);
-    // An interval too narrow to be seen in the digits shown is none.
+    // An interval too narrow to show in these digits is left out.
     let half = half.filter(|half| half.chars().any(|digit| ('1'..='9').contains(&digit)));
     let mut cell = text(&estimate.mean.map_or("-".into(), shown), true);
     cell.key = match (estimate.mean, &half) {
-        // What is shown is sorted by; behind an interval it is not all that is shown.
+        // The sort key is the shown value. With an interval, the value is only a part of the text.
         (Some(mean), Some(_)) => shown(mean),
         (Some(_), None) => cell.text.clone(),
         (None, _) => String::new(),
@@ -423,7 +424,7 @@ fn value(estimate: &Estimate, size: f64, decimals: usize) -> Cell {
     cell
 }
 
-/// Decimals that show four digits of the greatest value of a column, and none where all are whole.
+/// The number of decimals that shows four digits of the greatest value of a column; 0 if all values are whole.
 fn decimals_of(data: &Data<'_>, metric: &str, size: f64) -> usize {
     let values = || data.rows().map(|(_, row)| row.value(metric) / size);
     let values = || values().filter(|value| value.is_finite());

@@ -1,4 +1,4 @@
-//! The theatre: scenes of simulations that dropped packets, which the page plays.
+//! The theatre: scenes of simulations that dropped packets, for the page to play.
 
 use base::Sort as _;
 use base64::Engine as _;
@@ -26,7 +26,7 @@ pub(super) struct Theatre {
 /// A simulation.
 pub(super) struct Scene {
     pub(super) name: String,
-    /// The flow that was complete last, and after how long; none if no flow was complete.
+    /// The flow that completed last, and its completion time; `None` if no flow completed.
     pub(super) slowest: Option<String>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Scene {
 pub struct Played {
     /// The simulation.
     pub name: String,
-    /// The flow that was complete last, and its name with its completion time; none if no flow was complete.
+    /// The flow that completed last, and its name with its completion time; `None` if no flow completed.
     pub slowest: Option<(u32, String)>,
     /// Nanoseconds of simulated time at which charts begin.
     pub start_ns: f64,
@@ -82,7 +82,7 @@ fn played(recorded: &[&dyn Recorded], data: &Data<'_>) -> Result<Vec<Played>, Pr
     Ok(found)
 }
 
-/// The scenes of a report, while they fit.
+/// The scenes of a report, as far as they fit.
 pub(super) fn theatre(folders: &[&Folder], data: &Data<'_>) -> Result<Theatre, Problems> {
     let recorded: Vec<&dyn Recorded> = folders.iter().map(|folder| *folder as _).collect();
     let (mut theatre, mut room, mut values) = (Theatre::default(), MOST, Vec::new());
@@ -105,7 +105,7 @@ pub(super) fn theatre(folders: &[&Folder], data: &Data<'_>) -> Result<Theatre, P
     Ok(theatre)
 }
 
-/// The flow that was complete last, with its time in words.
+/// The flow that completed last, with its time in words.
 fn slowest(run: &Run<'_>, detail: &Detail) -> Option<(u32, String)> {
     let point = run.row(detail).points.first()?;
     let (flow, fct_us) = run.slowest.get(point)?;
@@ -113,7 +113,7 @@ fn slowest(run: &Run<'_>, detail: &Detail) -> Option<(u32, String)> {
     Some((*flow, words))
 }
 
-/// Bytes of all scenes in a page; its script has about 22,000 more.
+/// The most bytes of all scenes in a page; the script has about 22,000 more.
 const MOST: usize = 120_000;
 /// How hard scenes are compressed, of 10.
 const LEVEL: u8 = 8;

@@ -10,7 +10,8 @@ use crate::units;
 pub(super) struct TiesRow {
     pub(super) place: String,
     pub(super) scheme: String,
-    /// The 99th percentile of completion times in ms: the least and the greatest of all orders, and the mean over seeds.
+    /// The 99th percentile of completion times in ms: the least and the greatest over all orders, each as a mean over
+    /// seeds.
     pub(super) time: [String; 2],
     /// The same of drops.
     pub(super) drops: [String; 2],

@@ -2,19 +2,19 @@
 
 use crate::figure::Axis;
 
-/// An axis as the paper has it.
+/// An axis as in the paper.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct GivenAxis {
     pub(super) label: String,
     /// None for one that fits.
     pub(super) unit: Option<String>,
-    /// Both ends, in that unit; none where the data choose them.
+    /// Both ends, in that unit; `None` if the data determine them.
     pub(super) range: Option<(f64, f64)>,
     pub(super) log: bool,
 }
 
 impl GivenAxis {
-    /// The axis of a description, which is called `otherwise` if that gives it no label.
+    /// The axis of a description. If the description has no label, `otherwise` gives one.
     pub(super) fn of(axis: &claims::Axis, otherwise: impl FnOnce() -> String) -> Self {
         Self {
             label: axis.label.clone().unwrap_or_else(otherwise),

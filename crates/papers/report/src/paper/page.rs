@@ -34,7 +34,7 @@ struct Count {
     number: usize,
 }
 
-/// A verdict in words, with the class of its colour and its place in an order from the best.
+/// A verdict in words, with its colour class and its place in an order from the best.
 struct Mark {
     word: &'static str,
     class: &'static str,
@@ -54,19 +54,19 @@ struct Shown<'a> {
     notes: Vec<&'a str>,
     command: String,
     charts: Vec<Drawn>,
-    /// What there is in place of charts.
+    /// The text in place of missing charts.
     lack: &'static str,
     /// Files with its panels, relative to the page.
     files: Vec<String>,
     claims: Vec<Card<'a>>,
-    /// How far its numbers are off as a whole; empty if it claims none.
+    /// The deviation of its numbers as a whole; empty if it has none.
     bias: String,
 }
 
-/// A claim with what came out.
+/// A claim with its result.
 struct Card<'a> {
     id: &'a str,
-    /// The name by which a link finds it.
+    /// The anchor for links.
     anchor: String,
     says: &'a str,
     place: &'a str,
@@ -74,20 +74,20 @@ struct Card<'a> {
     paper: &'a str,
     ours: String,
     reason: String,
-    /// Why it is not counted; empty if it is.
+    /// The reason why it is not counted; empty if it is counted.
     standing: String,
     /// Its verdicts by other readings of the paper, and with random lateness of links if that changes it.
     readings: Vec<Cause<'a>>,
-    /// What explains the difference, or was tried although there is none.
+    /// The causes that explain the difference, or that were tried although there is none.
     causes: Vec<Cause<'a>>,
-    /// What was tried and does not explain it, and how much that is, in words.
+    /// The causes that were tried and do not explain it, and their number in words.
     others: Vec<Cause<'a>>,
     others_tried: String,
 }
 
-/// Settings or measures that differed.
+/// Changed settings or measures.
 struct Cause<'a> {
-    /// What it means for the claim.
+    /// Its meaning for the claim.
     word: String,
     says: &'a str,
     set: &'a str,
@@ -97,7 +97,7 @@ struct Cause<'a> {
     mark: Mark,
 }
 
-/// The page: a pure function of what came out. `panels` are those of each figure.
+/// The page: a pure function of the results. `panels` are the panels of each figure.
 pub(super) fn page<'a>(reproduction: &Reproduction<'a>, panels: &[Vec<Figure>]) -> Page<'a> {
     let claims = || {
         let figures = reproduction.figures.iter();
@@ -146,7 +146,7 @@ fn shown<'a>(figure: &'a judge::Figure<'_>, panels: &[Figure], full: bool) -> Sh
     } else {
         Breadth::Quarter
     };
-    // A claim says at what scale it was judged, whatever the command line changed.
+    // A claim states the scale at which it was judged, whatever the command line changed.
     let scale = figure.claims.first().map(|claim| claim.scale.as_str());
     let scale = scale.or(experiment.full.scale.as_deref().filter(|_| full));
     let flag = if full { " --full" } else { "" };
@@ -174,7 +174,7 @@ fn shown<'a>(figure: &'a judge::Figure<'_>, panels: &[Figure], full: bool) -> Sh
     }
 }
 
-/// How an experiment is named on the command line: by its name in the catalogue or by its file.
+/// The name of an experiment on the command line: in the catalogue, or its file.
 fn word(experiment: &Experiment) -> String {
     let file = experiment.source.name();
     if file.ends_with("(built in)") {
@@ -251,7 +251,7 @@ fn as_read(read: &Reading, word: String) -> Cause<'_> {
     }
 }
 
-/// What came out, with its interval.
+/// Our result, with its interval.
 fn ours(finding: &Finding) -> String {
     let ours = &finding.ours;
     let ends = finding.interval;

@@ -1,8 +1,7 @@
 //! A panel of a paper's figure, from its description and the run that it shows.
 //!
-//! Axes, ranges and order are the description's, which are the paper's, so that the two pictures can
-//! be laid side by side. What a range leaves out and what a logarithmic axis cannot show is said in
-//! the caption: a picture that hides something says so.
+//! Axes, ranges and order are taken from the description, which follows the paper, so that the two pictures can be
+//! compared. Values outside a range, and values that a logarithmic axis cannot show, are mentioned in the caption.
 
 mod bars;
 mod cdf;
@@ -21,7 +20,7 @@ use crate::figure::{self, Axis, Figure, Line, Shape, Style};
 use crate::palette::Palette;
 use crate::units;
 
-/// What a panel is drawn from.
+/// The data of a panel.
 pub(super) struct Panel<'a> {
     /// The description.
     pub(super) plot: &'a Plot,
@@ -33,24 +32,24 @@ pub(super) struct Panel<'a> {
 
 /// A line of the description for one scheme at one combination of the settings that are on no axis.
 struct Track<'a> {
-    /// Place of the line in the description.
+    /// Index of the line in the description.
     index: usize,
     line: &'a claims::Line,
     scheme: &'a str,
-    /// That combination in words; empty if there is only one.
+    /// This combination in words; empty if there is only one.
     rest: String,
     /// Places in [`Summary::rows`].
     rows: Vec<usize>,
 }
 
-/// A unit with what values of a column are divided by.
+/// A unit and the divisor for values of the column.
 #[derive(Clone, Debug, PartialEq)]
 struct Unit {
     size: f64,
     name: String,
 }
 
-/// Both axes and what is drawn.
+/// Both axes and the lines.
 type Drawn = (Axis, Axis, Vec<Line>);
 
 /// The panel as a figure of this name.
@@ -72,11 +71,11 @@ pub(super) fn draw(panel: &Panel<'_>, name: String, title: String) -> Result<Fig
         y,
         lines,
     };
-    // Behind ours, so that these stay legible.
+    // Behind our lines, so that ours stay legible.
     figure.lines.splice(0..0, panel.published());
     figure.lines.retain(|line| !line.points.is_empty());
     if let [line] = figure.lines.as_mut_slice() {
-        // There is nothing to tell it from.
+        // There is no other line to distinguish it from.
         line.style.dash = 0;
     }
     figure.caption = caption(panel, &figure);
@@ -119,7 +118,7 @@ impl<'a> Panel<'a> {
         tracks
     }
 
-    /// The schemes that a line is drawn for. An equation does not depend on who is measured.
+    /// The schemes for which a line is drawn. An equation does not depend on the scheme.
     fn schemes(&self, line: &'a claims::Line) -> Vec<&'a str> {
         let lists = [&line.schemes, &self.plot.schemes, &self.summary().schemes];
         let list = lists.into_iter().find(|schemes| !schemes.is_empty());
@@ -130,7 +129,7 @@ impl<'a> Panel<'a> {
         schemes
     }
 
-    /// What the paper's own figure shows: open markers in the colours of the schemes.
+    /// The points of the paper's own figure: open markers in the colours of the schemes.
     fn published(&self) -> Vec<Line> {
         let schemes = self.plot.paper.iter();
         let lines = schemes.map(|(scheme, points)| published(self.palette, scheme, points));
@@ -177,8 +176,8 @@ impl<'a> Panel<'a> {
         (given(axis, label, &unit.name), unit)
     }
 
-    /// How an equation is drawn: apart from what was measured, or, where there are only equations, each
-    /// in the colour of its scheme.
+    /// The shape of an equation: different from measurements or, if there are only equations, in the colour of its
+    /// scheme.
     fn equation(&self) -> Shape {
         let mut lines = self.plot.lines.iter();
         if lines.all(|line| is_model(&line.measure)) {
@@ -188,7 +187,7 @@ impl<'a> Panel<'a> {
         }
     }
 
-    /// The measure that gives an axis its unit: that of the first line that is measured.
+    /// The measure that determines the unit of an axis: the one of the first measured line.
     fn measure(&self) -> Option<&'a Measure> {
         let mut lines = self.plot.lines.iter().map(|line| &line.measure);
         let measured = lines.clone().find(|measure| !is_model(measure));
@@ -197,7 +196,7 @@ impl<'a> Panel<'a> {
 }
 
 impl Track<'_> {
-    /// What it is called in the legend, where there are `several` schemes or not.
+    /// Its name in the legend; `several` says whether there are several schemes.
     fn label(&self, several: bool) -> String {
         let own = self.line.label.as_str();
         let scheme = match (is_model(&self.line.measure), own.is_empty()) {
@@ -216,7 +215,7 @@ fn rest(row: &Row, key: Option<&str>) -> String {
     units::place(&others.cloned().collect::<Vec<_>>())
 }
 
-/// Takes what all tracks have in common out of their names.
+/// Removes the parts that all tracks share from their names.
 fn without_common(tracks: &mut [Track<'_>]) {
     let first = tracks.first().map(|track| track.rest.clone());
     if tracks
@@ -229,7 +228,7 @@ fn without_common(tracks: &mut [Track<'_>]) {
     }
 }
 
-/// Whether tracks are of more than one scheme.
+/// Whether the tracks have more than one scheme.
 fn several(tracks: &[Track<'_>]) -> bool {
     let mut measured = tracks
         .iter()
@@ -260,7 +259,7 @@ fn given(axis: &claims::Axis, label: String, unit: &str) -> Axis {
     GivenAxis { label, ..own }.axis(unit)
 }
 
-/// A measure in words, for an axis that the description gives no label.
+/// A measure in words, for an axis without a label in the description.
 fn name(measure: &Measure) -> String {
     let column = measure.column();
     let ends = ["_us", "_bytes", "_bps"];
@@ -268,7 +267,7 @@ fn name(measure: &Measure) -> String {
     units::words(bare.unwrap_or(column))
 }
 
-/// The description's caption, or what a reader must know; then what the axes leave out.
+/// The description's caption, or an explanation; then the values that the axes leave out.
 fn caption(panel: &Panel<'_>, figure: &Figure) -> String {
     let mut sentences = vec![panel.plot.caption.clone()];
     if panel.plot.caption.is_empty() {
@@ -311,7 +310,7 @@ fn labels(figure: &Figure, has: impl Fn(&Line) -> bool) -> String {
     labels.join(", ")
 }
 
-/// How to read a panel whose description does not say.
+/// How to read a panel whose description has no caption.
 fn explained(panel: &Panel<'_>) -> String {
     let seeds = panel.summary().seeds;
     let over = match seeds {

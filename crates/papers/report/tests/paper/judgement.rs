@@ -10,15 +10,14 @@ use report::Reproduction;
 
 use crate::run::{Wanted, simulate};
 
-/// The paper with what came out of its one run.
+/// The paper with the results of its one run.
 pub(crate) struct Judgement {
     paper: Paper,
     run: Measured,
 }
 
 impl Judgement {
-    /// Writes the paper into `folder`, reads it and runs it there. What `name` says stands wherever a
-    /// text is free.
+    /// Writes the paper into `folder`, reads it and runs it there. `name` fills every free text.
     pub(crate) fn of(folder: &Path, name: &str) -> Self {
         let paper = folder.join("paper");
         fs::create_dir_all(&paper).expect("a test writes its paper");
@@ -27,7 +26,7 @@ impl Judgement {
             ("fig1.toml", FIGURE),
             ("text.toml", TEXT),
         ] {
-            // As a text of TOML, whatever quotes it has.
+            // Escapes quotes for a text of TOML.
             let name = name.replace('\\', "\\\\").replace('"', "\\\"");
             let text = text.replace("NAME", &name);
             fs::write(paper.join(file), text).expect("a test writes its paper");
@@ -44,7 +43,7 @@ impl Judgement {
         Self { paper, run }
     }
 
-    /// The figures, judged. A cause is said to have been tried for what is not reproduced.
+    /// The figures, judged. For what is not reproduced, a tried cause is stated.
     pub(crate) fn figures(&self) -> Vec<Figure<'_>> {
         let figures = self.paper.experiments.iter();
         let figures = figures.map(|experiment| {
@@ -131,7 +130,7 @@ No seeds are stated.
 """
 "#;
 
-/// A figure with a panel of every kind but that over time, and a claim for three verdicts.
+/// A figure with a panel of every kind except that over time, and a claim for three verdicts.
 const FIGURE: &str = r#"
 title = "The queue of NAME"
 figure = "Fig. 1"

@@ -1,4 +1,4 @@
-//! Papers beside their reproductions: what is drawn, and the page around it.
+//! Papers beside their reproductions: the drawings, and the page around them.
 
 #[path = "../support/browser.rs"]
 mod browser;

@@ -1,4 +1,4 @@
-//! Pages of papers: complete, closed to the outside, the same every time, and drawn by a browser.
+//! Pages of papers: complete, without outside references, the same every time, and drawn by a browser.
 
 use std::fs;
 
@@ -52,7 +52,7 @@ fn every_claim_stands_in_the_table_and_beside_its_figure() {
         let read = html.find(&format!("<strong>{word}:</strong> {says}"));
         assert!(html[read.unwrap()..].contains("<code>tcp.sack = false</code> 47 %"));
     }
-    // A paper of one's own is named by its files.
+    // A user's own paper is named by its files.
     assert!(html.contains("paper/fig1.toml</dd>"));
 }
 
@@ -74,7 +74,7 @@ fn every_panel_is_drawn_in_order_and_saved_beside_the_page() {
 #[test]
 fn the_page_refers_to_nothing_outside() {
     let (html, folder) = written("paper-closed", "queues");
-    // The address of the paper is a text, and the name of a format of drawings is no address.
+    // The paper's address is plain text, and the name of a drawing format is not an address.
     let own = html.replace("https://example.org/paper", "");
     let own = own.replace("http://www.w3.org/2000/svg", "");
     for outside in ["http://", "https://", "@import", " url(", "src="] {
@@ -101,7 +101,7 @@ fn the_same_reproduction_gives_the_same_bytes() {
         written.expect("a page of a test is whole");
         fs::read(&page).expect("a page of a test is whole")
     };
-    // Without showing the whole page if they differ.
+    // This does not show the whole page if they differ.
     assert!(written() == written());
 }
 
@@ -153,7 +153,7 @@ fn the_page_needs_no_scrolling_sideways_on_a_phone() {
 #[test]
 fn the_page_holds_drawings_and_no_library_that_draws() {
     let (html, _kept) = written("paper-small", "queues");
-    // What does not depend on the figures: scripts and styles.
+    // The parts that do not depend on the figures: scripts and styles.
     let parts = [("<script>", "</script>"), ("<style>", "</style>")].map(|(start, end)| {
         let parts = html.split(start).skip(1);
         let lengths = parts.map(|part| part.find(end).expect("a whole page"));

@@ -1,4 +1,4 @@
-//! Figures of papers: what is drawn is what was measured, on the axes that the paper chose.
+//! Figures of papers: they draw what was measured, on the axes that the paper chose.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -432,7 +432,7 @@ fn sizes_of_flows_are_an_axis_or_groups_of_bars_with_the_equation_over_them() {
     let places = |line: &report::Line| line.points.iter().map(|point| point.x).collect::<Vec<_>>();
     assert_eq!(places(&figure.lines[1]), [40.0]);
     assert_eq!(places(&figure.lines[2]), [10.0, 40.0]);
-    // What is saved against oneself is nothing; against the other what the rows of the summary say.
+    // The saving against oneself is zero. The saving against the other follows from the rows of the summary.
     let rows = &run.run().summary().rows;
     let points = &run.run().summary().points;
     let means = |scheme: &str| -> Vec<f64> {

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-/// What `script` returns in the page `html` that is shown this many pixels wide; `None` where no browser is installed.
-/// The page stands in a frame, since Chromium makes no window narrower than 500 pixels.
+/// The result of `script` in the page `html`, which is shown this many pixels wide; `None` where no browser is
+/// installed. The page stands in a frame, since Chromium makes no window narrower than 500 pixels.
 pub(crate) fn told(folder: &Path, html: &str, width: u32, script: &str) -> Option<String> {
     let mut chromium = testing::chromium()?;
     let answer =
@@ -39,5 +39,5 @@ pub(crate) fn told(folder: &Path, html: &str, width: u32, script: &str) -> Optio
     )
 }
 
-/// A script that says how many pixels a page is wide, with what is scrolled to.
+/// A script that returns the width of a page in pixels, with the part that needs scrolling.
 pub(crate) const SCROLLED: &str = "return document.documentElement.scrollWidth";

@@ -31,9 +31,9 @@ pub(crate) struct Wanted<'a> {
     pub(crate) schemes: Option<&'a str>,
     pub(crate) sets: &'a [&'a str],
     pub(crate) seeds: u32,
-    /// What is recorded over time.
+    /// The series to record.
     pub(crate) trace: Option<&'a str>,
-    /// The number of a simulation that is said to have failed.
+    /// The number of a simulation that is recorded as failed.
     pub(crate) failed: Option<usize>,
 }
 

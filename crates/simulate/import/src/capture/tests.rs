@@ -12,7 +12,7 @@ use crate::Host;
 const CLIENT: (u8, u16) = (1, 40_000);
 const SERVER: (u8, u16) = (2, 80);
 
-/// An IPv4 packet with a TCP segment of this much payload, of which the capture has none.
+/// An IPv4 packet with a TCP segment of this much payload; the capture lacks the payload.
 fn frame(from: (u8, u16), to: (u8, u16), seq: u32, flags: u8, payload: u16) -> Vec<u8> {
     let mut bytes = vec![0x45, 0];
     bytes.extend((40 + payload).to_be_bytes());
@@ -28,8 +28,8 @@ fn frame(from: (u8, u16), to: (u8, u16), seq: u32, flags: u8, payload: u16) -> V
 const SYN: u8 = 0x02;
 const ACK: u8 = 0x10;
 
-/// A connection that opens, asks, and is answered; one segment of the answer is sent twice, and two come in another
-/// order. Then it asks again. Times are in milliseconds.
+/// A connection that opens, asks, and gets an answer, in which one segment is sent twice and two are reordered. Then it
+/// asks again. Times are in milliseconds.
 fn conversation() -> Vec<(u64, Vec<u8>)> {
     // The answer's sequence numbers wrap around.
     let begin = u32::MAX - 999;
@@ -83,7 +83,7 @@ fn pcapng(resolution: Option<u8>, ticks: &[(u64, Vec<u8>)]) -> Vec<u8> {
     for (ticks, frame) in ticks {
         let block = EnhancedPacketBlock {
             interface_id: 0,
-            // The crate writes nanoseconds, whatever a tick is.
+            // The crate writes nanoseconds for any tick.
             timestamp: Duration::from_nanos(*ticks),
             original_len: u32::try_from(frame.len()).unwrap(),
             data: Cow::Borrowed(frame),
@@ -169,7 +169,7 @@ fn frames_of_every_kind_of_link_are_read() {
         let imported = read(&pcap(link, &wrapped(&front))).unwrap();
         assert_eq!(flows(&imported), [(2, 50), (3, 3000), (8, 20)], "{link:?}");
     }
-    // Address resolution is no TCP.
+    // ARP is not TCP.
     let arp = [[0; 12].as_slice(), &[0x08, 0x06], &[0; 28]].concat();
     let imported = read(&pcap(DataLink::ETHERNET, &[(0, arp)])).unwrap();
     assert_eq!(imported.skipped[0], ("packets that are no TCP", 1));
@@ -200,7 +200,7 @@ fn ports_that_are_used_again_are_another_connection() {
 }
 
 proptest::proptest! {
-    /// Whatever is wrong with a file, it is told or read around: nothing panics, and no flow is without size or end.
+    /// Damage is reported or skipped: nothing panics, and every flow has a size and an end.
     #[test]
     fn damaged_captures_are_told(places in proptest::collection::vec((0_usize..4096, 0_u8..), 1..8), cut in 0_usize..4096, ng: bool) {
         let mut bytes = if ng {
@@ -218,7 +218,7 @@ proptest::proptest! {
         }
     }
 
-    /// Texts of any kind, as whatever they are taken for.
+    /// Any text is read or refused, as any kind of file.
     #[test]
     fn any_text_is_read_or_refused(text in "[ -~\n,\t{}\\[\\]\"]{0,200}", kind in 0_usize..Kind::ALL.len()) {
         let (kind, ..) = Kind::ALL[kind];

@@ -45,7 +45,8 @@ fn ideal_times_are_those_of_the_closed_forms() {
     assert!((ms(segmented) - 25.650).abs() < 1e-9);
 }
 
-/// Chunks are carried along the messages: at the end each rank must have the bytes of each rank that the collective promises.
+/// Chunks are carried along the messages: at the end each rank must have the bytes of each rank that the collective
+/// requires.
 #[test]
 fn every_rank_gets_what_the_collective_promises() {
     for (collective, algorithm) in ALL {
@@ -74,7 +75,7 @@ fn check(shape: &Shape) {
     );
     let sum: u64 = messages.iter().map(|message| message.bytes).sum();
     let per_rank_at_once = shape.collective == Collective::AllToAll;
-    // An all-to-all keeps its own part, whose size differs by a byte.
+    // In an all-to-all a rank keeps its own part, whose size may differ by a byte.
     let slack = if per_rank_at_once { f64::from(n) } else { 1.0 };
     assert!(
         (base::cast::real(sum) - bytes).abs() <= slack,
@@ -87,12 +88,12 @@ fn check(shape: &Shape) {
             message.after.iter().all(|before| *before < place),
             "{shape:?}"
         );
-        // Who waits for nothing comes first.
+        // Messages that wait for nothing come first.
         assert!(!waits || !message.after.is_empty(), "{shape:?}");
         waits |= !message.after.is_empty();
         for before in &message.after {
             let before = &messages[*before as usize];
-            // A rank knows of a message that it sent or received.
+            // A message only waits for messages that its rank sent or received.
             assert!(before.to == message.from || before.from == message.from);
             assert!(before.step < message.step, "{shape:?}");
         }
@@ -100,7 +101,7 @@ fn check(shape: &Shape) {
     if shape.algorithm != Algorithm::AtOnce && shape.algorithm != Algorithm::Shifted {
         let reached = contributions(&messages, n);
         match shape.collective {
-            // Everybody's part has reached everybody.
+            // Every rank's part has reached every rank.
             Collective::AllReduce | Collective::AllGather => {
                 assert!(reached.iter().all(|of| of.len() == n as usize), "{shape:?}");
             }
@@ -112,7 +113,7 @@ fn check(shape: &Shape) {
     }
 }
 
-/// Ranks from which something has come to each, over messages that wait for it.
+/// For each rank, the ranks whose data has come to it over messages that wait for each other.
 fn contributions(messages: &[Message], n: u32) -> Vec<BTreeSet<u32>> {
     let mut carried: Vec<BTreeSet<u32>> = Vec::new();
     let mut reached: Vec<BTreeSet<u32>> = (0..n).map(|rank| BTreeSet::from([rank])).collect();

@@ -1,4 +1,4 @@
-//! What a file says about a node or a link, under the names that its writers use.
+//! Attributes of nodes and links in a file, under the names that various programs write.
 
 use base::cast::{real, whole};
 use base::{Quantity, Rate, Span};
@@ -6,15 +6,15 @@ use fabric::Layer;
 
 use super::fault::Fault;
 
-/// Names and texts of what is said about a node or link.
+/// Names and values of the attributes of a node or link.
 #[derive(Debug, Default)]
 pub(super) struct Attributes(pub(super) Vec<(String, String)>);
 
-/// Where a node is: latitude and longitude in degrees.
+/// A position: latitude and longitude in degrees.
 pub(super) type Coordinates = (f64, f64);
 
 impl Attributes {
-    /// The first of `names` that is there and not empty, whatever its case.
+    /// The first of `names` that is present and not empty, in upper or lower case.
     pub(super) fn get(&self, names: &[&'static str]) -> Option<(&'static str, &str)> {
         names.iter().find_map(|name| {
             let mut all = self.0.iter();
@@ -24,7 +24,7 @@ impl Attributes {
         })
     }
 
-    /// Bits per second, in one of the ways in which files say it.
+    /// The rate in bit/s, from any of the attributes that files use for it.
     pub(super) fn capacity(&self, place: &str) -> Result<Option<u64>, Fault> {
         let wrong = |name: &str, text: &str, without: &str, expected: &str| {
             Fault::new(
@@ -86,7 +86,7 @@ impl Attributes {
         bits(name, text, unit).map(Some)
     }
 
-    /// One way, as a delay or a length, in one of the ways in which files say it.
+    /// The one-way delay, from any of the attributes that files use for a delay or a length.
     pub(super) fn delay(&self, place: &str) -> Result<Option<Span>, Fault> {
         let wrong = |name: &str, text: &str, without: &str, expected: &str| {
             Fault::new(
@@ -123,8 +123,8 @@ impl Attributes {
         })
     }
 
-    /// The time of light in the fibre of a link whose length is said. A number without a unit is one of kilometres, as
-    /// `TopoHub` writes `dist`.
+    /// The time of light in a fibre of the given length. A number without a unit is in kilometres, as `TopoHub` writes
+    /// `dist`.
     fn length(&self, place: &str) -> Result<Option<Span>, Fault> {
         for (names, metres) in [
             (&["length_km", "distance_km", "dist_km"][..], 1e3),
@@ -151,8 +151,8 @@ impl Attributes {
         Ok(None)
     }
 
-    /// Its weight in millionths. What a weight means, only the writer of the file knows; what is no number or below 0 means
-    /// nothing here.
+    /// Its weight in millionths. The meaning is known only to the writer of the file. Text that is no number, and
+    /// numbers below 0, are ignored.
     pub(super) fn weight(&self) -> Option<u64> {
         let (_, text) = self.get(&["weight"])?;
         let number = text.parse::<f64>().ok();
@@ -160,12 +160,12 @@ impl Attributes {
         known.map(|number| whole((number * 1e6).round()))
     }
 
-    /// What kind of switch it is; a plain one if nothing is said.
+    /// The kind of switch; a plain one if the file says nothing.
     pub(super) fn layer(&self, place: &str) -> Result<Layer, Fault> {
         let Some((_, text)) = self.get(&["layer"]) else {
             return Ok(Layer::Switch);
         };
-        // NetworkX numbers the columns of a drawing so.
+        // NetworkX numbers the columns of a drawing in this attribute.
         if text.parse::<f64>().is_ok() {
             return Ok(Layer::Switch);
         }
@@ -179,7 +179,7 @@ impl Attributes {
             })
     }
 
-    /// Where it is, if its file says so by latitude and longitude.
+    /// Its position, if the file gives latitude and longitude.
     pub(super) fn coordinates(&self, place: &str) -> Result<Option<Coordinates>, Fault> {
         let degrees = |names: &[&'static str], most: f64| {
             let Some((name, text)) = self.get(names) else {
@@ -200,8 +200,8 @@ impl Attributes {
         Ok(latitude.zip(longitude))
     }
 
-    /// Where it stands, as `pos` or as `x` and `y`, from left to right and from bottom to top: degrees on a map, and
-    /// anything in a drawing. What is no pair of numbers says nothing.
+    /// Its position in `pos`, or in `x` and `y`, from left to right and from bottom to top. The unit is degrees on a
+    /// map and arbitrary in a drawing. Anything but a pair of numbers is ignored.
     pub(super) fn position(&self) -> Option<Coordinates> {
         let pair: Vec<f64> = if let Some((_, text)) = self.get(&["pos", "position"]) {
             let bare = text.trim_matches(|c| matches!(c, '[' | ']' | '(' | ')'));
@@ -216,7 +216,7 @@ impl Attributes {
     }
 }
 
-/// Why a number of at least 0 is none of what needs a unit.
+/// Why a number of at least 0 is refused where a unit is needed.
 fn without(text: &str) -> &'static str {
     let number = text.parse::<f64>();
     number.map_or(
@@ -225,8 +225,8 @@ fn without(text: &str) -> &'static str {
     )
 }
 
-/// Whether positions are degrees of latitude and longitude: all lie on the globe, and not all within one degree of its
-/// origin, where layouts of drawings lie.
+/// Whether positions are degrees of latitude and longitude: all are valid degrees, and at least one is more than one
+/// degree from the origin, unlike in layouts of drawings.
 pub(super) fn are_degrees(positions: &[Option<Coordinates>]) -> bool {
     let mut known = positions.iter().flatten();
     let on_globe = |(y, x): &Coordinates| y.abs() <= 90.0 && x.abs() <= 180.0;
@@ -234,7 +234,7 @@ pub(super) fn are_degrees(positions: &[Option<Coordinates>]) -> bool {
     known.clone().all(on_globe) && known.any(is_far)
 }
 
-/// How long light takes between two places in fibre, along a great circle (the haversine formula).
+/// The time of light in fibre between two positions, along a great circle (the haversine formula).
 pub(super) fn flight(a: Coordinates, b: Coordinates) -> Span {
     let [(phi_a, lambda_a), (phi_b, lambda_b)] =
         [a, b].map(|(latitude, longitude)| (latitude.to_radians(), longitude.to_radians()));
@@ -248,7 +248,7 @@ pub(super) fn flight(a: Coordinates, b: Coordinates) -> Span {
     flight_of(metres)
 }
 
-/// How long light takes along a fibre of this length, which is at most [`LONGEST`].
+/// The time of light in a fibre of this length, which is at most [`LONGEST`].
 fn flight_of(metres: f64) -> Span {
     whole_span(metres / IN_FIBRE * 1e12).expect("a tenth of a million km is half a second")
 }
@@ -275,7 +275,7 @@ fn whole_span(picoseconds: f64) -> Option<Span> {
 const EARTH_RADIUS: f64 = 6_371_008.8;
 /// Two thirds of the speed of light, in metres per second: the refractive index of fibre is about 1.5.
 const IN_FIBRE: f64 = 299_792_458.0 * 2.0 / 3.0;
-/// Cables have at most 45,000 km (2Africa); above this a length is in another unit.
+/// Cables have at most 45,000 km (2Africa). A longer length must be in another unit.
 const LONGEST: f64 = 100e6;
-/// Units of lengths in metres; of several that fit the first counts.
+/// Units of lengths in metres. If several match, the first counts.
 const LENGTHS: [(&str, f64); 3] = [("km", 1e3), ("mi", 1609.344), ("m", 1.0)];

@@ -12,14 +12,14 @@ use super::{Graph, GraphLink, GraphNode};
 pub struct Builtin {
     /// Its name in scenarios.
     pub name: &'static str,
-    /// What it is and where it comes from.
+    /// A description with its source.
     pub help: &'static str,
     nodes: &'static str,
     links: &'static str,
 }
 
-/// Every graph that comes with the program. The capacities of all of them follow the rule of equal load,
-/// which was recovered from the published one and gives each of its capacities; see their files.
+/// Every graph that comes with the program. All capacities follow the rule of equal load. The rule was recovered from
+/// the published graph and reproduces each of its capacities; see the files.
 pub const BUILTINS: &[Builtin] = &[
     Builtin {
         name: "internet2",
@@ -81,7 +81,7 @@ impl Builtin {
         let link = |[a, b, _, _, delay]: [&str; 5]| GraphLink {
             a: place(a),
             b: place(b),
-            // The rule gives it, so that it follows link.rate and topology.hosts.
+            // The rule gives the capacity, so that it follows link.rate and topology.hosts.
             capacity: None,
             delay: Some(Span::parse(&format!("{delay}ms")).expect("delays are in milliseconds")),
             weight: None,
@@ -91,7 +91,7 @@ impl Builtin {
     }
 }
 
-/// The graph called `name`, read once.
+/// The graph called `name`; its data is parsed only once.
 pub(super) fn named(name: &str) -> Option<Arc<Graph>> {
     static GRAPHS: LazyLock<Vec<Arc<Graph>>> = LazyLock::new(|| {
         BUILTINS
@@ -103,7 +103,7 @@ pub(super) fn named(name: &str) -> Option<Arc<Graph>> {
     Some(Arc::clone(&GRAPHS[place]))
 }
 
-/// The lines of a file behind notes and the line of names.
+/// The lines of a file after its notes and its header line.
 fn rows(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines().filter(|line| !line.starts_with('#')).skip(1)
 }

@@ -1,4 +1,4 @@
-//! What a file says, whatever its format, and the graph that this makes.
+//! The contents of a file in any format, and the graph made from them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub(super) struct DraftLink {
     pub(super) place: String,
     pub(super) source: String,
     pub(super) target: String,
-    /// Whether it leads from source to target only.
+    /// Whether the link leads from source to target only.
     pub(super) directed: bool,
     pub(super) attributes: Attributes,
 }
@@ -39,17 +39,17 @@ pub(super) struct DraftLink {
 #[derive(Clone, Copy, Default)]
 struct Way {
     links: u32,
-    /// Bits per second of all together; `None` if one of them does not say.
+    /// Bits per second of all links together; `None` if one of them has no capacity.
     capacity: Option<u64>,
-    /// The shortest that is known.
+    /// The shortest known delay.
     delay: Option<Span>,
-    /// The smallest that is known.
+    /// The smallest known weight.
     weight: Option<u64>,
 }
 
 /// All links between two nodes.
 struct Bundle {
-    /// The place of the first one.
+    /// The place of the first link.
     place: String,
     a: u32,
     b: u32,
@@ -58,11 +58,11 @@ struct Bundle {
 }
 
 impl Draft {
-    /// The graph that it describes.
+    /// The graph of this draft.
     ///
-    /// Parallel links are one link with the capacities of all together and the shortest of their delays;
-    /// if one of them has no capacity, it has none. Links from a node to itself carry nothing and are left
-    /// out. A directed link alone stands for both directions; two that lead back and forth are one link.
+    /// Parallel links become one link, with the sum of their capacities and the shortest of their delays. If one of
+    /// them has no capacity, the sum has none. Links from a node to itself carry nothing and are left out. A single
+    /// directed link stands for both directions; two opposite links become one link.
     pub(super) fn graph(self) -> Result<Graph, Fault> {
         if self.nodes.is_empty() {
             return Err(Fault::of_file(
@@ -108,7 +108,7 @@ impl Draft {
         Ok(graph)
     }
 
-    /// Where nodes are, as far as the file says: by latitude and longitude, or by positions that are degrees.
+    /// The positions of nodes, as far as the file gives them: latitude and longitude, or positions in degrees.
     fn places(&self) -> Result<Vec<Option<Coordinates>>, Fault> {
         let nodes = self.nodes.iter();
         let positions: Vec<_> = nodes.map(|node| node.attributes.position()).collect();
@@ -121,7 +121,7 @@ impl Draft {
         Ok(places)
     }
 
-    /// The numbers of nodes by their names.
+    /// The node numbers by node name.
     fn numbers(&self) -> Result<BTreeMap<&str, u32>, Fault> {
         let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
         for (number, node) in (0..).zip(&self.nodes) {
@@ -139,7 +139,7 @@ impl Draft {
         Ok(numbers)
     }
 
-    /// Links by the nodes that they join, in the order in which these first come.
+    /// Links by the nodes that they join, in the order in which these pairs first appear.
     fn bundles(&self, numbers: &BTreeMap<&str, u32>) -> Result<Vec<Bundle>, Fault> {
         let mut bundles: Vec<Bundle> = Vec::new();
         let mut known = BTreeMap::new();
@@ -226,8 +226,8 @@ impl Bundle {
     }
 }
 
-/// Every node has a route to every other: beyond it they fill gigabytes. The largest network of the Internet
-/// Topology Zoo has 754.
+/// Every node has a route to every other, so with more nodes the routes take gigabytes. The largest network of the
+/// Internet Topology Zoo has 754.
 const MAX_NODES: usize = 10_000;
-/// Above it a byte lasts less than a picosecond.
+/// At a higher rate a byte would last less than a picosecond.
 const MAX_RATE: u64 = 8_000_000_000_000;

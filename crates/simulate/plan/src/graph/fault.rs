@@ -1,9 +1,9 @@
-//! What is wrong with a file of a graph.
+//! Errors in a file of a graph.
 
-/// What is wrong with a file, where, and what to do about it.
+/// The error in a file, its place, and the remedy.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Fault {
-    /// The place in the file; empty if it is the file itself.
+    /// The place in the file; empty if the error concerns the whole file.
     place: String,
     cause: String,
     remedy: String,
@@ -34,7 +34,7 @@ impl Fault {
         Self::new(format!("line {line}"), cause, remedy)
     }
 
-    /// One sentence without a full stop.
+    /// The error as one sentence without a full stop.
     pub(super) fn in_file(&self, path: &str) -> String {
         let Self {
             place,

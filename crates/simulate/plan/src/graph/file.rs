@@ -11,16 +11,15 @@ use base::fnv;
 use super::fault::Fault;
 use super::{Graph, graphml, node_link};
 
-/// Whether `text` is meant as a path, not as the name of a graph.
+/// Whether `text` is a path rather than the name of a graph.
 pub(super) fn is_path(text: &str) -> bool {
     text.contains(['/', '\\']) || format(text).is_some()
 }
 
-/// Reads the file at `path`. A sweep asks for the same one many times: while its text is the same, so is
-/// the graph.
+/// Reads the file at `path`. A sweep reads the same file many times and gets the same graph while the text is the same.
 pub(super) fn open(path: &str) -> Result<Arc<Graph>, Fault> {
     static KNOWN: Mutex<BTreeMap<String, (String, Arc<Graph>)>> = Mutex::new(BTreeMap::new());
-    // The program inside a page has no files and no readers of them.
+    // The program in a web page has neither files nor their readers.
     if cfg!(page) {
         return Err(Fault::of_file(
             "a page cannot read files",
@@ -39,7 +38,7 @@ pub(super) fn open(path: &str) -> Result<Arc<Graph>, Fault> {
     Ok(graph)
 }
 
-/// The graph that `text`, of a file with this name, describes.
+/// The graph in `text`, the content of a file with this name.
 pub(super) fn parse(name: &str, text: &str) -> Result<Graph, Fault> {
     if text.trim().is_empty() {
         return Err(Fault::of_file(
@@ -89,7 +88,7 @@ fn read(path: &str) -> Result<String, Fault> {
     if metadata.is_dir() {
         return Err(Fault::of_file("it is a directory", "name a file in it"));
     }
-    // Devices do not know their length.
+    // The size of a device file is unknown, so the number of bytes read is limited.
     let mut bytes = Vec::new();
     let file = fs::File::open(path);
     file.and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes))

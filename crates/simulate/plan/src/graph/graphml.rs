@@ -1,7 +1,7 @@
-//! GraphML, and what the Internet Topology Zoo writes in it.
+//! GraphML, with the attributes that the Internet Topology Zoo uses.
 //!
-//! Attributes of nodes and edges are `<data>` elements; what they are called is said once, by `<key>`
-//! elements (GraphML primer, section 3).
+//! Attributes of nodes and edges are `<data>` elements. Their names are declared once, by `<key>` elements (GraphML
+//! primer, section 3).
 
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ pub(super) fn read(text: &str) -> Result<Draft, Fault> {
 }
 
 struct Reader<'a> {
-    /// What the attributes are called, by their keys.
+    /// The names of attributes, by their keys.
     names: BTreeMap<&'a str, &'a str>,
 }
 

@@ -58,8 +58,8 @@ pub(super) fn read(text: &str) -> Result<Draft, Fault> {
     Ok(draft)
 }
 
-/// NetworkX before version 2 wrote the ends of links as places in the list of nodes. They are read so where all nodes have
-/// texts as ids and no end is one of them.
+/// NetworkX before version 2 wrote the ends of links as indices in the list of nodes. They are read this way if all
+/// nodes have strings as ids and no end is such an id.
 fn name_ends(draft: &mut Draft, nodes: &[Value]) {
     let have_texts = nodes.iter().all(|node| node["id"].is_string());
     let ids: Vec<String> = draft.nodes.iter().map(|node| node.id.clone()).collect();
@@ -124,14 +124,14 @@ fn link((list, number): (&str, usize), value: &Value, directed: bool) -> Result<
 fn attributes(fields: &Map<String, Value>) -> Attributes {
     let given = fields.iter().filter(|(_, value)| !value.is_null());
     let pair = |(name, value): (&String, &Value)| {
-        // What should be a number and is a list is shown as it is.
+        // A list in place of a number is shown as it is.
         let text = scalar(value).unwrap_or_else(|| value.to_string());
         (name.clone(), text)
     };
     Attributes(given.map(pair).collect())
 }
 
-/// The text of a text or a number.
+/// A string or a number, as text.
 fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

@@ -10,7 +10,7 @@ use crate::keys::{self, Keys};
 mod import;
 mod writers;
 
-/// Defaults with a few settings changed.
+/// Default settings with a few changes.
 fn keys(sets: &[(&str, &str)]) -> Keys {
     let text = |name: &str| {
         let set = sets.iter().find(|(key, _)| *key == name);
@@ -104,7 +104,7 @@ fn the_graphs_have_the_sizes_that_they_are_known_for() {
 #[test]
 fn links_lie_on_the_paths_of_as_many_pairs_as_their_files_say() {
     for builtin in BUILTINS {
-        // The files count a link on no path as on one.
+        // The files count a link on no path as if it were on one.
         let pairs = builtin
             .graph()
             .pairs()
@@ -140,7 +140,7 @@ fn packets_take_the_paths_that_were_counted_in_both_directions() {
 
 #[test]
 fn the_rule_gives_every_capacity_that_was_published() {
-    // All of Internet2's were; those of the others are in their files by the same rule.
+    // The rates of Internet2 are all published; the files of the other graphs have rates by the same rule.
     for builtin in BUILTINS {
         let mbps: Vec<u64> = column(builtin, 3);
         let published: Vec<u64> = mbps.iter().map(|mbps| mbps * 1_000_000).collect();
@@ -202,19 +202,19 @@ fn delays_are_those_of_the_file_unless_set() {
     let internet2 = builtin("internet2");
     let delays = internet2.delays(&keys(&[]));
     assert!(delays.iter().all(|delay| *delay == Span::from_millis(10)));
-    // The longest of its shortest paths has four links.
+    // The longest shortest path has four links.
     assert_eq!(internet2.span(&keys(&[])), Span::from_millis(40));
     let set = internet2.delays(&keys(&[("bottleneck.delay", "3ms")]));
     assert!(set.iter().all(|delay| *delay == Span::from_millis(3)));
 }
 
-/// A connected graph: a random tree with some links more.
+/// A connected graph: a random tree with some additional links.
 fn random() -> impl Strategy<Value = Graph> {
     let tree = prop::collection::vec(any::<prop::sample::Index>(), 1..24);
     let more = prop::collection::vec(any::<(prop::sample::Index, prop::sample::Index)>(), 0..40);
     (tree, more, any::<prop::sample::Index>()).prop_map(|(tree, more, turn)| {
         let count = tree.len() + 1;
-        // Numbers are turned, so that the root of the tree is not always node 0.
+        // Node numbers are rotated, so that the root of the tree is not always node 0.
         let number = |node: usize| u32::try_from((node + turn.index(count)) % count).unwrap();
         let mut ends = BTreeMap::new();
         let parents = (1..count).map(|node| (tree[node - 1].index(node), node));
@@ -252,14 +252,14 @@ proptest! {
         graph.each_hop(|ends, link, _| paths.entry(ends).or_default().push(link));
         let mut pairs = vec![0; graph.links().len()];
         for (flow, ([low, high], mut hops)) in (0..).zip(paths) {
-            // From the higher end to the lower one.
+            // The path from the higher end to the lower one.
             prop_assert_eq!(&walk.links(flow, high, low), &hops);
             hops.reverse();
             prop_assert_eq!(&walk.links(flow, low, high), &hops);
             for link in &hops {
                 pairs[*link] += 1;
             }
-            // Every spread takes shortest paths, which the tests of routes show.
+            // Every spread takes shortest paths; the tests of routes show this.
             let spread = Walk::on(&graph, Spread::Flow).links(0, low, high);
             prop_assert_eq!(hops.len(), spread.len());
         }

@@ -1,15 +1,15 @@
-//! What the links of a graph have for a rate.
+//! The rates of the links of a graph.
 
 use base::{Quantity, QuantityError, Rate};
 
-/// Where the rates of the links of a graph come from.
+/// The source of the rates of a graph's links.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Capacity {
-    /// From its file; where that says nothing, as with [`Capacity::EqualLoad`].
+    /// From its file, or as with [`Capacity::EqualLoad`] if the file has no rate.
     Auto,
-    /// Each in proportion to the pairs of nodes whose path uses it.
+    /// Each in proportion to the number of pairs of nodes whose path uses it.
     EqualLoad,
-    /// Drawn, every rate from the first to the second as likely as any other.
+    /// Drawn uniformly between these two rates.
     Between(Rate, Rate),
 }
 

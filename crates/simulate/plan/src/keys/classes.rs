@@ -2,12 +2,12 @@
 
 use base::{DataSize, Full, Payload, Quantity, QuantityError};
 
-/// Upper bounds of the classes that results tell apart; without any there are no classes.
+/// Upper bounds of the size classes in results; without bounds there are no classes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SizeClasses(Vec<DataSize>);
 
 impl SizeClasses {
-    /// Name of each class, with the sizes in bytes above which it begins and up to which it goes.
+    /// The name of each class, with its sizes in bytes: above the first and up to the second.
     pub fn all(&self, mss: u64) -> Vec<(String, u64, u64)> {
         if self.0.is_empty() {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Settings that are correct one by one and wrong together.
+//! Contradictions between settings that are valid on their own.
 
 mod pfc;
 mod pool;
@@ -14,13 +14,13 @@ use super::{
 /// A contradiction between settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// The keys whose values contradict each other, the one to change first.
+    /// The keys whose values contradict each other. The first is the one to change.
     pub keys: &'static [&'static str],
-    /// What is wrong, as one sentence without a full stop.
+    /// The error, as one sentence without a full stop.
     pub message: String,
     /// What to do about it.
     pub remedy: String,
-    /// The link or host that it is about, as `topology.exceptions` calls it.
+    /// The link or host with the conflict, named as in `topology.exceptions`.
     pub exception: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl Conflict {
         }
     }
 
-    /// The same about a link or host with settings of its own.
+    /// The same conflict, for a link or host with settings of its own.
     pub(crate) fn of_exception(
         place: &ExceptionPlace,
         message: impl Into<String>,
@@ -248,7 +248,7 @@ fn queues(keys: &Keys, found: &mut Vec<Conflict>) {
     }
 }
 
-/// Marks whose probability grows between two lengths.
+/// Conflicts of marks whose probability grows between two queue lengths.
 fn ramp(keys: &Keys, found: &mut Vec<Conflict>) {
     let switch = &keys.switch;
     if let OrOff(Some(max)) = switch.ecn_max {
@@ -287,7 +287,7 @@ fn marks(keys: &Keys, marking: Option<&str>, found: &mut Vec<Conflict>) {
 
 fn timers(keys: &Keys, found: &mut Vec<Conflict>) {
     let tcp = &keys.tcp;
-    // Left to follow tcp.min_rto, it is as correct as that one.
+    // If it follows tcp.min_rto, it is as valid as tcp.min_rto.
     let receiver_min_rto = tcp.receiver_min_rto.0.unwrap_or(MIN_RTO);
     for (key, span) in [
         (&["tcp.min_rto"], tcp.min_rto),
@@ -326,7 +326,7 @@ fn timers(keys: &Keys, found: &mut Vec<Conflict>) {
     }
 }
 
-/// Mechanisms that only SACK feeds.
+/// Conflicts of mechanisms that need SACK.
 fn reports(keys: &Keys, found: &mut Vec<Conflict>) {
     let tcp = &keys.tcp;
     if tcp.sack {
@@ -399,7 +399,7 @@ fn windows(keys: &Keys, found: &mut Vec<Conflict>) {
     }
 }
 
-/// A size as the user wrote it, and in bytes where that says more.
+/// A size as the user wrote it, with the bytes if the text does not show them.
 fn in_words(size: WireSize, packet_bytes: u64) -> String {
     match size.unit {
         SizeUnit::Byte => size.to_string(),
@@ -407,7 +407,7 @@ fn in_words(size: WireSize, packet_bytes: u64) -> String {
     }
 }
 
-/// A minimum that no other timer contradicts.
+/// A minimum that conflicts with no other timer.
 const MIN_RTO: Span = Span::from_ps(1);
 /// The total length field of an IPv4 header has 16 bits (RFC 791 §3.1).
 const MAX_PACKET: u64 = 65_535;

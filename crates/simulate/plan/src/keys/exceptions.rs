@@ -27,11 +27,11 @@ base::settings! {
     }
 }
 
-/// Every exception, in order: of two that say different things about a link, the later counts.
+/// All exceptions, in order. If two set the same value of a link, the later one counts.
 #[derive(Clone, Debug, Default)]
 pub struct Exceptions(pub Vec<Exception>);
 
-/// What is different, and where.
+/// The settings of one exception, and its place.
 #[derive(Clone, Debug)]
 pub struct Exception {
     /// Where.
@@ -40,12 +40,12 @@ pub struct Exception {
     pub own: LinkException,
 }
 
-/// The links that an exception is about.
+/// The links with an exception.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ExceptionPlace {
-    /// A link from one node to another, as results name its port.
+    /// A link from one node to another, by the name of its port in results.
     Link(String),
-    /// The links of hosts from the first number to the last.
+    /// The links of hosts, from the first number to the last.
     Hosts(u32, u32),
 }
 
@@ -73,7 +73,7 @@ impl ExceptionPlace {
         }
     }
 
-    /// As it stands in a text of exceptions.
+    /// The name as it is written in the text of exceptions.
     pub fn words(&self) -> String {
         match self {
             Self::Link(name) => name.clone(),
@@ -84,7 +84,7 @@ impl ExceptionPlace {
 }
 
 impl Exceptions {
-    /// The settings of an exception, by the names of [`LinkException::KEYS`] without their table.
+    /// The setting of an exception called `field`, from [`LinkException::KEYS`], whose names include the table.
     pub fn key(field: &str) -> Option<&'static Key> {
         let mut keys = LinkException::KEYS.iter();
         keys.find(|key| {

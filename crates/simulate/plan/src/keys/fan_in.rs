@@ -2,12 +2,12 @@
 
 use base::{Count, Quantity, QuantityError};
 
-/// Flows that start together at one receiver: a number, or one that is drawn each time.
+/// Number of flows that start together at one receiver: fixed, or drawn each time between the least and the most.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FanIn {
     /// The fewest.
     pub least: u32,
-    /// The most, as likely as every number in between.
+    /// The most; every number from the least to the most is equally likely.
     pub most: u32,
 }
 

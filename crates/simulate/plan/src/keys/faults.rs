@@ -3,7 +3,7 @@
 use base::{Fraction, Quantity, QuantityError, Rate, Span, Time};
 use fabric::{GilbertElliott, NoiseKind};
 
-/// Every fault; without any, nothing goes wrong.
+/// All faults. An empty list is a network without faults.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Faults(pub Vec<Fault>);
 
@@ -23,7 +23,7 @@ pub enum FaultPlace {
     Bottleneck,
     /// Hosts from the first number to the last, or their links.
     Hosts(u32, u32),
-    /// A link as results name its port, or a switch.
+    /// A link by the name of its port in results, or a switch.
     Named(String),
 }
 
@@ -32,13 +32,13 @@ pub enum FaultPlace {
 pub enum FaultKind {
     /// A link is down.
     Down(Times),
-    /// A link goes down and up again and again, first down.
+    /// A link goes down and up again and again; it begins with down.
     Flap {
-        /// How long it is down each time, and then up.
+        /// How long it is down each time, and how long it is up.
         lengths: [Span; 2],
         /// Whether these are means of exponential times.
         random: bool,
-        /// When it does so. At the end it is up.
+        /// When it flaps. At the end the link is up.
         times: Times,
     },
     /// A link has another rate.
@@ -47,7 +47,7 @@ pub enum FaultKind {
     Delay(Span, Times),
     /// A link loses or damages packets.
     Noise(NoiseKind, Times),
-    /// A switch restarts at this time, and forwards again when this time has passed.
+    /// A switch restarts at this time, and forwards again after this span.
     Restart(Time, Span),
     /// A host disappears at this time, for good.
     Gone(Time),
@@ -55,17 +55,17 @@ pub enum FaultKind {
     StopsReading(Times),
 }
 
-/// From when on, and until when: [`Time::NEVER`] is for good.
+/// The begin and the end: [`Time::NEVER`] means for good.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Times {
     /// The beginning.
     pub from: Time,
-    /// The end, which is not part of it.
+    /// The end (exclusive).
     pub until: Time,
 }
 
 impl FaultPlace {
-    /// Its words in a text of faults.
+    /// The times as words in a text of faults.
     pub fn words(&self) -> String {
         match self {
             Self::Bottleneck => "bottleneck".to_owned(),
@@ -91,12 +91,12 @@ impl FaultPlace {
 }
 
 impl FaultKind {
-    /// Whether something of it is drawn.
+    /// Whether the fault has a random part.
     pub const fn is_random(&self) -> bool {
         matches!(self, Self::Noise(..) | Self::Flap { random: true, .. })
     }
 
-    /// Whether ports are told of it at its times.
+    /// Whether the fault changes ports at its times.
     pub const fn changes_ports(&self) -> bool {
         !matches!(
             self,
@@ -133,7 +133,7 @@ impl FaultKind {
         Some(kind)
     }
 
-    /// A link that flaps has an end of that, and each state some length.
+    /// A flapping link: its times must end, and both states must have a length.
     fn flap(lengths: [&str; 2], random: bool, times: Times) -> Option<Self> {
         let [down, up] = lengths.map(|text| Span::parse(text).ok());
         let lengths = [down?, up?];
@@ -150,14 +150,14 @@ impl FaultKind {
 }
 
 impl Times {
-    /// From the beginning on, for good.
+    /// From the start, for good.
     const ALWAYS: Self = Self {
         from: Time::ZERO,
         until: Time::NEVER,
     };
 }
 
-/// The words of a fault, and its times, if it ends with some.
+/// Splits the text of a fault into its words and its times, if it has times.
 fn split_times(text: &str) -> Option<(Vec<&str>, Option<Times>)> {
     let mut words: Vec<&str> = text.split_whitespace().collect();
     let Some(place) = words.iter().position(|word| *word == "from") else {
@@ -179,7 +179,7 @@ fn split_times(text: &str) -> Option<(Vec<&str>, Option<Times>)> {
     (times.from < times.until).then_some((words, Some(times)))
 }
 
-/// The numbers of a model of losses, each behind its name.
+/// The numbers of a loss model, each after its name.
 fn model(words: &[&str]) -> Option<GilbertElliott> {
     let (pairs, rest) = words.as_chunks::<2>();
     let number = |name: &str, usual: Option<f64>| {
@@ -249,7 +249,7 @@ const FORMS: &str = "there are \"down from 10ms to 20ms\", \"flap down 2ms up 3m
                      \"gilbert-elliott p 0.01 r 0.25 good 0 bad 1\", \"restart at 20ms for 5ms\", \"gone at 50ms\" and \"stops \
                      reading from 10ms to 50ms\"; \"to\" may be left out except for flap, both times for corrupt and \
                      gilbert-elliott";
-/// Every change of a link that flaps is planned in advance: two for each of these.
+/// All changes of a flapping link are planned in advance: two for each of these.
 const MOST_FLAPS: u64 = 100_000;
 
 #[cfg(test)]

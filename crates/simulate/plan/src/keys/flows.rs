@@ -1,12 +1,12 @@
-//! How many flows settings make, as far as that is known without the network.
+//! The number of flows that settings make, as far as it is known without the network.
 
 use base::Rate;
 use base::cast::{count, real};
 
 use super::{Keys, LoadOf, WorkloadKind};
 
-/// How many flows `keys` make, as far as that is known without the network: of a Poisson process the
-/// expected number for each receiver, of a burst those of one pair of hosts.
+/// The number of flows that `keys` make, as far as it is known without the network. For a Poisson process it is the
+/// expected number for each receiver, for a burst the number for one pair of hosts.
 pub(crate) fn expected(keys: &Keys) -> f64 {
     let workload = &keys.workload;
     let senders = f64::from(workload.senders.0);
@@ -35,14 +35,14 @@ pub(crate) fn expected(keys: &Keys) -> f64 {
     }
 }
 
-/// Flows per second at all receivers together if `workload.arrivals` says so.
+/// Flows per second at all receivers together, if `workload.arrivals` gives a law.
 pub(crate) fn by_law(keys: &Keys) -> Option<f64> {
     let law = keys.workload.arrivals.0?;
     Some(keys.workload.fan_in.mean() / law.mean().as_secs())
 }
 
-/// Flows per second at each receiver if the load is one of receivers, which no other host changes; of
-/// hosts, the flows from one sender.
+/// Flows per second at each receiver, if the load is the receivers' and no other host changes it. For a load of hosts,
+/// the flows per second from one sender.
 pub(crate) fn at_receivers(keys: &Keys) -> f64 {
     let rate = match keys.workload.load_of {
         LoadOf::Hosts => keys.link.rate,
@@ -51,8 +51,8 @@ pub(crate) fn at_receivers(keys: &Keys) -> f64 {
     flows_per_second(keys, rate)
 }
 
-/// Flows per second that make the wanted share of a link of this rate: full packets with their
-/// headers, or of a load of hosts their payload alone.
+/// Flows per second that make the wanted share of a link of this rate. A load counts full packets with their headers; a
+/// load of hosts counts payload only.
 pub(crate) fn flows_per_second(keys: &Keys, rate: Rate) -> f64 {
     let mss = u64::from(keys.tcp.mss.0);
     let mean = keys.workload.size.mean(mss).unwrap_or(f64::INFINITY);

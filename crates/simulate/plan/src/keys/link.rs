@@ -1,11 +1,11 @@
-//! Values that follow from the settings of the links of hosts.
+//! Values that follow from the settings of hosts' links.
 
 use base::{Rate, Span};
 
 use super::Link;
 
 impl Link {
-    /// Bound of the jitter, where a full packet has this many bytes.
+    /// The upper bound of the jitter, if a full packet has this many bytes.
     pub fn jitter(&self, packet_bytes: u64) -> Span {
         let automatic = self.rate.serialisation(packet_bytes) / AUTOMATIC_JITTER;
         self.jitter.0.unwrap_or(automatic)
@@ -17,7 +17,7 @@ impl Link {
     }
 }
 
-/// "auto" of link.jitter is the time of a packet over this. `docs/concepts/phase.md` shows what depends on it.
+/// The automatic link.jitter is the time of a packet divided by this. `docs/concepts/phase.md` shows its effects.
 const AUTOMATIC_JITTER: u64 = 25;
 
 #[cfg(test)]

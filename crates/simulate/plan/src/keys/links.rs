@@ -8,9 +8,9 @@ use super::{Capacity, Keys, LinkWeight};
 use crate::graph::{Graph, GraphLink};
 
 impl Graph {
-    /// The rate of every link, where every node has this many hosts.
+    /// The rate of every link, if every node has this many hosts.
     ///
-    /// `bottleneck.rate` stands above all; else `topology.capacity` decides.
+    /// `bottleneck.rate` overrides all; otherwise `topology.capacity` decides.
     pub(crate) fn rates(&self, keys: &Keys, hosts: u32) -> Vec<Rate> {
         let rate = |link: usize| match keys.topology.capacity {
             Capacity::Auto => match self.links()[link].capacity {
@@ -32,7 +32,7 @@ impl Graph {
         }
     }
 
-    /// The one-way delay of every link. A link about which neither the graph nor the settings say anything has none here; see
+    /// The one-way delay of every link. It is zero for a link whose delay neither the graph nor the settings give; see
     /// [`Graph::unplaced`].
     pub(crate) fn delays(&self, keys: &Keys) -> Vec<Span> {
         let missing = keys.topology.missing_delay.0.unwrap_or(Span::ZERO);
@@ -40,14 +40,14 @@ impl Graph {
         self.links().iter().map(delay).collect()
     }
 
-    /// The links about whose delay neither the graph nor the settings say anything, but for `topology.missing_delay`.
+    /// The links whose delay neither the graph nor the settings give. `topology.missing_delay` does not count.
     pub fn unplaced<'a>(&'a self, keys: &'a Keys) -> impl Iterator<Item = usize> + 'a {
         let links = self.links().iter().enumerate();
         let unknown = links.filter(|(_, link)| known_delay(link, keys).is_none());
         unknown.map(|(number, _)| number)
     }
 
-    /// The longest time that light needs between two nodes.
+    /// The longest propagation time between two nodes.
     pub(crate) fn span(&self, keys: &Keys) -> Span {
         self.longest(&self.delays(keys))
     }
@@ -59,7 +59,7 @@ impl Graph {
         both.map(|(rate, delay)| LinkSpec { rate, delay }).collect()
     }
 
-    /// The first link whose rate by the rule of equal load is beyond what a link can have, and the rate.
+    /// The first link whose rate by the rule of equal load exceeds the maximum rate, and its rate.
     pub fn too_fast(&self, keys: &Keys, hosts: u32) -> Option<(usize, u128)> {
         let ruled = |link: &usize| match keys.topology.capacity {
             Capacity::Auto => self.links()[*link].capacity.is_none(),
@@ -74,19 +74,18 @@ impl Graph {
         rates.find(|(_, bits)| *bits > FASTEST)
     }
 
-    /// The same within what a link can have; to exceed that is a conflict of settings.
+    /// The same, limited to the maximum rate. To exceed it is a conflict of settings.
     fn equal_load(&self, link: usize, edge: Rate, hosts: u32) -> Rate {
         let bits = self.equal_load_bps(link, edge, hosts);
         Rate::from_bps(bits.clamp(1, FASTEST) as u64)
     }
 
-    /// P H R / (n - 1) for a link on the paths of P pairs of nodes, with H hosts at each of n nodes and
-    /// R the rate of a host: traffic from every host to all others, evenly, then fills every link as much
-    /// as the links of hosts.
+    /// The rate P H R / (n - 1) for a link on the paths of P pairs of nodes, with H hosts at each of n nodes and the
+    /// rate R of a host. If every host sends evenly to all others, such a link is as busy as the links of hosts.
     ///
-    /// Rounded up to a thousandth of R, which at 1 Gbit/s gives all capacities of RC3's published
-    /// Internet2 (data in `graphs/internet2-links.csv`), and at other rates the same multiples of R. A link
-    /// on no path counts as on one.
+    /// Rounded up to a thousandth of R. At 1 Gbit/s this reproduces all capacities of RC3's published Internet2 (data
+    /// in `graphs/internet2-links.csv`), and at other rates the same multiples of R. A link on no path counts as if it
+    /// were on one.
     fn equal_load_bps(&self, link: usize, edge: Rate, hosts: u32) -> u128 {
         let pairs = u128::from(self.pairs()[link].max(1));
         let others = self.nodes().len() as u128 - 1;
@@ -95,7 +94,7 @@ impl Graph {
     }
 }
 
-/// The delay of a link by the settings or its file.
+/// The delay of a link from the settings or its file.
 fn known_delay(link: &GraphLink, keys: &Keys) -> Option<Span> {
     let by_weight = |weight| match keys.topology.weight {
         LinkWeight::None => None,
@@ -107,5 +106,5 @@ fn known_delay(link: &GraphLink, keys: &Keys) -> Option<Span> {
     keys.bottleneck.delay.0.or_else(own)
 }
 
-/// Above it a byte lasts less than a picosecond.
+/// At a higher rate a byte would last less than a picosecond.
 const FASTEST: u128 = 8_000_000_000_000;

@@ -3,19 +3,19 @@
 use base::{FlowId, Quantity, QuantityError, Span, Time};
 use fabric::{Chosen, Segment};
 
-/// Segments that are lost, and times in which everything is; without any nothing is lost. The numbers in
-/// [`Chosen::only`] are those of flows.
+/// Chosen segments that are lost, and times in which all packets are lost. The numbers in [`Chosen::only`] are numbers
+/// of flows.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LostSegments(pub Vec<Chosen>);
 
 impl LostSegments {
-    /// The highest number of a flow that is named.
+    /// The highest flow number in it.
     pub fn last_flow(&self) -> Option<u32> {
         let flows = self.0.iter().filter_map(|one| one.only);
         flows.map(|flow| flow.0).max()
     }
 
-    /// The same for connections, where `connection` tells which one carries a flow.
+    /// The same with numbers of connections; `connection` returns the connection that carries a flow.
     pub fn on_connections(&self, connection: impl Fn(u32) -> u32) -> Vec<Chosen> {
         let own = |one: &Chosen| Chosen {
             only: one.only.map(|flow| FlowId(connection(flow.0))),
@@ -45,7 +45,7 @@ impl Quantity for LostSegments {
     }
 }
 
-/// Segments with their copies, or a time.
+/// Parses segments with their copies, or a time.
 fn chosen(text: &str) -> Option<Vec<Chosen>> {
     let mut words: Vec<&str> = text.split_whitespace().collect();
     let mut copies = None;
@@ -68,7 +68,7 @@ fn chosen(text: &str) -> Option<Vec<Chosen>> {
         }
         ["segment", count] => data(count)?,
         ["segments", ref counts @ ..] if !counts.is_empty() => {
-            // A comma is as good as a space.
+            // A comma may replace a space.
             let counts = counts.iter().flat_map(|count| count.split(','));
             let counts = counts.filter(|count| !count.is_empty()).map(data);
             counts.collect::<Option<Vec<_>>>()?.concat()
@@ -103,7 +103,7 @@ fn number(text: &str) -> Option<u64> {
     text.parse().ok().filter(|number| *number > 0)
 }
 
-/// More segments than these are a share, not a choice: every packet is compared with all of them.
+/// The most segments. Every packet is compared with all of them; for more, use a share.
 const MOST: usize = 10_000;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Priority-based flow control: what is lossless, and when it is paused.
+//! Priority-based flow control: which priorities are lossless, and when they are paused.
 
 use base::{Factor, Quantity, QuantityError, WireSize};
 
@@ -9,21 +9,21 @@ pub struct Lossless(u64);
 /// The bytes that one port may bring into a switch before it is paused.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum PauseThreshold {
-    /// The factor of the shared buffer's first priority.
+    /// The alpha of the shared buffer's first priority.
     Auto,
-    /// This many times what the shared buffer has free.
+    /// This multiple of the free bytes in the shared buffer.
     Dynamic(f64),
     /// Bytes.
     Static(WireSize),
 }
 
 impl Lossless {
-    /// A bit for each priority, that of priority 0 lowest; `None` if there are none.
+    /// A bit mask of the priorities, with priority 0 as the lowest bit; `None` if there are none.
     pub fn classes(self) -> Option<u64> {
         (self.0 > 0).then_some(self.0)
     }
 
-    /// Whether no priority is dropped.
+    /// Whether all priorities are lossless.
     pub fn is_all(self) -> bool {
         self.0 == u64::MAX
     }

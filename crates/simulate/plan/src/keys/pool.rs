@@ -21,7 +21,7 @@ pub struct Chip {
     pub name: &'static str,
     /// Its buffer.
     pub bytes: u64,
-    /// The factor of its dynamic thresholds, where it is known or follows from the most that one port gets.
+    /// The factor of its dynamic thresholds, if it is known or can be computed from the most that one port gets.
     pub alpha: Option<f64>,
     /// Its description, and the source of the figures.
     pub about: &'static str,
@@ -30,14 +30,14 @@ pub struct Chip {
 /// The factor of the dynamic threshold of each priority.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Alphas {
-    /// The factor of the chip, else 1.
+    /// The factor of the chip if it is known, else 1.
     Auto,
     /// By priority, 0 first; the last one counts for all others.
     Given(Vec<f64>),
 }
 
 impl SharedPool {
-    /// Its bytes, if there is one.
+    /// The bytes of the shared buffer, if there is one.
     pub fn bytes(self, packet_bytes: u64) -> Option<u64> {
         match self {
             Self::Off => None,
@@ -46,8 +46,8 @@ impl SharedPool {
         }
     }
 
-    /// The bytes that a queue of priority 0 with this reserve gets of it when no other queue holds any: alpha B / (1 + alpha), and
-    /// the reserve. Schemes that measure queues in shares of their buffer take it for that.
+    /// The bytes that a queue of priority 0 with this reserve gets if no other queue holds any: alpha B / (1 + alpha),
+    /// plus the reserve. Schemes that measure queues in shares of their buffer use this as the buffer.
     pub fn lone_share(self, alphas: &Alphas, reserve: WireSize, packet_bytes: u64) -> Option<u64> {
         let bytes = self.bytes(packet_bytes)?;
         let reserve = reserve.in_bytes(packet_bytes);
@@ -160,7 +160,7 @@ pub const CHIPS: [Chip; 8] = [
     },
 ];
 
-/// The factor of the profiles of `SONiC` for lossless traffic.
+/// The factor for lossless traffic in the profiles of `SONiC`.
 const USUAL_ALPHA: f64 = 1.0;
 
 #[cfg(test)]

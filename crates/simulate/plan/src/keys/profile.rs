@@ -13,7 +13,7 @@ base::choices! {
 }
 
 impl Profile {
-    /// The settings that differ from their defaults, by full name: those of TCP and the network, and those of schemes.
+    /// The settings that differ from their defaults, by full name: of TCP, the network, and schemes.
     pub fn settings(self) -> Vec<(&'static str, &'static str)> {
         let mut all = match self {
             Self::Paper => Vec::new(),
@@ -24,22 +24,22 @@ impl Profile {
     }
 }
 
-/// What timestamps take of every packet, so that a full one has 1500 bytes (RFC 7323 §3.2, appendix A).
+/// The settings that follow from timestamps, so that a full packet has 1500 bytes (RFC 7323 §3.2, appendix A).
 pub const STAMPED: &[(&str, &str)] = &[("net.header_bytes", "52"), ("tcp.mss", "1448")];
 
-/// The value of a setting under `linux`, if it is not its default, that of `paper`.
+/// The value of a setting under `linux`, if it differs from the default, which is the value under `paper`.
 pub fn of_linux(name: &str) -> Option<&'static str> {
     let mut all = LINUX.iter().chain(STAMPED).chain(of_schemes());
     all.find(|(own, _)| *own == name).map(|(_, text)| *text)
 }
 
-/// Whether a profile, or what follows from it, or a scheme that rests on it may give this setting a value.
+/// Whether a profile may set this key, directly, by its consequences, or through a scheme that depends on the profile.
 pub fn sets(name: &str) -> bool {
     let mut rested_on = schemes::all().iter().flat_map(|scheme| scheme.tcp);
     of_linux(name).is_some() || rested_on.any(|(own, _)| *own == name)
 }
 
-/// What Linux sets otherwise than the papers of schemes.
+/// The scheme settings in Linux that differ from the schemes' papers.
 fn of_schemes() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
     schemes::all()
         .iter()
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn schemes_rest_on_settings_that_a_profile_may_change() {
-        // What they set otherwise would be written as a default.
+        // A different value of a scheme would be written as a default.
         for (name, text) in schemes::all().iter().flat_map(|scheme| scheme.tcp) {
             let key = key(name).unwrap_or_else(|| panic!("{name} is a setting"));
             assert_eq!((key.check)(text), Ok(()), "{name}");

@@ -1,18 +1,19 @@
-//! Which host each rank of a collective is.
+//! The host of each rank of a collective.
 
 use base::{Quantity, QuantityError};
 
 /// Which host each rank is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RankOrder {
-    /// Rank after rank on host after host, with a step of this many hosts: 1 is the next host.
+    /// Ranks on hosts in steps of this many hosts; 1 is the next host.
     Stride(u32),
     /// By a random order.
     Random,
 }
 
 impl RankOrder {
-    /// The places of `ranks` ranks among `hosts` hosts; `draw` gives a random number below its argument. O(hosts).
+    /// The hosts of `ranks` ranks among `hosts` hosts, by index; `draw` returns a random number below its argument.
+    /// O(hosts).
     ///
     /// # Panics
     /// If `draw` returns its argument or more.

@@ -1,4 +1,4 @@
-//! The trace that a workload names, read as its other settings say.
+//! The trace that a workload names, read with the workload's other settings.
 
 use base::QuantityError;
 use base::setting::SettingError;

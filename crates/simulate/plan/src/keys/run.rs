@@ -1,4 +1,4 @@
-//! The end of a simulation, and how its results are divided.
+//! The end of a simulation, and the classes in its results.
 
 use base::{OrAuto, OrUnlimited, Span};
 

@@ -1,13 +1,13 @@
-//! The setting of send buffers: none, a size, or one that grows.
+//! The size of send buffers: unlimited, fixed, or growing.
 
 use base::{DataSize, Quantity, QuantityError};
 
 /// Memory for what an application has written and its peer has not acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SendBuffer {
-    /// However much an application writes, there is room.
+    /// There is room for all that an application writes.
     Unlimited,
-    /// It grows with the congestion window between these sizes; equal ones fix it.
+    /// It grows with the congestion window from the first size to the second; equal sizes fix it.
     Sizes(DataSize, DataSize),
 }
 

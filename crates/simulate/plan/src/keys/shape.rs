@@ -6,7 +6,7 @@ use super::Workload;
 use crate::collective::{self, Shape};
 
 impl Workload {
-    /// The collective that the settings describe; its size is that of each rank, or 0 if it is no fixed one.
+    /// The collective in the settings. Its size is the size of each rank, or 0 if the size is drawn.
     ///
     /// # Panics
     /// Never: every collective has an algorithm.

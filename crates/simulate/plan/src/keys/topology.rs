@@ -46,7 +46,7 @@ base::settings! {
 }
 
 impl Topology {
-    /// The graph, or the part of it that takes part.
+    /// The graph of the network, or its part as `topology.part` says.
     pub fn network(&self) -> &Arc<Graph> {
         let graph = &self.graph.0;
         match (self.part, graph.apart()) {

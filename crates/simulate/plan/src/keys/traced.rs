@@ -1,4 +1,4 @@
-//! What is recorded over time: the settings of the group `trace`.
+//! The quantities to record over time: the settings of the group `trace`.
 
 use std::fmt::Write;
 
@@ -29,15 +29,16 @@ base::settings! {
 /// Which quantities are recorded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TracedSeries {
-    /// What costs little and shows most, which depends on the size of the sweep, and these beside it; no point has it.
+    /// The quantities that cost little and show most, which depends on the size of the sweep; and the given ones.
+    /// Resolved before a point is made.
     Auto(Vec<&'static str>),
     /// Nothing.
     Off,
-    /// These, by the names of their columns in the order of the columns; `events` is one of them.
+    /// These quantities, by the names of their columns and in the order of the columns; `events` is one of them.
     Named(Vec<&'static str>),
 }
 
-/// How large the sweep of a point is.
+/// The size of the sweep that a point belongs to.
 #[derive(Clone, Copy, Debug)]
 pub struct SweepSize {
     /// Combinations of values.
@@ -47,9 +48,9 @@ pub struct SweepSize {
 }
 
 impl TracedSeries {
-    /// What "auto" means for a point: the word of each quantity, or "off".
+    /// The meaning of "auto" for a point: the word of each quantity, or "off".
     ///
-    /// `seed` is the place of the point's seed among those of its row.
+    /// `seed` is the index of the point's seed within its row.
     pub fn automatic(sweep: SweepSize, seed: u64, flows: u64) -> &'static str {
         match (seed, sweep.rows) {
             (0, ..=MOST_ROWS) if sweep.combinations == 1 && flows <= MOST_FLOWS => {
@@ -60,8 +61,8 @@ impl TracedSeries {
         }
     }
 
-    /// The text of a list with the words of `more` behind those of `text`, each once. What is switched off adds
-    /// nothing, and is all that is left if it is added.
+    /// The list `text` with the additional words of `more`, each once. "off" adds no quantity; if `more` is "off", so
+    /// is the result.
     pub fn joined(text: &str, more: &str) -> String {
         let words = |text: &str| -> Vec<String> {
             let words = text.split(',').map(|word| word.trim().to_owned());
@@ -131,7 +132,7 @@ pub enum TraceInterval {
     Auto,
     /// Every change.
     Change,
-    /// The value at every multiple.
+    /// The value at every multiple of this time.
     Every(Span),
 }
 
@@ -168,7 +169,7 @@ base::choices! {
 /// Which flows are recorded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TracedFlows {
-    /// All up to a number; of more, that number, evenly spread.
+    /// All flows up to a number; with more flows, this number of them, evenly spread.
     Auto,
     /// All.
     All,
@@ -222,9 +223,9 @@ impl Quantity for TracedFlows {
     }
 }
 
-/// Rows of a sweep up to which "auto" records anything.
+/// The most rows of a sweep for which "auto" records anything.
 const MOST_ROWS: u64 = 100;
-/// Flows of which "auto" records windows.
+/// The most flows for which "auto" records windows.
 const MOST_FLOWS: u64 = 200;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The window-scale setting: a shift, derived, or left out.
+//! The window-scale setting: a given shift, an automatic one, or none.
 
 use base::{Quantity, QuantityError};
 
@@ -14,7 +14,7 @@ pub enum WindowScale {
 }
 
 impl WindowScale {
-    /// RFC 7323 §2.3: larger shifts would make windows exceed half the sequence space.
+    /// RFC 7323 §2.3: a larger shift would allow windows of more than half the sequence space.
     pub const MAX: u8 = 14;
 }
 

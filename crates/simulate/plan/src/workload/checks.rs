@@ -1,4 +1,4 @@
-//! Groups of flows that do not fit the network or each other.
+//! Conflicts of groups of flows with the network or with each other.
 
 use base::HostId;
 use base::cast::count;
@@ -13,7 +13,7 @@ use crate::keys::{
 };
 use crate::tokens::Tokens;
 
-/// What contradicts the network: hosts that are not there, roles that cannot share a host.
+/// Conflicts with the network: hosts that do not exist, and roles that cannot share a host.
 pub fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
     let mut found = Vec::new();
     let layout = Layout::of(keys, groups);
@@ -85,14 +85,14 @@ pub fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
     found
 }
 
-/// More flows than one simulation can hold.
+/// A conflict if there are more flows than one simulation can hold.
 fn too_many(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
     let connections = |group: &Group| {
         let all = super::expected_connections(&group.keys, layout.expected_flows(group));
         let workload = &group.keys.workload;
         let lasting = workload.connection == ConnectionKind::Persistent;
         if lasting && workload.kind == WorkloadKind::Poisson {
-            // One for each pair of hosts at most.
+            // At most one for each pair of hosts.
             let places = layout.everywhere(group);
             return all.min(count(places.senders.len()) * count(places.receivers.len()));
         }
@@ -150,7 +150,7 @@ fn too_many(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
         WorkloadKind::Trace => &[(1, &["workload.trace"])],
         WorkloadKind::Poisson => &[(1, &["workload.flows", "workload.duration", "workload.load"])],
     };
-    // The largest factor makes them this many.
+    // The largest factor is the cause of the large number.
     let (_, keys) = factors.iter().max_by_key(|(factor, _)| *factor)?;
     Some(Conflict::new(
         keys,
@@ -160,7 +160,7 @@ fn too_many(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
     ))
 }
 
-/// A scheme at receivers that are not the ones who are called.
+/// A conflict if the scheme needs receivers that are not the asking hosts.
 fn asking_receivers(group: &Group) -> Option<Conflict> {
     let role = group.receiver_role()?;
     (group.keys.workload.kind == WorkloadKind::Requests).then(|| Conflict::new(&["workload.kind"], format!(
@@ -169,7 +169,7 @@ fn asking_receivers(group: &Group) -> Option<Conflict> {
         ), "choose another scheme, or repeat an incast with workload.rounds"))
 }
 
-/// A load of uplinks that nothing makes.
+/// A conflict if the load is a load of uplinks, but no flow uses uplinks.
 fn without_uplinks(layout: &Layout, group: &Group) -> Option<Conflict> {
     let workload = &group.keys.workload;
     if workload.load_of != LoadOf::Uplinks || !takes_all(workload.kind) {
@@ -194,7 +194,7 @@ fn without_uplinks(layout: &Layout, group: &Group) -> Option<Conflict> {
     })
 }
 
-/// Flows to be traced that there are not.
+/// A conflict if a flow to be traced does not exist.
 fn untraceable(layout: &Layout, keys: &Keys, groups: &[Group]) -> Option<Conflict> {
     let TracedFlows::Numbers(numbers) = &keys.trace.flows else {
         return None;
@@ -211,7 +211,7 @@ fn untraceable(layout: &Layout, keys: &Keys, groups: &[Group]) -> Option<Conflic
     })
 }
 
-/// Hosts that a group names and the network does not have.
+/// A conflict if a group names a host that the network does not have.
 fn outside(layout: &Layout, group: &Group) -> Option<Conflict> {
     let workload = &group.keys.workload;
     let sides = [
@@ -237,7 +237,7 @@ fn outside(layout: &Layout, group: &Group) -> Option<Conflict> {
     None
 }
 
-/// A trace without a flow of the group, or with hosts that the network does not have.
+/// A conflict if a trace has no flow of the group, or has hosts that the network does not have.
 fn outside_trace(layout: &Layout, group: &Group) -> Option<Conflict> {
     let workload = &group.keys.workload;
     if workload.kind != WorkloadKind::Trace {
@@ -263,7 +263,7 @@ fn outside_trace(layout: &Layout, group: &Group) -> Option<Conflict> {
     })
 }
 
-/// A flow of the group that waits for one which no group has.
+/// A conflict if a flow of the group waits for a flow that no group has.
 fn awaited_by_none(groups: &[Group], group: &Group) -> Option<Conflict> {
     let traced = |group: &Group| group.keys.workload.kind == WorkloadKind::Trace;
     if !traced(group) {
@@ -296,7 +296,7 @@ fn awaited_by_none(groups: &[Group], group: &Group) -> Option<Conflict> {
     ))
 }
 
-/// Fewer hosts than flows need.
+/// A conflict if the flows need more hosts than there are.
 fn crowded(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
     for (group, place) in groups.iter().zip(layout.places(groups)) {
         let workload = &group.keys.workload;
@@ -353,7 +353,7 @@ fn crowded(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
     None
 }
 
-/// Receiver roles at one host that are different, or the same with other settings.
+/// A conflict if one host has different receiver roles, or one role with different settings.
 fn mixed(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
     let roles: Vec<Option<&Scheme>> = groups.iter().map(Group::receiver_role).collect();
     let places = layout.places(groups);
@@ -386,7 +386,7 @@ fn mixed(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
     None
 }
 
-/// Two schemes for the switches, which all groups share.
+/// A conflict if two schemes have roles for the switches, which all groups share.
 fn clashing(groups: &[Group]) -> Option<Conflict> {
     let in_switches = |group| Group::schemes_with(group, &[Role::Switch, Role::Queue]);
     let mut with = groups.iter().map(|group| (group, in_switches(group)));
@@ -409,7 +409,7 @@ fn clashing(groups: &[Group]) -> Option<Conflict> {
     })
 }
 
-/// Settings of a group's schemes that contradict each other, or the switches.
+/// Conflicts of the settings of a group's schemes, with each other or with the switches.
 fn misfits(keys: &Keys, group: &Group) -> Vec<Conflict> {
     let roles = group.roles();
     let bounds = [
@@ -444,11 +444,11 @@ fn misfits(keys: &Keys, group: &Group) -> Vec<Conflict> {
     own.chain(misfits).collect()
 }
 
-/// Whether two groups follow different schemes, or one with different settings.
+/// Whether two groups follow different schemes, or the same scheme with different settings.
 fn differ((scheme, group): (&Scheme, &Group), (other, with): (&Scheme, &Group)) -> bool {
     let mut keys = scheme.keys.iter().map(|key| key.name);
     scheme.name != other.name || keys.any(|key| group.texts[key] != with.texts[key])
 }
 
-/// A million hosts take gigabytes of memory; more is a slip of the keyboard.
+/// A million hosts take gigabytes of memory; a larger number is a typing error.
 const MAX_HOSTS: u64 = 1_100_000;

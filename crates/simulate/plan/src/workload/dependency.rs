@@ -1,13 +1,14 @@
-//! Flows that start when others are done.
+//! Flows that start when other flows are done.
 
 use std::collections::BTreeMap;
 
 use base::{Span, Time};
 
-/// Which flows wait for which. A flow is done when its last byte is in order at the receiver, or when its connection has failed:
-/// otherwise one failure would keep the simulation from ending.
+/// The waiting flows, and the flows that they wait for. A flow is done when its last byte is in order at the receiver
+/// or its connection has failed. Otherwise one failure would keep the simulation from ending.
 ///
-/// Sorted vectors: a flow that is done finds its followers by a binary search, and flows without dependencies cost nothing.
+/// The vectors are sorted, so a finished flow finds its followers by a binary search, and flows without dependencies
+/// cost nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dependencies {
     /// Sorted, once all flows are planned.
@@ -21,7 +22,7 @@ pub struct Dependencies {
 struct Edge {
     before: u32,
     after: u32,
-    /// Time from the end of the one to the start of the other.
+    /// Time from the end of the first flow to the start of the waiting one.
     delay: Span,
 }
 
@@ -29,16 +30,16 @@ struct Edge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Waiting {
     flow: u32,
-    /// Flows that it still waits for.
+    /// Number of flows that it still waits for.
     needs: u32,
-    /// The earliest start by the flows that are done.
+    /// The earliest start that the finished flows allow.
     ready: Time,
     /// The flow that set `ready`.
     held_by: Option<u32>,
 }
 
 impl Dependencies {
-    /// `flow` waits until `needs` of the flows in `on` are done and the time behind each has passed. Flows come in
+    /// `flow` waits until `needs` of the flows in `on` are done and their delays have passed. Flows are added in
     /// ascending order.
     pub fn add(&mut self, flow: u32, needs: u32, on: impl IntoIterator<Item = (u32, Span)>) {
         self.edges
@@ -71,7 +72,7 @@ impl Dependencies {
         self.waiting.iter().map(|waiting| waiting.flow)
     }
 
-    /// Each flow that waits with the number of flows it needs, and these flows with the time behind each. O(edges log edges).
+    /// Each waiting flow with the number of flows that it needs, and these flows with their delays. O(edges log edges).
     ///
     /// # Panics
     /// Never: every edge leads to a flow that waits.
@@ -88,8 +89,7 @@ impl Dependencies {
         all
     }
 
-    /// `flow` is done now: `start` is called for each flow that waits for nothing more, with the earliest time at which
-    /// it may start.
+    /// `flow` is done now. Calls `start` for each flow that waits for nothing more, with its earliest start.
     ///
     /// # Panics
     /// Never: every edge leads to a flow that waits.
@@ -101,7 +101,7 @@ impl Dependencies {
         for edge in own {
             let place = self.waiting.binary_search_by_key(&edge.after, |it| it.flow);
             let waiting = &mut self.waiting[place.expect("every edge leads to a flow that waits")];
-            // Of some flows that are enough, the others come too late.
+            // A flow that needs only some of its flows has started; the others finish too late to matter.
             if waiting.needs == 0 {
                 continue;
             }
@@ -116,7 +116,7 @@ impl Dependencies {
         }
     }
 
-    /// The flow whose end let `flow` start: of those that it waited for the one that was last, its delay included.
+    /// The flow whose end let `flow` start: among the flows that it waited for, the last one, delay included.
     pub fn held_by(&self, flow: u32) -> Option<u32> {
         self.waiting[self.place(flow)?].held_by
     }
@@ -147,7 +147,7 @@ mod tests {
             started
         };
         assert_eq!(done(0, 1), []);
-        // Flow 0 was first, and its delay is over last.
+        // Flow 0 finished first, but its delay ends last.
         assert_eq!(done(1, 5), [(3, us(10)), (4, us(5))]);
         assert_eq!(done(2, 7), []);
         assert_eq!((all.held_by(3), all.held_by(4)), (Some(0), Some(1)));

@@ -1,4 +1,4 @@
-//! Links and hosts that differ from all others: which they are in a network, and whether they are there.
+//! The place of exceptional links and hosts in a network, and checks that they exist.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::keys::{Conflict, Exception, ExceptionPlace, Exceptions, Keys};
 use crate::suggest;
 
 impl Exceptions {
-    /// The ports with exceptions, in order. For a link it is the port of the node that its name begins with, for a host the
-    /// port that leads to it. O(links) if there are any.
+    /// The ports with exceptions, in order. A link's port is the port of the first node in the link's name; a host's
+    /// port is the one that leads to it. O(links) if there are exceptions.
     pub fn ports<'a>(&'a self, topology: &Topology) -> Vec<(PortId, &'a Exception)> {
         if self.0.is_empty() {
             return Vec::new();
@@ -57,7 +57,7 @@ impl Exceptions {
     }
 }
 
-/// The mistakes in the exceptions of a network.
+/// The conflicts between exceptions and their network.
 pub(super) fn conflicts(keys: &Keys, layout: &Layout) -> Vec<Conflict> {
     let exceptions = &keys.topology.exceptions;
     if exceptions.0.is_empty() {
@@ -124,7 +124,7 @@ fn unknown(place: &ExceptionPlace, name: &str, named: &BTreeMap<String, PortId>)
     )
 }
 
-/// Links that are down may leave hosts without a path.
+/// A conflict if links that are down leave a host without a path.
 fn cut(exceptions: &Exceptions, topology: &Topology) -> Option<Conflict> {
     let (one, other) = topology.apart()?;
     let all = exceptions.0.iter();
@@ -152,7 +152,7 @@ fn is_of_host(topology: &Topology, port: PortId) -> bool {
     is_host(from) || is_host(to)
 }
 
-/// Every port by the name that results give it; of parallel links the first.
+/// All ports by their names in results; for parallel links the first one.
 pub(super) fn ports_by_name(topology: &Topology) -> BTreeMap<String, PortId> {
     let names = topology.names();
     let mut named = BTreeMap::new();

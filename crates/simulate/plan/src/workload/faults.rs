@@ -1,4 +1,4 @@
-//! Faults of links, switches and hosts: what they are about in a network, and whether it is there.
+//! The place of faulty links, switches and hosts in a network, and checks that they exist.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,8 @@ pub enum FaultTarget {
 }
 
 impl Faults {
-    /// The part that each fault hits, in order; a fault of several hosts stands once for each. O(links) if there are any.
+    /// The part that each fault hits, in order. A fault of several hosts occurs once for each host. O(links) if there
+    /// are faults.
     pub fn targets(
         &self,
         topology: &Topology,
@@ -77,7 +78,7 @@ impl Names {
     }
 }
 
-/// Every contradiction between faults and their network.
+/// All conflicts between faults and their network.
 pub(super) fn conflicts(keys: &Keys, layout: &Layout) -> Vec<Conflict> {
     let faults = &keys.topology.faults;
     if faults.0.is_empty() {
@@ -116,7 +117,7 @@ pub(super) fn conflicts(keys: &Keys, layout: &Layout) -> Vec<Conflict> {
     found
 }
 
-/// Links are down, switches restart, and hosts disappear.
+/// A conflict if the kind of fault does not fit its target: links go down, switches restart, and hosts disappear.
 fn misplaced(place: &FaultPlace, kind: &FaultKind, target: &str) -> Option<Conflict> {
     let (fits, message, remedy) = match kind {
         FaultKind::Restart(..) => (
@@ -154,7 +155,7 @@ fn unknown(name: &str, names: &Names) -> Conflict {
     )
 }
 
-/// Ports that fix the future of a packet in other ways cannot change.
+/// A conflict if ports must not change, because they fix the future of a packet in advance.
 fn unchangeable(keys: &Keys) -> Option<Conflict> {
     let all = &keys.topology.faults.0;
     if !all.iter().any(|fault| fault.kind.changes_ports()) {

@@ -1,4 +1,4 @@
-//! Where hosts are: the topology, and which hosts each group of flows uses.
+//! The place of hosts: the topology, and the hosts that each group of flows uses.
 
 mod origins;
 
@@ -16,8 +16,8 @@ use crate::hosts::HostSet;
 use crate::keys::{Keys, PeerKind, TopologyKind, WorkloadKind};
 pub(super) use origins::Origins;
 
-/// Racks of equally many hosts: one in a star, two in a dumbbell, one at each switch of a chain, at
-/// each leaf of a leaf-spine network, at each edge switch of a fat tree, at each node of a graph.
+/// Racks with equal numbers of hosts: one in a star, two in a dumbbell, one at each switch of a chain, at each leaf of
+/// a leaf-spine network, at each edge switch of a fat tree, at each node of a graph.
 ///
 /// Host `h` is number `h % hosts` of rack `h / hosts`.
 #[derive(Clone, Debug)]
@@ -26,9 +26,9 @@ pub struct Layout {
     pub(super) racks: u32,
     /// Hosts of a rack.
     pub(super) hosts: u32,
-    /// Links of a rack towards the layer above, if there is one.
+    /// Links of a rack towards the layer above; 0 without a layer above.
     uplinks: u32,
-    /// Racks and the links between them, if they are given one by one.
+    /// Racks and the links between them, if the settings give a graph.
     pub(super) graph: Option<Arc<Graph>>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Places {
 }
 
 impl Layout {
-    /// The hosts that `groups` need, or as many as the settings say.
+    /// A layout with the hosts that `groups` need, or with the number in the settings.
     pub fn of(keys: &Keys, groups: &[Group]) -> Self {
         let kind = keys.topology.kind;
         let half = keys.topology.pods.0 / 2;
@@ -79,7 +79,7 @@ impl Layout {
         u64::from(self.racks) * u64::from(self.hosts)
     }
 
-    /// Links of both directions, each with a port.
+    /// The number of ports: one for each direction of each link.
     pub fn ports(&self) -> u64 {
         2 * (self.all_hosts() + self.links_between())
     }
@@ -94,7 +94,7 @@ impl Layout {
             TopologyKind::Star | TopologyKind::Graph => 0,
             TopologyKind::Dumbbell | TopologyKind::Chain => racks - 1,
             TopologyKind::Tree | TopologyKind::LeafSpine => racks * uplinks,
-            // Above the racks a layer with as many links below as above.
+            // The layer above the racks has as many links upwards as downwards.
             TopologyKind::FatTree => 2 * racks * uplinks,
         }
     }
@@ -104,7 +104,7 @@ impl Layout {
         host.0 / self.hosts.max(1)
     }
 
-    /// How many of `hosts` each rack has.
+    /// The number of `hosts` in each rack.
     pub(super) fn racks_of(&self, hosts: &[HostId]) -> Vec<usize> {
         let mut racks = vec![0; self.racks as usize];
         for host in hosts {
@@ -113,8 +113,8 @@ impl Layout {
         racks
     }
 
-    /// Links that lead from a rack to other racks; 0 where there is no such thing as an uplink. Of a
-    /// graph, in which that differs from rack to rack, one for any; see [`Layout::taken`].
+    /// Links that lead from a rack to other racks; 0 for networks without uplinks. In a graph the number differs
+    /// between racks and this returns 1; see [`Layout::taken`].
     pub(super) fn uplinks_of_rack(&self) -> u32 {
         match self.kind {
             TopologyKind::Dumbbell => 1,
@@ -123,9 +123,8 @@ impl Layout {
         }
     }
 
-    /// In a graph, the mean rate of all links, each direction for itself, that flows from these
-    /// origins to the receivers take, and how many of each it takes to carry a flow at each receiver.
-    /// `None` in other networks.
+    /// In a graph: the mean rate of the links, by direction, that flows from these origins to the receivers take, and
+    /// the mean number of such links that a flow at each receiver takes. `None` in other networks.
     pub(super) fn taken(
         &self,
         keys: &Keys,
@@ -134,13 +133,13 @@ impl Layout {
     ) -> Option<(f64, Rate)> {
         let graph = self.graph.as_ref()?;
         let racks = &origins.racks;
-        // Who is drawn first is as likely as anyone else: a sender, or a rack that has senders.
+        // Every sender, or every rack with senders, is equally likely to be drawn.
         let drawn = |rack: usize| match keys.workload.peers {
             PeerKind::Any => racks[rack],
             PeerKind::OtherRacks => usize::from(racks[rack] > 0),
         };
         let all: usize = (0..racks.len()).map(drawn).sum();
-        // Flows to the receivers of each rack from each of them, if each receiver gets one flow.
+        // The flows from each rack to the receivers of each rack, if each receiver gets one flow.
         let mut each = vec![0.0; self.racks as usize];
         for receiver in receivers {
             let rack = self.rack(*receiver) as usize;
@@ -169,7 +168,7 @@ impl Layout {
         Some((crossings / real(count as u64), mean(sum, count)?))
     }
 
-    /// Hosts of a group of random flows, in which all take part that are not left out.
+    /// The hosts of a group of random flows: all hosts, except on a side that names its hosts.
     pub(super) fn everywhere(&self, group: &Group) -> Places {
         let side = |set: &Option<HostSet>| match set {
             Some(set) => self.hosts_of(set).collect(),
@@ -196,7 +195,7 @@ impl Layout {
             }
     }
 
-    /// Rate of every link between switches, or the mean of all.
+    /// The rate of every link between switches, or their mean.
     pub fn rate_between(&self, keys: &Keys) -> Rate {
         let edge = keys.link.rate;
         if let Some(graph) = &self.graph {
@@ -214,8 +213,8 @@ impl Layout {
         Rate::from_bps(bits.max(1))
     }
 
-    /// The network, and the port whose queue the metrics describe: in front of the first link between
-    /// switches of a dumbbell or chain, else in front of the link to `receiver`.
+    /// The network, and the port whose queue the metrics describe: the port of the first link between switches in a
+    /// dumbbell or chain, else the port of the link to `receiver`.
     pub fn topology(&self, keys: &Keys, receiver: HostId) -> (Topology, PortId) {
         let (topology, port) = self.symmetric(keys, receiver);
         let topology = match keys.link.down_rate.0 {
@@ -225,14 +224,14 @@ impl Layout {
         (keys.topology.exceptions.change(topology), port)
     }
 
-    /// The same, if hosts receive at the rate at which they send.
+    /// The same for hosts that receive at the rate at which they send.
     fn symmetric(&self, keys: &Keys, receiver: HostId) -> (Topology, PortId) {
         let edge = LinkSpec {
             rate: keys.link.rate,
             delay: keys.link.delay,
         };
         let (racks, hosts) = (self.racks, self.hosts);
-        // Links between switches come first; the second port of a host's link leads to the host.
+        // Links between switches come first. The second port of a host's link leads to the host.
         let before = u32::try_from(self.links_between()).expect("ports have 32-bit numbers");
         let receiver = PortId(2 * (before + receiver.0) + 1);
         if let Some(graph) = &self.graph {
@@ -266,8 +265,8 @@ impl Layout {
 
     /// Hosts of every group, in the order of the groups.
     ///
-    /// Groups that leave a side to us share their receivers and have senders of their own, which are
-    /// none of the hosts that any group names or receives at.
+    /// Groups that do not name a side share the chosen receivers, and each has chosen senders of its own. No group
+    /// names or receives at these senders.
     pub(super) fn places(&self, groups: &[Group]) -> Vec<Places> {
         let mut taken = BTreeSet::new();
         let mut places = Vec::new();
@@ -334,7 +333,7 @@ impl Layout {
         (0..self.racks * self.hosts).map(HostId)
     }
 
-    /// Hosts in the order in which receivers are chosen.
+    /// Hosts in the order in which they are chosen as receivers.
     fn receiving_side(&self) -> Box<dyn Iterator<Item = HostId>> {
         let last = (self.racks - 1) * self.hosts;
         match self.kind {
@@ -349,7 +348,7 @@ impl Layout {
         }
     }
 
-    /// Hosts in the order in which senders are chosen.
+    /// Hosts in the order in which they are chosen as senders.
     fn sending_side(&self) -> Box<dyn Iterator<Item = HostId>> {
         match self.kind {
             TopologyKind::Star => Box::new(self.everyone()),
@@ -361,7 +360,7 @@ impl Layout {
         }
     }
 
-    /// The first host of every rack, then the second ones, and so on.
+    /// The first host of every rack, then the second of every rack, and so on.
     fn across_racks(&self) -> impl Iterator<Item = HostId> + use<> {
         let (racks, hosts) = (self.racks, self.hosts);
         (0..hosts).flat_map(move |host| (0..racks).map(move |rack| HostId(rack * hosts + host)))
@@ -377,20 +376,20 @@ impl Layout {
     }
 }
 
-/// One side of a group's flows in its trace, each host once.
+/// One side of a group's flows in its trace; each host once.
 fn traced(group: &Group, side: impl Fn(&TracedFlow) -> HostId) -> Vec<HostId> {
     let flows = group.keys.workload.trace.content().of(&group.name);
     let hosts: BTreeSet<HostId> = flows.map(side).collect();
     hosts.into_iter().collect()
 }
 
-/// The mean of this many rates; `None` of none.
+/// The mean of this many rates; `None` without rates.
 fn mean(sum: u128, count: usize) -> Option<Rate> {
     let bits = sum.checked_div(count as u128)?;
     u64::try_from(bits).ok().map(Rate::from_bps)
 }
 
-/// Hosts that senders of a group take if it names none.
+/// Number of senders that a group takes if it names none.
 pub(super) fn senders_needed(group: &Group) -> usize {
     let workload = &group.keys.workload;
     let each = workload.senders.0 as usize;
@@ -404,12 +403,12 @@ pub(super) fn senders_needed(group: &Group) -> usize {
     }
 }
 
-/// Whether all hosts take part unless the scenario names some.
+/// Whether all hosts take part, unless the scenario names some.
 pub(super) const fn takes_all(kind: WorkloadKind) -> bool {
     matches!(kind, WorkloadKind::Poisson | WorkloadKind::Burst)
 }
 
-/// Hosts that a rack needs so that all groups find theirs.
+/// Hosts that each rack needs so that there are enough for all groups.
 pub(super) fn needed(kind: TopologyKind, racks: u32, groups: &[Group]) -> u64 {
     let (mut senders, mut shared, mut own, mut named) = (0_u64, 0_u64, 0_u64, 0_u64);
     for group in groups {
@@ -441,7 +440,7 @@ pub(super) fn needed(kind: TopologyKind, racks: u32, groups: &[Group]) -> u64 {
             }
         }
         if takes_all(workload.kind) {
-            // A sender is someone else than the receiver.
+            // A sender is another host than the receiver.
             let all = u64::from(workload.fan_in.most) + 1;
             named = named.max(all.div_ceil(racks.max(1).into())).max(2);
             if workload.peers == PeerKind::OtherRacks && racks > 1 {
@@ -458,7 +457,7 @@ pub(super) fn needed(kind: TopologyKind, racks: u32, groups: &[Group]) -> u64 {
         | TopologyKind::FatTree
         | TopologyKind::Graph => (senders + receivers).div_ceil(racks.into()),
     };
-    // Where hosts are named in the racks that others choose from, these find as many more.
+    // If groups name hosts in racks where other groups choose theirs, more hosts are needed there.
     match (free, named) {
         (0, named) => named,
         (free, 0) => free,

@@ -1,4 +1,4 @@
-//! What a load means: how many flows in how much time.
+//! The meaning of a load: how many flows in how much time.
 
 use base::Span;
 use base::cast::{count, whole};
@@ -9,7 +9,7 @@ use crate::Group;
 use crate::keys::flows::{self, at_receivers, flows_per_second};
 use crate::keys::{Keys, LoadOf, PeerKind, WorkloadKind};
 
-/// How long each flow is delayed: `workload.delay`, or what it follows from.
+/// The delay of each flow: `workload.delay`, or its automatic value.
 pub(super) fn delay(keys: &Keys, layout: &Layout) -> TimeLaw {
     let workload = &keys.workload;
     match (workload.delay.0, workload.kind) {
@@ -60,13 +60,12 @@ impl Layout {
     }
 }
 
-/// Flows per second of a Poisson process at each receiver; with a load of hosts the mean of those at
-/// all of them.
+/// Flows per second of a Poisson process at each receiver. With a load of hosts, the mean over all receivers.
 ///
-/// A load of uplinks counts flows between racks alone. Senders are as likely as each other, so of the
-/// flows to a receiver the share of senders in other racks crosses, and all if no others may send. In a
-/// graph every link lies between racks, and a flow takes several: the load is the mean over all links that
-/// some flow takes, weighted by their rates.
+/// A load of uplinks counts only flows between racks. Senders are equally likely, so the share of a receiver's flows
+/// that cross is the share of senders in other racks; it is 1 if only other racks may send. In a graph every link lies
+/// between racks, and a flow takes several. There the load is the mean over all links that some flow takes, weighted by
+/// their rates.
 pub(super) fn arrivals(keys: &Keys, layout: &Layout, places: &Places) -> f64 {
     if let Some(together) = flows::by_law(keys) {
         return together / count(places.receivers.len());
@@ -89,13 +88,13 @@ pub(super) fn arrivals(keys: &Keys, layout: &Layout, places: &Places) -> f64 {
                 .sum();
             let used = origins.racks.iter().filter(|hosts| **hosts > 0).count();
             let links = count(used) * f64::from(layout.uplinks_of_rack());
-            // Of the flows at all receivers, `crossing` of those at one take the links together.
+            // Counted in flows of one receiver, `crossing` of the flows at all receivers take the links together.
             flows_per_second(keys, layout.rate_between(keys)) * links / crossing
         }
     }
 }
 
-/// Flows per second from all senders together that fill the wanted share of their links.
+/// Flows per second from all senders together that fill the wanted share of the senders' links.
 pub(super) fn of_hosts(keys: &Keys, places: &Places) -> f64 {
     flows_per_second(keys, keys.link.rate) * count(places.senders.len())
 }

@@ -1,4 +1,4 @@
-//! Between whom random flows go.
+//! Draws the sender and the receiver of random flows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,11 +10,11 @@ use super::layout::{Layout, Places};
 use crate::Group;
 use crate::keys::{Conflict, FanIn, LoadOf, PeerKind, WorkloadKind};
 
-/// The senders and receivers of random flows, to draw from.
+/// The senders and receivers from which random flows are drawn.
 pub(super) struct Peers<'a> {
     place: &'a Places,
     layout: &'a Layout,
-    /// If flows go to other racks: the senders and the receivers of each rack that has any.
+    /// If flows go to other racks: the senders, and the receivers, by rack.
     racks: Option<(Vec<Rack>, Vec<Rack>)>,
 }
 
@@ -40,8 +40,8 @@ impl<'a> Peers<'a> {
         }
     }
 
-    /// A sender for `receiver`: someone else, or a host of another rack, of which all are as likely as
-    /// each other. There is one, or this does not end.
+    /// A sender for `receiver`: another host, or a host of another rack, all equally likely. At least one must exist,
+    /// or this does not end.
     pub(super) fn sender_to(&self, receiver: HostId, stream: &mut Stream) -> HostId {
         let Some((senders, _)) = &self.racks else {
             loop {
@@ -60,7 +60,7 @@ impl<'a> Peers<'a> {
         }
     }
 
-    /// The other senders of an incast with `fan_in` flows, each sender once. It loops for ever if there are fewer hosts.
+    /// The other senders of an incast with `fan_in` flows, each sender once. Loops for ever if there are too few hosts.
     pub(super) fn others(
         &self,
         fan_in: FanIn,
@@ -85,8 +85,8 @@ impl<'a> Peers<'a> {
         others
     }
 
-    /// A sender and a receiver: two hosts, or a host each of two racks, of which all are as likely as
-    /// each other. There are some, or this does not end.
+    /// A sender and a receiver: two hosts, or a host of each of two racks, all equally likely. They must exist, or this
+    /// does not end.
     pub(super) fn pair(&self, stream: &mut Stream) -> (HostId, HostId) {
         loop {
             if let Some((senders, receivers)) = &self.racks {
@@ -107,7 +107,7 @@ impl<'a> Peers<'a> {
     }
 }
 
-/// Incasts of more senders than a receiver has.
+/// A conflict if an incast needs more senders than a receiver has.
 pub(super) fn too_few(layout: &Layout, place: &Places, group: &Group) -> Option<Conflict> {
     let workload = &group.keys.workload;
     let FanIn { most, .. } = workload.fan_in;
@@ -141,7 +141,7 @@ pub(super) fn too_few(layout: &Layout, place: &Places, group: &Group) -> Option<
     })
 }
 
-/// Flows to other racks that nobody could send.
+/// A conflict if no sender exists for flows to other racks.
 pub(super) fn lonely(layout: &Layout, place: &Places, group: &Group) -> Option<Conflict> {
     let workload = &group.keys.workload;
     if workload.peers == PeerKind::Any {
@@ -159,7 +159,7 @@ pub(super) fn lonely(layout: &Layout, place: &Places, group: &Group) -> Option<C
         racks(&place.receivers, layout),
     );
     let is_served = |to: &Rack| senders.iter().any(|from| from.number != to.number);
-    // One process at each receiver needs a sender for each; one of all hosts needs a pair.
+    // A process at each receiver needs a sender for each receiver; a process over all hosts needs one pair.
     let possible = match workload.load_of {
         LoadOf::Hosts => receivers.iter().any(is_served),
         LoadOf::Receivers | LoadOf::Uplinks => receivers.iter().all(is_served),
@@ -174,7 +174,7 @@ pub(super) fn lonely(layout: &Layout, place: &Places, group: &Group) -> Option<C
     })
 }
 
-/// The hosts rack by rack, each once.
+/// The hosts by rack, each once.
 fn racks(hosts: &[HostId], layout: &Layout) -> Vec<Rack> {
     let mut racks: BTreeMap<u32, Vec<HostId>> = BTreeMap::new();
     for host in hosts {

@@ -2,8 +2,8 @@
 //!
 //! # Rounds
 //!
-//! A round is a set of flows of which somebody waits for the last. It begins with the first start and is over with
-//! the last completion. The kind of the workload tells which flows belong together:
+//! A round is a set of flows whose last completion somebody waits for. It begins with its first start and ends with its
+//! last completion. The kind of the workload decides which flows form a round:
 //!
 //! | kind | one round |
 //! |---|---|
@@ -15,9 +15,9 @@
 //! | `trace` | the flows of the group that have the same number in the column `round` |
 //! | `pairs` | none: nobody waits for several flows |
 //!
-//! Where nobody waits for more than one flow there are no rounds either, for they would be copies of flows: clients
-//! that ask once on one connection. Nor are flows a round that start one after the other, at an `interval`, unless the
-//! next round waits for them.
+//! If nobody waits for more than one flow, there are no rounds, because each round would be a copy of a flow. An
+//! example is clients that ask once on one connection. Flows that start one after the other, at an `interval`, are a
+//! round only if the next round waits for them.
 
 mod arrivals;
 mod collective;
@@ -43,7 +43,7 @@ use crate::collective::Shape;
 use crate::keys::{ConnectionKind, Keys, Workload, WorkloadKind};
 use route::Route;
 
-/// The network and what happens in it.
+/// The network and its flows.
 #[derive(Debug)]
 pub struct Plan {
     /// The network.
@@ -73,13 +73,15 @@ pub struct PlannedFlow {
     pub size: Option<u64>,
     /// Bytes that its application writes first, if it does not write all at once.
     pub first_write: Option<u64>,
-    /// When it starts; of a flow behind a barrier or others, how long after them on the clock's zero.
+    /// The time of its start. For a flow that waits for a barrier or other flows: the delay after them, counted from
+    /// time zero.
     pub start: Time,
-    /// When its application stops it, if it has no end; [`Time::NEVER`] if that does not happen.
+    /// The time at which its application stops it, if it has no end; [`Time::NEVER`] if it is not stopped.
     pub stop: Time,
     /// The barrier that waits for it.
     pub awaited_by: Option<u32>,
-    /// The round that it belongs to, numbered from 0 over all groups. None: nobody waits for other flows beside it.
+    /// The number of its round, counted from 0 over all groups. `None`: nobody waits for this flow together with
+    /// others.
     pub round: Option<u32>,
 }
 
@@ -88,21 +90,21 @@ pub struct PlannedFlow {
 pub struct PlannedConnection {
     /// Place of its group in the point.
     pub group: u32,
-    /// The host whose data the flows are.
+    /// The host that sends the flows' data.
     pub sender: HostId,
     /// The host that gets them.
     pub receiver: HostId,
-    /// When it is opened; [`Time::NEVER`]: with its first flow.
+    /// The time at which it opens; [`Time::NEVER`]: with its first flow.
     pub open: Time,
     /// How many flows it carries.
     pub messages: u32,
-    /// Bytes with which the receiver asks for each flow; 0: the sender sends unasked.
+    /// Bytes of the receiver's request for each flow; 0: the sender sends without a request.
     pub request: u64,
-    /// An earlier connection between the same hosts, of which it takes the places.
+    /// An earlier connection between the same hosts, whose slots it takes over.
     pub heir_of: Option<u32>,
 }
 
-/// One collective: flows whose numbers follow each other.
+/// One collective: flows with consecutive numbers.
 #[derive(Clone, Debug)]
 pub struct PlannedCollective {
     /// Place of its group in the point.
@@ -120,7 +122,7 @@ pub struct PlannedCollective {
 pub struct Barrier {
     /// Flows that are not over.
     pub waits_for: u32,
-    /// Flows of the next round; none of the last one.
+    /// Flows of the next round; empty after the last round.
     pub next: Range<u32>,
     /// Time from the end of the round to the start of the next.
     pub think: Span,
@@ -177,20 +179,20 @@ struct Draft {
     barriers: Vec<Barrier>,
     /// The first flow of the group that is being planned.
     first: u32,
-    /// Its connections that several flows share, by what they stand for.
+    /// The group's connections that several flows share, by key.
     persistent: BTreeMap<u64, u32>,
-    /// Flows that were drawn for it and are not part of the plan.
+    /// Flows that were drawn for the group but left out of the plan.
     left_out: u32,
     /// Rounds of all groups.
     rounds: u32,
     dependencies: Dependencies,
     collectives: Vec<PlannedCollective>,
-    /// Flows by the rows of their traces, of groups in whose traces flows wait.
+    /// Flows by the rows of their traces, for groups whose traces contain waiting flows.
     rows: BTreeMap<u32, BTreeMap<u32, u32>>,
 }
 
 impl Draft {
-    /// What comes now belongs to another group.
+    /// Starts another group.
     fn begin_group(&mut self) {
         self.first = self.next();
         self.left_out = 0;
@@ -202,8 +204,8 @@ impl Draft {
         number(self.flows.len())
     }
 
-    /// Its number among all flows that are drawn for its group: with the name of the group it makes its
-    /// draws its own, whatever other groups there are.
+    /// The flow's number among all flows drawn for its group. Random numbers depend on it and on the group's name, and
+    /// so not on other groups.
     fn draw(&self) -> u32 {
         self.next() - self.first + self.left_out
     }
@@ -225,7 +227,7 @@ impl Draft {
     }
 }
 
-/// What makes the flows of one group.
+/// Makes the flows of one group.
 struct Maker<'a> {
     seed: u64,
     number: u32,
@@ -240,7 +242,7 @@ impl Maker<'_> {
         &self.keys.workload
     }
 
-    /// All flows: of an epoch, then of the next.
+    /// Makes all flows, epoch by epoch.
     fn make(&self, draft: &mut Draft, layout: &Layout) {
         let first = draft.connections.len();
         match self.workload().kind {
@@ -253,8 +255,8 @@ impl Maker<'_> {
         }
     }
 
-    /// One connection after the other, all in the first half of the time before the first flow, but for those of which a
-    /// trace tells when they open.
+    /// Sets when connections open: one after the other in the first half of the time before the first flow. Connections
+    /// whose trace gives a time keep it.
     fn open_in_advance(&self, connections: &mut [PlannedConnection]) {
         let half = u128::from(self.workload().start.as_ps() / 2);
         let count = connections.len() as u128;
@@ -282,7 +284,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Receivers one after the other, at each of them rounds one after the other.
+    /// Makes incasts: rounds one after the other at each receiver.
     fn incast(&self, plan: &mut Draft, epoch: u32, start: Time) {
         let (senders, rounds) = (self.workload().senders.0, self.workload().rounds.0);
         let mut sender = 0;
@@ -329,8 +331,7 @@ impl Maker<'_> {
         }
     }
 
-    /// One flow from every sender to every receiver but itself, or of these as many as were asked for:
-    /// the first to start.
+    /// Makes one flow from every sender to every other receiver, or only the wanted number of them: the first to start.
     fn burst(&self, plan: &mut Draft, base: Time) {
         let mut drawn = Vec::new();
         for sender in &self.place.senders {
@@ -356,7 +357,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Adds a flow and, unless there is one for it, its connection, whose number is returned.
+    /// Adds a flow and returns the number of its connection, which is new unless the flow shares one.
     fn add(&self, plan: &mut Draft, route: Route, flow: PlannedFlow) -> u32 {
         let next = number(plan.connections.len());
         let persistent = self.workload().connection == ConnectionKind::Persistent;
@@ -381,7 +382,7 @@ impl Maker<'_> {
         connection
     }
 
-    /// Bytes with which a receiver asks.
+    /// Bytes of a receiver's request.
     fn request(&self) -> u64 {
         match self.workload().kind {
             WorkloadKind::Requests => {
@@ -403,7 +404,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Flow number `draw` of the group, which is number `place` of those that start at `base`.
+    /// Flow number `draw` of the group. It is number `place` among the flows that start at `base`.
     fn flow(&self, draw: u32, (base, place): (Time, u32)) -> PlannedFlow {
         let workload = self.workload();
         let mut jitter = self.stream("start", draw.into());
@@ -452,11 +453,10 @@ impl Maker<'_> {
     }
 }
 
-/// Flows and their parts have 32-bit numbers, as their packets carry them.
+/// Flows and their parts have 32-bit numbers, because packets carry them so.
 fn number(count: usize) -> u32 {
     u32::try_from(count).expect("flows have 32-bit numbers")
 }
 
-/// Connections that one client has at a time to one server: the next one is opened while the one
-/// before is still closing.
+/// Connections that one client has to one server at a time: the next one opens while the previous one is still closing.
 pub(super) const PLACES: u32 = 2;

@@ -1,11 +1,11 @@
-//! Packets of simulated hosts as they look on a real wire.
+//! Packets of simulated hosts as real frames.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use base::{HostId, Packet};
 use wire::Ends;
 
-/// Makes frames, in one buffer.
+/// Makes frames, reusing one buffer.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     frame: Vec<u8>,
@@ -14,7 +14,7 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    /// The frame of `packet`, whose flow is sent by the first and received by the second host.
+    /// The frame of `packet`. The first host sends the data of the packet's flow, the second receives it.
     pub(super) fn of(&mut self, packet: &Packet, (sender, receiver): (HostId, HostId)) -> &[u8] {
         let (from, to) = if packet.to == receiver {
             (sender, receiver)
@@ -51,7 +51,7 @@ impl Frames {
     }
 }
 
-/// Ports of the sending and the receiving end: no two flows have both in common.
+/// Port numbers of the sending and the receiving end. No two flows have the same pair.
 fn ports(flow: u32) -> (u16, u16) {
     let low = |number: u32| u16::try_from(number).unwrap_or(u16::MAX);
     let (sender, receiver) = (flow % DYNAMIC_PORTS, flow / DYNAMIC_PORTS);
@@ -61,7 +61,7 @@ fn ports(flow: u32) -> (u16, u16) {
     )
 }
 
-/// A locally administered address that ends in the number of the host.
+/// A locally administered address; its end is the number of the host.
 const fn mac(host: HostId) -> [u8; 6] {
     let [_, a, b, c] = host.0.to_be_bytes();
     [0x02, 0, 0, a, b, c]
@@ -74,10 +74,10 @@ const fn address(host: HostId) -> Ipv4Addr {
 }
 
 const ETHERTYPE_IPV4: [u8; 2] = [0x08, 0x00];
-/// RFC 6335 §6: ports from here on are nobody's.
+/// RFC 6335 §6: ports from this one on are not assigned.
 const FIRST_DYNAMIC_PORT: u16 = 49_152;
 const DYNAMIC_PORTS: u32 = 16_384;
-/// A range in which Wireshark knows no service.
+/// A range in which Wireshark knows no services.
 const FIRST_SERVICE_PORT: u16 = 40_000;
 
 #[cfg(test)]

@@ -7,14 +7,14 @@ use fabric::PortId;
 use plan::workload::Plan;
 use scenario::{Argument, Problem, Problems, Scenario, Source};
 
-/// Places of a network, and how much of each packet to keep.
+/// Places in a network, and the number of bytes to keep of each packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CapturePoints {
     list: Vec<CapturePoint>,
     snap: usize,
 }
 
-/// A port, and with it a link.
+/// A port, and so a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CapturePoint {
     /// The port in front of the bottleneck.
@@ -55,7 +55,7 @@ impl CapturePoints {
         self
     }
 
-    /// Fails with every place that the network of a point of `scenario` does not have.
+    /// Fails with a list of the places that the network of some point of `scenario` lacks.
     pub fn check(&self, scenario: &Scenario) -> Result<(), Problems> {
         let mut problems = Vec::new();
         for place in &self.list {

@@ -1,11 +1,11 @@
-//! The part of the trace format of Perfetto that a simulation fills (`protos/perfetto/trace`, files `trace_packet.proto`,
+//! The part of Perfetto's trace format that a simulation uses (`protos/perfetto/trace`, files `trace_packet.proto`,
 //! `track_event/*.proto`).
 //!
 //! The messages are declared here by hand for `prost`, so that no compiler of schemas is needed.
 
 use prost::Message;
 
-/// A whole file, or a piece: files in this format may be concatenated.
+/// A whole file, or a piece of one: files in this format may be concatenated.
 #[derive(Clone, PartialEq, Message)]
 pub struct Trace {
     /// Everything, in any order.
@@ -22,7 +22,7 @@ pub struct TracePacket {
     /// Who wrote it.
     #[prost(uint32, optional, tag = "10")]
     pub trusted_packet_sequence_id: Option<u32>,
-    /// 1 in the first packet: nothing before it is referred to.
+    /// 1 in the first packet: it refers to no earlier packet.
     #[prost(uint32, optional, tag = "13")]
     pub sequence_flags: Option<u32>,
     /// Something happened.
@@ -42,16 +42,16 @@ pub struct TrackDescriptor {
     /// Its name in the viewer.
     #[prost(string, optional, tag = "2")]
     pub name: Option<String>,
-    /// The track that it is shown below.
+    /// The track above it in the display.
     #[prost(uint64, optional, tag = "5")]
     pub parent_uuid: Option<u64>,
     /// Set if it counts.
     #[prost(message, optional, tag = "8")]
     pub counter: Option<CounterDescriptor>,
-    /// How its children are sorted: 3 by their rank.
+    /// The order of its children: 3 sorts them by their rank.
     #[prost(int32, optional, tag = "11")]
     pub child_ordering: Option<i32>,
-    /// Its place among its siblings.
+    /// Its rank among its siblings.
     #[prost(int32, optional, tag = "12")]
     pub sibling_order_rank: Option<i32>,
 }
@@ -76,7 +76,7 @@ pub struct TrackEvent {
     /// Its name in the viewer.
     #[prost(string, optional, tag = "23")]
     pub name: Option<String>,
-    /// The value of a counter from now on.
+    /// The new value of a counter.
     #[prost(int64, optional, tag = "30")]
     pub counter_value: Option<i64>,
     /// Arrows that begin here.
@@ -99,7 +99,7 @@ pub struct DebugAnnotation {
     /// Its value.
     #[prost(uint64, optional, tag = "3")]
     pub uint_value: Option<u64>,
-    /// Its value, if that is a text.
+    /// Its value, if it is a text.
     #[prost(string, optional, tag = "6")]
     pub string_value: Option<String>,
 }
@@ -109,9 +109,9 @@ pub struct DebugAnnotation {
 pub enum Kind {
     /// Something begins.
     Begin = 1,
-    /// The slice that began last on the track ends.
+    /// Ends the slice that began last on the track.
     End = 2,
-    /// Something without duration.
+    /// An event without duration.
     Instant = 3,
     /// A counter has a new value.
     Counter = 4,

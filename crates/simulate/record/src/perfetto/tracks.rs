@@ -1,4 +1,4 @@
-//! The tracks of a trace: each is described before its first event.
+//! The tracks of a trace. Each is described before its first event.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,7 +12,7 @@ use super::format::{
     CounterDescriptor, DebugAnnotation, Kind, Trace, TracePacket, TrackDescriptor, TrackEvent,
 };
 
-/// Writes tracks and what happens on them.
+/// Writes tracks and the events on them.
 pub(super) struct Tracks {
     out: BufWriter<File>,
     buffer: Vec<u8>,
@@ -20,7 +20,7 @@ pub(super) struct Tracks {
     /// Names of ports and flows.
     ports: Vec<String>,
     flows: Vec<String>,
-    /// Numbers of the tracks that are described.
+    /// Numbers of the tracks described so far.
     known: BTreeMap<Track, u64>,
 }
 
@@ -38,7 +38,7 @@ enum Track {
     Window(u32, &'static str),
 }
 
-/// Events of a packet at a port.
+/// An event of a packet at a port.
 #[derive(Clone, Copy)]
 pub(super) enum Instant {
     Mark,
@@ -77,12 +77,12 @@ impl Tracks {
         }
     }
 
-    /// So many bytes wait at a port.
+    /// `waiting` bytes wait at a port from now on.
     pub(super) fn queue(&mut self, port: PortId, waiting: u64, at: Time) {
         self.counter(Track::Queue(port.0), waiting, at);
     }
 
-    /// The windows of a flow that have changed.
+    /// Records those windows of a flow that have changed.
     pub(super) fn windows(&mut self, flow: FlowId, before: Windows, after: Windows, now: Time) {
         for (name, before, after) in [
             ("congestion window", before.cwnd, after.cwnd),
@@ -95,7 +95,7 @@ impl Tracks {
         }
     }
 
-    /// Something has happened to a packet at a port.
+    /// Records an event of a packet at a port.
     pub(super) fn at_port(&mut self, port: PortId, instant: Instant, packet: &Packet, now: Time) {
         let (name, arrow, cause) = match instant {
             Instant::Mark => ("mark", None, None),
@@ -127,7 +127,7 @@ impl Tracks {
         self.event(Track::Port(port.0), Kind::Instant, event, now);
     }
 
-    /// Something has happened to a flow, to which an arrow may lead.
+    /// Records an event of a flow, to which an arrow may lead.
     pub(super) fn of_flow(&mut self, flow: FlowId, name: &str, arrow: Option<u64>, now: Time) {
         let event = TrackEvent {
             name: Some(name.to_owned()),
@@ -137,7 +137,8 @@ impl Tracks {
         self.event(Track::Flow(flow.0), Kind::Instant, event, now);
     }
 
-    /// A part of a flow begins. Each has a track: a recovery may end after the transfer that it began in.
+    /// A part of a flow begins. Each part has its own track, because a recovery may end after the transfer in which it
+    /// began.
     pub(super) fn begin(&mut self, flow: FlowId, name: &'static str, now: Time) {
         let event = TrackEvent {
             name: Some(name.to_owned()),
@@ -173,7 +174,7 @@ impl Tracks {
         });
     }
 
-    /// The number of a track, which is described now if it has none.
+    /// The number of a track. A new track is described now.
     fn number(&mut self, track: Track) -> u64 {
         if let Some(number) = self.known.get(&track) {
             return *number;
@@ -204,7 +205,7 @@ impl Tracks {
         let number = self.known.len() as u64 + 1;
         self.known.insert(track, number);
         self.write(TracePacket {
-            // The first packet says that it refers to none before it.
+            // The first packet declares that it refers to no earlier packet.
             sequence_flags: (number == 1).then_some(1),
             track_descriptor: Some(TrackDescriptor {
                 uuid: Some(number),

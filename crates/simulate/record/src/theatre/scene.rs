@@ -13,30 +13,30 @@ use tcp::Endpoint;
 pub(super) struct Scene {
     port: PortId,
     pub(super) loss: Time,
-    /// The first timeout of a flow that had lost something here.
+    /// The first timeout of a flow that lost a segment here.
     pub(super) timeout: Option<Time>,
     pub(super) end: Time,
-    /// The times within which every packet and every state is there.
+    /// The times in which all packets and states are recorded.
     pub(super) spans: Vec<(Time, Option<Time>)>,
     pub(super) packets: Vec<Seen>,
-    /// From when on which flow, by its place, has a state.
+    /// The start of each state, with the index of its flow.
     pub(super) states: Vec<(Time, u32, State)>,
     pub(super) moments: Vec<Moment>,
-    /// Flows in the order in which they were met, and the place of each there.
+    /// Flows in order of first appearance, and the index of each.
     pub(super) flows: Vec<FlowId>,
     places: BTreeMap<u32, u32>,
-    /// Dropped and not passed since: receiving host, flow, first sequence number.
+    /// Segments dropped here that have not passed since: receiving host, flow, first sequence number.
     lost: Vec<(HostId, FlowId, u32)>,
-    /// Packets and states that the present span may end with.
+    /// The most packets and states of the current span.
     most: usize,
 }
 
 /// The packets of a port.
 #[derive(Clone, Default)]
 pub(super) struct Held {
-    /// Packets between their acceptance and their arrival behind the port.
+    /// Packets between acceptance and arrival at the far end of the wire.
     pub(super) waiting: VecDeque<Seen>,
-    /// The latest that arrived there.
+    /// The latest packets that arrived there.
     past: VecDeque<Seen>,
     /// Until when others did.
     forgotten: Time,
@@ -46,15 +46,15 @@ pub(super) struct Held {
 #[derive(Clone, Copy)]
 pub(super) struct Seen {
     pub(super) accepted: Time,
-    /// When it arrived behind the wire, or was dropped; `NEVER`: not yet.
+    /// When it arrived at the far end of the wire or was dropped; `NEVER` before.
     pub(super) left: Time,
     pub(super) flow: u32,
     pub(super) seq: u32,
     pub(super) payload: u16,
-    /// Of [`Seen::MARKED`] and so on.
+    /// Flags such as [`Seen::MARKED`].
     pub(super) flags: u8,
     to: HostId,
-    /// Its place in the scene, if it has one.
+    /// Its index in the scene, if it has one.
     slot: Option<u32>,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct State {
     pub(super) cwnd: u64,
     pub(super) in_flight: u64,
     pub(super) granted: u64,
-    /// Of [`State::IDLE`] and so on, with [`State::RECOVERING`].
+    /// A reason such as [`State::IDLE`], with [`State::RECOVERING`].
     pub(super) waits: u8,
     /// When its next timer expires, in picoseconds; 0: none runs.
     pub(super) timer: u64,
@@ -98,8 +98,8 @@ impl Scene {
         }
     }
 
-    /// Records everything from now on, until there is too much: also the packets that wait now, and at first those that left
-    /// shortly before.
+    /// Records everything from now on, until the limit is reached, including the packets that wait now. The first call
+    /// also adds packets that left shortly before.
     pub(super) fn resume(&mut self, port: &mut Held, now: Time) {
         self.most = self.size() + port.waiting.len() + MOST;
         if self.is_recording() {
@@ -109,7 +109,7 @@ impl Scene {
         let from = if self.spans.is_empty() {
             let first = past.front().or(port.waiting.front());
             let first = first.map_or(now, |seen| seen.accepted);
-            // Earlier packets are forgotten; one of them may have waited until this time.
+            // Earlier packets are dropped, and one of them may have waited until this time.
             first.max(port.forgotten)
         } else {
             past.clear();
@@ -148,7 +148,7 @@ impl Scene {
         self.end = now;
     }
 
-    /// A packet has arrived behind the port.
+    /// A packet has arrived at the far end of the wire.
     pub(super) fn leave(&mut self, seen: Seen, packet: &Packet, now: Time) {
         if let Some(slot) = seen.slot {
             self.packets[slot as usize].left = now;
@@ -157,7 +157,7 @@ impl Scene {
         self.end = now;
     }
 
-    /// Nobody waits for what `flow` has lost.
+    /// `flow` has failed, so the scene no longer waits for its losses.
     pub(super) fn forget(&mut self, flow: FlowId, now: Time) {
         self.lost.retain(|(_, of, _)| *of != flow);
         self.end = now;
@@ -168,7 +168,7 @@ impl Scene {
         self.end = now;
     }
 
-    /// A timer of `flow` has expired: whether it is the first after a loss here.
+    /// A timer of `flow` has expired. Returns whether it is the first timeout after a loss here.
     pub(super) fn on_timeout(&mut self, flow: FlowId, now: Time) -> bool {
         let is_first = self.timeout.is_none() && self.lost.iter().any(|(_, of, _)| *of == flow);
         if is_first {
@@ -177,7 +177,7 @@ impl Scene {
         is_first
     }
 
-    /// A flow that the scene knows has this state from now on.
+    /// A flow of the scene enters this state.
     pub(super) fn state(&mut self, flow: FlowId, state: State, now: Time) {
         if self.is_recording() {
             self.states.push((now, self.place(flow), state));
@@ -185,7 +185,7 @@ impl Scene {
         }
     }
 
-    /// A sender has decided something.
+    /// Records a decision of a sender.
     pub(super) fn decision(&mut self, moment: Moment) {
         if self.moments.len() < MOST {
             self.end = moment.at;
@@ -197,7 +197,7 @@ impl Scene {
         self.port
     }
 
-    /// The place of a flow that the scene knows.
+    /// The index of a flow that is in the scene.
     pub(super) fn place(&self, flow: FlowId) -> u32 {
         self.places[&flow.0]
     }
@@ -210,7 +210,7 @@ impl Scene {
         self.timeout.is_some()
     }
 
-    /// Whether everything that was dropped here has passed.
+    /// Whether every segment dropped here has passed.
     pub(super) const fn is_repaired(&self) -> bool {
         self.lost.is_empty()
     }
@@ -251,14 +251,14 @@ impl Scene {
 }
 
 impl Held {
-    /// Its scene is over: another one gives its packets other places.
+    /// Its scene is over. The next one numbers its packets anew.
     pub(super) fn release(&mut self) {
         for seen in &mut self.waiting {
             seen.slot = None;
         }
     }
 
-    /// A packet has arrived behind the port; none if it was never seen to wait.
+    /// A packet has arrived at the far end of the wire; `None` if it was not seen waiting.
     pub(super) fn leave(&mut self, packet: &Packet, now: Time) -> Option<Seen> {
         let place = self.waiting.iter().position(|seen| seen.is(packet))?;
         let mut seen = self.waiting.remove(place)?;
@@ -280,7 +280,7 @@ impl Seen {
     pub(super) const MARKED: u8 = 1;
     /// It has been dropped.
     pub(super) const DROPPED: u8 = 2;
-    /// It carries again what was dropped here.
+    /// It carries a segment that was dropped here.
     pub(super) const AGAIN: u8 = 4;
 
     pub(super) const fn new(packet: &Packet, marked: bool, now: Time) -> Self {
@@ -306,15 +306,15 @@ impl Seen {
 }
 
 impl State {
-    /// Nothing is to be sent and nothing is outstanding.
+    /// There is nothing to send, and nothing is outstanding.
     pub(super) const IDLE: u8 = 0;
     /// The congestion window is full.
     pub(super) const FULL: u8 = 1;
     /// The advertised window is full.
     pub(super) const HELD: u8 = 2;
-    /// Everything is sent and not all of it acknowledged.
+    /// Everything is sent but not all acknowledged.
     pub(super) const SENT: u8 = 3;
-    /// Neither window is full: it waits for its pace, the handshake or its turn at the host's port.
+    /// Neither window is full: the sender waits for its pace, the handshake or its turn at the host's port.
     pub(super) const READY: u8 = 4;
     /// Added in fast recovery.
     pub(super) const RECOVERING: u8 = 8;
@@ -349,20 +349,20 @@ impl State {
         }
     }
 
-    /// Whether the advertised window holds the sender back.
+    /// Whether the receiver's window is the sender's limit.
     pub(super) const fn is_held(&self) -> bool {
         self.waits & !Self::RECOVERING == Self::HELD
     }
 }
 
-/// Whether `packet` carries what was lost.
+/// Whether `packet` carries this lost segment.
 fn covers(packet: &Packet, (to, flow, seq): (HostId, FlowId, u32)) -> bool {
     packet.flow == flow
         && packet.to == to
         && u64::from(seq.wrapping_sub(packet.seq.0)) < packet.sequence_length()
 }
 
-/// Packets that a port remembers: those of some hundred microseconds on a fast link.
+/// The most past packets that a port remembers: some hundred microseconds on a fast link.
 const PAST: usize = 128;
-/// Packets and states of a span.
+/// The most packets and states of a span.
 const MOST: usize = 2000;

@@ -1,4 +1,4 @@
-//! A scene as JSON: columns of whole numbers, times in nanoseconds as differences, so that pages stay small.
+//! A scene as JSON. Columns hold whole numbers, and times are differences in nanoseconds, so that pages stay small.
 
 use std::collections::BTreeMap;
 
@@ -59,11 +59,11 @@ pub(super) fn text(scene: &Scene, (plan, header_bytes): (&Plan, u32)) -> String 
     [place, times, columns.concat(), "}".to_owned()].concat()
 }
 
-/// When each packet was accepted, when it had left, its flow, where it begins, its payload and its flags.
+/// For each packet: when it was accepted, when it left, its flow, its first byte, its payload and its flags.
 ///
-/// A packet begins where the one of its flow before it ended, and its number says how much further on. Of a packet that was
-/// dropped the time is since its acceptance; of another since the one before had left, and 0 if it did not within the
-/// scene. So most numbers are the same, which compresses well.
+/// Most numbers are equal, so that they compress well. The first byte is relative to the end of the flow's previous
+/// packet. The leaving time of a dropped packet is relative to its acceptance, and of any other packet to the leaving
+/// time of the packet before it; it is 0 for a packet that did not leave within the scene.
 fn packets(scene: &Scene, ns: &dyn Fn(Time) -> i64) -> String {
     let mut packets: Vec<&Seen> = scene.packets.iter().collect();
     packets.order_by_key(|seen| seen.accepted);
@@ -96,8 +96,8 @@ fn packets(scene: &Scene, ns: &dyn Fn(Time) -> i64) -> String {
     )
 }
 
-/// When a state began, and its flow: congestion window (-1: none), bytes in flight, advertised window, what it waits for
-/// and how many microseconds later its timer expires (0: none runs).
+/// For each state: its start, its flow, congestion window (-1: none), bytes in flight, advertised window, the reason
+/// for waiting, and in how many microseconds its timer expires (0: no timer).
 fn states(scene: &Scene, ns: &dyn Fn(Time) -> i64) -> String {
     let states = scene.states.iter();
     let of = |value: &dyn Fn(&State) -> u64| {
@@ -123,7 +123,7 @@ fn states(scene: &Scene, ns: &dyn Fn(Time) -> i64) -> String {
     )
 }
 
-/// When which flow decided what, and the clauses that ask for it.
+/// For each decision: its time, its flow, its kind, and the clauses that require it.
 fn decisions(scene: &Scene, ns: &dyn Fn(Time) -> i64) -> String {
     let mut clauses: Vec<(Decision, Option<Clause>)> = Vec::new();
     let mut numbers = Vec::new();
@@ -140,7 +140,7 @@ fn decisions(scene: &Scene, ns: &dyn Fn(Time) -> i64) -> String {
     let clauses = clauses.iter().map(|(decision, clause)| {
         let place = clause.map_or_else(String::new, |clause| clause.place());
         let text = clause.map_or("", |clause| clause.text);
-        // Neither has a character that JSON writes in another way.
+        // Neither text has a character that JSON must escape.
         format!("[\"{}\",\"{place}\",\"{text}\"]", name(*decision))
     });
     format!(
@@ -151,7 +151,7 @@ fn decisions(scene: &Scene, ns: &dyn Fn(Time) -> i64) -> String {
     )
 }
 
-/// The name of a decision on a page.
+/// The name of a decision, as a page uses it.
 const fn name(decision: Decision) -> &'static str {
     match decision {
         Decision::Timeout => "timeout",
@@ -166,7 +166,7 @@ const fn name(decision: Decision) -> &'static str {
     }
 }
 
-/// Each less the one before it.
+/// Each time minus the one before it.
 fn differences(times: impl Iterator<Item = i64>) -> String {
     let mut before = 0;
     joined(times.map(|time| time - std::mem::replace(&mut before, time)))

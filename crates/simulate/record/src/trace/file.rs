@@ -1,4 +1,4 @@
-//! Writing series: rows in, row groups of Parquet out.
+//! Writes series: takes rows and writes row groups of Parquet.
 
 use std::fs::File;
 use std::io;
@@ -60,7 +60,7 @@ impl Sink for SeriesFile {
     }
 }
 
-/// Column after column, and in each the blocks one after the other, so that levels come in runs.
+/// Writes column by column, and in each column block by block, so that levels come in runs.
 fn write_group(
     group: &mut Group<'_>,
     (point, quantities): (i32, usize),
@@ -140,9 +140,9 @@ fn write_group(
     Ok(())
 }
 
-/// One series file out of `parts`, each complete and with the same columns, in their order. In place of the
-/// number of its point every row gets the columns of `leading`, whose cells stand beside the part: a sweep that
-/// gets more seeds numbers its points anew. Row groups are copied without decoding them.
+/// Joins `parts` into one series file, in order. All must be complete and have the same columns. In each row the
+/// columns of `leading` replace the number of the point; their cells are given with each part, because a sweep that
+/// gets more seeds renumbers its points. Row groups are copied without decoding them.
 pub fn concatenate(
     leading: &[Field],
     parts: &mut dyn Iterator<Item = (Vec<Cell<'_>>, PathBuf)>,
@@ -151,7 +151,7 @@ pub fn concatenate(
     tables::concatenate(leading, parts, out, CREATOR)
 }
 
-/// The columns of a file of these quantities, [`FIXED`] first.
+/// The columns of a file with these quantities, after [`FIXED`].
 fn fields(quantities: &[&Traceable]) -> Vec<Field> {
     let field = |name: &str, kind, optional| Field {
         name: name.to_owned(),
@@ -174,7 +174,7 @@ fn fields(quantities: &[&Traceable]) -> Vec<Field> {
     fields
 }
 
-/// Times in files and results are microseconds.
+/// Converts to microseconds, the unit of files and results.
 pub(super) fn micros(picoseconds: u64) -> f64 {
     real(picoseconds) / 1e6
 }
@@ -184,7 +184,7 @@ const fn number(id: u32) -> i32 {
     id.cast_signed()
 }
 
-/// What files say of their maker.
+/// The name of the program in its files.
 const CREATOR: &str = concat!("tailwater ", env!("CARGO_PKG_VERSION"));
 /// Definition levels of a group without and with values.
 static NULL: LazyLock<Vec<i16>> = LazyLock::new(|| vec![0; GROUP]);

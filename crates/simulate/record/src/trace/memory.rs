@@ -10,11 +10,11 @@ use super::plan::Plan;
 use super::read::SeriesRow;
 use super::rows::{Block, Event, EventKind, Sink, Subject};
 
-/// The rows that a [`Recorder`](super::Recorder) recorded of a point. Clones share the rows.
+/// The rows that a [`Recorder`](super::Recorder) has recorded for a point. Clones share the rows.
 #[derive(Clone, Debug)]
 pub struct Series {
     point: u32,
-    /// Names of the quantities, by the numbers of blocks.
+    /// Names of the quantities, by block number.
     names: Vec<&'static str>,
     groups: Arc<Mutex<Vec<RowGroup>>>,
 }
@@ -26,7 +26,7 @@ struct RowGroup {
 }
 
 impl Series {
-    /// No rows yet of the point with this number.
+    /// An empty series of the point with this number.
     pub fn new(plan: &Plan, point: u32) -> Self {
         Self {
             point,
@@ -35,7 +35,7 @@ impl Series {
         }
     }
 
-    /// Shows every row, in the order of a series file.
+    /// Calls `each` with every row, in the order of a series file.
     pub fn each(&self, each: &mut dyn FnMut(&SeriesRow<'_>)) {
         let groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         for group in groups.iter() {

@@ -1,4 +1,4 @@
-//! A series file of what was seen elsewhere than in a simulation.
+//! A series file of observations from outside the simulator.
 
 use base::cast::whole;
 use std::fs::File;
@@ -13,10 +13,10 @@ use super::plan::Plan;
 use super::recorder::{Meter, Rows, counted};
 use super::rows::{Event, EventKind, Sample, Subject};
 
-/// Writes the rows of a point whose series somebody tells.
+/// Writes the rows of a point from reported observations.
 ///
-/// Rows of one port or flow come in the order of time, as in any series file. What the [`Plan`] of the point does
-/// not record is left out.
+/// Rows of one port or flow must come in the order of time, as in any series file. Observations that the [`Plan`] of
+/// the point does not record are ignored.
 pub struct ObservedSeries {
     rows: Rows,
     /// The block of queues, if they are recorded.
@@ -28,7 +28,7 @@ pub struct ObservedSeries {
 }
 
 impl ObservedSeries {
-    /// Writes series of `point` into `file`, which is empty.
+    /// A series file of `point` in `file`, which is empty.
     pub fn new(plan: &Plan, point: &PointSpec, file: File) -> io::Result<Self> {
         let file = SeriesFile::new(point.index, &plan.quantities, file)?;
         let mut rows = Rows::new(Box::new(file));
@@ -51,7 +51,7 @@ impl ObservedSeries {
         })
     }
 
-    /// From this time on this many bytes wait at `port`.
+    /// From this time on, this many bytes wait at `port`.
     pub fn queue(&mut self, port: PortId, time_us: f64, bytes: f64) {
         if let Some(block) = self.queue {
             let sample = Sample {
@@ -63,7 +63,7 @@ impl ObservedSeries {
         }
     }
 
-    /// This many bytes more of a flow have been read at this time.
+    /// The application has read this many more bytes of a flow at this time.
     pub fn arrived(&mut self, flow: u32, time_us: f64, bytes: u64) {
         if let Some(meter) = &mut self.throughput
             && self.flows.get(flow as usize) == Some(&true)
@@ -72,7 +72,7 @@ impl ObservedSeries {
         }
     }
 
-    /// Something has happened to a flow.
+    /// Records an event of a flow.
     pub fn event(&mut self, kind: EventKind, flow: u32, time_us: f64) {
         if self.events {
             self.rows.event(Event {
@@ -85,7 +85,7 @@ impl ObservedSeries {
         }
     }
 
-    /// Writes what is left and ends the file. Fails if writing did, then or before.
+    /// Writes the remaining rows and ends the file. Fails if writing failed now or before.
     pub fn finish(mut self) -> io::Result<()> {
         if let Some(meter) = self.throughput {
             meter.finish(&mut self.rows);
@@ -125,7 +125,7 @@ mod tests {
             let mut told = ObservedSeries::new(&plan, point, File::create(&path).unwrap()).unwrap();
             told.queue(PortId(3), 1.5, 700.0);
             told.event(EventKind::Timeout, 2, 7.25);
-            // In three windows of 100 us, of which nothing comes in the second.
+            // In three windows of 100 us; nothing arrives in the second.
             for (time_us, bytes) in [(110.0, 1000), (190.0, 250), (300.0, 125)] {
                 told.arrived(1, time_us, bytes);
             }

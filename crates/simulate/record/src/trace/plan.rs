@@ -6,7 +6,7 @@ use plan::keys::{TopologyKind, TraceInterval, TracedPorts, TracedSeries};
 use plan::series::{self, Traceable};
 use plan::workload;
 
-/// What is recorded of a simulation: quantities, and of which ports and flows.
+/// The quantities recorded of a simulation, and the recorded ports and flows.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(super) quantities: Vec<&'static Traceable>,
@@ -20,7 +20,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// What `point` records, if anything.
+    /// The plan of `point`; `None` if it records nothing.
     ///
     /// # Panics
     /// If the settings of the point were not checked by [`scenario`].
@@ -36,7 +36,7 @@ impl Plan {
             [link.a, link.b].map(|node| topology.nodes()[node.0 as usize] == Node::Switch)
         };
         let switches = topology.links().iter().flat_map(from_switch);
-        // In a graph the bottleneck is known when the run is over.
+        // In a graph the bottleneck is only known when the run is over.
         let switch_ports = switches.clone().filter(|from_switch| *from_switch).count();
         let unknown = point.keys.topology.kind == TopologyKind::Graph && switch_ports <= FEW;
         let mut ports: Vec<bool> = match trace.ports {
@@ -80,5 +80,5 @@ impl Plan {
     }
 }
 
-/// Ports of the switches of a graph that are all recorded, where one of them may turn out to be the bottleneck.
+/// The most ports of a graph's switches that are all recorded because any of them may turn out to be the bottleneck.
 const FEW: usize = 64;

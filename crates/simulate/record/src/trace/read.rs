@@ -13,21 +13,21 @@ pub struct SeriesRow<'a> {
     pub point: u32,
     /// Simulated time in microseconds.
     pub time_us: f64,
-    /// The port it is about, if any.
+    /// The port of the row, if it has one.
     pub port: Option<u32>,
-    /// The flow it is about, if any.
+    /// The flow of the row, if it has one.
     pub flow: Option<u32>,
-    /// The host it is about, if any.
+    /// The host of the row, if it has one.
     pub host: Option<u32>,
-    /// What happened, if it is an event.
+    /// The kind of event, if it is an event.
     pub event: Option<&'a str>,
-    /// Why a packet was dropped, if it is such an event.
+    /// The cause of a drop, if it is a drop.
     pub cause: Option<&'a str>,
-    /// The quantities that have a value, by the names of their columns.
+    /// The quantities with a value, by the names of their columns.
     pub values: &'a [(&'a str, f64)],
 }
 
-/// Shows every row of the series file at `path`, in its order. Memory holds one row group.
+/// Calls `each` with every row of the series file at `path`, in order. Only one row group is in memory.
 pub fn read(path: &Path, each: &mut dyn FnMut(&SeriesRow<'_>)) -> io::Result<()> {
     let names = tables::names(path)?;
     let place = |name: &str| names.iter().position(|found| found == name);
@@ -37,7 +37,7 @@ pub fn read(path: &Path, each: &mut dyn FnMut(&SeriesRow<'_>)) -> io::Result<()>
         let message = format!("{} is no series file", path.display());
         return Err(io::Error::new(io::ErrorKind::InvalidData, message));
     };
-    // Settings stand before them, quantities behind.
+    // Columns of settings come before them, columns of quantities after them.
     let quantities = cause + 1;
     let mut values = Vec::new();
     tables::read(path, &mut |row| {

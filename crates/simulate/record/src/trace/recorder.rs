@@ -26,10 +26,10 @@ pub(super) use channel::Meter;
 use channel::{Channel, Kept};
 pub(super) use rows::Rows;
 
-/// Records what a [`Plan`] says into a series file.
+/// Records the quantities of a [`Plan`] into a series file.
 pub struct Recorder {
     rows: Rows,
-    /// Whether each port, and each flow, is recorded.
+    /// For each port and each flow, whether it is recorded.
     ports: Vec<bool>,
     flows: Vec<bool>,
     queue: Option<Channel>,
@@ -44,14 +44,14 @@ pub struct Recorder {
     header_bytes: u32,
     gauges: Vec<Gauged>,
     events: Option<Kept>,
-    /// Whether rows are written when all are there.
+    /// Whether rows are only written at the end, after thinning.
     thinned: bool,
-    /// Marks and drops of each port so far.
+    /// Number of marks and of drops at each port so far.
     counts: Vec<(u32, u32)>,
-    /// How many priorities are paused at each port.
+    /// Number of paused priorities at each port.
     held: Vec<u32>,
-    /// Of each flow: payload that arrived, each byte counted when it first came; timeouts of the
-    /// receiving and of the sending end, and those of their SYNs; whether the sender is in fast recovery.
+    /// For each flow: stored payload, each byte counted once; timeouts of the receiving and the sending end, and their
+    /// timeouts of SYNs; whether the sender is in fast recovery.
     stored: Vec<u64>,
     timeouts: Vec<[(u64, u64); 2]>,
     recovering: Vec<bool>,
@@ -101,7 +101,7 @@ impl Recorder {
         };
         let (ports, flows) = (plan.ports.len(), plan.flows.len());
         let (of_ports, of_flows) = (counted(&plan.ports), counted(&plan.flows));
-        // Ports without traffic have an empty queue, and nothing to report.
+        // Ports without traffic report nothing, and their queue is empty.
         let mut of_port = |name, keep| {
             let channel = channel(name, Subject::Port, of_ports, keep)?;
             Some(channel.only(&plan.ports).at(0.0))
@@ -121,7 +121,7 @@ impl Recorder {
             Some(Gauged {
                 name: quantity.name,
                 of_flows: of(Subject::Flow, of_flows)?,
-                // Every link of a host has two ports.
+                // Every host link has two ports.
                 of_hosts: of(Subject::Host, (ports, ports))?,
                 of_ports: of(Subject::Port, of_ports)?.only(&plan.ports),
             })
@@ -159,7 +159,7 @@ impl Recorder {
         }
     }
 
-    /// Every series: all that have the same settings have them in the same order.
+    /// Every series. Recorders with the same settings have the same series in the same order.
     fn channels(&mut self) -> impl Iterator<Item = &mut Channel> {
         let of_ports = [
             &mut self.queue,
@@ -182,7 +182,7 @@ impl Recorder {
         all.chain(gauged)
     }
 
-    /// Writes what is left and ends the file. Fails if writing did, then or before.
+    /// Writes the remaining rows and ends the file. Fails if writing failed now or before.
     pub fn finish(mut self) -> io::Result<()> {
         let of_ports = [self.queue, self.marks, self.drops, self.paused];
         let channels = of_ports.into_iter().chain([self.cwnd, self.rwnd]);
@@ -219,7 +219,7 @@ impl Recorder {
         }
     }
 
-    /// Lets every series of flows do something.
+    /// Calls `act` for every series of flows.
     fn of_flows(&mut self, mut act: impl FnMut(&mut Channel, &mut Rows)) {
         for channel in [&mut self.cwnd, &mut self.rwnd].into_iter().flatten() {
             act(channel, &mut self.rows);
@@ -229,7 +229,7 @@ impl Recorder {
         }
     }
 
-    /// Windows and state of a sender.
+    /// Records the windows and the state of a sender.
     #[inline]
     fn sample_sender(&mut self, flow: u32, endpoint: &Endpoint<Sender>, now: u64) {
         if let Some(channel) = &mut self.cwnd {
@@ -251,7 +251,7 @@ impl Recorder {
         }
     }
 
-    /// A timer of an end has expired, perhaps that of retransmissions.
+    /// A timer of an end has expired, perhaps the retransmission timer.
     fn notice_timeout(&mut self, end: End, endpoint: &Endpoint<Sender>, now: Time) {
         let counters = endpoint.counters();
         let timeouts = (counters.timeouts, counters.syn_timeouts);

@@ -1,4 +1,4 @@
-//! Rows of series, and where they go.
+//! Rows of series, and the sinks that take them.
 
 use std::io;
 
@@ -9,8 +9,8 @@ use tables::Columns;
 /// Rows of a full row group.
 pub(super) const GROUP: usize = Columns::GROUP;
 
-/// Where row groups go. A file is behind a pointer, so that a program that keeps its series in memory does not contain
-/// what writes files.
+/// The sink of row groups. A file is behind a pointer, so that a program with its series in memory does not contain the
+/// code that writes files.
 pub(super) trait Sink: Send {
     /// Takes the samples of `blocks` and `events`, at most [`GROUP`] together.
     fn write(&mut self, blocks: &[Block], events: &[Event]) -> io::Result<()>;
@@ -19,7 +19,7 @@ pub(super) trait Sink: Send {
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
-/// One sample of one quantity of whatever `id` numbers.
+/// One sample of one quantity. `id` is the number of a port, flow or host.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     /// Picoseconds.
@@ -28,7 +28,7 @@ pub(super) struct Sample {
     pub(super) value: f64,
 }
 
-/// The things that the numbers of samples name; each has its column.
+/// The kinds of things to which samples belong; each has its column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Subject {
     Port,
@@ -45,7 +45,7 @@ pub(super) struct Block {
     pub(super) samples: Vec<Sample>,
 }
 
-/// What happened to a flow, perhaps at a port.
+/// An event of a flow, perhaps at a port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
     /// Picoseconds.
@@ -68,7 +68,7 @@ pub enum EventKind {
     Timeout,
     /// A timer of the handshake has expired.
     SynTimeout,
-    /// Duplicate ACKs have told of a loss.
+    /// Duplicate ACKs have indicated a loss.
     FastRetransmit,
     /// A flow has started.
     Start,
@@ -82,7 +82,7 @@ impl Event {
         (self.time, self.kind as usize, self.flow, self.port)
     }
 
-    /// A number that looks random, the same for the same event.
+    /// A number that looks random and is the same for equal events.
     pub(super) fn number(&self) -> u64 {
         let place = u64::from(self.flow) << 32 | u64::from(self.port.unwrap_or(u32::MAX));
         random::mix(random::mix(place).wrapping_add(self.time))
@@ -90,7 +90,7 @@ impl Event {
 }
 
 impl EventKind {
-    /// What the column `event` calls them, in the order of declaration.
+    /// The names of the kinds in the column `event`, in the order of declaration.
     pub const NAMES: [&'static str; 7] = [
         "drop",
         "mark",

@@ -1,35 +1,35 @@
 //! A series of any length in bounded memory.
 
-/// The value that is kept of a period in which it changed.
+/// The value that stands for a period in which the quantity changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Keep {
-    /// The largest value, that at the beginning of the period included.
+    /// The largest value, including the one at the beginning of the period.
     Largest,
     /// The value at the end of the period.
     Last,
 }
 
-/// A step function that is exact while it has few steps, and coarser the more it has.
+/// A step function that is exact while it has few steps, and becomes coarser with more.
 ///
-/// Time is cut into equal periods of a power of two picoseconds, at first of one. An entry says what
-/// stands for its period and for the following ones up to the next entry. When there are more
-/// entries than allowed, periods are made longer until half of that is left. O(1) amortised.
+/// Time is cut into equal periods of a power of two picoseconds; at first one picosecond. An entry holds the value for
+/// its period and for the following ones up to the next entry. When there are too many entries, periods are made longer
+/// until half of the allowed number is left. O(1) amortised.
 #[derive(Clone, Debug)]
 pub(super) struct Thin {
     keep: Keep,
     most: usize,
-    /// Period of `time`: `time >> shift`.
+    /// A time's period is `time >> shift`.
     shift: u32,
-    /// Closed periods in order of time, each with another value than the one before.
+    /// Closed periods in order of time. Each has another value than the one before.
     entries: Vec<(u64, f64)>,
-    /// The period of the last change, and what stands for it so far.
+    /// The period of the last change, and its value so far.
     open: Option<(u64, f64)>,
     /// The value after the last change.
     value: f64,
 }
 
 impl Thin {
-    /// Nothing yet; at most `most` entries.
+    /// An empty function with at most `most` entries.
     pub(super) const fn new(keep: Keep, most: usize) -> Self {
         Self {
             keep,
@@ -46,7 +46,7 @@ impl Thin {
         self.open.is_none() && self.entries.is_empty()
     }
 
-    /// From `time` on, in picoseconds, the value is `value`. Times never decrease.
+    /// The value is `value` from `time` on, in picoseconds. Times never decrease.
     #[inline(always)]
     #[expect(clippy::float_cmp, reason = "whether a value is the same as before")]
     pub(super) fn change(&mut self, time: u64, value: f64) {
@@ -78,7 +78,7 @@ impl Thin {
         }
         self.open = Some((period, stands));
         if self.entries.len() > self.most {
-            // Periods shorter than the usual gap would not bring entries together.
+            // Periods shorter than the mean gap would not merge entries.
             let span = self.entries[self.entries.len() - 1].0 - self.entries[0].0;
             let bits = (span / self.most as u64).checked_ilog2().unwrap_or(0);
             self.coarsen(bits + 1);
@@ -88,7 +88,7 @@ impl Thin {
         }
     }
 
-    /// Ends the open period and the ones after it without a change, up to `next`.
+    /// Closes the open period and the unchanged ones after it, up to `next`.
     fn close(&mut self, next: u64) {
         if let Some((period, stands)) = self.open.take() {
             add(&mut self.entries, period, stands);
@@ -122,7 +122,7 @@ impl Thin {
             merged = Some((coarse, stands));
             let last = rest[inside - 1].1;
             rest = &rest[inside..];
-            // Whatever changes in the next period takes what came before into account itself.
+            // A change in the next period includes the value before it in its own period.
             let later = |period: u64| period >> bits > coarse + 1;
             if rest.first().is_none_or(|next| later(next.0))
                 && open.is_none_or(|open| later(open.0))
@@ -149,7 +149,7 @@ impl Thin {
         }
     }
 
-    /// Every entry: the beginning of its period in picoseconds, and the value.
+    /// Every entry: the start of its period in picoseconds, and its value.
     pub(super) fn finish(mut self) -> impl Iterator<Item = (u64, f64)> {
         if let Some((period, stands)) = self.open.take() {
             add(&mut self.entries, period, stands);
@@ -169,7 +169,7 @@ fn add(entries: &mut Vec<(u64, f64)>, period: u64, value: f64) {
     }
 }
 
-/// Amounts per window of time, in bounded memory: windows double when there are too many.
+/// Amounts per window of time, in bounded memory: when there are too many windows, their length doubles.
 #[derive(Clone, Debug)]
 pub(super) struct Windows {
     most: usize,
@@ -196,7 +196,7 @@ impl Windows {
         self.amounts.is_empty()
     }
 
-    /// `amount` came at `time`. Times never decrease.
+    /// Adds `amount` at `time`. Times never decrease.
     #[inline]
     pub(super) fn add(&mut self, time: u64, amount: u64) {
         if self.amounts.is_empty() {
@@ -226,7 +226,7 @@ impl Windows {
         self.length *= 2;
     }
 
-    /// Every window: its beginning and the amount, and the length of all windows.
+    /// Every window with its start and its amount, and the length of all windows.
     pub(super) fn finish(self) -> (u64, impl Iterator<Item = (u64, u64)>) {
         let length = self.length;
         let windows = (self.first..).zip(self.amounts);
@@ -257,7 +257,7 @@ mod tests {
         for (time, value) in changes {
             thin.change(time, value);
         }
-        // At 12 the value is 3 for no time at all. Of several values at one time the largest stays.
+        // At 12 the value is 3 for no time. If a time has several values, the largest is kept.
         let expected = [(10, 1.0), (12, 3.0), (13, 2.0), (40, 0.0)];
         assert_eq!(thin.finish().collect::<Vec<_>>(), expected);
     }
@@ -285,7 +285,7 @@ mod tests {
                 time += gap * gap;
                 let report = (time, f64::from(value));
                 reports.push(report);
-                // A report of the same value again is no change: the value need not show at its time.
+                // A repeated report of the same value is no change, and need not be a step.
                 if changes.last().is_none_or(|(_, last)| *last != report.1) {
                     changes.push(report);
                 }
@@ -305,7 +305,7 @@ mod tests {
                     if keep == Keep::Largest {
                         prop_assert!(shown >= *value);
                     } else {
-                        // A period is shown by the value at its end.
+                        // A period has the value at its end.
                         prop_assert_eq!(shown, at(&changes, end - 1).unwrap());
                     }
                 }

@@ -10,7 +10,7 @@ use sim::run;
 
 use crate::support::points;
 
-/// A simulation, and the capture at one place of it.
+/// A simulation and its capture at one place.
 fn captured(name: &str, place: &str, scheme: &str, sets: &[&str]) -> (Outcome, PathBuf) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("captures-{name}"));
     let point = points("incast", scheme, sets).remove(0);
@@ -22,7 +22,7 @@ fn captured(name: &str, place: &str, scheme: &str, sets: &[&str]) -> (Outcome, P
     (outcome, folder.join(file))
 }
 
-/// What tshark prints of the given fields for packets that a filter selects, one line for each.
+/// The given fields that tshark prints for packets that a filter selects, one line for each.
 fn fields(path: &Path, filter: &str, fields: &[&str]) -> Vec<String> {
     let mut command = Command::new("tshark");
     command
@@ -52,10 +52,10 @@ fn count(path: &Path, filter: &str) -> u64 {
     fields(path, filter, &["frame.number"]).len() as u64
 }
 
-/// Whatever tshark finds remarkable, warnings and worse.
+/// Everything that tshark reports as a warning or worse.
 const WARNINGS: &str = "_ws.expert.severity >= 0x00600000";
-/// A sender has filled the window it was given. Where the receiver controls the rate with that window,
-/// as RCC's does, this is how it works.
+/// A sender has filled the window it was given. This is expected where the receiver controls the rate with that window,
+/// as RCC's does.
 const WINDOW_FULL: &str = "tcp.analysis.window_full";
 
 #[test]
@@ -206,7 +206,7 @@ fn drops_and_marks_of_the_queue_carry_comments() {
 
 #[test]
 fn stamps_have_nanoseconds_and_a_file_is_a_pure_function_of_its_point() {
-    // The SYNs of two senders would meet, and one would wait for the other.
+    // With two senders the SYNs would meet, and one would wait for the other.
     let sets = ["workload.senders=1"];
     let (_, first) = captured("pure", "host:1", "newreno", &sets);
     let bytes = fs::read(&first).expect("a capture");

@@ -1,4 +1,4 @@
-//! What is in the files that probes write.
+//! The contents of the files that probes write.
 
 mod captures;
 mod perfetto;

@@ -1,4 +1,4 @@
-//! Series say what happened, exactly where asked to and within bounds where not.
+//! Series reproduce events exactly where asked to and within bounds otherwise.
 
 #![expect(clippy::float_cmp, reason = "what is recorded is exact")]
 
@@ -41,7 +41,7 @@ struct Traced {
 }
 
 impl Traced {
-    /// Samples of a quantity with what they are about, by its number.
+    /// The samples of a quantity, by the number of the flow or port that they belong to.
     fn of(&self, quantity: &str) -> BTreeMap<u32, Vec<(f64, f64)>> {
         let mut samples = BTreeMap::<u32, Vec<_>>::new();
         for row in &self.rows {
@@ -443,7 +443,7 @@ fn a_trace_of_every_change_changes_no_result() {
     assert_no_result_changes("change");
 }
 
-/// A packet takes 12 us: most gaps between two of them have a sample, at another place each.
+/// A packet takes 12 us, so most gaps between two packets have a sample, each at another place.
 #[test]
 fn a_trace_at_an_interval_changes_no_result() {
     assert_no_result_changes("7us");
@@ -454,7 +454,7 @@ fn a_trace_of_some_thousand_samples_changes_no_result() {
     assert_no_result_changes("auto");
 }
 
-/// Traces all there is of every scheme, in this interval.
+/// Traces everything of every scheme, in this interval.
 fn assert_no_result_changes(interval: &str) {
     let everything = plan::series::all().iter().map(|quantity| quantity.name);
     let everything = everything.chain(["events"]).collect::<Vec<_>>().join(",");
@@ -498,13 +498,13 @@ fn a_series_file_is_a_pure_function_of_the_point_and_joins_byte_for_byte() {
         .collect();
     assert_eq!(rows_of(&first), apart);
     assert_eq!(apart.last().unwrap().point, 5);
-    // In a sweep that got more seeds, the same point has another number.
+    // When a sweep gets more seeds, the same point gets another number.
     let renumbered = Path::new(env!("CARGO_TARGET_TMPDIR")).join("renumbered.parquet");
     let mut part = iter::once((cells(7), one(&points[5], "first")));
     trace::concatenate(&leading(), &mut part, File::create(&renumbered).unwrap()).unwrap();
     let rows = rows_of(&renumbered);
     assert!(!rows.is_empty() && rows.iter().all(|row| row.point == 7));
-    // The setting stands in every row, and in few bytes: it repeats.
+    // The setting is in every row. As it repeats, it takes few bytes.
     let names = tables::names(&renumbered).unwrap();
     assert_eq!(names[..3], ["point", "switch.buffer", "time_us"]);
     tables::read(&renumbered, &mut |row| {
@@ -607,6 +607,6 @@ fn flows_and_ports_are_chosen() {
     ];
     let run = traced("chosen", &incast("newreno", &sets));
     assert_eq!(run.of("cwnd_bytes").into_keys().collect::<Vec<_>>(), [3, 7]);
-    // The initial windows wait at the senders' own ports too.
+    // The initial windows also wait at the senders' own ports.
     assert!(run.of("queue_bytes").len() > 10);
 }

@@ -1,4 +1,4 @@
-//! Where in a sweep all goals are met, in few words: regions and smallest values.
+//! The settings of a sweep with which all goals are met, in few words: regions and smallest values.
 
 use base::Sort as _;
 use base::cast::real;
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::row::{Row, Rows};
 
-/// Combinations of a scheme that all meet the goals: every product of these values.
+/// Combinations of one scheme that all meet the goals: the product of these values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Region {
     /// Label of the scheme.
     pub scheme: String,
-    /// Swept settings with the values of the region; a setting that does not matter is left out.
+    /// Swept settings with their values in the region. Settings that make no difference are left out.
     pub values: Vec<(String, Vec<String>)>,
     /// Rows in it.
     pub rows: u32,
@@ -25,9 +25,9 @@ pub struct Smallest {
     pub axis: String,
     /// Label of the scheme.
     pub scheme: String,
-    /// The smallest value with which some combination meets them; none if there is no such.
+    /// The smallest value with which some combination meets them; `None` if there is none.
     pub some: Option<String>,
-    /// The smallest value with which every combination does.
+    /// The smallest value with which every combination meets them.
     pub every: Option<String>,
     /// The greatest value with which some combination meets them, if greater ones were tried.
     pub greatest: Option<String>,
@@ -115,7 +115,7 @@ pub(super) fn smallest(sweep: &Rows<'_>, met: &[bool]) -> Vec<Smallest> {
     smallest
 }
 
-/// A number in a text with or without a unit, in the base unit of its kind; none for a word.
+/// The number in a text with or without a unit, in the base unit of its kind; `None` for a word.
 pub fn magnitude(text: &str) -> Option<f64> {
     let span = || Span::parse(text).ok().map(Span::as_secs);
     let rate = || Rate::parse(text).ok().map(|rate| real(rate.as_bps()));
@@ -139,8 +139,8 @@ fn values<'a>(sweep: &Rows<'a>, axis: &str) -> Vec<&'a str> {
     values
 }
 
-/// The largest product of values around `seed` all of whose places are `good`. Axes are widened one
-/// after the other; which comes first matters, so each begins once.
+/// The largest product of values around `seed` that contains only `good` places. Axes are widened one after the other.
+/// Their order matters, so each axis is tried as the first.
 fn largest(seed: &[usize], good: &[Vec<usize>], sizes: &[usize]) -> Vec<Vec<usize>> {
     let grown = (0..seed.len().max(1)).map(|first| {
         let mut area: Vec<Vec<usize>> = seed.iter().map(|at| vec![*at]).collect();

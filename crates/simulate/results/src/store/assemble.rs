@@ -1,4 +1,4 @@
-//! The end of a sweep: tables and a summary from its points.
+//! The end of a sweep: makes tables and a summary from its points.
 
 use std::fs;
 use std::io;
@@ -27,7 +27,7 @@ impl Store {
         scenario: &Scenario,
         change: impl FnOnce(&mut Summary),
     ) -> Result<(Summary, PointResults), Problems> {
-        // A sweep that got more seeds than it began with says so.
+        // A sweep that got more seeds than it began with writes the new number.
         let text = self.scenario_text(scenario);
         self.write(identity::NAME, &Seal::TOML.put(&text))?;
         let (results, captures) = self.write_tables(scenario)?;
@@ -52,8 +52,8 @@ impl Store {
         Ok((summary, results))
     }
 
-    /// Judges a complete run by the goals of `scenario`, if they are others than it was judged by; whether
-    /// they are.
+    /// Judges a complete run by the goals of `scenario`, if they differ from its previous goals. Returns whether they
+    /// do.
     pub fn judge_again(&self, scenario: &Scenario) -> Result<bool, Problems> {
         let mut summary = self.read()?.into_parts().0;
         let before = summary.goals.take();
@@ -72,8 +72,8 @@ impl Store {
         Ok(true)
     }
 
-    /// Removes the finished points from a folder that is complete without them, and files that an
-    /// interrupted process was about to write.
+    /// Removes the finished points from a folder that is complete without them, and temporary files of an interrupted
+    /// process.
     pub fn complete(&self) -> Result<(), Problems> {
         let ours = |path: &Path| {
             let name = files::becomes(path);
@@ -99,7 +99,7 @@ impl Store {
         let [flows, ports, _] = TABLES.map(|name| self.folder.join(name));
         let mut results = Vec::with_capacity(scenario.points().len());
         let mut captures = Vec::new();
-        // Both tables come from one pass over the points, so both are open at once.
+        // Both tables are written in one pass over the points, so both are open at once.
         let mut problem = None;
         let written = replace(&flows, |flows| {
             let mut flows = Records::new(flows, scenario, flow_fields())?;
@@ -140,8 +140,8 @@ impl Store {
         }
     }
 
-    /// Calls `each` with what became of every point, in order, until it fails. The next point is read meanwhile on a
-    /// thread of its own, since reading takes about as long as writing tables; two are in memory at a time.
+    /// Calls `each` with the result of every point, in order, until it fails. A thread reads the next point meanwhile,
+    /// because reading takes about as long as writing tables. At most two points are in memory at a time.
     fn each_result(
         &self,
         points: &[PointSpec],
@@ -156,7 +156,7 @@ impl Store {
             let (out, ready) = mpsc::sync_channel(0);
             scope.spawn(move || {
                 let mut points = points.iter();
-                // A receiver that is gone wants no more.
+                // A closed receiver wants no more points.
                 points.try_for_each(|point| out.send(self.result(point, scenario)))
             });
             let mut points = points.iter();
@@ -167,7 +167,7 @@ impl Store {
         })
     }
 
-    /// Puts the series of all points that have some into one file.
+    /// Writes the series of all points that have some into one file.
     fn write_series(&self, scenario: &Scenario) -> Result<(), Problems> {
         let leading = Leading::of(scenario);
         let series = |point| {
@@ -202,8 +202,8 @@ impl Store {
     }
 }
 
-/// Takes a point and what became of it.
+/// Receives a point and its result.
 type EachPoint<'a> = dyn FnMut(&PointSpec, Result<Finished, Problems>) -> io::Result<()> + 'a;
 
-/// The tables; the last is missing where nothing is recorded.
+/// The tables; the last one is missing if nothing is recorded.
 const TABLES: [&str; 3] = ["flows.parquet", "ports.parquet", "series.parquet"];

@@ -1,4 +1,4 @@
-//! A point on its way from the process that simulated it to the one that keeps it.
+//! A point as bytes, on its way from the process that simulated it to the process that keeps it.
 
 use std::fs;
 use std::io::{self, Write};
@@ -18,12 +18,12 @@ use super::{PARTS, Store};
 #[derive(Serialize, Deserialize)]
 struct Parcel {
     part: Vec<u8>,
-    /// Its other files, in the order in which the part names them.
+    /// Its other files, in the order of the part's list.
     files: Vec<Vec<u8>>,
 }
 
 impl Store {
-    /// Everything that is kept of a point, which has been kept, as bytes.
+    /// All stored files of a kept point, as bytes.
     pub fn pack(&self, point: &PointSpec, scenario: &Scenario) -> Result<Vec<u8>, Problems> {
         let (part, _) = self.result(point, scenario)?;
         let path = self.part(point, scenario);
@@ -39,7 +39,7 @@ impl Store {
         pack().map_err(|error| cannot("read", &path, &error))
     }
 
-    /// Keeps what another process has packed of a point of the same sweep, whole or not at all: whether the
+    /// Keeps a point of the same sweep that another process has packed, completely or not at all. Returns whether its
     /// simulation succeeded.
     pub fn unpack(
         &self,
@@ -71,7 +71,7 @@ impl Store {
         Ok(part.is_done())
     }
 
-    /// Removes what is kept of a point.
+    /// Removes the stored files of a point.
     pub fn forget(&self, point: &PointSpec, scenario: &Scenario) -> Result<(), Problems> {
         let (part, _) = self.result(point, scenario)?;
         let path = self.part(point, scenario);

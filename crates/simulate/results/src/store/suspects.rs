@@ -1,4 +1,4 @@
-//! Points of a shared folder that other processes simulate, or ended at: see [`crate::attempt`].
+//! Points of a shared folder that other processes simulate, or at which they died: see [`crate::attempt`].
 
 use std::fs;
 use std::io;
@@ -15,10 +15,10 @@ use super::super::shard::first_twins;
 use super::{Access, State, Store};
 
 impl Store {
-    /// The right to simulate a point; none if another process does so at the moment.
+    /// The right to simulate a point; `None` if another process simulates it at the moment.
     ///
     /// # Errors
-    /// If the file that says so cannot be written.
+    /// If its file cannot be written.
     pub fn attempt(
         &self,
         point: &PointSpec,
@@ -31,12 +31,12 @@ impl Store {
         begun.map_err(|error| self.unwritten(&error))
     }
 
-    /// The process ends now, and the points that it simulates are not the reason.
+    /// Called when the process ends now and the points that it simulates are not the reason.
     pub fn abandon(&self) {
         self.attempts.abandon();
     }
 
-    /// The given points but for suspects and quarantined ones.
+    /// The given points, without suspect and quarantined ones.
     ///
     /// # Errors
     /// If a file cannot be read.
@@ -57,8 +57,8 @@ impl Store {
         Ok(ordinary)
     }
 
-    /// Points of all shards that have ended one process and may be tried again here. Points that have ended two get their
-    /// failure now.
+    /// Points of all shards at which one process died and that may be tried again here. Points at which two processes
+    /// died get their failure now.
     ///
     /// # Errors
     /// If a file cannot be read or written.
@@ -100,7 +100,7 @@ impl Store {
         Ok(matches!(claim, Claim::Busy))
     }
 
-    /// Processes that ended at this point or at one with the same outcome, or are at it.
+    /// Processes that died at this point or at one with the same outcome, or that simulate it now.
     fn deaths(&self, point: &PointSpec, scenario: &Scenario) -> Result<Vec<String>, Problems> {
         let path = self.attempt_path(point, scenario);
         match fs::read_to_string(&path) {

@@ -1,4 +1,4 @@
-//! The files of a point, from the simulation that writes them until they are kept.
+//! The files of a point, from the simulation that writes them until they are stored.
 
 use std::fs;
 use std::io;
@@ -16,14 +16,14 @@ use super::super::files::{self, Stay, unfinished};
 use super::super::part;
 use super::{CAPTURED, OWN, PARTS, SERIES, Store};
 
-/// The files of a point that is being simulated, which are removed with this unless they are kept.
+/// The files of a point that is being simulated. They are removed when this is dropped, unless they are kept.
 #[derive(Debug)]
 pub struct Unfinished<'a> {
     series: Remains,
     captures: Remains,
     perfetto: Remains,
     theatre: Remains,
-    /// Whether there is to be a series.
+    /// Whether there will be a series.
     traced: bool,
     places: Option<&'a CapturePoints>,
 }
@@ -44,12 +44,12 @@ impl Unfinished<'_> {
         &self.perfetto.0
     }
 
-    /// The file of the scene that its page plays.
+    /// The file of the scene for a page to play.
     pub fn theatre(&self) -> &Path {
         &self.theatre.0
     }
 
-    /// The files that are kept if they are there, with the folder and the ending of each.
+    /// The files that are kept if they exist, with the folder and the ending of each.
     fn optional(&self) -> [(&Path, &'static str, &'static str); 2] {
         let [perfetto, theatre] = OWN;
         [
@@ -58,13 +58,13 @@ impl Unfinished<'_> {
         ]
     }
 
-    /// Copies what is no capture to the files of a point with the same outcome.
+    /// Copies everything but captures to the files of a point with the same outcome.
     pub fn copy_to(&self, other: &Self) -> io::Result<()> {
         let own = [self.series(), self.perfetto(), self.theatre()];
         let others = [other.series(), other.perfetto(), other.theatre()];
         for (from, to) in own.into_iter().zip(others) {
             if from.exists() {
-                // The number of the point is written into series when they are put together.
+                // The number of the point is added later, when series are joined.
                 fs::copy(from, to)?;
             }
         }
@@ -77,21 +77,20 @@ impl Unfinished<'_> {
     }
 }
 
-/// A file or folder under the name that it has until it is whole, which is removed if it never is.
+/// A file or folder under its temporary name. It is removed unless it gets its final name.
 #[derive(Debug)]
 struct Remains(PathBuf);
 
 impl Drop for Remains {
     fn drop(&mut self) {
         let removed = fs::remove_file(&self.0).or_else(|_| fs::remove_dir_all(&self.0));
-        // Mostly there is nothing left under this name.
+        // Mostly the file has been renamed, so this fails.
         drop(removed);
     }
 }
 
 impl Store {
-    /// The files that `point` is to have beside its outcome, under the names that they have until they
-    /// are whole.
+    /// The files of `point` beside its outcome, under their temporary names.
     pub fn files(&self, point: &PointSpec, scenario: &Scenario) -> Unfinished<'_> {
         let name = part::name(point, scenario.seeds());
         let parts = self.parts();
@@ -105,7 +104,7 @@ impl Store {
         }
     }
 
-    /// Keeps the outcome of a point and its `files`, all of which are whole, the outcome last.
+    /// Keeps the outcome of a point and its complete `files`; the outcome is written last.
     pub fn keep_with(
         &self,
         point: &PointSpec,
@@ -119,7 +118,7 @@ impl Store {
         self.keep_all(point, scenario, &Ok(outcome), kept)
     }
 
-    /// Keeps what became of a point, whole or not at all.
+    /// Keeps the result of a point, completely or not at all.
     pub fn keep(
         &self,
         point: &PointSpec,
@@ -168,8 +167,8 @@ impl Store {
         Ok(())
     }
 
-    /// Gives a finished file its name within the folder, and adds it to `files`. That of a series lasts
-    /// when the part that follows is kept, in the same folder.
+    /// Gives a finished file its name within the folder, and adds it to `files`. A series survives a loss of power once
+    /// the part that follows is stored in the same folder.
     fn keep_file(
         &self,
         file: &Path,
@@ -182,7 +181,7 @@ impl Store {
         Ok(())
     }
 
-    /// The same for every file of a folder, which is removed.
+    /// The same for every file of a folder, which is then removed.
     fn keep_captures(&self, folder: &Path, files: &mut Vec<(String, Checksum)>) -> io::Result<()> {
         fs::create_dir_all(self.folder.join(CAPTURED))?;
         let mut captures = Vec::new();

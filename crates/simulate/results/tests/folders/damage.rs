@@ -1,4 +1,4 @@
-//! A point whose files changed since they were written is missing, whichever byte it is.
+//! A point whose files changed since they were written counts as missing, whichever byte changed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ fn a_point_with_any_byte_flipped_is_missing() {
             .iter()
             .position(|kind| *kind == ending);
         kinds[kind.expect("a file of a point")] += 1;
-        // Of the long ones some bytes, those at the ends among them.
+        // Of long files some bytes are tried, including the first and the last.
         let step = if ending == "part" {
             1
         } else {

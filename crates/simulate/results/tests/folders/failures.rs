@@ -82,7 +82,7 @@ fn reproduce(summary: &Summary, expected: &Summary, scenario: &Scenario) {
     }
 }
 
-/// Runs what is missing, as the command does, unless `fail` prevents it. How many failed.
+/// Runs the missing points, as the command does, unless `fail` prevents it. Returns how many failed.
 fn simulate(
     store: &Store,
     scenario: &Scenario,
@@ -147,7 +147,7 @@ fn what_another_process_packed_is_kept_as_if_it_were_made_here() {
     away.begin(&scenario).unwrap();
     for point in scenario.points() {
         let bytes = there.pack(point, &scenario).unwrap();
-        // Neither what is damaged is kept, nor what belongs to another point.
+        // Neither damaged points nor those of another scenario are kept.
         let mut damaged = bytes.clone();
         damaged[bytes.len() / 2] ^= 1;
         assert!(away.unpack(point, &scenario, &damaged).is_err());

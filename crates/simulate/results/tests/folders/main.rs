@@ -1,4 +1,4 @@
-//! Run folders: what is in them, and what happens when something fails or is damaged.
+//! Run folders: their contents, and what happens when something fails or is damaged.
 
 mod damage;
 mod failures;

@@ -1,4 +1,4 @@
-//! Walking the items of a TOML document, collecting settings and every mistake among them.
+//! Walks the items of a TOML document and collects settings and all mistakes.
 
 mod exceptions;
 mod rows;
@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads what a setting is given. False if that is no value.
+    /// Reads the values of a setting. Returns false if an item is no value.
     fn values(
         &mut self,
         key: &'static Key,
@@ -194,7 +194,7 @@ impl<'a> Reader<'a> {
         };
         for text in texts {
             if is_trace(key.name) && !setting.values.is_empty() {
-                // Series of all points have the same columns, and a trace changes no result.
+                // The series of all points must have the same columns, and a trace changes no result.
                 let problem = Problem::new(format!("{name} cannot be swept"))
                     .at(self.source, value.place, "a second value")
                     .help("several names go into one text, as in trace.series = \"queue, cwnd\"");
@@ -408,18 +408,18 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What a key means and what it is unless set.
+/// The description and the default of a key.
 pub(crate) fn about(key: &Key, name: &str) -> String {
     format!("{name} (default {}): {}", key.default, key.help)
 }
 
-/// Where a key is written: its name, or its item if the name has no place of its own.
+/// The position of a key: its name, or its item if the name has no position.
 pub(super) fn place_of(table: &dyn TableLike, name: &str, item: &Item) -> Range<usize> {
     let key = table.key(name).and_then(toml_edit::Key::span);
     key.or_else(|| item.span()).unwrap_or(0..0)
 }
 
-/// The text of a table of texts: `meaning=name`, joined by +. `None` if one of them is no text.
+/// A table of texts as one text: `meaning=name`, joined by +. `None` if a value is no text.
 fn joined(table: &dyn TableLike) -> Option<String> {
     let parts = table
         .iter()
@@ -440,8 +440,8 @@ fn scalar_text(value: &toml_edit::Value) -> Option<String> {
     }
 }
 
-/// The path of a file that a scenario file at `scenario` names: beside that file if there is one, else as
-/// it is, which is relative to the working directory.
+/// The path of a file named in the scenario file `scenario`: beside that file if it exists there, otherwise unchanged,
+/// so relative to the working directory.
 fn beside(scenario: &str, text: &str) -> String {
     let folder = Path::new(scenario).parent();
     let found = folder.map(|folder| folder.join(text.trim()));
@@ -455,7 +455,7 @@ fn is_group(name: &str) -> bool {
     groups().any(|group| group == name)
 }
 
-/// Whether a key says what is recorded, which is the same for all points.
+/// Whether a key controls recording, which is the same for all points.
 pub(super) fn is_trace(key: &str) -> bool {
     keys::group(key) == "trace"
 }
@@ -464,11 +464,11 @@ fn groups() -> impl Iterator<Item = &'static str> {
     keys::all_keys().iter().map(|key| keys::group(key.name))
 }
 
-/// Settings whose values have two points and are no ranges.
+/// Settings whose values may contain two points without being ranges.
 const WINDOW: &str = "workload.window";
 /// A setting that may be written as a table.
 const COLUMNS: &str = "workload.columns";
-/// Names of a file's top level, which callers give by other means than as settings.
+/// Top-level names of a file that callers give as separate arguments.
 const TOP_LEVEL: [(&str, Argument); 4] = [
     ("goals", Argument::Goals),
     ("schemes", Argument::Schemes),

@@ -1,4 +1,4 @@
-//! The texts of all settings of some flows: given values, and those that follow for the other settings.
+//! The texts of all settings of some flows: given values, and values that follow from them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use crate::document::{EXCEPTIONS, ExceptionSetting};
 use crate::expression::Expression;
 use plan::keys::{self, Keys, Profile, profile};
 
-/// A source by its number, and the place in it.
+/// A source by its index, and the range in it.
 pub(super) type Origin = (usize, Range<usize>);
 
 /// A text for every key.
@@ -18,9 +18,9 @@ pub(super) type Origin = (usize, Range<usize>);
 pub(super) struct Layer<'a> {
     pub(super) texts: BTreeMap<&'static str, Cow<'a, str>>,
     pub(super) origins: BTreeMap<&'static str, Origin>,
-    /// What is written where a text above follows from other settings.
+    /// The original expression of each text that follows from other settings.
     expressions: BTreeMap<&'static str, &'a str>,
-    /// Keys whose expressions have no value, and why.
+    /// Keys whose expressions have no value, and the reason.
     pub(super) faults: Vec<(&'static str, String)>,
 }
 
@@ -36,8 +36,8 @@ impl<'a> Layer<'a> {
         }
     }
 
-    /// Settings that nobody has given follow from the profile, from timestamps, which make headers larger, and above all from
-    /// the settings that the schemes of `bundle` rest on.
+    /// Sets the values of settings that nobody has given. They follow from the profile, from timestamps (which make
+    /// headers larger), and with precedence from the settings that the schemes of `bundle` depend on.
     pub(super) fn follow_profile(&mut self, bundle: &str) {
         let profile = Profile::parse(&self.texts["tcp.profile"]).unwrap_or(Profile::Paper);
         self.default_to(&profile.settings());
@@ -46,7 +46,7 @@ impl<'a> Layer<'a> {
             let scheme = all.find(|scheme| scheme.name == part);
             self.default_to(scheme.map_or(&[], |scheme| scheme.tcp));
         }
-        // A queue of a shared buffer, or of a switch that pauses, has no room of its own, unless somebody gives it some.
+        // A queue has no limit of its own in a shared buffer or in a switch that pauses, unless the user gives one.
         if ["switch.pool", "switch.pfc"]
             .iter()
             .any(|key| self.texts[key] != "off")
@@ -58,7 +58,7 @@ impl<'a> Layer<'a> {
         if self.texts["tcp.timestamps"] == "true" {
             self.default_to(profile::STAMPED);
         }
-        // They may name settings that have yielded.
+        // Expressions may use settings that have just changed.
         self.work_out();
     }
 
@@ -75,7 +75,7 @@ impl<'a> Layer<'a> {
         }
     }
 
-    /// The text of a setting, which may follow from others, `depth` expressions below the first.
+    /// The text of a setting, which may be an expression itself, `depth` expressions below the first.
     fn worked_out(&self, name: &str, depth: usize) -> Result<String, String> {
         let Some((key, text)) = keys::key(name).zip(self.expressions.get(name)) else {
             return Ok(self.texts[name].to_string());
@@ -89,13 +89,13 @@ impl<'a> Layer<'a> {
         expression.value(key, &|other| self.worked_out(other, depth + 1))
     }
 
-    /// A value that nobody has given and that contradicts one that somebody has is the default again.
+    /// Resets derived values to their defaults if they contradict given values.
     fn yield_to_given(&mut self) {
         let gives = |key: &&str| keys::group(key) == "tcp" && *key != "tcp.profile";
         if !self.origins.keys().any(gives) {
             return;
         }
-        // A default contradicts no other one, so that each turn but the last gives some value up.
+        // Defaults do not contradict each other, so each turn but the last resets a value.
         while let Ok(read) = Keys::read(&|key| self.texts[key].to_string()) {
             let mut yields = false;
             for key in read.conflicts(None).iter().flat_map(|found| found.keys) {
@@ -119,8 +119,8 @@ impl<'a> Layer<'a> {
         }
     }
 
-    /// Adds settings of single links and hosts, in their order, to those that are written as one text. Those of one link that
-    /// follow each other stand together.
+    /// Adds settings of single links and hosts, in order, to the text of all exceptions. Consecutive settings of one
+    /// link are joined.
     pub(super) fn add_exceptions(&mut self, parts: &[(&ExceptionSetting, &'a str, Origin)]) {
         let Some((.., origin)) = parts.first() else {
             return;

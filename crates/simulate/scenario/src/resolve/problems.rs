@@ -1,4 +1,4 @@
-//! What is wrong with layers of settings, and where it is written.
+//! Explains errors in layers of settings, at the places where they are written.
 
 use super::layer::Layer;
 use super::{Chosen, Layered, Resolver};
@@ -9,7 +9,7 @@ use crate::problem::{Problem, Problems};
 use plan::keys::{self, Conflict};
 
 impl Resolver {
-    /// Hints about settings and variants that change nothing.
+    /// Hints about settings and variants without effect.
     pub(in super::super) fn warnings(
         &self,
         arms: &[Arm],
@@ -53,7 +53,7 @@ impl Resolver {
         found
     }
 
-    /// Every expression has a value.
+    /// Fails unless every expression has a value.
     pub(super) fn check_expressions(&self, chosen: &Chosen<'_>) -> Result<(), Problems> {
         let groups = chosen.groups.iter().map(|(_, layer)| layer);
         let mut problems = Vec::new();
@@ -71,8 +71,8 @@ impl Resolver {
         Problems::unless(problems, ())
     }
 
-    /// Points a conflict at those of its keys that were set in the text that was read last, which
-    /// is the likelier mistake, and names the values of the others.
+    /// Reports a conflict at those of its keys that were set in the text read last, because the mistake is more likely
+    /// there, and names the values of the others.
     pub(super) fn explain(&self, conflict: &Conflict, chosen: &Layer<'_>) -> Problem {
         let about = |layered: &&Layered| match (&layered.setting.part, &conflict.exception) {
             (Some(part), Some(exception)) => *part.place == **exception,
@@ -108,7 +108,7 @@ impl Resolver {
         problem.help(format!("{} (here {values})", conflict.remedy))
     }
 
-    /// A variant that sets a swept key would make all values of the sweep the same simulation.
+    /// Errors for variants that set a swept key, because all values of the sweep would be the same simulation.
     pub(super) fn pinned_axes(&self, arm: &Arm) -> Vec<Problem> {
         let axis = |key| {
             let mut layers = self.layers.iter();
@@ -132,7 +132,7 @@ impl Resolver {
         problems.collect()
     }
 
-    /// `problem` at the place where `key` is set, if it is.
+    /// Points `problem` at the place where `key` is set, if it is set.
     pub(super) fn pointing(&self, problem: Problem, key: &'static str) -> Problem {
         let set = |layered: &&Layered| layered.setting.key == key;
         let Some(layered) = self.layers.iter().rfind(set) else {

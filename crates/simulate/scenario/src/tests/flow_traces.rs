@@ -58,7 +58,7 @@ fn columns_are_a_table_or_a_text() {
         remedy.contains("as in workload.columns=\"size=NAME\""),
         "{remedy}"
     );
-    // What is written out reads back, and says who is who.
+    // The written scenario reads back, and lists the hosts' names.
     let resolved = from_table.resolved();
     assert!(resolved.contains("host 2 is 10.0.0.3"), "{resolved}");
     let again = Source::new(folder.join("again.toml").to_string_lossy(), resolved);
@@ -117,10 +117,10 @@ fn an_argument_replaces_the_trace_of_the_file_before_that_is_read() {
             "{}",
             refused.0[0]
         );
-        // The place is that of the value.
+        // The error points at the value.
         assert!(refused.0[0].spot().is_some());
     }
-    // A trace that nothing uses is not read either.
+    // An unused trace is not read.
     let unused = load(
         &folder,
         "trace = \"missing.csv\"\n",

@@ -159,7 +159,7 @@ fn faults_that_fit_no_place_are_refused_with_what_there_is() {
         let message = message(FABRIC, &[down, other, "switch.pfc_xoff=24KB"]);
         assert!(message.contains(expected), "{message}");
     }
-    // What is lost on the wire concerns neither.
+    // Losses on the wire concern neither.
     let corrupt = "topology.faults=leaf 0 to spine 1: corrupt 0.1";
     assert!(load(FABRIC, &[corrupt, "switch.burst=1pkt"]).is_ok());
 }

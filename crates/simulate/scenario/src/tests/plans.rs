@@ -21,7 +21,7 @@ fn flows(text: &str, scheme: &str, seed: u64) -> Vec<Flow> {
         .collect()
 }
 
-/// The same, with the name of the group of each.
+/// The flows, with the name of each flow's group.
 fn flows_by_group(text: &str, scheme: &str, seed: u64) -> Vec<(String, Flow)> {
     let overrides = Overrides {
         schemes: Some(scheme.to_owned()),
@@ -41,7 +41,7 @@ fn flows_by_group(text: &str, scheme: &str, seed: u64) -> Vec<(String, Flow)> {
     plan.flows.iter().map(flow).collect()
 }
 
-/// How many flows have each value of `of`.
+/// The number of flows for each value of `of`.
 fn counts<K: Ord>(flows: &[Flow], of: impl Fn(&Flow) -> K) -> BTreeMap<K, u32> {
     let mut counts = BTreeMap::new();
     for flow in flows {
@@ -57,7 +57,7 @@ fn a_load_of_hosts_is_that_of_their_payload_together() {
     let all = flows(WIDE, "newreno", 1);
     assert!((27_300..28_400).contains(&all.len()), "{}", all.len());
     assert!(all.is_sorted_by_key(|flow| flow.0));
-    // Half of the hosts make half of it.
+    // Half of the hosts make half of the flows.
     let half = flows(&format!("{WIDE}from = \"0-9:0-4\"\n"), "newreno", 1);
     assert!((13_500..14_350).contains(&half.len()), "{}", half.len());
     assert!(half.iter().all(|flow| flow.1 % 10 < 5));
@@ -157,7 +157,7 @@ fn arrivals_follow_a_law_if_one_is_given() {
             "{number}: {start}"
         );
     }
-    // A number of flows cuts the last incast.
+    // A limited number of flows cuts the last incast.
     let some = incasts(&format!("{INCASTS}fan_in = 60\nflows = 150\n"));
     assert_eq!(
         some.iter()
@@ -233,7 +233,7 @@ fn any_pair_of_hosts_is_as_likely_as_any_other() {
     let text = WIDE.replace("other-racks", "any");
     let all = flows(&text, "newreno", 3);
     assert!(all.iter().all(|flow| flow.1 != flow.2));
-    // Of 99 others nine are in the same rack.
+    // Nine of the 99 other hosts are in the same rack.
     let near = counts(&all, |flow| flow.1 / 10 == flow.2 / 10)[&true];
     let expected = u32::try_from(all.len()).unwrap() / 11;
     assert!(near.abs_diff(expected) < 240, "{near} of {expected}");
@@ -250,7 +250,7 @@ fn flows_at_each_receiver_come_from_other_racks_if_asked() {
             "{load_of}"
         );
     }
-    // All flows load uplinks then: ten of 1 Gbit/s at 0.3, full packets of which 1460 of 1500 bytes count.
+    // Now all flows load uplinks: ten of 1 Gbit/s at 0.3, with full packets in which 1460 of 1500 bytes count.
     let text = WIDE.replace("\"hosts\"", "\"uplinks\"");
     let expected = 2.0 * 0.3 * 10.0 * 1e9 / (8.0 * 269_334.0 * 1500.0 / 1460.0);
     let made = f64::from(u32::try_from(flows(&text, "newreno", 5).len()).unwrap());
@@ -289,7 +289,7 @@ fn a_group_draws_its_own_flows_whatever_scheme_another_follows() {
 
 #[test]
 fn draws_of_a_group_go_by_its_name_whatever_its_place_and_its_neighbours() {
-    // A kind of workload each, with everything drawn that can be.
+    // One group for each kind of workload, with all possible random settings.
     let laws = "workload.size = \"exponential(50KB)\"\nworkload.jitter = \"1ms\"\n\
                 workload.delay = \"exponential(1ms)\"\n";
     let groups = [
@@ -329,7 +329,7 @@ fn draws_of_a_group_go_by_its_name_whatever_its_place_and_its_neighbours() {
     let mut more = plan(&[0, 1, 2, 3], idle);
     assert_eq!(more.remove("idle").map(|flows| flows.len()), Some(5));
     assert_eq!(more, all);
-    // Alone a group draws what it draws among others.
+    // A group alone draws the same numbers as among others.
     for (group, name) in ["random", "incast", "burst", "requests"]
         .into_iter()
         .enumerate()
@@ -394,7 +394,8 @@ fn the_first_request_on_each_connection_is_delayed_in_every_round() {
                 connection = \"persistent\"\nstart = \"1ms\"\ninterval = \"2us\"\njitter = \"1us\"\n";
     let plan = plan_of_newreno(text);
     let start = |flow: usize| plan.flows[flow].start;
-    // Three connections, two turns, two rounds; flows of later rounds and turns count from what they wait for.
+    // Three connections, two turns, two rounds. Starts of later rounds and turns are relative to the flows that they
+    // wait for.
     for (first, base) in [(0, Time::from_ps(1_000_000_000)), (6, Time::ZERO)] {
         for place in 0..3 {
             let interval = Span::from_micros(2 * place as u64);
@@ -431,7 +432,7 @@ fn plan_of_newreno(text: &str) -> Plan {
     Plan::of(&scenario.points()[0])
 }
 
-/// For each round how many flows it has and how many hosts receive them, and how many flows have no round.
+/// For each round, its number of flows and the number of receiving hosts; and the number of flows without a round.
 fn rounds(text: &str) -> (Vec<(usize, usize)>, usize) {
     let overrides = Overrides {
         schemes: Some("newreno".to_owned()),
@@ -471,7 +472,7 @@ fn flows_of_which_somebody_waits_for_the_last_are_a_round() {
     let incast =
         "[workload]\nsenders = 5\nrounds = 3\nreceivers = 2\nepochs = 2\nepoch_interval = \"1s\"\n";
     assert_eq!(rounds(incast), (vec![(5, 1); 12], 0));
-    // Two clients with three and two connections, on each of which they ask twice in a round.
+    // Two clients with three and two connections; on each they ask twice in a round.
     let requests = "topology.hosts = 8\n[workload]\nkind = \"requests\"\nsize = \"10KB\"\nconnections = 5\n\
                     requests = 2\nrounds = 2\nsenders = 6\nfrom = \"0:2-7\"\nto = \"0:0-1\"\n";
     assert_eq!(rounds(requests), (vec![(6, 1), (6, 1), (4, 1), (4, 1)], 0));
@@ -479,7 +480,7 @@ fn flows_of_which_somebody_waits_for_the_last_are_a_round() {
                  epoch_interval = \"1s\"\n";
     let shuffles = format!("{burst}delay = \"0s\"\n");
     assert_eq!(rounds(&shuffles), (vec![(12, 4), (12, 4)], 0));
-    // Without it they start at random times.
+    // Without a common start, they start at random times.
     assert_eq!(rounds(burst), (vec![], 24));
     let (incasts, others) = rounds(&format!("{INCASTS}fan_in = 60\n"));
     assert!(incasts.len() > 30 && incasts.iter().all(|one| *one == (60, 1)));
@@ -495,7 +496,7 @@ fn where_nobody_waits_for_several_flows_there_are_no_rounds() {
     let chains = "topology.hosts = 8\n[workload]\nkind = \"requests\"\nsize = \"10KB\"\nconnections = 4\nsenders = 6\n\
                   requests = 5\n";
     assert_eq!(rounds(chains), (vec![], 20));
-    // They start one after the other, and no round comes after them.
+    // They start one after the other, and no round follows.
     let joining = "[workload]\nsenders = 5\ninterval = \"1ms\"\n";
     assert_eq!(rounds(joining), (vec![], 5));
     let awaited = format!("{joining}rounds = 2\n");

@@ -11,7 +11,7 @@ fn points(schemes: &str, sets: &[&str]) -> Vec<PointSpec> {
     scenario.unwrap().points().to_vec()
 }
 
-/// Whether the two values of an axis give simulations that cannot differ.
+/// Whether the two values of an axis give the same simulation.
 fn same(schemes: &str, set: &str) -> bool {
     let points = points(schemes, &[set]);
     assert_eq!(points.len(), 2);

@@ -62,7 +62,7 @@ struct Run {
     seconds: f64,
     hops: u64,
     windows: u64,
-    /// How much of their time threads waited for each other.
+    /// The share of their time that threads waited for each other.
     waiting: f64,
     digest: u64,
 }

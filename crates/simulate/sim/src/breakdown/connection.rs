@@ -1,7 +1,7 @@
 //! One connection: where the time of its sender goes.
 //!
-//! Each end knows what happens at it and what has come to it with packets. So the ends of a connection may be in two
-//! parts of a network: each part has a [`FollowedConnection`], and packets take along what is known of them.
+//! Each end knows its own events and what packets have brought. So the ends of a connection may be in two parts of a
+//! network: each part has a [`FollowedConnection`], and packets carry the facts that are known about them.
 
 use base::{FlowId, Packet, Time};
 use schemes::Sender;
@@ -14,9 +14,9 @@ use crate::probe::End;
 
 /// A connection that is followed.
 pub(crate) struct FollowedConnection {
-    /// Forth, with data, and back.
+    /// The way of data, and the way back.
     ways: [Way; 2],
-    /// Up to where time is booked.
+    /// Time is booked up to here.
     mark: Time,
     /// What has been booked.
     booked: Breakdown,
@@ -27,20 +27,20 @@ pub(crate) struct FollowedConnection {
     sent: usize,
     /// Whether the handshake is over at the sender.
     open: bool,
-    /// Whether the sender had sent all that was written, and whether it was in recovery, after its last event.
+    /// Whether the sender had sent all written data, and whether it was in recovery, after its last event.
     idle: bool,
     recovering: bool,
     /// Timers that have expired at the receiver and at the sender.
     expired: [u64; 2],
     /// Segments that have been sent again.
     repaired: u64,
-    /// Of the last ACK at the sender: how late it was by queueing, and by a timer.
+    /// How late the last ACK at the sender was, by queueing and by a timer.
     late: (u64, u64),
     /// The last data that reached the receiver, and when.
     arrived: Option<(Sent, Time)>,
     /// When a timer of the receiver last expired.
     fired: Time,
-    /// Flows that are not complete, as far as is known here.
+    /// Flows that are not complete, as far as this part knows.
     flows: Vec<Begun>,
 }
 
@@ -50,7 +50,7 @@ struct Begun {
     start: Time,
     /// How long it had waited for a connection.
     waited: u64,
-    /// The parts booked before its start; none until they are known. Nothing where the sender is in another part.
+    /// The parts booked before its start; `None` until they are known, or if the sender is in another part.
     before: Option<Breakdown>,
     /// Whether the sender is here.
     whole: bool,
@@ -77,7 +77,7 @@ impl FollowedConnection {
         }
     }
 
-    /// A flow starts. Whether its sender is `here` decides who knows what had been booked before.
+    /// A flow starts. Whether its sender is `here` decides which part knows the time booked before.
     pub(super) fn begin(&mut self, id: u32, (start, waited): (Time, u64), here: bool) {
         self.flows.push(Begun {
             id,
@@ -114,7 +114,7 @@ impl FollowedConnection {
         self.busy[0] = self.busy[0].max(now) + self.ways[0].slowest(bytes);
     }
 
-    /// Flows that are not complete here, and what had been booked before each.
+    /// Flows that are not complete here, and the time booked before each.
     pub(super) fn befores(&self) -> impl Iterator<Item = (u32, Breakdown)> {
         let flows = self.flows.iter();
         let befores = flows.filter_map(|flow| Some((flow.id, flow.before?)));
@@ -142,7 +142,7 @@ impl FollowedConnection {
         }
     }
 
-    /// An event of one end is over, and with it what that end sends in answer.
+    /// An event of one end and the packets that it sends in answer are over.
     pub(super) fn on_event(
         &mut self,
         end: End,
@@ -169,7 +169,7 @@ impl FollowedConnection {
         }
     }
 
-    /// A timer at the receiver: that of a delayed ACK, or that of a request or a SYN of its own.
+    /// A timer at the receiver has expired: for a delayed ACK, or for its own request or SYN.
     fn on_receiver_timer(
         &mut self,
         fired: bool,
@@ -209,7 +209,7 @@ impl FollowedConnection {
             let recovering = self.recovering || endpoint.is_recovering();
             let part = match (deadline, repaired) {
                 (true, _) if fired => Part::Timers,
-                // The timer of reordering (RFC 8985 §6.3) repairs what an ACK showed to be missing.
+                // The reordering timer (RFC 8985 §6.3) repairs a loss that an ACK showed.
                 (_, true) => Part::Recovery,
                 _ if self.idle => Part::Application,
                 _ if recovering => Part::Recovery,
@@ -224,7 +224,7 @@ impl FollowedConnection {
         self.recovering = endpoint.is_recovering();
     }
 
-    /// Books the time up to `now`: what the sender's bytes took, and for the rest `part`.
+    /// Books the time up to `now`: serialisation of the sender's bytes first, and the rest as `part`.
     fn book(&mut self, part: Part, now: Time) {
         let all = now.since(self.mark).as_ps();
         let busy = self.busy[usize::from(self.sent_at >= now)];
@@ -253,7 +253,7 @@ impl FollowedConnection {
         self.mark = now;
     }
 
-    /// Flow `id` is complete by the packet that has just been delivered.
+    /// The packet that has just been delivered completes flow `id`.
     pub(super) fn complete(&mut self, id: u32, now: Time) -> Option<Breakdown> {
         let place = self.flows.iter().position(|flow| flow.id == id)?;
         let flow = self.flows.remove(place);
@@ -266,7 +266,7 @@ impl FollowedConnection {
             Some(before) if sent.at >= flow.start => sent.booked.since(&before),
             _ => Breakdown::default(),
         };
-        // A packet that was sent before the flow started, for one before it, completes both.
+        // A packet that was sent before the flow started, for the flow before it, completes both.
         let on_way = now.since(sent.at.max(flow.start)).as_ps();
         add_last(&mut parts, &way, on_way);
         parts.add(Part::Application, flow.waited);
@@ -277,7 +277,7 @@ impl FollowedConnection {
         Some(parts)
     }
 
-    /// Where the critical packet was from its host to the other.
+    /// The time of the critical packet on the way between the hosts, in parts.
     fn way_of(&self, sent: &Sent, now: Time) -> [(Part, u64); 3] {
         let all = now.since(sent.at).as_ps();
         let propagation = self.ways[0].propagation().min(all);

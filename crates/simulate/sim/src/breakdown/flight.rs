@@ -1,7 +1,7 @@
-//! Packets on their way: where each is, and what is known of it.
+//! Packets on their way: where each one is, and the facts that are known about it.
 //!
-//! A packet is followed from port to port, so that of equal ones, such as duplicate ACKs, each is known. Those of one
-//! priority pass a port in their order. O(1) for each port that a packet passes, and O(packets at the port) where it
+//! A packet is followed from port to port, so equal packets, such as duplicate ACKs, are told apart. Packets of one
+//! priority pass a port in their order. O(1) for each port that a packet passes, or O(packets at the port) if the port
 //! has priorities.
 
 use std::collections::VecDeque;
@@ -16,14 +16,14 @@ use super::Breakdown;
 /// All packets that are on their way.
 #[derive(Default)]
 pub(super) struct Flights {
-    /// Packets that wait at each port or are on the wire behind it.
+    /// Packets that wait at each port or are on its wire.
     ports: Vec<VecDeque<Flight>>,
     sent: Vec<Sent>,
-    /// Places in `sent` of packets that have arrived or are lost.
+    /// Free places in `sent`: their packets have arrived or are lost.
     free: Vec<u32>,
-    /// The packet that has just come out of a host or a wire, until it is somewhere else.
+    /// The packet that has just come out of a host or a wire, until its next place is known.
     current: Option<Flight>,
-    /// Packets that a link in disorder keeps, if one does.
+    /// Packets that a link with reordering keeps; `None` if no link reorders.
     kept: Option<Vec<Flight>>,
 }
 
@@ -37,7 +37,7 @@ struct Flight {
     learns: bool,
 }
 
-/// The fields of a packet that stay the same on its way. A copy of low priority is another packet.
+/// The fields of a packet that stay the same on its way. A copy with low priority counts as another packet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Key {
     flow: u32,
@@ -55,19 +55,19 @@ pub(super) struct Sent {
     pub(super) at: Time,
     /// When it would arrive if its connection were alone; [`Time::NEVER`] where the path is not known.
     pub(super) alone: Time,
-    /// Of an ACK: how late the segment was that it answers.
+    /// For an ACK: how late the acknowledged segment was by queueing.
     pub(super) queueing: u64,
-    /// Of an ACK: how long it waited for the timer of delayed ACKs.
+    /// For an ACK: how long it waited for the delayed-ACK timer.
     pub(super) delayed: u64,
     /// When a timer last expired at the receiver of data, as far as its sender knows.
     pub(super) fired: Time,
     /// The parts booked when it was sent.
     pub(super) booked: Breakdown,
-    /// Paths, while an end does not know its own.
+    /// Paths, until each end knows its own.
     pub(super) lesson: Option<Box<Lesson>>,
 }
 
-/// The paths that a packet learns and tells.
+/// The paths that a packet records and carries.
 #[derive(Default)]
 pub(super) struct Lesson {
     /// The ports that it has passed, if its sender does not know its path.
@@ -76,7 +76,7 @@ pub(super) struct Lesson {
     pub(super) told: Option<Arc<[PortId]>>,
 }
 
-/// A packet that goes from one part of a network to another, and the facts about it.
+/// A packet that goes from one part of a network to another, with the facts about it.
 pub(crate) struct Followed {
     port: PortId,
     key: Key,
@@ -84,7 +84,7 @@ pub(crate) struct Followed {
 }
 
 impl Flights {
-    /// None yet, in a network with this many ports. Whether a link `keeps` packets: delivers some late.
+    /// No packets yet, in a network with this many ports. `keeps` is true if a link delivers some packets late.
     pub(super) fn new(ports: usize, keeps: bool) -> Self {
         Self {
             ports: (0..ports).map(|_| VecDeque::new()).collect(),
@@ -100,7 +100,7 @@ impl Flights {
         flight.place
     }
 
-    /// `packet` comes out of the wire behind `port`.
+    /// `packet` comes out of the wire of `port`.
     #[inline(always)]
     pub(super) fn arrive(&mut self, port: PortId, packet: &Packet) {
         if let Some(flight) = self.leave(port, packet) {
@@ -138,7 +138,7 @@ impl Flights {
         Some(self.take(flight))
     }
 
-    /// `packet` leaves this part of the network with the wire behind `port`.
+    /// `packet` leaves this part of the network over the wire of `port`.
     pub(super) fn export(&mut self, port: PortId, packet: &Packet) -> Option<Followed> {
         let flight = self.leave(port, packet)?;
         Some(Followed {
@@ -155,7 +155,7 @@ impl Flights {
         self.ports[port.0 as usize].push_back(flight);
     }
 
-    /// Facts about the packet of `flow` at this place, if it was sent `now`.
+    /// Facts about the packet of `flow` at this place, if it is sent `now`.
     pub(super) fn sent_now(&mut self, place: u32, flow: FlowId, now: Time) -> Option<&mut Sent> {
         let sent = self.sent.get_mut(place as usize);
         sent.filter(|sent| sent.flow == flow && sent.at == now)
@@ -180,7 +180,7 @@ impl Flights {
         }
     }
 
-    /// A packet is on its way to somewhere. The one before it, if it is nowhere yet, is kept by its link or gone.
+    /// A packet gets its next place. If the packet before it has none yet, its link keeps it or has lost it.
     fn hold(&mut self, flight: Flight) {
         let Some(before) = self.current.replace(flight) else {
             return;
@@ -191,7 +191,7 @@ impl Flights {
         }
     }
 
-    /// The packet that has just come out of somewhere.
+    /// The packet that has just come out of a host or a wire.
     #[inline(always)]
     fn find(&mut self, key: Key) -> Option<Flight> {
         let current = self.current.take_if(|flight| flight.key == key);
@@ -212,7 +212,7 @@ impl Flights {
         }
     }
 
-    /// A packet overtakes others of lower priority. Those of its own that were before it have been withdrawn.
+    /// A packet overtakes others of lower priority. Packets of its own priority before it have been withdrawn.
     #[inline(never)]
     fn leave_before_others(&mut self, port: PortId, key: Key) -> Option<Flight> {
         let queue = &mut self.ports[port.0 as usize];
@@ -241,12 +241,12 @@ impl Flights {
 }
 
 impl Sent {
-    /// How much later than alone it has arrived at `now`.
+    /// How much later the packet has arrived at `now` than it would have alone.
     pub(super) fn late(&self, now: Time) -> u64 {
         now.since(self.alone).as_ps()
     }
 
-    /// Whether its sender does not know the path.
+    /// Whether its sender does not know the path, so that the packet records it.
     pub(super) fn learns(&self) -> bool {
         let lesson = self.lesson.as_ref();
         lesson.is_some_and(|lesson| lesson.passed.is_some())

@@ -1,4 +1,4 @@
-//! One direction of a connection, and what the packets on it would do if they were alone.
+//! One direction of a connection, and when its packets would arrive if the connection were alone.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use fabric::{Bucket, Port, PortId};
 use super::Breakdown;
 use super::flight::{Flights, Lesson, Sent};
 
-/// A port as a connection sees it that has the network to itself.
+/// A port in a network that carries only this connection.
 #[derive(Clone, Copy)]
 pub(super) struct Hop {
     rate: Rate,
@@ -18,18 +18,18 @@ pub(super) struct Hop {
     free_at: Time,
 }
 
-/// The path of packets of one direction.
+/// The path of the packets of one direction.
 ///
-/// It is that of the first packet that arrived, which is one of the handshake. Where every packet takes a way of
-/// its own, that is one of several that are alike. The receiving end learns it from that packet, and the sending end
-/// from the next one that comes back: no end knows anything that has not reached it.
+/// It is the path of the first packet that arrived, a packet of the handshake. If every packet takes its own way, it is
+/// one of several equal paths. The receiving end learns it from that packet, and the sending end from the next packet
+/// that comes back: no end knows anything before a packet has brought it.
 #[derive(Default)]
 pub(super) struct Way {
     /// The path, where the sending end knows it.
     path: Option<Path>,
-    /// The path and its delay, where the receiving end knows it.
+    /// The path and its delay, if the receiving end knows them.
     learned: Option<(Arc<[PortId]>, Span)>,
-    /// Whether the receiving end knows that the sending end knows it.
+    /// Whether the receiving end knows that the sending end knows the path.
     answered: bool,
     /// The packets that were sent last, and when.
     last: (Time, Vec<u32>),
@@ -48,7 +48,7 @@ pub(super) struct Departure {
     /// The field of [`Sent`] with this name.
     pub(super) queueing: u64,
     pub(super) fired: Time,
-    /// The path of the other direction, if its receiver does not know it for certain.
+    /// The path of the other direction, if the receiver of this packet may not know it.
     pub(super) told: Option<Arc<[PortId]>>,
 }
 
@@ -71,7 +71,7 @@ impl Path {
         Some(Self { hops, slowest })
     }
 
-    /// Sends a packet over the path on which nobody else is, and returns when it arrives.
+    /// Sends a packet over the otherwise empty path, and returns when it arrives.
     fn alone(&mut self, bytes: u64, now: Time) -> Time {
         let mut at = now;
         for hop in &mut self.hops {
@@ -99,7 +99,7 @@ impl Way {
         slowest.map_or(Span::ZERO, |rate| rate.serialisation(bytes))
     }
 
-    /// The path, as long as the sending end may not know it.
+    /// The path, until it is certain that the sending end knows it.
     pub(super) fn news(&self) -> Option<Arc<[PortId]>> {
         let learned = self.learned.as_ref().filter(|_| !self.answered);
         learned.map(|(path, _)| Arc::clone(path))
@@ -133,7 +133,7 @@ impl Way {
         places.push(flights.send(packet, sent));
     }
 
-    /// A packet has arrived at the receiving end. Returns the path of the other direction if it told it.
+    /// A packet has arrived at the receiving end. Returns the path of the other direction if the packet carried it.
     pub(super) fn arrive(&mut self, sent: &mut Sent, ports: &[Hop]) -> Option<Arc<[PortId]>> {
         self.answered |= !sent.learns();
         let lesson = sent.lesson.take()?;
@@ -145,14 +145,14 @@ impl Way {
         lesson.told
     }
 
-    /// The sending end is told its path.
+    /// The sending end learns its path.
     pub(super) fn know(&mut self, path: &[PortId], ports: &[Hop]) {
         if self.path.is_none() {
             self.path = Path::of(path, ports);
         }
     }
 
-    /// Places of the packets that were sent at `now`.
+    /// Places of the packets sent at `now`.
     pub(super) fn sent_at(&self, now: Time) -> &[u32] {
         let (at, places) = &self.last;
         if *at == now { places } else { &[] }

@@ -1,4 +1,4 @@
-//! Threads wait for each other, mostly without the help of the system.
+//! A barrier at which threads wait for each other, mostly without system calls.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -10,20 +10,20 @@ use super::pace::Pace;
 
 /// A barrier for threads that mostly come within some microseconds of each other.
 ///
-/// Who waits spins first, then leaves the processor to others again and again, and sleeps at last. On two idle cores a
+/// A waiting thread first spins, then yields the processor again and again, and sleeps at last. On two idle cores a
 /// wait costs some 100 ns; the barrier of the standard library, which sleeps at once, takes 25 us.
 ///
-/// Where cores have other work to do, threads wait for threads that wait for a core. Then the barrier sends some of them
-/// to [rest](Pace), and those that are left do the work of all.
+/// If the cores have other work, threads wait for threads that wait for a core. Then the barrier sends some threads to
+/// [rest](Pace), and the others do the work of all.
 pub(super) struct Barrier {
-    /// Threads that there are, and how many of them do not rest: those with the lowest numbers.
+    /// The number of threads, and the number of them that do not rest: those with the lowest numbers.
     threads: usize,
     active: AtomicUsize,
     /// Threads that have come.
     come: AtomicUsize,
     /// How often all have come.
     turn: AtomicU64,
-    /// Whether a thread will never come again, and whether none has to.
+    /// Whether a thread will never come again, and whether all work is done.
     broken: AtomicBool,
     over: AtomicBool,
     /// Threads that sleep until all have come; those that rest are not counted.
@@ -71,8 +71,8 @@ impl Barrier {
         Duration::from_nanos(self.waited.load(Ordering::Relaxed))
     }
 
-    /// Waits for all threads that do not rest; the thread with this number then rests if it is to. All read afterwards
-    /// what each has written before.
+    /// Waits for all threads that do not rest; then the thread with this number rests if it has to. Afterwards every
+    /// thread sees all earlier writes of the others.
     pub(super) fn wait(&self, number: usize) -> Turn {
         let turn = self.turn.load(Ordering::SeqCst);
         if self.come.fetch_add(1, Ordering::SeqCst) + 1 == self.active() {
@@ -97,20 +97,21 @@ impl Barrier {
         }
     }
 
-    /// Nobody waits from now on: a thread will not come again.
+    /// No thread waits from now on, because one will not come again.
     pub(super) fn shatter(&self) {
         self.broken.store(true, Ordering::SeqCst);
         self.notify(&self.wake);
         self.notify(&self.rested);
     }
 
-    /// There is no work any more: nobody rests from now on.
+    /// There is no work any more: no thread rests from now on.
     pub(super) fn end(&self) {
         self.over.store(true, Ordering::SeqCst);
         self.notify(&self.rested);
     }
 
-    /// All others wait for this thread: it may say how many go on. Returns whether they are more than before.
+    /// Called while all others wait for this thread: decides how many threads go on. Returns true if there are more
+    /// than before.
     fn review(&self) -> bool {
         let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
         let active = pace.review((self.clock)(), self.waited());
@@ -140,7 +141,7 @@ impl Barrier {
         let start = (self.clock)();
         let mut yields = (0..YIELDS).map(|_| yield_now());
         if !spins(SPINS, goes_on) && !yields.any(|()| goes_on()) {
-            // Who comes last sees that somebody sleeps, or is seen before anybody does.
+            // The last thread to come sees this sleeper, or this thread sees that the last one has come.
             self.sleeping.fetch_add(1, Ordering::SeqCst);
             self.sleep_until(&self.wake, goes_on);
             self.sleeping.fetch_sub(1, Ordering::SeqCst);
@@ -169,13 +170,13 @@ impl Barrier {
 pub(super) enum Turn {
     /// Its share of the work.
     Work,
-    /// Nothing: others have done all there was.
+    /// Stop: all work is done.
     Over,
-    /// Nothing: another thread ended before its time.
+    /// Stop: another thread ended too early.
     Broken,
 }
 
-/// Looks at the condition this many times at most. Returns whether it became true.
+/// Checks the condition this many times at most. Returns whether it became true.
 fn spins(most: u32, goes_on: impl Fn() -> bool) -> bool {
     (0..most).any(|_| {
         spin_loop();
@@ -183,7 +184,7 @@ fn spins(most: u32, goes_on: impl Fn() -> bool) -> bool {
     })
 }
 
-/// Shatters a barrier if its thread ends in a panic, so that the others end, too.
+/// Breaks the barrier if its thread panics, so that the other threads end, too.
 pub(super) struct Alarm<'a>(pub(super) &'a Barrier);
 
 impl Drop for Alarm<'_> {
@@ -194,9 +195,9 @@ impl Drop for Alarm<'_> {
     }
 }
 
-/// Less than half a microsecond of waiting, which is not measured: to look at a clock takes longer.
+/// Less than half a microsecond of waiting. It is not measured, because reading a clock takes longer.
 const FEW_SPINS: u32 = 16;
-/// Some 50 us of waiting, and about a millisecond of leaving the processor to others.
+/// Some 50 us of spinning, and about a millisecond of yielding the processor.
 const SPINS: u32 = 2_000;
 const YIELDS: u32 = 1_000;
 
@@ -224,7 +225,7 @@ mod tests {
 
     #[test]
     fn who_rests_goes_on_when_all_are_tried_again_or_nothing_is_left() {
-        // A clock on which every wait takes so long that threads rest and are tried again, many times.
+        // A clock on which every wait takes so long that threads rest and are tried again many times.
         static TICKS: AtomicU64 = AtomicU64::new(0);
         let clock = || Duration::from_millis(100 * TICKS.fetch_add(1, Ordering::SeqCst));
         let barrier = Barrier::new(4, clock);

@@ -9,13 +9,13 @@ use fabric::PortId;
 use crate::breakdown::Followed;
 use crate::run::Handled;
 
-/// Where parts leave packets and reports for each other.
+/// The place where parts leave packets and reports for each other.
 ///
-/// Everything is there twice, for even and odd windows: who is ahead writes about the next one while others
-/// still read about this one. Nobody is further ahead, for all wait for each other once in each window.
+/// Everything exists twice, for even and odd windows: a part that is ahead writes for the next window while others
+/// still read this one. No part is further ahead, because all wait for each other once in each window.
 pub(super) struct Board {
     parts: usize,
-    /// Of each part for each part, of even and of odd windows.
+    /// From each part to each part, for even and for odd windows.
     mail: [Vec<Mutex<Mail>>; 2],
     reports: [Vec<Mutex<Report>>; 2],
     /// When each flow was complete or had failed first, in picoseconds.
@@ -33,9 +33,9 @@ pub(super) struct Mail {
 
 /// A packet on its way from one part to another.
 pub(super) struct Parcel {
-    /// The port behind which it is.
+    /// The port that the packet left.
     pub(super) port: PortId,
-    /// When its arrival would have been scheduled, and when it arrives.
+    /// The time at which its arrival would have been scheduled, and the time at which it arrives.
     pub(super) times: (Time, Time),
     pub(super) packet: Packet,
 }
@@ -43,20 +43,20 @@ pub(super) struct Parcel {
 /// The message of a part to all others before each window.
 #[derive(Clone, Copy)]
 pub(super) struct Report {
-    /// When the next event is due that it knows of.
+    /// The time of the next event that the part knows.
     pub(super) next: Time,
     /// When the last one was.
     pub(super) now: Time,
-    /// When something last happened after which the run may have been over.
+    /// The time of the last event after which the run may have been over.
     pub(super) last: Time,
     /// Ends of connections that may still do something.
     pub(super) open: u64,
-    /// Packets that were sent here less those that left the network here.
+    /// Packets sent in this part minus packets that left the network in this part.
     pub(super) inside: u64,
-    /// Events handled, and those of them that every part has.
+    /// Events handled in this part, and how many of them every part handles.
     pub(super) events: u64,
     pub(super) acts: u64,
-    /// Flows that were over here first.
+    /// Flows that ended first in this part.
     pub(super) over: u64,
     /// Whether it cannot go on.
     pub(super) failed: bool,
@@ -94,7 +94,7 @@ impl Board {
         there.followed.append(&mut mail.followed);
     }
 
-    /// Has the packets for part `to` taken out.
+    /// Calls `take` with the packets for part `to`.
     pub(super) fn take(&self, window: usize, to: usize, mut take: impl FnMut(&mut Mail)) {
         for from in 0..self.parts {
             let place = &self.mail[window % 2][from * self.parts + to];
@@ -114,7 +114,7 @@ impl Board {
         Totals::of(reports)
     }
 
-    /// A flow is over in one part. Returns whether it is the first one that says so.
+    /// A flow is over in one part. Returns true if no other part said so before.
     pub(super) fn note_over(&self, flow: u32, at: Time) -> bool {
         let before = self.over[flow as usize].fetch_min(at.as_ps(), Ordering::AcqRel);
         before == NEVER
@@ -183,7 +183,7 @@ impl Totals {
         self.finished() || self.next == Time::NEVER
     }
 
-    /// The events of all parts, those that every part has counted once.
+    /// The events of all parts. Events that every part handles count once.
     pub(super) const fn handled(&self) -> Handled {
         Handled {
             now: if self.finished() { self.last } else { self.now },

@@ -12,14 +12,14 @@ use crate::breakdown::{Followed, Follower};
 use crate::probe::{Branch, Divide, Follow, Probe, Sees};
 use crate::watched::Watched;
 
-/// The part that a world is, and what has happened at its borders that has not been told.
+/// The part that a world simulates, and the events at its borders that it has not reported yet.
 pub(super) struct Border {
     partition: Arc<Partition>,
     part: u16,
     /// Ports to other parts with packets on their wires.
     busy: Vec<PortId>,
-    /// Of each port, when it last sent a packet with none on its wire, and when the packet arrives that was handed over
-    /// last.
+    /// For each port: when it last sent a packet while its wire was empty, and when the packet handed over last
+    /// arrives.
     first: Vec<Time>,
     last: Vec<Time>,
     /// Flows that are complete or have failed, and when.
@@ -29,15 +29,15 @@ pub(super) struct Border {
     watched: Option<Watched<Box<dyn Branch>>>,
 }
 
-/// How long queues were. Until all flows are over nobody knows whether they are over within this window, so that what
-/// changes in it is kept as it came.
+/// Queue lengths over time. A part does not know within a window whether all flows are over, so changes in the window
+/// are kept until that is known.
 struct Queues {
     histograms: Vec<LevelHistogram>,
-    /// Bytes that wait, since when.
+    /// Waiting bytes, and since when.
     levels: Vec<(u64, Time)>,
     /// Changes since the last window.
     changes: Vec<(PortId, u64, Time)>,
-    /// Whether nothing counts any more.
+    /// Whether later changes are ignored.
     closed: bool,
 }
 
@@ -97,18 +97,18 @@ impl Border {
         &self.busy
     }
 
-    /// The port at this place of [`Border::busy`] has none any more.
+    /// The wire of the port at this place of [`Border::busy`] is empty.
     pub(super) fn idle(&mut self, place: usize) {
         self.busy.swap_remove(place);
     }
 
-    /// The part that packets out of `port` arrive in.
+    /// The part in which packets from `port` arrive.
     pub(super) fn behind(&self, port: PortId) -> usize {
         self.partition.behind(port).into()
     }
 
-    /// A packet is handed over that arrives out of `port` at `arrival`. Returns when that would have been scheduled:
-    /// when it was sent if none was on the wire, else when the packet before it arrives.
+    /// A packet from `port` that arrives at `arrival` is handed over. Returns when its arrival would have been
+    /// scheduled: when it was sent if the wire was empty, else when the packet before it arrives.
     pub(super) fn hand_over(&mut self, port: PortId, arrival: Time) -> Time {
         let last = &mut self.last[port.0 as usize];
         std::mem::replace(last, arrival).max(self.first[port.0 as usize])
@@ -124,7 +124,7 @@ impl Border {
         self.queues.closed
     }
 
-    /// Nothing counts after `end`.
+    /// Later changes than `end` are ignored.
     pub(super) fn close_levels(&mut self, end: Time) {
         self.queues.close(end);
     }

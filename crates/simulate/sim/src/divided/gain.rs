@@ -9,7 +9,7 @@ use plan::workload::Plan;
 
 use super::partition::Partition;
 
-/// Whether a simulation is so long that it may be worth while to divide it. O(groups).
+/// Whether a simulation is so long that dividing it may pay off. O(groups).
 pub(super) fn has_enough_to_do(point: &PointSpec) -> bool {
     Work::of(point, false).steps() >= LEAST_STEPS
 }
@@ -26,7 +26,8 @@ pub(super) fn is_likely(
     Work::of(point, false).steps() >= LEAST_PER_WINDOW * threads * windows
 }
 
-/// How long the flows take at least: from the first start to the last, or what the busiest host needs on its link.
+/// How long the flows take at least: from the first start to the last, or the time that the busiest host's bytes need
+/// on its link.
 fn seconds(point: &PointSpec, plan: &Plan) -> f64 {
     let starts = plan.flows.iter().map(|flow| flow.start);
     let span = starts.clone().max().map_or(0.0, |last| {
@@ -51,6 +52,6 @@ fn seconds(point: &PointSpec, plan: &Plan) -> f64 {
 
 /// Steps below which a simulation is over before threads gain anything: half a second.
 const LEAST_STEPS: f64 = 5e6;
-/// Steps of each thread in each window below which it mostly waits. With 170 in a window for two threads together, two
-/// were slower than one by a tenth; with 300, half as fast again.
+/// Steps of each thread in each window below which it mostly waits. With 170 steps in a window for two threads
+/// together, two were slower than one by a tenth; with 300 they were 1.5 times as fast.
 const LEAST_PER_WINDOW: f64 = 100.0;

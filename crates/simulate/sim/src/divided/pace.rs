@@ -1,18 +1,18 @@
-//! How many threads are worth their while.
+//! Decides how many threads are worth using.
 
 use std::time::Duration;
 
-/// Decides how many threads share the work, by how long they wait for each other.
+/// Decides how many threads share the work, from how long they wait for each other.
 ///
-/// If on average `w` of `n` threads wait, work goes on `n - w` times as fast as on one thread. Where other programs want
-/// the cores, one thread would be as fast. Then half of the threads rest, and all are tried again later, because the other
-/// programs may have ended. Results do not depend on it.
+/// If on average `w` of `n` threads wait, work goes on `n - w` times as fast as on one thread. If other programs use
+/// the cores, one thread may be as fast. Then half of the threads rest. All are tried again later, because the other
+/// programs may have ended. Results do not depend on this.
 pub(super) struct Pace {
     threads: usize,
     active: usize,
-    /// When the interval that is judged began, and how long threads had waited by then.
+    /// When the current interval began, and how long threads had waited by then.
     began: (Duration, Duration),
-    /// When all threads are tried again, and how long it takes to that after the next failure.
+    /// When all threads are tried again, and how long the next pause is if they fail again.
     again: Duration,
     pause: Duration,
 }
@@ -38,7 +38,7 @@ impl Pace {
         }
         self.began = (now, waited);
         let lost = waited.saturating_sub(before);
-        // One of them never waits: the last.
+        // The last thread of a window never waits.
         let others = u32::try_from(self.active - 1).unwrap_or(u32::MAX);
         if self.active > 1 && lost > elapsed.saturating_mul(others) * 4 / 5 {
             self.active = self.active.div_ceil(2);
@@ -47,16 +47,16 @@ impl Pace {
         } else if self.active < self.threads && now >= self.again {
             self.active = self.threads;
         } else if self.active == self.threads && now >= self.again + self.pause {
-            // It has gone well for as long as it would have paused.
+            // All threads have worked well for as long as they would have paused.
             self.pause = FIRST_PAUSE;
         }
         self.active
     }
 }
 
-/// Long beside a turn of the scheduler of an operating system, some milliseconds.
+/// Long compared with a time slice of an operating system's scheduler, some milliseconds.
 const INTERVAL: Duration = Duration::from_millis(10);
-/// A trial takes an interval or two, so that trials cost some per cent at first and less later.
+/// A trial takes an interval or two. So trials cost some per cent at first and less later.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LAST_PAUSE: Duration = Duration::from_secs(8);
 
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn threads_that_gain_go_on() {
-        // Two threads half of whose turns are of unequal length: 1.5 times as fast as one.
+        // Two threads, for which half of the windows have unequal work: 1.5 times as fast as one.
         let mut pace = Pace::new(2, Duration::ZERO);
         for round in 1..1000 {
             assert_eq!(pace.review(MS * 10 * round, MS * 5 * round), 2);

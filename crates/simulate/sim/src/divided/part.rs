@@ -13,8 +13,8 @@ use crate::world::World;
 
 /// A part of a network and its events.
 ///
-/// It begins each window by telling what it knows, [`Part::tell`], and goes through it when all have,
-/// [`Part::go_on`]. All parts conclude the same from what all have told.
+/// It begins each window by telling what it knows, [`Part::tell`]. When all parts have told, it goes through the
+/// window, [`Part::go_on`]. All parts draw the same conclusions from these messages.
 pub(super) struct Part {
     pub(super) world: World<Receiver, Border>,
     sched: Scheduler,
@@ -23,11 +23,11 @@ pub(super) struct Part {
     /// All events before this time have been handled.
     done: Time,
     window: Span,
-    /// When something last happened after which the run may have been over.
+    /// The time of the last event after which the run may have been over.
     last: Time,
-    /// Events about what applications do, which every part has.
+    /// Acts of applications. Every part has all of them.
     acts: u64,
-    /// Flows that were over here first.
+    /// Flows that ended first in this part.
     over: u64,
     /// Windows so far, and those of them in which something happened.
     round: usize,
@@ -62,7 +62,7 @@ impl Part {
         }
     }
 
-    /// Hands over the packets that arrive at other parts in the next window, and tells what all need to know.
+    /// Hands over the packets that arrive in other parts in the next window, and reports to all parts.
     pub(super) fn tell(&mut self, board: &Board, bounds: &Bounds<'_>) {
         let until = self.until(bounds);
         // Queues are measured up to the end of the run and no further.
@@ -115,7 +115,7 @@ impl Part {
         board.tell(self.round, self.number, report);
     }
 
-    /// Goes through the next window, or skips windows in which nothing happens. Returns false if the run is over.
+    /// Goes through the next window, or skips windows without events. Returns false if the run is over.
     pub(super) fn go_on(&mut self, board: &Board, bounds: &Bounds<'_>) -> bool {
         let totals = board.totals(self.round);
         let border = self.world.part().1;
@@ -159,7 +159,7 @@ impl Part {
         board.totals(self.round)
     }
 
-    /// Nothing counts of queues after `end`, up to which all events have been handled.
+    /// Ignores changes of queues after `end`, up to which all events have been handled.
     pub(super) fn close(&mut self, end: Time) {
         if self.world.part().1.is_closed() {
             return;
@@ -207,7 +207,7 @@ impl engine::World for Running<'_> {
     fn handle(&mut self, token: Token, sched: &mut Scheduler) {
         let open = self.world.open_ends();
         self.world.handle(token, sched);
-        // The last event of a run ends a connection or takes the last packet out of the network.
+        // The last event of a run either ends a connection or takes the last packet out of the network.
         if self.world.moves_packet(token) || self.world.open_ends() != open {
             *self.last = sched.now();
         } else if self.world.is_act(token) {

@@ -12,9 +12,9 @@ use plan::workload::Plan;
 #[derive(Debug)]
 pub(super) struct Partition {
     hosts: Vec<u16>,
-    /// Of the node that sends out of each port.
+    /// For each port, the part of its sending node.
     from: Vec<u16>,
-    /// Of the node that each port leads to.
+    /// For each port, the part of the node that it leads to.
     to: Vec<u16>,
     parts: usize,
     /// The least time that a packet takes from one part to another.
@@ -22,14 +22,14 @@ pub(super) struct Partition {
 }
 
 impl Partition {
-    /// At most this many parts, each with about as much to do as the others. A host is in the part of its switch, and
-    /// so are nodes without a delay between them, and both ends of `together`. O(nodes log nodes + flows).
+    /// At most this many parts, with about equal work. A host is in the part of its switch. Nodes without a delay
+    /// between them are in one part, and so are both ends of `together`. O(nodes log nodes + flows).
     pub(super) fn of(plan: &Plan, parts: usize, together: Option<PortId>) -> Self {
         let topology = &plan.topology;
         let groups = groups(topology, together);
         let loads = loads(plan, &groups);
         let parts = parts.clamp(1, loads.len().min(usize::from(u16::MAX)));
-        // The largest first, each to the part with the least so far.
+        // Groups are taken from the largest to the smallest. Each goes to the part with the least work so far.
         let mut order: Vec<usize> = (0..loads.len()).collect();
         order.order_by_key(|group| std::cmp::Reverse(loads[*group]));
         let mut sums = vec![0_u128; parts];
@@ -70,7 +70,7 @@ impl Partition {
         self.window
     }
 
-    /// The time between two exchanges of packets, if it is this many times as short as it could be.
+    /// The time between two exchanges of packets: the window, divided by `shortened`.
     pub(super) fn window_of(&self, shortened: NonZeroUsize) -> Span {
         Span::from_ps((self.window.as_ps() / shortened.get() as u64).clamp(1, LONGEST))
     }
@@ -89,14 +89,14 @@ impl Partition {
         self.from[port.0 as usize]
     }
 
-    /// The part that packets out of `port` arrive in.
+    /// The part in which packets from `port` arrive.
     #[inline(always)]
     pub(super) fn behind(&self, port: PortId) -> u16 {
         self.to[port.0 as usize]
     }
 }
 
-/// The group of each node, numbered from 0 in the order of nodes: nodes that belong together have the same.
+/// The group of each node, numbered from 0 in the order of nodes. Nodes that must be in one part have the same group.
 fn groups(topology: &Topology, together: Option<PortId>) -> Vec<usize> {
     let nodes = topology.nodes();
     let mut parents: Vec<usize> = (0..nodes.len()).collect();
@@ -132,8 +132,8 @@ fn root(parents: &mut [usize], mut node: usize) -> usize {
     node
 }
 
-/// The work of each group, in bytes that pass it: those of its hosts, and an equal share of those between groups
-/// for each switch without hosts.
+/// The work of each group, in bytes that pass it: the bytes of its hosts, and for each switch without hosts an equal
+/// share of the bytes between groups.
 fn loads(plan: &Plan, groups: &[usize]) -> Vec<u128> {
     let topology = &plan.topology;
     let count = groups.iter().max().map_or(0, |last| last + 1);
@@ -165,13 +165,13 @@ const fn port(number: usize) -> PortId {
     PortId(id(number))
 }
 
-/// Where no wire leads from part to part; time does not overflow with it.
+/// The window if no wire leads from part to part: long, but times do not overflow with it.
 const LONGEST: u64 = 1 << 50;
-/// Bytes of a flow without end, and what a handshake costs beside the payload.
+/// Bytes that count for a flow without end, and bytes that count for the handshake of each flow.
 const ENDLESS: u64 = 1 << 30;
 const PER_FLOW: u64 = 4 << 10;
-/// Events of a data packet and its ACK in the part of one of its hosts, the work of TCP included, and between: in a
-/// leaf-spine network three arrivals each there, and two at a spine.
+/// Events of a data packet and its ACK in the part of one of their hosts, the work of TCP included, and in a part
+/// between. In a leaf-spine network they make three arrivals each in the part of a host, and two at a spine.
 const AT_HOSTS: u128 = 4;
 const BETWEEN: u128 = 2;
 

@@ -48,7 +48,7 @@ fn scenario(schemes: &str, sets: &[String]) -> Result<Vec<PointSpec>, Problems> 
     Ok(scenario.points().to_vec())
 }
 
-/// Everything that comes out but what it cost.
+/// Everything in the outcome except its cost.
 fn told(mut outcome: Outcome) -> String {
     (
         outcome.cost.events,
@@ -81,7 +81,7 @@ fn difference(one: &str, other: &str) -> String {
         .collect()
 }
 
-/// [`compare`], and whether the point could be divided.
+/// Calls [`compare`], and says whether the point could be divided.
 fn agree(point: &PointSpec, breakdown: bool, divisions: &[(usize, usize, usize)]) -> bool {
     let mut compared = Compared::default();
     compare(point, breakdown, divisions, &mut compared);
@@ -112,7 +112,7 @@ impl Compared {
     }
 }
 
-/// Fails if the parts of a point come to anything else than the whole, with completion times broken down or not.
+/// Fails if the parts of a point have another outcome than the whole, with and without breakdown.
 fn compare(
     point: &PointSpec,
     breakdown: bool,
@@ -160,7 +160,7 @@ fn compare(
                     "{place}: {}",
                     difference(&whole, &outcome)
                 );
-                // All other divisions would be the whole once more.
+                // All other divisions would run the whole point again.
                 if undivided {
                     return;
                 }
@@ -235,7 +235,7 @@ fn try_shapes(seed: u64, shapes: u64) -> Compared {
             sets.push("topology.hosts=2".to_owned());
         }
         let scheme = one_of(&["newreno", "dctcp", "cubic", "rcc", "hscc", "rc3"]);
-        // Not all settings go together.
+        // Not all settings can be combined.
         let Ok(points) = scenario(&scheme, &sets) else {
             continue;
         };
@@ -277,12 +277,12 @@ fn every_built_in_scenario_comes_to_the_same_in_parts_under_every_scheme() {
             let source = Source::builtin(builtin.name).unwrap();
             let loaded = Scenario::load(source, &racks);
             let Ok(scenario) = loaded else {
-                // Not every scheme goes with the settings of every scenario.
+                // Not every scheme accepts the settings of every scenario.
                 assert_ne!(scheme, None, "{}", builtin.name);
                 continue;
             };
             for point in scenario.points() {
-                // A point that cannot be divided is the whole by definition.
+                // A point that cannot be divided runs as a whole.
                 let two = Division::of_threads(NonZeroUsize::new(2).unwrap());
                 if divide(point, two, |_, _| true).is_ok() {
                     compare(point, true, &divisions, &mut compared);
@@ -327,7 +327,7 @@ fn a_hundred_runs_under_load_come_to_the_same() {
             let threads = NonZeroUsize::new([2, 3, 8][run % 3]).unwrap();
             let divided = within(limits, point, Division::of_threads(threads), watching());
             let equal = told(divided.unwrap().0) == whole;
-            // A thread that spins would do so for ever.
+            // A thread that spins would otherwise do so for ever.
             done.store(!equal || run == 99, Ordering::Relaxed);
             assert!(equal, "run {run} on {threads} threads");
         }
@@ -345,7 +345,8 @@ fn wall() -> Duration {
 
 #[test]
 fn queues_that_are_left_at_the_end_of_a_run_are_measured_no_further() {
-    // Windows are 2 us and packets 1.2 us long, so that packets leave queues between the end and that of its window.
+    // Windows are 2 us and packets 1.2 us long. So packets leave queues between the end of the run and the end of its
+    // window.
     for duration in ["150.1us", "200.3us", "251us"] {
         let sets = [
             format!("run.duration={duration}"),
@@ -410,7 +411,7 @@ fn a_simulation_says_what_it_made_of_its_threads() {
     assert_eq!((recorded.runs, recorded.obstacle), (0, Some(RECORDED)));
     let star = noted(&["topology.kind=star"], false);
     assert_eq!((star.runs, star.obstacle), (0, Some(ONE_SWITCH)));
-    // Nobody has asked for it, and it is over in an instant.
+    // No division was asked for, and the run is over in an instant.
     assert_eq!(noted(&[], true), Taken::default());
 }
 

@@ -1,4 +1,4 @@
-//! The port that metrics of the queue are about.
+//! The port whose queue the metrics describe.
 
 use fabric::{PortId, QueueStatistics};
 use plan::PointSpec;
@@ -6,9 +6,9 @@ use plan::keys::TopologyKind;
 
 use crate::world::Ended;
 
-/// The port in front of the first receiver, or between the switches of a dumbbell; in a graph, where no port is known to
-/// be the bottleneck, the port of a switch that dropped most, and of ports that dropped equally many the one with the
-/// longest mean queue.
+/// The port in front of the first receiver, or the port between the switches of a dumbbell. In a graph no port is known
+/// to be the bottleneck: there it is the switch port that dropped most; among equals, the one with the longest mean
+/// queue.
 pub(super) fn of(ended: &Ended, point: &PointSpec, queues: &[QueueStatistics]) -> PortId {
     if point.keys.topology.kind != TopologyKind::Graph {
         return ended.bottleneck;
@@ -19,7 +19,7 @@ pub(super) fn of(ended: &Ended, point: &PointSpec, queues: &[QueueStatistics]) -
         let badness = (port.counters().drops, queue.mean);
         (PortId(number), badness)
     });
-    // Of ports that are alike the first, and the usual one where all are idle.
+    // Among equal ports the first one counts. If all are idle, the usual port does.
     let worst = measured.fold((ended.bottleneck, (0, 0.0)), |worst, port| {
         let (drops, mean) = port.1;
         let is_worse = drops > worst.1.0 || drops == worst.1.0 && mean > worst.1.1;

@@ -1,4 +1,5 @@
-//! Completion times that no scheme can beat: flows take as long as their bytes do on the links of their hosts.
+//! Lower bounds of completion times, which no scheme can beat: a flow takes at least as long as its bytes need on the
+//! links of its hosts.
 
 use base::HostId;
 use base::cast::real;
@@ -7,13 +8,13 @@ use plan::PointSpec;
 
 use crate::metrics::{Distribution, FlowRecord};
 
-/// What the links of the hosts of a point carry.
+/// The rates of the links of a point's hosts.
 pub(super) struct HostLinks {
-    /// Rates from each host and to it, in bit/s.
+    /// Rates of each host's link, from the host and to the host, in bit/s.
     rates: Vec<[f64; 2]>,
-    /// Whether anything goes wrong by settings.
+    /// Whether the settings contain faults.
     pub(super) have_faults: bool,
-    /// Of each group its name, its largest payload and the bytes of a packet beside it.
+    /// For each group: its name, its largest payload, and the bytes of a packet beside the payload.
     groups: Vec<(String, f64, f64)>,
 }
 
@@ -45,10 +46,11 @@ impl HostLinks {
         (payload + headers) * 8.0
     }
 
-    /// Percentiles of completion times, in microseconds, that are not above those of the complete flows among `flows`.
+    /// Percentiles of completion times, in microseconds. They are lower bounds for the complete flows among `flows`.
     ///
-    /// Of flows to one receiver that start together the n-th completes when the n smallest have crossed the link to
-    /// the receiver at the earliest, and none before its own bytes have crossed the links of its hosts. O(n log n).
+    /// Among flows to one receiver that start together, the n-th completes at the earliest when the n smallest have
+    /// crossed the link to the receiver. No flow completes before its own bytes have crossed the links of its hosts.
+    /// O(n log n).
     pub(super) fn bound<'a>(&self, flows: impl Iterator<Item = &'a FlowRecord>) -> Distribution {
         let complete = flows.filter(|flow| flow.fct_us.get().is_some());
         let mut complete: Vec<&FlowRecord> = complete.collect();
@@ -67,8 +69,8 @@ impl HostLinks {
         Distribution::of(bounds)
     }
 
-    /// How many of the first of `flows` start together: to one receiver, and within a tenth of the time that the bytes of
-    /// those before take on the link to it.
+    /// How many flows at the front of `flows` start together: they have one receiver, and each starts within a tenth of
+    /// the time that the bytes before it take on its link.
     fn burst(&self, flows: &[&FlowRecord], rate: f64) -> usize {
         let (first, mut bits) = (flows[0], 0.0);
         let together = |flow: &&&FlowRecord| {

@@ -8,7 +8,7 @@ use plan::keys::Faults;
 use crate::metrics::{PortRecord, TierMetrics};
 use crate::world::Ended;
 
-/// The tiers in the order in which their first ports come from the hosts upwards.
+/// The tiers, from the hosts upwards, in the order of their first ports.
 pub(super) fn tiers(ports: &[PortRecord]) -> Vec<TierMetrics> {
     let mut tiers: Vec<TierMetrics> = Vec::new();
     for port in ports {
@@ -92,14 +92,14 @@ pub(super) fn records(
     (0..).zip(ports).map(record).collect()
 }
 
-/// Packets that all ports dropped for want of shared buffer, if switches have one.
+/// Packets that all ports dropped because the shared buffer was full; `None` without a shared buffer.
 pub(super) fn refused(network: &Network, count: fn(&Refusals) -> u64) -> Option<u64> {
     network.pool_most()?;
     let ports = (0..).map(PortId).zip(network.ports());
     Some(ports.map(|(port, _)| count(&network.refusals(port))).sum())
 }
 
-/// Packets that all ports lost by faults, if the settings have any.
+/// Packets that all ports lost by faults; `None` if the settings have no faults.
 pub(super) fn by_faults(network: &Network, faults: &Faults) -> Option<FaultDrops> {
     let ports = (0..).map(PortId).take(network.ports().len());
     let all = || ports.map(|port| network.fault_drops(port)).sum();
@@ -112,7 +112,7 @@ pub(super) fn headroom(network: &Network) -> u64 {
     ports.map(|(port, _)| network.refusals(port).headroom).sum()
 }
 
-/// The nodes of a deadlock in their order; empty if there is none.
+/// The nodes of a deadlock in order; empty if there is none.
 pub(super) fn deadlock(ports: &[PortRecord]) -> String {
     let mut cycle: Vec<&PortRecord> = ports.iter().filter(|port| port.deadlock > 0).collect();
     cycle.order_by_key(|port| port.deadlock);

@@ -1,4 +1,4 @@
-//! What a simulation measures of collectives.
+//! The metrics of collectives.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,11 +36,11 @@ pub struct HeldUp {
     pub step: u32,
     /// Steps of the collective.
     pub steps: u32,
-    /// The host that sent it.
+    /// The sending host.
     pub sender: u32,
-    /// The host that received it.
+    /// The receiving host.
     pub receiver: u32,
-    /// From the end of the message that it waited for, or the start of the collective, to its own end.
+    /// From the end of the message that it waited for, or from the start of the collective, to its own end.
     pub took_us: f64,
     /// The time that it takes in an empty network.
     pub ideal_us: f64,

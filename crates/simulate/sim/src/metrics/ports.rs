@@ -43,11 +43,11 @@ pub struct PortRecord {
     pub queue_p99_bytes: u64,
     /// Longest queue.
     pub queue_max_bytes: u64,
-    /// How often the node behind the wire paused a priority here.
+    /// How often the node at the other end paused a priority here.
     pub pauses: u64,
-    /// For how long, all priorities together.
+    /// Total time of these pauses, all priorities together.
     pub paused_us: f64,
-    /// Its place in a deadlock, from 1: it is paused by what waits at the next one; 0 if it is in none.
+    /// Its place in a deadlock, from 1: packets that wait at the next place pause it; 0 if it is in none.
     pub deadlock: u64,
 }
 
@@ -62,8 +62,7 @@ pub struct TierMetrics {
     pub drops: u64,
     /// Packets that all of them marked.
     pub marks: u64,
-    /// Both ends of the worst port: `leaf 0 to host 3`. It dropped most, or of ports that dropped equally many it had the longest
-    /// queue.
+    /// Both ends of the worst port: `leaf 0 to host 3`. It dropped most; among equals, it had the longest queue.
     pub worst: String,
     /// Packets that the worst port dropped.
     pub worst_drops: u64,

@@ -1,4 +1,4 @@
-//! The next acts of applications, and the packets that links have kept.
+//! The next acts of applications, and the packets that links have delayed.
 
 use std::cmp::Reverse;
 
@@ -16,7 +16,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         self.outside.deadlines.beyond(0)
     }
 
-    /// Has an event scheduled for what applications do next, unless one comes that is early enough.
+    /// Schedules an event for the next act of applications, unless an early enough one is pending.
     pub(super) fn arm_agenda(&mut self, sched: &mut Scheduler) {
         if let Some(Reverse((at, _))) = self.agenda.peek()
             && *at < self.next_act
@@ -26,7 +26,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
     }
 
-    /// A packet that was late, or a copy, goes on.
+    /// A delayed packet, or a copy, goes on.
     pub(super) fn release(&mut self, sched: &mut Scheduler) {
         let mut packet = Packet::new(FlowId(0), HostId(0));
         let Outside { network, watch, .. } = &mut self.outside;
@@ -36,7 +36,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
     }
 
-    /// Does what applications have to do by now; what comes next gets the event.
+    /// Performs the acts of applications that are due, and schedules an event for the next.
     pub(super) fn act(&mut self, sched: &mut Scheduler) {
         if self.next_act == sched.now() {
             self.next_act = Time::NEVER;

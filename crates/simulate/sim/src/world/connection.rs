@@ -8,20 +8,20 @@ use tcp::{Arrival, Endpoint, Slot};
 use super::flow::{Counts, Flow, Link};
 use crate::failure::Failure;
 
-/// One connection: what is known of it before it opens and after it is over.
+/// One connection: its state before it opens and after it is over.
 pub(crate) struct Connection {
     /// Host of the end that sends the messages, and its slot there.
     pub(crate) sender: (HostId, Slot),
     /// Host of the end that receives them, and its slot there.
     pub(crate) receiver: (HostId, Slot),
-    /// What happens on it, from its opening until its endpoints go: they are over, or another connection takes
-    /// their slots.
+    /// Its messages, from its opening until its endpoints are removed, either because they are over or because another
+    /// connection takes their slots.
     pub(super) messages: Option<Box<Messages>>,
     /// The part of an incomplete message that had arrived when the endpoints were removed.
     rest: Option<Box<Rest>>,
-    /// Payload of the request for each message; 0: the sender sends unasked.
+    /// Payload of the request for each message; 0: the sender sends without a request.
     request: u64,
-    /// Messages that it will carry.
+    /// Messages that it will carry in all.
     planned: u32,
     /// Place of its group in the point.
     pub(super) group: u32,
@@ -34,19 +34,18 @@ pub(crate) struct Connection {
     pub(super) awaited_by: Link,
 }
 
-/// The messages on a connection that is open: each is a flow, bytes of the stream from sender to receiver,
-/// one after the other in the order in which they started.
+/// The messages on an open connection. Each message is a flow: a range of bytes of the stream from sender to receiver.
+/// The messages follow each other in the order in which they started.
 pub(crate) struct Messages {
-    /// Payload bytes stored at the receiver and at the sender, each counted when it first came.
+    /// Payload bytes stored at the receiver and at the sender; each byte counts once.
     pub(super) stored: [u64; 2],
-    /// Where in the stream the message ends that completes next, or its first write; `u64::MAX`: none
-    /// does.
+    /// The position in the stream at which the next message completes, or its first write; `u64::MAX` if none does.
     due: u64,
-    /// Where in the stream the first message begins of which nothing has come; `u64::MAX`: there is none.
+    /// The position in the stream of the first message of which nothing has arrived; `u64::MAX` if there is none.
     unseen: u64,
     /// Bytes of the messages that are complete.
     done: u64,
-    /// The message that what happens belongs to: the oldest one not over, or else the last one.
+    /// The message that events are booked to: the oldest one that is not over, or else the last one.
     current: Option<u32>,
     /// The message that started last.
     last: Option<u32>,
@@ -58,7 +57,7 @@ pub(crate) struct Messages {
     asked: u64,
     /// Messages that have not started.
     left: u32,
-    /// What of the counters of both ends has been booked to messages.
+    /// The counts of both ends that have been booked to messages.
     booked: Counts,
 }
 
@@ -90,12 +89,12 @@ impl Connection {
         }
     }
 
-    /// Payload of the request for each message; `None` if the sender sends unasked.
+    /// Payload of the request for each message; `None` if the sender sends without a request.
     pub(super) fn request(&self) -> Option<u64> {
         (self.request > 0).then_some(self.request)
     }
 
-    /// The end that opens the connection: the one that asks, or else the one that sends.
+    /// The end that opens the connection: the requesting end, or else the sending end.
     pub(super) fn opener(&self) -> (HostId, Slot) {
         if self.request > 0 {
             self.receiver
@@ -109,7 +108,7 @@ impl Connection {
         self.planned == 1
     }
 
-    /// It has endpoints from now on.
+    /// The connection gets endpoints.
     pub(super) fn begin(&mut self) {
         self.messages = Some(Box::new(Messages {
             stored: [0; 2],
@@ -126,7 +125,7 @@ impl Connection {
         }));
     }
 
-    /// Its endpoints go, the receiver of which has this many bytes in order, after these events.
+    /// Its endpoints are removed. The receiver has this many bytes in order, after these events.
     pub(super) fn end(&mut self, flows: &mut [Flow], received: u64, counts: Counts) {
         let Some(mut messages) = self.messages.take() else {
             return;
@@ -140,14 +139,14 @@ impl Connection {
     }
 }
 
-/// What is known of a connection when the run is over.
+/// The state of a connection when the run is over.
 pub(super) struct EndedConnection {
     pub(super) sender: HostId,
     pub(super) receiver: HostId,
     rest: Option<Box<Rest>>,
 }
 
-/// What had come of the oldest message that was not over.
+/// The arrived part of the oldest message that was not over.
 struct Rest {
     message: u32,
     /// Its payload that was in order.
@@ -172,7 +171,7 @@ impl EndedConnection {
 }
 
 impl Messages {
-    /// Takes message `id` behind those that have started. Returns whether it is the last one.
+    /// Appends message `id` to the started ones. Returns true if it is the last one.
     pub(super) fn begin(&mut self, id: u32, flows: &mut [Flow], counts: Counts) -> bool {
         self.left -= 1;
         if let Some(last) = self.last.replace(id) {
@@ -189,8 +188,8 @@ impl Messages {
         self.left == 0
     }
 
-    /// Books a segment that the receiver stored. Returns whether a message began to arrive, or one or its
-    /// first write is complete: then [`Connection::note_first_bytes`] and [`Connection::complete`] say which.
+    /// Books a segment that the receiver stored. Returns true if a message began to arrive, or if a message or its
+    /// first write is complete: then [`Connection::note_first_bytes`] and [`Connection::complete`] return which.
     #[inline(always)]
     pub(super) fn store(&mut self, arrival: &Arrival) -> bool {
         self.stored[0] += arrival.new_bytes;
@@ -198,7 +197,7 @@ impl Messages {
         end > self.unseen || in_order(arrival) >= self.due
     }
 
-    /// Messages of which this arrival brought the first byte.
+    /// The messages of which this arrival brought the first byte.
     pub(super) fn note_first_bytes(&mut self, flows: &mut [Flow], arrival: &Arrival, now: Time) {
         let first = arrival.offset - 1;
         let (mut id, mut begin) = (self.running(flows), self.done);
@@ -215,7 +214,7 @@ impl Messages {
         self.look_ahead(flows);
     }
 
-    /// The next message that is complete with what has arrived.
+    /// The next message that this arrival completes.
     pub(super) fn complete(
         &mut self,
         flows: &mut [Flow],
@@ -240,7 +239,7 @@ impl Messages {
         Some(id)
     }
 
-    /// The peer's FIN has come: a message without end is over, with all that has arrived.
+    /// The peer's FIN has arrived. A message without end is over with the bytes that have arrived.
     pub(super) fn complete_endless(
         &mut self,
         flows: &mut [Flow],
@@ -253,7 +252,7 @@ impl Messages {
         Some(id)
     }
 
-    /// The oldest message that is not over fails; with it what happens belongs to the next.
+    /// The oldest message that is not over fails. Later events are booked to the next one.
     pub(super) fn fail(
         &mut self,
         flows: &mut [Flow],
@@ -265,7 +264,7 @@ impl Messages {
         Some(id)
     }
 
-    /// The next message whose request has come now that this many bytes are in order at the sender.
+    /// The next message whose request is complete now that this many bytes are in order at the sender.
     pub(super) fn answer(&mut self, flows: &[Flow], in_order: u64) -> Option<u32> {
         let id = self.unanswered?;
         if in_order < self.asked + self.request {
@@ -281,7 +280,7 @@ impl Messages {
         self.last_of_all() == Some(id)
     }
 
-    /// Whether messages are to start.
+    /// Whether more messages will start.
     pub(super) const fn has_more(&self) -> bool {
         self.left > 0
     }
@@ -291,7 +290,7 @@ impl Messages {
         self.last.filter(|_| self.left == 0)
     }
 
-    /// Gives the message to which it belongs what happened since the last time.
+    /// Books the events since the last call to the current message.
     pub(super) fn book(&mut self, flows: &mut [Flow], counts: Counts) {
         if let Some(id) = self.current {
             flows[id as usize].counts.add(counts.since(self.booked));
@@ -299,8 +298,8 @@ impl Messages {
         }
     }
 
-    /// Payload of the current message that has arrived in order, of `received` on the connection. One without
-    /// end that is over was alone.
+    /// Payload of the current message that has arrived in order, from the `received` bytes of the connection. A message
+    /// without end that is over was the only one.
     fn arrived(&self, flow: &Flow, received: u64) -> u64 {
         if flow.is_over() && flow.size().is_none() {
             received
@@ -318,19 +317,19 @@ impl Messages {
         }
     }
 
-    /// Takes over what another world knows of the sender of these messages.
+    /// Takes over another world's state of the sender of these messages.
     pub(super) const fn join(&mut self, answered: Answered) {
         self.stored[1] = answered.stored;
         self.unanswered = answered.next;
         self.asked = answered.asked;
     }
 
-    /// The only message has failed after all, before it was complete.
+    /// The only message has failed after all, before its completion.
     pub(super) fn uncomplete(&mut self) {
         self.done = 0;
     }
 
-    /// Whether each byte was delivered once, and messages are complete with their last.
+    /// Whether each byte was delivered once, and each message is complete when its last byte is.
     pub(super) fn is_conserved(
         &self,
         flows: &[Flow],
@@ -360,7 +359,7 @@ impl Messages {
         self.advance(flows, id, counts);
     }
 
-    /// Message `id` is over: the next one, if it has started, is the current one.
+    /// Message `id` is over. The next one, if it has started, becomes the current one.
     fn advance(&mut self, flows: &mut [Flow], id: u32, counts: Counts) {
         if let Some(next) = flows[id as usize].next.get() {
             self.book(flows, counts);
@@ -369,7 +368,8 @@ impl Messages {
         self.look_ahead(flows);
     }
 
-    /// Finds where the next message is complete, and where the first one begins that has not come.
+    /// Finds the position at which the next message completes, and the position of the first message that has not begun
+    /// to arrive.
     fn look_ahead(&mut self, flows: &[Flow]) {
         let running = self.running(flows);
         let mark = running.and_then(|id| flows[id as usize].next_mark());
@@ -388,7 +388,7 @@ impl Messages {
     }
 }
 
-/// Bytes in order after an arrival.
+/// Bytes in order after this arrival.
 #[inline(always)]
 fn in_order(arrival: &Arrival) -> u64 {
     arrival.expected - 1 + arrival.in_order

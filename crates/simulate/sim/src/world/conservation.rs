@@ -1,4 +1,4 @@
-//! The books of a world, which must balance at the end of every run.
+//! The conservation of bytes and packets, checked at the end of every run.
 
 use tcp::{Plays, ReceiverCc};
 
@@ -7,7 +7,7 @@ use crate::error::RunError;
 use crate::probe::Sees;
 
 impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
-    /// Every byte is delivered once, every packet is somewhere.
+    /// Checks that every byte is delivered once and that every packet is accounted for.
     pub(crate) fn check_conservation(&self) -> Result<(), RunError> {
         let held = self.outside.network.held();
         let drops: u64 = self
@@ -29,7 +29,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         (0..self.connections.len()).try_for_each(|number| self.check_connection(number))
     }
 
-    /// As long as a connection has endpoints, what they have done and stored must agree.
+    /// Checks that the counters and the stored bytes of a connection's endpoints agree. Called before they are removed.
     pub(super) fn check_connection(&self, number: usize) -> Result<(), RunError> {
         let connection = &self.connections[number];
         let (Some(messages), Some((sender, receiver))) =

@@ -1,4 +1,4 @@
-//! When something is due at a host, and the host's way out.
+//! The deadlines of hosts, and the way of packets out of a host.
 
 use std::sync::Arc;
 
@@ -11,21 +11,21 @@ use tcp::{Host, HostHelper, Plays, ReceiverCc, Slot, Wire};
 
 use crate::probe::{AtQueues, Divide, Follow, Probe};
 
-/// Which deadlines have an event: one per endpoint and one per host's role.
+/// The deadlines that have an event: one per endpoint and one per receiver role.
 ///
-/// An event is scheduled only if none is pending that comes earlier; one that comes too early is
-/// scheduled again, one that another overtook is ignored. So a deadline that moves back with every
-/// ACK costs an event per timeout and not one per ACK.
+/// An event is scheduled only if no earlier one is pending. An event that comes too early is scheduled again; an event
+/// that another one has overtaken is ignored. So a deadline that moves back with every ACK costs one event per timeout,
+/// not one per ACK.
 pub(super) struct Deadlines {
     /// Time of the earliest pending event, endpoints first, then roles.
     pub(super) armed: Vec<Time>,
     /// Place of the first endpoint of each host.
     pub(super) first: Vec<u32>,
-    /// Places of endpoints; those of roles are behind them.
+    /// The number of places of endpoints; the places of roles follow them.
     pub(super) ends: usize,
     /// Token of place 0.
     pub(super) token: u32,
-    /// With more pending events than these, some are worth forgetting.
+    /// With more pending events than this, overtaken ones are removed.
     most: usize,
 }
 
@@ -45,7 +45,7 @@ impl Deadlines {
         }
     }
 
-    /// The endpoint of a place. O(log hosts).
+    /// The endpoint at a place. O(log hosts).
     pub(super) fn owner(&self, place: usize) -> (HostId, Slot) {
         owner(&self.first, place)
     }
@@ -65,11 +65,12 @@ impl Deadlines {
         sched.at(at, Token(self.token + id(place)));
     }
 
-    /// The endpoints of a connection are gone, of which `is_there` tells. Whenever the number of pending events
-    /// has doubled, those that concern nobody any more are forgotten: O(log n) amortised for n of them.
+    /// The endpoints of a connection are removed; `is_there` says which connections have endpoints. Each time the
+    /// number of pending events has doubled, the events without an endpoint are removed: O(log n) amortised for n
+    /// events.
     ///
-    /// An overtaken event of a connection that is there stays: if a deadline comes to lie at its time again, it is the
-    /// event that counts, and its place among all events of that time must not depend on how many are pending.
+    /// An overtaken event of an existing connection stays. If a deadline later falls on its time again, this event
+    /// counts, and its position among all events of that time must not depend on the number of pending events.
     pub(super) fn forget(
         &mut self,
         is_there: impl Fn(HostId, Slot) -> bool,
@@ -96,12 +97,12 @@ impl Deadlines {
         self.most = 2 * sched.pending() + FORGOTTEN;
     }
 
-    /// The token this far beyond those of deadlines.
+    /// The token at this offset after the tokens of deadlines.
     pub(super) fn beyond(&self, more: u32) -> Token {
         Token(self.token + id(self.armed.len()) + more)
     }
 
-    /// Whether the event that fires now is the one that counts.
+    /// Whether the event that fires now is the valid one of its place.
     pub(super) fn fire(&mut self, place: usize, now: Time) -> bool {
         let counts = self.armed[place] == now;
         if counts {
@@ -111,21 +112,21 @@ impl Deadlines {
     }
 }
 
-/// The host with the endpoint at `place`, and its slot there; `first` has the first place of each host.
+/// The host of the endpoint at `place`, and its slot there; `first` has the first place of each host.
 fn owner(first: &[u32], place: usize) -> (HostId, Slot) {
     let place = id(place);
-    // A host without endpoints has the first place of the next one.
+    // A host without endpoints has the same first place as the next host.
     let host = first.partition_point(|first| *first <= place) - 1;
     (HostId(id(host)), Slot(place - first[host]))
 }
 
-/// Events that are worth forgetting: some hundred kilobytes of them.
+/// Pending events below this number are not removed: they take some hundred kilobytes.
 const FORGOTTEN: usize = if cfg!(test) { 1 << 4 } else { 1 << 14 };
 
 /// What a host adds below TCP, if anything.
 pub(super) type Helper = Option<Box<dyn HostHelper>>;
 
-/// What a host meets when something leaves it: together, so that one pointer leads to it.
+/// The things that a packet passes when it leaves a host. They are in one struct so that one pointer leads to all.
 pub(super) struct Outside<P> {
     pub(super) network: Network,
     pub(super) watch: AtQueues<P>,
@@ -142,7 +143,7 @@ pub(super) struct Out<'a, P> {
 }
 
 impl<P: Probe + Follow + Divide> Out<'_, P> {
-    /// What happens to every packet between TCP and the host's port.
+    /// The handling of every packet between TCP and the host's port.
     #[inline(always)]
     fn prepare(&mut self, slot: Slot, packet: &mut Packet) {
         let Outside { watch, helpers, .. } = &mut *self.outside;
@@ -188,7 +189,7 @@ impl<P: Probe + Follow + Divide> Wire for Out<'_, P> {
     }
 }
 
-/// The receiver role of this host goes on releasing ACKs within one event.
+/// The receiver role of this host releases ACKs again and again within one event.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the receiver role of host {} releases ACKs without end: its next_release answers whenever it is asked, and has to \
@@ -197,5 +198,6 @@ impl<P: Probe + Follow + Divide> Wire for Out<'_, P> {
 )]
 struct EndlessRelease(HostId);
 
-/// How far the token of pauses lies beyond those of deadlines: behind that of applications and that of what links keep.
+/// The offset of the token of pauses after the tokens of deadlines; the tokens of applications and of delayed packets
+/// come before it.
 pub(super) const PAUSES: u32 = 2;

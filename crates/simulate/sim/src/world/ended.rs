@@ -1,4 +1,4 @@
-//! What is left of a world when its run is over.
+//! The state of a world when its run is over.
 
 use base::cast::id;
 use base::{HostId, Time};
@@ -9,7 +9,7 @@ use super::Flow;
 use super::connection::EndedConnection;
 use crate::parts::Breakdown;
 
-/// The state of a simulation that results are made of, without the parts that only its events needed.
+/// The state of a simulation from which results are made, without the parts that only its events needed.
 pub(crate) struct Ended {
     pub(crate) topology: Topology,
     pub(crate) network: Network,
@@ -23,11 +23,11 @@ pub(crate) struct Ended {
     pub(crate) collectives: Vec<PlannedCollective>,
     pub(super) connections: Vec<EndedConnection>,
     pub(super) flows: Vec<Flow>,
-    /// What completion times consist of, by flow; empty if nobody asked.
+    /// The breakdown of each completion time, by flow; empty if none was asked for.
     pub(super) breakdowns: Vec<Option<Box<Breakdown>>>,
 }
 
-/// What happened to a flow, and where.
+/// The events of a flow, and its ends.
 pub(crate) struct EndedFlow {
     pub(crate) number: u32,
     pub(crate) flow: Flow,
@@ -37,17 +37,17 @@ pub(crate) struct EndedFlow {
     pub(crate) received: u64,
     /// The flow whose end let this one start, if it waited for others.
     pub(crate) held_by: Option<u32>,
-    /// What its completion time consists of, if it is known.
+    /// The breakdown of its completion time, if it is known.
     pub(crate) breakdown: Option<Box<Breakdown>>,
 }
 
 impl Ended {
-    /// The last completion, if any flow was complete; [`Time::NEVER`] if one was not.
+    /// The last completion, if any flow was complete; [`Time::NEVER`] if one was not complete.
     pub(crate) fn last_completion(&self) -> Option<Time> {
         self.flows.iter().map(|flow| flow.completion).max()
     }
 
-    /// Every flow, those that did not start included.
+    /// Every flow, including flows that did not start.
     pub(crate) fn flows(&self) -> &[Flow] {
         &self.flows
     }
@@ -64,10 +64,10 @@ impl Ended {
         self.dependencies.as_ref()?.held_by(flow)
     }
 
-    /// What `make` makes of each flow that started, in their order, beside the network that it ran in.
+    /// The results of `make` for each flow that started, in their order, and the network of the run.
     ///
-    /// Flows go as what is made of them comes: both for a million flows would be the most memory that a run
-    /// takes.
+    /// Flows are dropped while their results are made. To keep both for a million flows would be the peak of a run's
+    /// memory.
     pub(crate) fn consume_flows<T>(
         &mut self,
         mut make: impl FnMut(EndedFlow, &mut Network) -> T,
@@ -101,5 +101,5 @@ impl Ended {
     }
 }
 
-/// Flows whose memory is given back at a time.
+/// Number of flows whose memory is given back at a time.
 const CHUNK: u32 = 1 << 16;

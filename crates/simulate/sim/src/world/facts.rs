@@ -1,11 +1,11 @@
-//! What settings mean to hosts and switches alike.
+//! The facts from settings that both hosts and switches use.
 
 use base::{HostId, Rate};
 use fabric::Topology;
 use plan::keys::Keys;
 use schemes::HostInfo;
 
-/// What a role of a host with a link of this rate to it is told in a group with these settings.
+/// The information for a role of a host that has a link of this rate, in a group with these settings.
 pub(super) fn host_info(keys: &Keys, rate: Rate) -> HostInfo {
     HostInfo {
         rate,
@@ -14,7 +14,7 @@ pub(super) fn host_info(keys: &Keys, rate: Rate) -> HostInfo {
     }
 }
 
-/// The rates of a host's link from the host and to it.
+/// The rates of a host's link, from the host and to the host.
 pub(super) fn host_rates(topology: &Topology, host: HostId) -> [Rate; 2] {
     let port = topology.host_port(host);
     let link = &topology.links()[port.0 as usize / 2];

@@ -62,7 +62,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
     }
 
-    /// Links that have changed are told as they were made.
+    /// Ports whose links have changed get their original links again.
     pub(super) fn restore_links(&mut self, now: Time) {
         for (port, [_, made]) in self.faults.iter().flat_map(|faults| &faults.links) {
             let network = &mut self.outside.network;
@@ -77,8 +77,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             .is_some_and(|faults| faults.is_gone(host))
     }
 
-    /// A host has disappeared, and its connections with it. Who waits for it without anything to send would do so for good,
-    /// and is closed.
+    /// A host has disappeared, and its connections with it. A peer that waits for it without data to send would wait
+    /// for ever, so it is closed.
     fn lose(&mut self, host: HostId, sched: &mut Scheduler) {
         for number in 0..self.connections.len() {
             let (of, connection) = (FlowId(id(number)), &self.connections[number]);
@@ -86,7 +86,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             let Some(own) = ends.iter().position(|(at, _)| *at == host) else {
                 continue;
             };
-            // The other end of a flow finds out for itself if it sends.
+            // The other end of a flow notices by itself, if it sends.
             let fails = own == 0 || connection.opener().0 == host;
             let Some(messages) = &connection.messages else {
                 if !connection.opened && connection.opener().0 == host {
@@ -94,7 +94,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
                 }
                 continue;
             };
-            // Messages to come fail when they are to start, and keep the run going until then.
+            // Future messages fail when they are to start, and keep the run going until then.
             let more = messages.has_more();
             self.open += usize::from(more && fails);
             self.close_silently(of, ends[own], sched);
@@ -110,12 +110,12 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
     }
 
-    /// A connection that has not been opened never will be.
+    /// A connection that has not been opened will never be opened.
     fn never_open(&mut self, number: usize) {
         let connection = &mut self.connections[number];
         connection.failure = Some(Failure::HostGone);
         self.open -= 2;
-        // The slots of another connection are in use until that is over.
+        // The slots of another connection are in use until that connection is over.
         if connection.heir_of.get().is_none() {
             for (host, slot) in [connection.sender, connection.receiver] {
                 let place = self.outside.deadlines.first[host.0 as usize] + slot.0;
@@ -124,7 +124,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
     }
 
-    /// Closes an end of a connection and tells nobody.
+    /// Closes an end of a connection without telling the peer.
     fn close_silently(
         &mut self,
         flow: FlowId,
@@ -140,7 +140,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         self.arm_role(host, sched);
     }
 
-    /// The applications of a host stop reading, or read what has come.
+    /// The applications of a host stop reading, or read the waiting data.
     fn set_reading(&mut self, host: HostId, sched: &mut Scheduler) {
         for number in 0..self.connections.len() {
             let (of, connection) = (FlowId(id(number)), &self.connections[number]);
@@ -153,7 +153,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
     }
 
-    /// Applications of hosts that have stopped reading do not read from this connection either, which is open now.
+    /// If its host has stopped reading, the application of this newly opened connection does not read either.
     pub(super) fn stop_readers(&mut self, flow: FlowId, sched: &mut Scheduler) {
         let Some(faults) = &self.faults else { return };
         let Connection {
@@ -165,7 +165,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
     }
 
-    /// The application at an end of a connection reads or does not, as its host says.
+    /// Sets whether the application at an end of a connection reads, as its host does.
     fn tell_reader(&mut self, flow: FlowId, end: (HostId, Slot), sched: &mut Scheduler) {
         let Some(faults) = &self.faults else { return };
         let reads = !faults.is_deaf(end.0);

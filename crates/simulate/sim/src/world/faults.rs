@@ -1,4 +1,4 @@
-//! Faults of links, switches and hosts: what changes, and when.
+//! Faults of links, switches and hosts: the changes and their times.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -16,12 +16,12 @@ use super::ports::{Fresh, Ports};
 
 /// The faults of a world.
 pub(super) struct Faults {
-    /// Every change and its time; [`Act::Fault`] has its place.
+    /// Every change and its time; [`Act::Fault`] holds its index.
     pub(super) changes: Vec<(Time, Change)>,
-    /// The links of ports whose rate or delay changes, as they are now, and as they were made.
+    /// The links of the ports whose rate or delay changes: the current one and the original one.
     pub(super) links: BTreeMap<PortId, [LinkSpec; 2]>,
     pub(super) gone: BTreeSet<HostId>,
-    /// How often each host has stopped reading more often than it has begun again.
+    /// For each host, how many times it has stopped reading and not begun again.
     pub(super) deaf: BTreeMap<HostId, u32>,
 }
 
@@ -31,11 +31,11 @@ pub(super) enum Change {
     Cut(Vec<PortId>, DropReason),
     /// They are up again.
     Mend(Vec<PortId>, DropReason),
-    /// The link of a port has another rate; `None`: that which it was made with.
+    /// The link of a port has another rate; `None`: its original rate.
     Rate(PortId, Option<Rate>),
     /// The same of its delay.
     Delay(PortId, Option<Span>),
-    /// The ports of a switch begin anew.
+    /// The ports of a switch restart.
     Renew(Vec<Fresh>),
     /// A host disappears.
     Gone(HostId),
@@ -46,8 +46,8 @@ pub(super) enum Change {
 }
 
 impl Faults {
-    /// The faults of the network with these ports, if it has any. Its changes stand on the agenda of applications; noise
-    /// on wires begins by itself.
+    /// The faults of the network with these ports, if it has any. Its changes are on the agenda of applications; noise
+    /// on wires needs no change.
     pub(super) fn of(
         ports: &Ports<'_>,
         network: &mut Network,
@@ -65,7 +65,7 @@ impl Faults {
             gone: BTreeSet::new(),
             deaf: BTreeMap::new(),
         };
-        // Faults of a link that draw have streams of their own.
+        // Each random fault of a link has a random stream of its own.
         let mut drawing: BTreeMap<PortId, u64> = BTreeMap::new();
         for (target, kind) in targets {
             let mut stream = |purpose, port: PortId| {
@@ -134,7 +134,7 @@ impl Faults {
         self.changes.push((at, change));
     }
 
-    /// A switch loses what it holds and its links, and begins anew.
+    /// A switch loses its packets and its links, and restarts.
     fn restart(&mut self, node: NodeId, ports: &Ports<'_>, (at, takes): (Time, Span)) {
         let topology = ports.topology;
         let all = || (0..2 * id(topology.links().len())).map(PortId);
@@ -147,7 +147,7 @@ impl Faults {
         self.add(at + takes, Change::Mend(both(), DropReason::Restart));
     }
 
-    /// A link is down from time to time.
+    /// A link goes down from time to time.
     fn flap(
         &mut self,
         port: PortId,
@@ -168,7 +168,7 @@ impl Faults {
         }
     }
 
-    /// A link is down, or has another rate or delay.
+    /// A link is down, or gets another rate or delay.
     fn change_link(&mut self, network: &Network, port: PortId, kind: FaultKind) {
         let link = [port, port.reverse()];
         if let FaultKind::Down(times) = kind {
@@ -196,8 +196,7 @@ impl Faults {
         }
     }
 
-    /// The rate and the delay of a link that changes, from now on. A time for which switches hold packets stays part of
-    /// its delay.
+    /// The new rate and delay of a changing link. A time for which switches hold packets stays part of its delay.
     pub(super) fn changed(
         &mut self,
         topology: &Topology,
@@ -217,7 +216,7 @@ impl Faults {
     }
 }
 
-/// A link in the direction of a port, as the topology has it.
+/// The link of a port, in its direction, as in the topology.
 fn spec(topology: &Topology, port: PortId) -> LinkSpec {
     let Link { spec, back, .. } = topology.links()[port.0 as usize / 2];
     if port.0.is_multiple_of(2) { spec } else { back }

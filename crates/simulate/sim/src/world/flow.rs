@@ -1,4 +1,4 @@
-//! Flows of a world, and what applications do with them.
+//! Flows of a world, and the acts of applications on them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -9,7 +9,7 @@ use plan::workload::{Barrier, Dependencies, PlannedConnection, PlannedFlow};
 
 use crate::failure::Failure;
 
-/// What happens to a connection beside progress.
+/// Counters of a connection's events, without its progress.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Counts {
     /// Data segments sent, retransmissions included.
@@ -60,7 +60,7 @@ impl Counts {
     }
 }
 
-/// One flow, from one application to another: a message on a connection, and mostly all of it.
+/// One flow from one application to another: one message on a connection, and mostly the only one.
 pub(crate) struct Flow {
     /// Place of its group in the point.
     pub(crate) group: u32,
@@ -68,15 +68,15 @@ pub(crate) struct Flow {
     pub(crate) connection: u32,
     /// Payload, or `u64::MAX` without end.
     size: u64,
-    /// Start at the application; of a flow that has not started, when it will, or how long after the
-    /// end of the round before it or of the flows that it waits for.
+    /// The start at the application. For a flow that has not started: its planned start, or the delay after the end of
+    /// the previous round or of the flows that it waits for.
     pub(crate) start: Time,
     /// First payload at the receiver, in order or not; [`Time::NEVER`] before.
     pub(crate) first_byte: Time,
     /// Last byte in order at the receiver; [`Time::NEVER`] before.
     pub(crate) completion: Time,
-    /// ACK of its last byte and of the FIN behind it at the sender, if it is the last of its connection;
-    /// [`Time::NEVER`] before.
+    /// The time of the ACK, at the sender, of its last byte and of the following FIN. Only for the last flow of its
+    /// connection; [`Time::NEVER`] before.
     pub(crate) acknowledged: Time,
     /// How its application writes it, if not all at once.
     pub(super) writes: Option<Box<Writes>>,
@@ -106,7 +106,7 @@ pub(super) struct Writes {
     pub(super) buffered: Time,
 }
 
-/// The number of a flow, a connection or a barrier, or none, in four bytes: a run may have millions of flows.
+/// The number of a flow, a connection or a barrier, or none. In four bytes, because a run may have millions of flows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Link(u32);
 
@@ -146,7 +146,7 @@ impl Flow {
         self.round.get()
     }
 
-    /// Whether nothing more will come of it.
+    /// Whether it has completed or failed.
     pub(super) const fn is_over(&self) -> bool {
         self.failure.is_some() || self.completion.as_ps() != Time::NEVER.as_ps()
     }
@@ -156,7 +156,7 @@ impl Flow {
         self.size().is_some() && self.completion != Time::NEVER
     }
 
-    /// Bytes after which the next thing is to be noted that happens to it when bytes arrive in order.
+    /// The number of bytes in order at which the next event of this flow is noted.
     pub(super) fn next_mark(&self) -> Option<u64> {
         let size = self.size()?;
         let writes = self.writes.as_ref();
@@ -171,7 +171,7 @@ impl Flow {
     }
 }
 
-/// What the application of a flow does.
+/// An act of an application on a flow or a connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Act {
     /// Opens a connection before anything is sent on it.
@@ -182,12 +182,12 @@ pub(super) enum Act {
     Stop(u32),
     /// Writes more of a flow.
     Write(u32),
-    /// A fault begins or ends: no act of an application, and on the same agenda.
+    /// A fault begins or ends. It is no act of an application, but on the same agenda.
     Fault(u32),
 }
 
-/// What applications do by themselves: open connections in advance, start the flows of `starts`, and
-/// stop those without end.
+/// The acts that applications perform on their own: open connections in advance, start the flows of `starts`, and stop
+/// flows without end.
 pub(super) fn agenda(
     starts: impl Iterator<Item = usize>,
     flows: &[PlannedFlow],
@@ -231,7 +231,7 @@ pub(crate) fn flow(plan: &PlannedFlow) -> Flow {
     }
 }
 
-/// Flows that start behind a barrier or others.
+/// Flows that start after a barrier or after other flows.
 pub(super) fn waiting(barriers: &[Barrier], dependencies: &Dependencies) -> BTreeSet<usize> {
     let next = barriers.iter().flat_map(|barrier| barrier.next.clone());
     next.chain(dependencies.flows())

@@ -13,7 +13,7 @@ use super::Connection;
 use super::deadlines::Helper;
 use super::facts::{host_info, host_rates};
 
-/// What each host adds below TCP; empty if no group adds anything.
+/// The additions of each host below TCP; empty if no group has any.
 pub(super) fn host_helpers<R: Plays<dyn ReceiverCc>>(
     (hosts, topology): (&[Host<Sender, R>], &Topology),
     point: &PointSpec,
@@ -43,7 +43,7 @@ pub(super) fn host_helpers<R: Plays<dyn ReceiverCc>>(
         .collect()
 }
 
-/// What a host adds whose connections are of these groups, slot by slot.
+/// The addition of a host whose connections are of these groups, slot by slot.
 fn helper(slots: Vec<u32>, make: &dyn Fn(u32) -> Option<Box<dyn HostHelper>>) -> Helper {
     let mut of_group: BTreeMap<u32, Option<usize>> = BTreeMap::new();
     let mut parts = Vec::new();
@@ -57,7 +57,7 @@ fn helper(slots: Vec<u32>, make: &dyn Fn(u32) -> Option<Box<dyn HostHelper>>) ->
     }
     match parts.len() {
         0 => None,
-        // All connections have the same.
+        // All connections have the same addition.
         1 if by_slot.iter().all(Option::is_some) => parts.pop(),
         _ => Some(Box::new(Shared { parts, by_slot })),
     }
@@ -66,8 +66,8 @@ fn helper(slots: Vec<u32>, make: &dyn Fn(u32) -> Option<Box<dyn HostHelper>>) ->
 /// The helpers of several groups at one host, each for the connections of its group.
 struct Shared {
     parts: Vec<Box<dyn HostHelper>>,
-    /// By slot, which a connection leaves only to one of its group: which of `parts`; `None`: of a group
-    /// that adds nothing.
+    /// For each slot the index in `parts`, or `None` for a group without an addition. A slot only passes to a
+    /// connection of the same group.
     by_slot: Vec<Option<usize>>,
 }
 
@@ -98,5 +98,5 @@ impl HostHelper for Shared {
     }
 }
 
-/// The group of a slot without a connection; there is none.
+/// Stands for the group of a slot without a connection. There is no such slot.
 const NOBODY: u32 = u32::MAX;

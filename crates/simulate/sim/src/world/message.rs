@@ -1,4 +1,4 @@
-//! What applications do with connections: open them, send messages and requests, close.
+//! The acts of applications on connections: open them, send messages and requests, close.
 
 use std::cmp::Reverse;
 
@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::probe::Sees;
 
 impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
-    /// Opens a connection on which nothing is to be sent yet.
+    /// Opens a connection on which nothing is sent yet.
     pub(super) fn open(&mut self, id: FlowId, sched: &mut Scheduler) {
         if !self.has_an_end(id) || self.of(id).failure.is_some() {
             return;
@@ -32,7 +32,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
     }
 
-    /// A message begins: it is sent, or the other side is asked for it.
+    /// A message begins: it is sent, or the receiver requests it.
     pub(super) fn start(&mut self, id: u32, sched: &mut Scheduler) {
         let of = FlowId(self.flows[id as usize].connection);
         if !self.has_an_end(of) {
@@ -64,7 +64,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             return;
         }
         self.note_message(opener);
-        // One that asks closes when it has been answered, and one without end when it is stopped.
+        // A requesting application closes after the answer; an application without end closes when it is stopped.
         let (bytes, whole) = match request {
             Some(request) => {
                 let parts = self.workload_of(id).request_writes.0;
@@ -89,7 +89,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         self.report(end, false, sched.now());
     }
 
-    /// Writes a message of this many bytes in this many parts, each by itself, but for the last part. Returns its bytes.
+    /// Writes a message of this many bytes in this many parts, except for the last part. Returns the bytes written.
     fn write_ahead(
         &mut self,
         of: FlowId,
@@ -111,8 +111,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         &self.groups[group].keys.workload
     }
 
-    /// Bytes that the application of a flow writes at once, and whether they are all of one with an end.
-    /// The rest it writes later.
+    /// Bytes that the application of a flow writes at once, and whether they are all bytes of a flow with an end. It
+    /// writes the rest later.
     fn write_first(&mut self, id: u32, sched: &mut Scheduler) -> (u64, bool) {
         let flow = &mut self.flows[id as usize];
         let Some(size) = flow.size() else {
@@ -137,8 +137,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         self.arm_agenda(sched);
     }
 
-    /// The application of a flow writes some more of it, and closes behind the last: the flow is alone on
-    /// its connection.
+    /// The application of a flow writes more of it, and closes after the last byte: the flow is alone on its
+    /// connection.
     pub(super) fn write_more(&mut self, id: u32, sched: &mut Scheduler) {
         let flow = &mut self.flows[id as usize];
         if flow.failure.is_some() {
@@ -174,7 +174,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         self.apply(of, sender, Endpoint::close_early, sched);
     }
 
-    /// Books what arrived at the receiver of messages.
+    /// Books an arrival at the receiver of messages.
     #[inline]
     pub(super) fn note_arrival(&mut self, of: FlowId, arrival: &Arrival, sched: &mut Scheduler) {
         if self.messages(of).store(arrival) {
@@ -203,7 +203,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
     }
 
-    /// Books what arrived at the sender: requests, which it answers.
+    /// Books an arrival of a request at the sender, which then answers.
     pub(super) fn note_request(&mut self, of: FlowId, arrival: &Arrival, sched: &mut Scheduler) {
         let in_order = arrival.expected - 1 + arrival.in_order;
         self.messages(of).stored[1] += arrival.new_bytes;
@@ -228,7 +228,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
     }
 
-    /// The peer's FIN has come to the receiver: a message without end was stopped, and this was all.
+    /// The peer's FIN has come to the receiver: a message without end was stopped, and has arrived completely.
     pub(super) fn end_endless(&mut self, of: FlowId, sched: &mut Scheduler) {
         let (now, counts) = (sched.now(), self.counts(of.0 as usize));
         let connection = &self.connections[of.0 as usize];
@@ -241,7 +241,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
     }
 
-    /// The state of an end has changed: if the sender has its FIN acknowledged now, so has it the last message.
+    /// The state of an end has changed. When the sender's FIN is acknowledged, its last message is acknowledged, too.
     pub(super) fn note_acknowledgement(&mut self, end: End, now: Time) {
         let connection = &self.connections[end.flow.0 as usize];
         let messages = connection.messages.as_ref();
@@ -256,7 +256,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
     }
 
-    /// A connection is dead, and with it all messages on it.
+    /// A connection has failed, and all its messages with it.
     pub(super) fn fail(&mut self, of: FlowId, why: Failure, sched: &mut Scheduler) {
         let counts = self.counts(of.0 as usize);
         loop {
@@ -270,7 +270,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
     }
 
-    /// An end of a connection has ended: if both have, their slots go to the one that waits.
+    /// An end of a connection has ended. When both have, a waiting connection gets their slots.
     pub(super) fn hand_over(&mut self, of: FlowId, sched: &mut Scheduler) {
         if self.has_ended(of)
             && let Some(waiting) = std::mem::replace(&mut self.of(of).awaited_by, Link::NONE).get()
@@ -281,7 +281,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
     }
 
-    /// What has happened to a connection so far.
+    /// The counters of a connection so far.
     pub(super) fn counts(&self, connection: usize) -> Counts {
         let Some((sender, receiver)) = self.ends(&self.connections[connection]) else {
             return Counts::default();
@@ -300,7 +300,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
     }
 
-    /// A flow is over: perhaps a round is, or all are.
+    /// A flow is over, and perhaps its round or all flows.
     fn finish_flow(&mut self, id: u32, sched: &mut Scheduler) {
         let now = sched.now();
         self.outside.watch.probe.on_over(id, now);
@@ -333,8 +333,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
     }
 
-    /// Gives a connection that is not open its endpoints. If it is to take over slots that are in use, its
-    /// message waits and the answer is no.
+    /// Gives endpoints to a connection that is not open. If it has to take over slots that are in use, its message
+    /// waits and the result is false.
     fn take_slots(&mut self, message: u32, id: FlowId) -> bool {
         let connection = &self.connections[id.0 as usize];
         if connection.opened {
@@ -353,7 +353,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         true
     }
 
-    /// Puts new endpoints into the slots of a connection, which carries one flow of this size or several.
+    /// Puts new endpoints into the slots of a connection: for one flow of this size, or for several flows.
     fn make_ends(&mut self, id: FlowId, size: Option<u64>) {
         let connection = &mut self.connections[id.0 as usize];
         connection.begin();
@@ -371,8 +371,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
     }
 
-    /// Takes the endpoints of a connection away if nothing can happen to them any more but that the time in
-    /// TIME-WAIT passes: both have ended, and none of their packets is on its way.
+    /// Removes the endpoints of a connection if only the TIME-WAIT timer is left: both have ended, and none of their
+    /// packets is on its way.
     pub(super) fn free(&mut self, id: FlowId, sched: &mut Scheduler) {
         let connection = &self.connections[id.0 as usize];
         if self.outside.watch.probe.keeps_ends()
@@ -397,7 +397,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         self.outside.deadlines.forget(is_there, sched);
     }
 
-    /// A connection is over, and its endpoints go.
+    /// A connection is over, and its endpoints are removed.
     fn close_books(&mut self, id: FlowId) {
         self.outside.watch.probe.on_gone(id);
         let violation = self.check_connection(id.0 as usize).err();
@@ -405,7 +405,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         self.take_messages(id.0 as usize);
     }
 
-    /// Gives the flows of a connection what happened to them; nothing more will.
+    /// Books the counters of a connection to its flows. Nothing more will happen to them.
     pub(super) fn take_messages(&mut self, connection: usize) {
         let Some((_, receiver)) = self.ends(&self.connections[connection]) else {
             return;
@@ -423,7 +423,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         })
     }
 
-    /// Tells what a host adds below TCP that a message begins.
+    /// Reports the begin of a message to the host's addition below TCP.
     fn note_message(&mut self, (host, slot): (HostId, Slot)) {
         if let Some(Some(helper)) = self.outside.helpers.get_mut(host.0 as usize) {
             helper.on_message(slot);
@@ -455,7 +455,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         End { host, slot, flow }
     }
 
-    /// What happens on a connection that is open.
+    /// The messages of an open connection.
     #[inline(always)]
     fn messages(&mut self, id: FlowId) -> &mut Messages {
         self.of(id).messages.as_mut().expect(OPEN)
@@ -469,7 +469,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
 /// Endpoints have events while their connection is open.
 const OPEN: &str = "the connection is open";
 
-/// Events of one connection are fewer than 2^32.
+/// Converts a count. One connection has fewer than 2^32 events.
 fn small(count: u64) -> u32 {
     low_32(count)
 }

@@ -1,4 +1,4 @@
-//! What a world looks like at a moment.
+//! Observes a world at a moment.
 
 use base::Sort as _;
 use base::{HostId, Time};
@@ -11,7 +11,7 @@ use crate::observation::{ConnectionState, FlowState, Observation, PortState};
 use crate::probe::Sees;
 
 impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
-    /// What there is to be seen, before anything has happened.
+    /// An observation before any event has happened.
     pub(crate) fn overview(&self) -> Observation {
         let flow = |flow: &Flow| FlowState {
             connection: flow.connection,
@@ -52,7 +52,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
     }
 
-    /// Brings an overview up to `now`, up to which all events have been handled. O(flows + ports seen).
+    /// Brings an observation up to `now`; all events up to `now` have been handled. O(flows + observed ports).
     pub(crate) fn observe(&mut self, now: Time, seen: &mut Observation) {
         seen.now = now;
         for (state, flow) in seen.flows.iter_mut().zip(&self.flows) {

@@ -1,7 +1,7 @@
-//! A world that simulates a part of a network, and how the parts become one world again.
+//! A world that simulates a part of a network, and the joining of the parts to one world.
 //!
-//! Each part has all hosts, connections and flows, and brings those at its own hosts up to date: a connection
-//! between two parts has both its endpoints in both, and in each only one of them does anything.
+//! Each part has all hosts, connections and flows, but updates only those at its own hosts. A connection between two
+//! parts has both endpoints in both parts, and in each part only one of them acts.
 
 use base::cast::id;
 use base::{FlowId, HostId, Time};
@@ -19,41 +19,41 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         self.outside.watch.probe.has_host(host)
     }
 
-    /// The same of a host of a connection.
+    /// Whether one of the hosts of a connection is simulated here.
     pub(super) fn has_an_end(&self, of: FlowId) -> bool {
         let connection = &self.connections[of.0 as usize];
         self.has_host(connection.sender.0) || self.has_host(connection.receiver.0)
     }
 
-    /// The message to other parts.
+    /// The network and the probe, for the exchange with other parts.
     pub(crate) fn part(&mut self) -> (&mut Network, &mut P) {
         (&mut self.outside.network, &mut self.outside.watch.probe)
     }
 
-    /// Ends of connections that may still do something.
+    /// Ends of connections that may still act.
     pub(crate) const fn open_ends(&self) -> usize {
         self.open
     }
 
-    /// Whether an event with this token is about what applications do.
+    /// Whether an event with this token is an act of applications.
     pub(crate) fn is_act(&self, token: Token) -> bool {
         token == self.act_token()
     }
 
-    /// Whether an event with this token takes a packet out of a wire, or lets one that was late go on.
+    /// Whether an event with this token takes a packet out of a wire, or releases a delayed packet.
     pub(crate) fn moves_packet(&self, token: Token) -> bool {
         let ports = self.outside.network.ports().len();
         (token.0 as usize) < ports || token.0 > self.act_token().0
     }
 
-    /// Accounts for what happened at the port of a switch until `now`.
+    /// Brings the statistics of a switch port up to `now`.
     pub(crate) fn settle_switch_port(&mut self, port: PortId, now: Time) {
         let (network, watch) = (&mut self.outside.network, &mut self.outside.watch);
         network.settle_port(port, now, watch, &mut |_| false);
     }
 
-    /// The outcome of all parts together, whose queues have had these statistics; flows were `over` first at these times,
-    /// each complete in one part or failed in one or two.
+    /// The outcome of all parts together, with these statistics of queues. `over` has the first time at which each flow
+    /// was over: a flow completes in one part, and may fail in one or two.
     pub(crate) fn join(mut parts: Vec<Self>, over: &[Time], queues: Vec<QueueStatistics>) -> Self {
         let mut owners = vec![0; parts[0].hosts.len()];
         for (number, part) in parts.iter().enumerate() {
@@ -78,7 +78,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         world
     }
 
-    /// Takes over hosts and ports, and what is counted, of another part.
+    /// Takes over hosts, ports and counters of another part.
     fn take_over(&mut self, other: Self) {
         let probe = &other.outside.watch.probe;
         for (number, host) in other.hosts.into_iter().enumerate() {
@@ -100,7 +100,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     }
 }
 
-/// The first part gets each connection as the parts of its receiver and of its sender know it.
+/// The first part gets each connection with the state of its receiver's part and of its sender's part.
 fn join_connections<R, P>(parts: &mut [World<R, P>], owners: &[usize]) {
     for number in 0..parts[0].connections.len() {
         let connection = &parts[0].connections[number];
@@ -117,7 +117,8 @@ fn join_connections<R, P>(parts: &mut [World<R, P>], owners: &[usize]) {
     }
 }
 
-/// The same of flows. Returns those that were not complete after all, and when they had seemed to be.
+/// The first part gets each flow likewise. Returns the flows that were not complete after all, and the time of their
+/// supposed completion.
 fn join_flows<R, P>(
     parts: &mut [World<R, P>],
     owners: &[usize],
@@ -137,7 +138,7 @@ fn join_flows<R, P>(
         if failure.is_none() {
             continue;
         }
-        // Who fails first has failed for both; a flow that is complete by then is complete.
+        // The first failure of an end holds for both ends. A flow that is complete by then stays complete.
         flow.failure = failure.filter(|_| *over < flow.completion);
         if flow.failure.is_some() && flow.completion != Time::NEVER {
             revoked.push((id(number), flow.completion));
@@ -155,12 +156,12 @@ fn join_flows<R, P>(
     revoked
 }
 
-/// The earlier of two failures at both ends: the end that fails first resets the other.
+/// The earlier of two failures at both ends, because the end that fails first resets the other.
 fn first_of(one: Option<Failure>, other: Option<Failure>) -> Option<Failure> {
     one.into_iter().chain(other).min()
 }
 
-/// Exchanges something of the first part with that of another, and returns it.
+/// Exchanges a field of the first part with the same field of another part, and returns it.
 fn swap<W, T>(parts: &mut [W], other: usize, of: impl Fn(&mut W) -> &mut T) -> &mut T {
     let (first, others) = parts.split_at_mut(1);
     if let Some(other) = other.checked_sub(1) {

@@ -1,4 +1,4 @@
-//! The ports of a network: what settings and schemes put into each.
+//! The ports of a network, from settings and schemes.
 
 use std::collections::BTreeSet;
 
@@ -19,20 +19,20 @@ use schemes::{PortInfo, Roles};
 
 use super::facts::mss;
 
-/// What makes ports.
+/// Makes ports.
 pub(super) struct Ports<'a> {
     pub(super) point: &'a PointSpec,
     pub(super) topology: &'a Topology,
     roles: &'a [Roles],
-    /// A port that loses packets whatever its queue.
+    /// A port with losses that do not depend on its queue.
     lossy: (PortId, Option<LossLaw>),
-    /// What it and its reverse lose by choice.
+    /// The chosen losses of this port and its reverse.
     chosen: Vec<Chosen>,
-    /// Links and hosts that differ from all others, by their ports, in order.
+    /// The exceptions of links and hosts, by their ports, in order.
     exceptions: Vec<(PortId, &'a Exception)>,
-    /// The connections of flows, where segments of single flows are lost.
+    /// The connections of flows, if segments of single flows are lost.
     connections: Vec<u32>,
-    /// Switches that the priorities of a scheme have not reached.
+    /// Switches that lack the priorities of a scheme.
     plain: BTreeSet<NodeId>,
 }
 
@@ -69,12 +69,12 @@ impl<'a> Ports<'a> {
         self.lossy.0
     }
 
-    /// Packets that count as there at every port (the RCC paper's emulation of load), in bytes.
+    /// Packets that count as present at every port, in bytes (the RCC paper's emulation of load).
     pub(super) fn taken(&self) -> u64 {
         self.point.keys.emulated_packets() * self.point.keys.packet_bytes()
     }
 
-    /// The buffer that queues of a switch share, if they do.
+    /// The buffer that a switch's queues share, if they share one.
     pub(super) fn pool(&self) -> Option<PoolConfig> {
         let keys = &*self.point.keys;
         let (switch, packet) = (&keys.switch, keys.packet_bytes());
@@ -85,7 +85,7 @@ impl<'a> Ports<'a> {
         })
     }
 
-    /// How switches pause the nodes before them, if they do.
+    /// How switches pause the preceding nodes, if they do.
     fn pfc(&self) -> Option<PfcConfig> {
         let keys = &*self.point.keys;
         let (switch, packet) = (&keys.switch, keys.packet_bytes());
@@ -102,8 +102,8 @@ impl<'a> Ports<'a> {
         })
     }
 
-    /// Makes the bottleneck of `network` deliver late or twice, and its switches pause, where settings say so. The events of
-    /// either have these tokens.
+    /// Makes the bottleneck of `network` deliver late or twice, and its switches pause, if settings say so. These
+    /// tokens are for the two kinds of events.
     pub(super) fn disturb(&self, network: &mut Network, [late, paused]: [Token; 2]) {
         let (settings, link) = (&self.point.keys.bottleneck, self.lossy.0);
         let disorder = Disorder {
@@ -120,13 +120,13 @@ impl<'a> Ports<'a> {
         }
     }
 
-    /// How much may wait at a switch port.
+    /// The limit of a switch port's queue.
     pub(super) fn switch_limit(&self) -> Limit {
         let buffer = self.point.keys.switch.buffer.0;
         buffer.map_or(Limit::Unlimited, |size| self.limit(size))
     }
 
-    /// The room of a queue for a scheme: where queues share a buffer, the share of a lone queue.
+    /// The room of a queue as a scheme is told. For a shared buffer it is the share of a lone queue.
     fn told_limit(&self, port: PortId) -> Limit {
         let keys = &*self.point.keys;
         let (pool, alphas) = (keys.switch.pool, &keys.switch.pool_alpha);
@@ -137,7 +137,7 @@ impl<'a> Ports<'a> {
         }
     }
 
-    /// The same at one of them.
+    /// The limit of this port's queue.
     fn own_limit(&self, port: PortId) -> Limit {
         let own = self.exceptions.iter().rev().filter(|(own, _)| *own == port);
         let mut buffers = own.filter_map(|(_, exception)| exception.own.buffer.0);
@@ -148,7 +148,7 @@ impl<'a> Ports<'a> {
         )
     }
 
-    /// How much may wait at a host port.
+    /// The limit of a host port's queue.
     pub(super) fn host_limit(&self) -> Limit {
         let keys = &*self.point.keys;
         let packet = keys.packet_bytes();
@@ -163,7 +163,7 @@ impl<'a> Ports<'a> {
         }
     }
 
-    /// A port of a switch without what is lost on the way to it.
+    /// A port of a switch, without the losses on the way to it.
     fn without_losses(&self, port: PortId, link: &LinkSpec) -> PortParts {
         let keys = &*self.point.keys;
         let threshold = keys.switch.ecn_threshold.0.map(|size| self.limit(size));
@@ -249,7 +249,7 @@ impl<'a> Ports<'a> {
         made
     }
 
-    /// Moves marks to the departure of packets where the scenario says so.
+    /// Makes packets be marked at departure, if the scenario says so.
     fn place_marks(&self, made: &mut PortParts) {
         if self.point.keys.switch.ecn_at == EcnAt::Departure {
             let marks = std::mem::replace(&mut made.discipline, Discipline::DropTail);
@@ -257,7 +257,7 @@ impl<'a> Ports<'a> {
         }
     }
 
-    /// The marks of a queue whose probability grows with its length, if they do.
+    /// The marks of a queue whose marking probability grows with its length; `None` if it does not.
     fn ramp(&self, port: PortId) -> Option<EcnRamp> {
         let switch = &self.point.keys.switch;
         Some(EcnRamp {
@@ -268,7 +268,7 @@ impl<'a> Ports<'a> {
         })
     }
 
-    /// What differs at a port from all others.
+    /// Applies the exceptions of a port.
     fn make_exceptions(&self, port: PortId, made: &mut PortParts) {
         for (_, Exception { own, .. }) in self.exceptions.iter().filter(|(own, _)| *own == port) {
             if let Some(buffer) = own.buffer.0 {
@@ -305,14 +305,15 @@ impl<'a> Ports<'a> {
         made
     }
 
-    /// The jitter of packets behind a host's link.
+    /// The jitter of packets on a host's link.
     fn jitter(&self, port: PortId) -> Option<Jitter> {
         let most = self.point.keys.link.jitter(self.point.keys.packet_bytes());
         let stream = || Stream::new(self.point.seed, "link jitter", u64::from(port.0));
         (most > Span::ZERO).then(|| Jitter::new(most, stream()))
     }
 
-    /// Loss of chosen segments: of the handshake on both ways, and of data on the way to the first receiver.
+    /// Adds the loss of chosen segments: of the handshake in both directions, and of data on the way to the first
+    /// receiver.
     fn losing_chosen(&self, port: PortId, discipline: Discipline) -> Discipline {
         let mut chosen = self.chosen.clone();
         if port == self.lossy.0.reverse() {
@@ -326,7 +327,7 @@ impl<'a> Ports<'a> {
         Chosen::before(&chosen, discipline)
     }
 
-    /// Loss of ACKs alone is that of the bottleneck's other direction.
+    /// Adds the loss of ACKs, in the other direction of the bottleneck.
     fn losing_acks(&self, port: PortId, discipline: Discipline) -> Discipline {
         let probability = self.point.keys.bottleneck.ack_loss.0;
         if probability <= 0.0 || port != self.lossy.0.reverse() {
@@ -344,7 +345,7 @@ impl<'a> Ports<'a> {
             return self.of_switch(port, link);
         }
         let plain = self.plain.contains(&self.topology.ends(port).1);
-        // What a switch pauses by priority, a host queues by priority.
+        // A host queues by the priorities that a switch pauses.
         let pauses = self.point.keys.switch.pfc.classes().is_some();
         let at_hosts = self.roles.iter().find(|roles| {
             (roles.priorities_at_hosts || pauses && roles.in_switches())
@@ -358,7 +359,7 @@ impl<'a> Ports<'a> {
         }
     }
 
-    /// What a size of a switch's queue means.
+    /// The limit of a switch's queue from this size.
     fn limit(&self, size: WireSize) -> Limit {
         let keys = &*self.point.keys;
         let bytes = size.in_bytes(keys.packet_bytes());
@@ -387,12 +388,12 @@ fn by_connection(lose: &LostSegments, connections: &[u32]) -> Vec<Chosen> {
     lose.on_connections(|flow| connections[flow as usize])
 }
 
-/// All groups share the switches; at most one brings a scheme for them.
+/// All groups share the switches, and at most one group's scheme adds something to them.
 fn in_switches(roles: &[Roles]) -> Option<&Roles> {
     roles.iter().find(|roles| roles.in_switches())
 }
 
-/// Which data packets are lost at the bottleneck, if any.
+/// The loss of data packets at the bottleneck, if any.
 fn loss_law(keys: &Keys, seed: u64, bottleneck: PortId) -> Option<LossLaw> {
     let probability = keys.bottleneck.loss.0;
     if probability <= 0.0 {
@@ -415,7 +416,7 @@ fn loss_law(keys: &Keys, seed: u64, bottleneck: PortId) -> Option<LossLaw> {
     })
 }
 
-/// A share of all switches, drawn from the seed.
+/// A share of all switches, chosen at random from the seed.
 fn some_switches(seed: u64, topology: &Topology, share: f64) -> BTreeSet<NodeId> {
     let mut switches: Vec<NodeId> = (0..)
         .map(NodeId)

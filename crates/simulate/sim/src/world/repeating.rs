@@ -1,4 +1,4 @@
-//! What happens again and again while time stands still.
+//! Finds the events that repeat while time stands still.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,7 @@ use super::World;
 use crate::probe::Sees;
 
 impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
-    /// Handles the next events of this instant and says, in words, what most of them are about. None if they are
-    /// few.
+    /// Handles the next events of this instant and describes the most frequent kind; `None` if there are few events.
     pub(crate) fn most_frequent(&mut self, sched: &mut Scheduler) -> Option<String> {
         let now = sched.now();
         let mut seen: BTreeMap<u32, usize> = BTreeMap::new();
@@ -27,7 +26,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         Some(self.about(Token(token)))
     }
 
-    /// What an event with this token is about.
+    /// A description of an event with this token.
     fn about(&self, token: Token) -> String {
         let deadlines = &self.outside.deadlines;
         let Some(place) = token.0.checked_sub(deadlines.token) else {
@@ -46,7 +45,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
     }
 
-    /// The way of packets that come out of the wire behind a port.
+    /// A description of the wire of a port.
     fn way(&self, port: PortId) -> String {
         let names = self.topology.names();
         let name = |node: NodeId| &names[node.0 as usize];
@@ -73,5 +72,5 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     }
 }
 
-/// Events that are looked at: what goes in a circle goes round several times.
+/// Number of events that are examined: enough for several rounds of a circle.
 const SAMPLE: usize = 4096;

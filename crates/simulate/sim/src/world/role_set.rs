@@ -1,4 +1,4 @@
-//! Who plays which role.
+//! Decides which role each end plays.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use base::FlowId;
 use plan::{Group, PointSpec};
 use schemes::{FlowInfo, Roles, Sender};
 
-/// Makes the sender of a connection in the place of its scheme's.
+/// Makes the sender of a connection instead of its scheme's sender.
 pub type MakeSender = dyn Fn(FlowId, &FlowInfo) -> Sender + Send + Sync;
 
-/// The roles of every group, and who plays the senders of flows in their place.
+/// The roles of every group, and other senders of flows, if any.
 #[derive(Clone)]
 pub(crate) struct RoleSet {
     pub(crate) roles: Arc<[Roles]>,
@@ -26,7 +26,7 @@ impl RoleSet {
         }
     }
 
-    /// The same with others as senders of flows. What a helper adds is added to their connections, too.
+    /// The same roles with these senders of flows. Additions below TCP apply to their connections, too.
     pub(crate) fn with_senders(self, senders: Arc<MakeSender>) -> Self {
         Self {
             senders: Some(senders),
@@ -45,7 +45,7 @@ impl RoleSet {
         low.any(|low| low.withdraw)
     }
 
-    /// The sender of an end of connection `id`; `sends` if flows are sent from there.
+    /// The sender at an end of connection `id`; `sends` if this end sends the flows.
     pub(super) fn sender(&self, roles: &Roles, id: FlowId, info: &FlowInfo, sends: bool) -> Sender {
         match &self.senders {
             Some(make) if sends => make(id, info),

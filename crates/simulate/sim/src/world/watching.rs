@@ -1,4 +1,4 @@
-//! What a world tells whoever watches it, beside what its network does.
+//! The reports of a world to its probe, beside those of its network.
 
 use base::Time;
 use tcp::{Plays, ReceiverCc};
@@ -7,7 +7,7 @@ use super::{End, World};
 use crate::probe::{self, Sees};
 
 impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
-    /// Tells what follows packets where they can go.
+    /// Tells the follower of packets about the network.
     pub(crate) fn follow(&mut self, header_bytes: u32) {
         let connections = self.connections.iter();
         let receivers = connections.map(|connection| connection.receiver.0);

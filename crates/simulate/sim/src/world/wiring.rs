@@ -1,4 +1,4 @@
-//! What a world is made of: from settings to topology, network, flows and endpoints.
+//! Builds a world from settings: topology, network, flows and endpoints.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,8 +22,8 @@ use super::{Connection, MakeReceiver, RoleSet};
 use crate::error::RunError;
 use crate::probe::Divide;
 
-/// The ports and routes of a network, or of the part of it that `part` says, whose queues are measured from
-/// `first_start` on.
+/// The ports and routes of a network, or of the part that `part` simulates. Its queues are measured from `first_start`
+/// on.
 pub(super) fn network(
     point: &PointSpec,
     topology: &Topology,
@@ -61,14 +61,14 @@ pub(super) fn network(
     Ok(Network::new(topology, &config)?)
 }
 
-/// What makes endpoints.
+/// Makes endpoints.
 pub(super) struct Endpoints {
     seed: u64,
     groups: Arc<[Group]>,
-    /// The first connection of each group; those of a group follow each other.
+    /// The first connection of each group. The connections of a group are numbered consecutively.
     first: Vec<u32>,
     role_set: RoleSet,
-    /// Of each group, at the senders and at the receivers of its flows.
+    /// For each group, the configuration at the senders and at the receivers of its flows.
     configs: Vec<[Arc<Config>; 2]>,
     /// Hosts that send at another rate than `link.rate`.
     rates: BTreeMap<HostId, Rate>,
@@ -110,14 +110,14 @@ impl Endpoints {
         }
     }
 
-    /// A number that stands for connection `id`, of this group, whatever other groups there are.
+    /// A number for connection `id` of this group. It does not depend on the other groups.
     fn key(&self, id: FlowId, group: u32) -> u64 {
         let index = id.0 - self.first[group as usize];
         random::member(&self.groups[group as usize].name, index.into())
     }
 
-    /// The way of a connection, for groups whose senders need to know it: the number of its switches and the round trip of
-    /// a full packet in the empty network.
+    /// The way of a connection, for groups whose senders need it: the number of its switches, and the round trip of a
+    /// full packet in the empty network.
     pub(super) fn way(
         &self,
         group: u32,
@@ -145,9 +145,9 @@ impl Endpoints {
         Some((hops - 1, rtt))
     }
 
-    /// The endpoints of connection `id` at its sender and its receiver, of a flow of this group and, if
-    /// it carries no other, this size; `asked` if the receiver opens it. Of the way between them is
-    /// known what [`Endpoints::way`] says.
+    /// The endpoints of connection `id` at its sender and its receiver, for a flow of this group. `size` is the size of
+    /// its only flow; `asked` if the receiver opens the connection. The senders know the way as [`Endpoints::way`]
+    /// returns it.
     pub(super) fn make(
         &self,
         id: FlowId,
@@ -157,7 +157,8 @@ impl Endpoints {
     ) -> [Endpoint<Sender>; 2] {
         let configs = &self.configs[group as usize];
         let roles = &self.role_set.roles[group as usize];
-        // By the number of the connection, not by the name of its group: to rename a group changes no result.
+        // Drawn by the number of the connection, not by the name of its group, so that renaming a group changes no
+        // result.
         let mut initial = Stream::new(self.seed, "initial sequence number", id.0.into());
         [(sender, receiver), (receiver, sender)].map(|(local, remote)| {
             let initial_seq = Seq(low_32(initial.bits()));
@@ -190,8 +191,8 @@ impl Endpoints {
     }
 }
 
-/// Reserves a slot for each end of each connection at its host, unless the connection takes over the
-/// slots of another. Endpoints are made when a connection opens.
+/// Reserves a slot at its host for each end of each connection, unless the connection takes over the slots of another.
+/// Endpoints are made when a connection opens.
 pub(super) fn reserve_slots<R: Plays<dyn ReceiverCc>>(
     hosts: &mut [Host<Sender, R>],
     planned: &[PlannedConnection],
@@ -216,7 +217,7 @@ pub(super) fn reserve_slots<R: Plays<dyn ReceiverCc>>(
     connections
 }
 
-/// Ends of connections at the hosts that a world simulates.
+/// Ends of connections at the hosts that this world simulates.
 pub(super) fn own_ends(connections: &[Connection], part: &impl Divide) -> usize {
     let ends = connections
         .iter()
@@ -224,7 +225,7 @@ pub(super) fn own_ends(connections: &[Connection], part: &impl Divide) -> usize 
     ends.filter(|host| part.has_host(*host)).count()
 }
 
-/// Sizes of flows that are alone on a connection that opens before they start, by connection.
+/// Sizes of flows that are alone on a connection opened before they start, by connection.
 pub(super) fn early_sizes(
     connections: &[PlannedConnection],
     flows: &[PlannedFlow],
@@ -240,7 +241,7 @@ pub(super) fn early_sizes(
         .collect()
 }
 
-/// Every host with the role of a receiver that the scheme of its flows brings.
+/// Every host with the receiver role that the scheme of its flows has.
 pub(super) fn hosts<R: Plays<dyn ReceiverCc>>(
     (point, topology): (&PointSpec, &Topology),
     roles: &[Roles],
@@ -259,7 +260,7 @@ pub(super) fn hosts<R: Plays<dyn ReceiverCc>>(
     hosts.map(host).collect()
 }
 
-/// Which group's receiver role each host plays; `None`: the plain one.
+/// The group whose receiver role each host plays; `None`: the plain one.
 fn controlling_groups(
     hosts: usize,
     roles: &[Roles],
@@ -274,7 +275,7 @@ fn controlling_groups(
     groups
 }
 
-/// What the settings of a group of flows and the roles of its scheme tell each of its endpoints.
+/// The configuration of each endpoint of a group, from the group's settings and the roles of its scheme.
 pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
     let tcp = &keys.tcp;
     let segment = u64::from(tcp.mss.0);
@@ -358,7 +359,7 @@ pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
     }
 }
 
-/// The settings of a receiver, where those of its senders are these.
+/// The configuration of a receiver, given the one of its senders.
 fn receiver_config(keys: &Keys, sender: &Arc<Config>) -> Arc<Config> {
     match keys.tcp.receiver_min_rto.0 {
         Some(min_rto) => Arc::new(Config {
@@ -370,7 +371,7 @@ fn receiver_config(keys: &Keys, sender: &Arc<Config>) -> Arc<Config> {
     }
 }
 
-/// Linux: a tick before the least timeout of this end, which stands for that of the other.
+/// As in Linux: a tick less than the least timeout of this end, which stands for the timeout of the other.
 fn delayed_ack_bound(tcp: &plan::keys::Tcp, min_rto: Span) -> Span {
     if tcp.delayed_ack_below_rto {
         min_rto.max(tcp.clock_granularity * 2) - tcp.clock_granularity

@@ -110,7 +110,7 @@ fn under_pias_a_short_flow_does_not_wait_for_long_ones() {
     assert!(in_line > 100.0, "{in_line}");
 }
 
-/// Two flows over 10 Gbit/s and RWNDQ's 100 us, the second 3 ms after the first.
+/// Two flows over 10 Gbit/s and RWNDQ's 100 us; the second starts 3 ms after the first.
 const TWO: &str = r#"
 name = "two"
 [topology]
@@ -138,8 +138,7 @@ initial_interval = "1ms"
 /// The paper's intervals in place of ns-2's.
 const PROMPT: [&str; 2] = ["xcp.min_interval=0s", "xcp.min_queue_interval=0s"];
 
-/// What happens from one time to another, in ms: payload bits per second of each flow, and the mean
-/// queue.
+/// Measurements from one time to another, in ms: payload bits per second of each flow, and the mean queue.
 fn between(from: u32, to: u32, sets: &[&str]) -> ([f64; 2], f64) {
     let until = |ms: u32| -> Outcome {
         let duration = format!("run.duration={ms}ms");
@@ -165,7 +164,7 @@ const FULL: f64 = 1e10 * 1460.0 / 1500.0;
 fn xcp_fills_the_link_within_ten_round_trips_unless_its_routers_wait_as_in_ns2() {
     let share = |sets: &[&str]| between(2, 3, sets).0.iter().sum::<f64>() / FULL;
     assert!(share(&PROMPT) > 0.99);
-    // With ns-2's least interval of 1 ms the second decision has just been taken.
+    // With ns-2's least interval of 1 ms only the second decision has been taken by then.
     assert!(share(&[]) < 0.6);
 }
 
@@ -220,8 +219,8 @@ duration = "100ms"
 thresholds = "websearch 0.6"
 "#;
 
-// PIAS §5.2: against DCTCP the short flows gain, and with them the median of all. (In their tail are
-// timeouts of both: the 95th percentiles of 12 seeds differ by 4 %.)
+// PIAS §5.2: against DCTCP the short flows gain, and so does the median of all. (Timeouts of both are in their tail:
+// the 95th percentiles of 12 seeds differ by 4 %.)
 #[test]
 fn under_pias_the_short_flows_of_a_web_search_gain() {
     let seeds = |scheme: &str| -> Vec<Outcome> {

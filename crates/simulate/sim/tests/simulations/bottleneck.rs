@@ -1,4 +1,4 @@
-//! The port that metrics of the queue are about.
+//! The port that the queue metrics refer to.
 
 use sim::run;
 

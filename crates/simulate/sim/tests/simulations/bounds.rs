@@ -20,7 +20,7 @@ fn no_run_is_faster_than_its_bound() {
             tight += u32::from(bound > 0.5 * found);
         }
     }
-    // A bound of zero would hold, too.
+    // The test must not pass because the bound is zero.
     assert!(tight > 20, "{tight}");
 }
 
@@ -71,7 +71,7 @@ fn idle_time_between_flows_is_told() {
 
 #[test]
 fn time_in_which_all_wait_for_a_flow_that_waits_for_a_timer_is_told() {
-    // The only segment of one flow is lost, and comes again after the timer of a second.
+    // The only segment of one flow is lost. It is sent again after a timer of one second.
     let sets = [
         "workload.senders=4",
         "workload.size=1KB",

@@ -1,5 +1,5 @@
-//! What completion times consist of: exact sums, closed forms, and what losses, timers, other flows and
-//! applications show as.
+//! Parts of completion times: exact sums, closed forms, and the parts in which losses, timers, other flows and
+//! applications appear.
 
 use plan::PointSpec;
 use scenario::{Overrides, Scenario, Source};
@@ -10,7 +10,7 @@ use sim::run::{self, Limits, Watching};
 use crate::support::points;
 use crate::theory::{LONE, each_lone_flow};
 
-/// The outcome with its breakdowns, which are the whole of every completion time.
+/// The outcome with its breakdowns. The parts of every completion time add up to the whole.
 fn broken_down(point: &PointSpec) -> Outcome {
     let watching = Watching {
         probe: None,
@@ -124,7 +124,7 @@ fn packets_of_others_are_queueing() {
 
 #[test]
 fn a_lost_tail_waits_for_the_timer_of_the_sender() {
-    // The buffer holds a part of what two senders send at once, and the rest has nobody behind it.
+    // The buffer holds a part of what two senders send at once. The rest has no packets behind it.
     let sets = [
         "workload.senders=8",
         "workload.size=10pkt",
@@ -154,7 +154,7 @@ fn an_application_that_writes_in_parts_is_waited_for() {
         "workload.write_interval=10ms",
     ];
     let parts = only(&broken_down(&points(LONE, "newreno", &sets)[0]));
-    // Four intervals of 10 ms, less what was being sent of them.
+    // Four intervals of 10 ms, minus the time that their parts take to send.
     let waited = parts.get(Part::Application);
     assert!(
         (36_000_000_000..40_000_000_000).contains(&waited),
@@ -235,7 +235,7 @@ fn the_parts_sum_to_the_completion_time_in_random_scenarios() {
             ..Overrides::default()
         };
         let Ok(scenario) = Scenario::load(Source::new("random.toml", &text), &overrides) else {
-            // Not every scheme is made for every network and workload.
+            // Some schemes do not fit some networks and workloads.
             continue;
         };
         run += 1;

@@ -14,7 +14,7 @@ size = "500KB"
 start = "0s"
 "#;
 
-/// What the formula says, in bytes/s of payload, and the mean throughput of the simulated answers.
+/// The throughput of the formula, in bytes/s of payload, and the mean throughput of the simulated answers.
 fn compare(flows: u32, rtt_us: u32) -> (f64, f64) {
     let delay = format!("link.delay={}ns", rtt_us * 1000 / 4);
     let senders = format!("workload.senders={flows}");

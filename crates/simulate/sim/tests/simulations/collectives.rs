@@ -1,4 +1,4 @@
-//! Collectives: their times in an empty network against closed forms, and who holds them up.
+//! Collectives: their times in an empty network against closed forms, and the hosts that delay them.
 
 use sim::metrics::{CollectiveMetrics, FlowRecord, Outcome};
 
@@ -78,7 +78,7 @@ fn a_straggler_holds_everybody_up_and_is_named() {
     let usual = only(&star(&[])).mean_us;
     let outcome = star(&["stragglers=1", "straggler_delay=300us"]);
     let slow = only(&outcome);
-    // What it sends first comes late to all, and what comes back from that leaves it late once more.
+    // Its first messages come late to all hosts. Their late messages make it late once more.
     assert!(slow.mean_us > usual + 550.0, "{} {usual}", slow.mean_us);
     let held = slow.held_up.as_ref().expect("a message");
     assert!(held.took_us - held.ideal_us > 300.0, "{held:?}");
@@ -116,7 +116,7 @@ fn the_next_collective_begins_when_the_last_message_has_arrived() {
             .iter()
             .map(|flow| flow.start_us)
             .fold(f64::INFINITY, f64::min);
-        // The time between, and the work before the first message.
+        // The pause, and the work before the first message.
         assert!((start - end - 52.0).abs() < 1e-6, "{end} {start}");
     }
 }

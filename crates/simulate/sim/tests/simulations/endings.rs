@@ -1,4 +1,4 @@
-//! Whatever a scenario says, its simulation ends: by itself, or at a limit.
+//! Every simulation ends, for all scenarios: by itself, or at a limit.
 
 use std::fmt::Write as _;
 use std::sync::mpsc;
@@ -24,7 +24,7 @@ fn random_scenarios_end() {
             refused += 1;
         }
     }
-    // Else they would say little about what runs.
+    // Otherwise the test would say little about scenarios that run.
     assert!(refused < 20 * SCENARIOS, "{refused} refused");
 }
 
@@ -32,7 +32,7 @@ fn random_scenarios_end() {
 fn ends(drawn: &Drawn) -> bool {
     let (sender, receiver) = mpsc::channel();
     let own = drawn.clone();
-    // What hangs is left to the end of the process.
+    // A thread that hangs is left until the process ends.
     let thread = thread::spawn(move || sender.send(simulate(&own)));
     match receiver.recv_timeout(PATIENCE) {
         Ok(done) => done,
@@ -145,10 +145,10 @@ const VALUES: &[&str] = &[
 ];
 
 const SCENARIOS: u32 = 300;
-/// The number of the first one drawn.
+/// The number of the first scenario.
 const FIRST: u64 = 0;
 const MOST_SETTINGS: u64 = 6;
-/// What a simulation may take: seconds at most.
+/// The most steps of a simulation, which take seconds.
 const STEPS: u64 = 300_000;
 const MEMORY: u64 = 100_000_000;
 /// Hundreds of times as long.

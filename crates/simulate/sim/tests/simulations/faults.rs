@@ -41,7 +41,7 @@ fn a_link_that_is_down_for_a_time_loses_packets_and_flows_end_after_it() {
         (m.drops_restart, m.drops_host_gone, m.drops_corrupt),
         (Some(0), Some(0), Some(0))
     );
-    // A flow waits for its timer, which has doubled, but not twice as long as the fault.
+    // A flow waits for its timer, which has doubled, but at most twice as long as the fault.
     let later = m.fct_max_us - usual.metrics.fct_max_us;
     assert!((90_000.0..200_000.0).contains(&later), "{later}");
     let of_ports: u64 = down.ports.iter().map(|port| port.drops_fault).sum();
@@ -72,7 +72,8 @@ fn a_link_that_changes_before_the_first_packet_is_one_that_was_made_so() {
     let made = with("none", &["bottleneck.delay=3ms"]);
     let changed = with("bottleneck: delay 3ms from 0s", &[]);
     assert_eq!(made.digest, changed.digest);
-    // Times that nothing takes in an empty network are those of the links as they were made.
+    // A fault at a time when nothing is sent does not change times in an empty network, which follow from the original
+    // links.
     let late = with("bottleneck: rate 10Gbps from 1ms to 2ms", &[]);
     assert_eq!(late.digest, with("none", &[]).digest);
 }
@@ -136,7 +137,7 @@ fn a_receiver_that_disappears_lets_its_sender_give_up() {
     let flow = &gone.flows[0];
     assert_eq!(flow.failure, Some(Failure::HostGone));
     assert_eq!((flow.timeouts, gone.flows[1].failure), (3, None));
-    // Nobody answers a SYN to it either.
+    // Nobody answers a SYN to that host either.
     let before = with("host 2: gone at 1ms", &["tcp.syn_retries=2"]);
     assert_eq!(before.flows[0].failure, Some(Failure::HostGone));
     assert!(before.flows[0].syn_timeouts >= 2);
@@ -149,7 +150,7 @@ fn flows_of_a_sender_that_disappears_fail_at_once_and_those_to_come_do_not_start
     assert_eq!((m.flows_completed, m.flows_host_gone), (1, Some(1)));
     assert_eq!(gone.flows[0].failure, Some(Failure::HostGone));
     assert!(gone.flows[0].received_bytes > 0 && gone.flows[0].timeouts == 0);
-    // Its receiver waits for nothing.
+    // The receiver does not wait for anything.
     assert!(gone.cost.simulated_us < 200_000.0, "{:?}", gone.cost);
     let before = with("host 0: gone at 1ms", &[]);
     assert_eq!(
@@ -173,7 +174,7 @@ fn flows_on_connections_that_hosts_share_fail_with_their_host() {
         "workload.connection=persistent",
         "tcp.retries=3",
     ];
-    // Host 2 asks hosts 0 and 1, and so does host 3: each answer to a client that is there still comes.
+    // Host 2 sends requests to hosts 0 and 1, and so does host 3. All answers to the remaining client still arrive.
     let gone = with("host 2: gone at 25ms", &sets);
     let m = &gone.metrics;
     assert_eq!(m.flows_unfinished, 0, "{m:?}");
@@ -297,7 +298,7 @@ impl Probe for Late {
     }
 }
 
-/// The most and the mean of that queue in bytes, and all results, with these faults.
+/// The maximum and the mean of that queue in bytes, and all results, with these faults.
 fn restarted(scheme: &str, faults: &str) -> (u64, f64, Outcome) {
     let faults = format!("topology.faults={faults}");
     let point = points(LONG, scheme, &[&faults]).remove(0);

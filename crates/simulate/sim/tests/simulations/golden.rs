@@ -199,7 +199,7 @@ fn table(points: &[PointSpec]) -> String {
     text
 }
 
-/// Jain's index of the bytes that flows received per time: 1 if all are served alike.
+/// Jain's index of the rates of flows in bytes: 1 if all are equal.
 fn jain(flows: &[FlowRecord]) -> f64 {
     let speeds: Vec<f64> = flows
         .iter()

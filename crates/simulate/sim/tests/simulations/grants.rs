@@ -1,4 +1,4 @@
-//! Receivers that hold back what ACKs allow, and not the ACKs: rounds of an incast over a shallow queue.
+//! Receivers that hold back permission to send but not the ACKs: rounds of an incast over a shallow queue.
 
 use base::Span;
 use sim::metrics::Outcome;
@@ -54,11 +54,11 @@ fn grants_keep_every_round_within_a_twentieth_of_the_ideal_and_drop_nothing() {
 
 #[test]
 fn what_is_lost_is_granted_again_without_any_stall() {
-    // One packet of a hundred is lost, each way: data, ACKs, and what tells of a larger window.
+    // One packet of a hundred is lost in each direction: data, ACKs, and window updates.
     let held = outcome(ROUNDS, "rcc+cubic", &["rcc.hold=grant", "switch.loss=0.01"]);
     assert_eq!(held.metrics.flows_completed, 100);
     let slowest = rounds(&held).into_iter().fold(0.0, f64::max);
-    // A few timers of 200 ms and their doubling, where a segment is lost again and again.
+    // A few timers of 200 ms and their doubling, where a segment is lost repeatedly.
     let most = Span::from_millis(2_000).as_micros() / 1e3;
     assert!(slowest < most, "{slowest} ms");
 }

@@ -1,5 +1,4 @@
-//! ICTCP in whole simulations: the collapse that its least window cannot prevent, and what a lone flow
-//! is left.
+//! ICTCP in whole simulations: the collapse that its least window cannot prevent, and the throughput of a lone flow.
 
 use crate::support::outcome;
 
@@ -17,7 +16,7 @@ fn first_windows_of_two_segments_overflow_eighty_packets_from_the_forty_second_s
     }
 }
 
-// The senders of the scenario begin with one segment; ICTCP's with two, whatever it says.
+// The senders of the scenario begin with one segment. ICTCP's begin with two, whatever the scenario says.
 #[test]
 fn the_first_window_is_the_schemes_own() {
     let sets = ["workload.senders=1", "workload.size=2pkt"];
@@ -42,7 +41,7 @@ fn a_lone_flow_is_held_to_nine_tenths_of_its_link_and_newreno_is_not() {
 
 #[test]
 fn the_senders_own_window_counts_beside_the_advertised_one() {
-    // With a window of its own at the sender, a loss halves it; without, losses change nothing there.
+    // If the sender has a window of its own, a loss halves it; otherwise losses do not change it.
     let sets = [
         "workload.senders=1",
         "workload.size=2MB",
@@ -54,7 +53,7 @@ fn the_senders_own_window_counts_beside_the_advertised_one() {
     assert!(without > with, "{with} {without}");
 }
 
-/// What the RCC paper simulates under the name of ICTCP.
+/// The variant that the RCC paper simulates under the name of ICTCP.
 const RCC_VERSION: &[&str] = &[
     "ictcp.alpha=0.944",
     "ictcp.beta=0.9",

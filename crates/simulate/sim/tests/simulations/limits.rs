@@ -14,7 +14,7 @@ fn a_simulation_ends_soon_after_it_is_told_to() {
     let point = &points("incast", "newreno", &["workload.size=100MB"])[0];
     let stop = AtomicBool::new(false);
     let mut hops = 0_u64;
-    // Somebody stops it when the ten thousandth packet crosses a link; millions would follow.
+    // The run is stopped when the ten thousandth packet crosses a link; millions would follow.
     let mut probe = |_: PortId, _: &Packet, _: Time| {
         hops += 1;
         stop.fetch_or(hops == 10_000, Ordering::Relaxed);

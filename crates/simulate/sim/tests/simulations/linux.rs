@@ -1,4 +1,4 @@
-//! The profile `linux` beside Linux 6.12 in virtual time, 1,000 ticks a second: what its kernel did in the same
+//! The profile `linux` beside Linux 6.12 in virtual time, 1,000 ticks a second: the kernel's behaviour in the same
 //! incasts and with the same share of losses.
 //!
 //! 64 KiB from every sender to one receiver, 20 rounds on open connections, links of 1 Gbit/s and a round trip
@@ -194,7 +194,7 @@ size = "40KB"
 rounds = 2
 "#;
 
-// Single losses are repaired by duplicates alone as well as by reports.
+// Duplicates repair single losses as well as reports do.
 #[test]
 fn without_sack_single_losses_cost_no_more() {
     let lossy = ["bottleneck.loss=0.001", "tcp.sack=false"];

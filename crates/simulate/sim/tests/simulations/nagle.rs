@@ -28,8 +28,8 @@ fn times(outcome: &Outcome) -> Vec<f64> {
     outcome.flows.iter().map(fct).collect()
 }
 
-// The round trip is 400 us, and what is sent takes less than 40 us more: two segments of at most 1052 bytes on two links
-// each way, and short ones.
+// The round trip is 400 us, and transmission takes less than 40 us more: two segments of at most 1052 bytes on two
+// links each way, and short ones.
 fn is_round_trips(us: f64, round_trips: f64) -> bool {
     (0.0..40.0).contains(&(us - round_trips * 400.0))
 }
@@ -83,7 +83,7 @@ fn where_every_segment_is_acknowledged_the_second_part_waits_for_a_round_trip() 
 fn an_answer_in_two_parts_waits_as_a_request_does() {
     let sets = ["workload.answer_writes=2", "workload.size=2000B"];
     let mut all = times(&outcome(ASKED, "newreno", &sets));
-    // Behind the last answer the connection is closed, and a FIN takes what waits along.
+    // Behind the last answer the connection is closed, and the FIN carries the waiting data.
     assert!(is_round_trips(all.pop().expect("ten answers"), 1.0));
     for us in all {
         assert!((40_000.0..49_000.0).contains(&us), "{us} us");

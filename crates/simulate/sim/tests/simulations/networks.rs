@@ -1,4 +1,4 @@
-//! Networks of which every switch and link is given, and links whose directions differ.
+//! Networks with explicit switches and links, and links whose directions differ.
 
 use std::fs;
 use std::path::Path;
@@ -38,7 +38,7 @@ start = "0s"
 /// Nothing but defaults.
 const PLAIN: &str = "[workload]\nstart = \"0s\"\n";
 
-/// What came out of the port between two nodes.
+/// The results of the port between two nodes.
 fn port<'a>(outcome: &'a Outcome, from: &str, to: &str) -> &'a sim::metrics::PortRecord {
     let mut ports = outcome.ports.iter();
     let found = ports.find(|port| port.from == from && port.to == to);
@@ -315,7 +315,7 @@ fn a_file_lies_beside_the_scenario_or_in_the_working_directory() {
             .flows_completed,
         1
     );
-    // What is written out is found from elsewhere, and tells other contents apart.
+    // The resolved scenario is found from another folder and notices other contents.
     let resolved = beside.resolved();
     assert!(
         resolved.contains("square.json: 4 nodes, 4 links, contents "),
@@ -328,7 +328,7 @@ fn a_file_lies_beside_the_scenario_or_in_the_working_directory() {
     let changed =
         load("elsewhere/scenario.toml", &resolved).unwrap_or_else(|error| panic!("{error}"));
     assert_ne!(changed.resolved(), resolved);
-    // A path with points is no range, nor is it lost on a command line.
+    // A path with dots is not taken for a range, and it is not lost on a command line.
     let missing = complaint(
         "topology.kind = \"graph\"\n",
         &["topology.graph=../square.json"],

@@ -66,14 +66,14 @@ fn behind_a_border_it_is_tcp() {
         let size = format!("workload.size={packets}pkt");
         let behind = outcome(ALONE, "rc3", &[border[0], border[1], &size]);
         let tcp = fct_ms(&outcome(ALONE, "newreno", &[&size]));
-        // A packet of the second loop may be leaving the host when one of TCP comes.
+        // A packet of the second loop may be leaving the host when one of TCP comes; that is the only delay.
         let later = fct_ms(&behind) - tcp;
         assert!((0.0..0.1).contains(&later), "{packets} packets: {later} ms");
         assert!(behind.metrics.drops > 0);
     }
 }
 
-// RC3 §5.1.2: what waits in a card at a low priority is passed by other flows, but not where there are none.
+// RC3 §5.1.2: other flows pass the packets that wait at a low priority in a card, unless the card has no priorities.
 #[test]
 fn cards_without_priorities_hold_up_other_flows() {
     let flows = r#"
@@ -91,13 +91,13 @@ workload.start = "10ms"
     };
     let with = short(&["rc3.plain_routers=1"]);
     let without = short(&["rc3.plain_routers=1", "rc3.plain_hosts=true"]);
-    // Of the 24 ms that the long flow's packets take to leave, 10 are over when the short one's come.
+    // The long flow's packets take 24 ms to leave, and 10 ms of that are over when the short flow's packets come.
     let (least, later) = (1.5 * 40.0, without - with);
     assert!((least..least + 1.0).contains(&with), "{with} ms");
     assert!((13.0..15.0).contains(&later), "{later} ms later");
 }
 
-// RC3 §5.1.2, footnote 3: without SACK TCP sends what has arrived again, and still gains.
+// RC3 §5.1.2, footnote 3: without SACK, TCP retransmits data that has arrived, and RC3 still gains.
 #[test]
 fn without_selective_acknowledgements_it_still_gains() {
     let sets = ["workload.size=1187pkt", "tcp.sack=false"];
@@ -113,7 +113,7 @@ fn without_selective_acknowledgements_it_still_gains() {
     );
 }
 
-// What waits in the network card and was sent at priority 0 meanwhile need not leave.
+// Copies in the network card that were sent at priority 0 meanwhile need not leave.
 #[test]
 fn withdrawn_copies_do_not_leave_and_change_no_completion() {
     // The whole flow fits into the first windows before the card has sent it.
@@ -132,7 +132,7 @@ fn withdrawn_copies_do_not_leave_and_change_no_completion() {
     assert!(fewer * 10 < all * 9, "{fewer} {all}");
 }
 
-// RC3 §4.2.3: bursts and acknowledgements for a batch leave completion times as they are.
+// RC3 §4.2.3: bursts and acknowledgements for a batch do not change completion times.
 #[test]
 fn bursts_change_little() {
     let run = |tso: u32| {
@@ -142,7 +142,7 @@ fn bursts_change_little() {
     };
     let ((single, each), (burst, batched)) = (run(1), run(43));
     assert!((single - burst).abs() < 0.02 * single, "{single} {burst}");
-    // Of most low packets no acknowledgement is sent.
+    // For most low packets no acknowledgement is sent.
     assert!(batched * 10 < each * 7, "{batched} {each}");
 }
 
@@ -170,7 +170,7 @@ size = "1187pkt"
 jitter = "100ms"
 "#;
 
-// RC3 §5.1.3: hosts with it do not harm the others, whose flows finish earlier, if anything.
+// RC3 §5.1.3: hosts with RC3 do not harm the others, whose flows finish earlier, if anything.
 #[test]
 fn flows_with_it_do_not_delay_flows_without() {
     let mixed = format!(

@@ -8,8 +8,8 @@ use sim::run;
 
 use crate::support::{outcome, points};
 
-/// One row: completions as sorted times (ms) cut at the given numbers of flows, the mean queue and
-/// in kB and the largest in bytes.
+/// One row: sorted completion times in groups (number of flows, first and last time in ms), the mean queue in kB and
+/// the largest in bytes.
 struct Row {
     senders: u32,
     size: &'static str,
@@ -43,7 +43,7 @@ fn completion_groups_and_queues_are_those_of_the_reference_model() {
             format!("workload.senders={}", row.senders),
             format!("workload.size={}", row.size),
         ];
-        // Where nothing is lost or marked RDTCP's simpler timer and round trip change nothing.
+        // If nothing is lost or marked, RDTCP's simpler timer and round trip change nothing.
         for scheme in ["rcc", "rdtcp"] {
             let run = outcome("incast", scheme, &[&sets[0], &sets[1]]);
             check(row, &run);
@@ -111,7 +111,7 @@ fn long_flows_keep_a_steady_queue_of_the_budget_less_the_pipe() {
         assert!((25..=26).contains(&median), "{senders}: {median} packets");
         let trouble = (m.drops, m.marks, m.timeouts, m.retransmissions);
         assert_eq!(trouble, (0, 0, 0, 0), "{senders}");
-        // Full utilisation but for the first round trips.
+        // Full utilisation except for the first round trips.
         assert!(
             m.goodput_bps > 0.995 * 1e9 * 1446.0 / 1500.0,
             "{senders}: {}",
@@ -136,7 +136,7 @@ fn a_release_test_that_includes_equality_lets_one_grant_more_go() {
 // Clauses: RCC-alg2-3
 #[test]
 fn an_ack_leaves_only_while_less_than_the_budget_is_in_flight() {
-    // So the flight never exceeds the budget by more than the grant released last.
+    // So the bytes in flight never exceed the budget by more than the grant released last.
     for senders in [10, 41, 100] {
         let packets = at_the_receiver(senders, &[]);
         let peak = largest_flight_before_a_grant(senders, &packets);
@@ -166,7 +166,7 @@ fn of_the_acks_of_long_flows_all_but_the_budget_wait() {
     }
 }
 
-/// What arrives at the receiver (0) and what it sends (1), in order.
+/// The packets that arrive at the receiver (0) and that it sends (1), in order.
 fn at_the_receiver(senders: usize, sets: &[&str]) -> Vec<(Time, u8, Packet)> {
     let set = format!("workload.senders={senders}");
     let point = points("incast", "rcc", &[sets, &[&set]].concat()).remove(0);
@@ -183,8 +183,8 @@ fn at_the_receiver(senders: usize, sets: &[&str]) -> Vec<(Time, u8, Packet)> {
     packets
 }
 
-/// The most bytes in flight when an ACK allowed more, counted from the packets alone: what the
-/// highest advertised edge of each flow allows and has not arrived.
+/// The most bytes in flight when an ACK allowed more. It is computed from the packets alone: bytes below the highest
+/// advertised edge of each flow that have not arrived.
 fn largest_flight_before_a_grant(senders: usize, packets: &[(Time, u8, Packet)]) -> u64 {
     let mut flows = vec![(0_u32, 0_u64, 0_u64); senders];
     let mut peak = 0;

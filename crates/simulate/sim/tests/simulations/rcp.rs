@@ -1,4 +1,4 @@
-//! RCP in whole simulations, against what can be computed on paper.
+//! RCP in whole simulations, against values that can be computed on paper.
 
 use base::Time;
 use base::cast::real;
@@ -8,8 +8,8 @@ use sim::run;
 
 use crate::support::{outcome, points};
 
-/// Long flows over a link of 100 Mbit/s with a round trip of 100 ms, which routers expect, and room for
-/// four times what that link sends in it.
+/// Long flows over a link of 100 Mbit/s with a round trip of 100 ms, which routers expect. The buffer holds four times
+/// what the link sends in that time.
 const LONG: &str = r#"
 [topology]
 kind = "dumbbell"
@@ -31,7 +31,7 @@ duration = "4s"
 initial_rtt = "100ms"
 "#;
 
-/// Rate and queue at the bottleneck, from the times on at which they change.
+/// Rate and queue at the bottleneck, each with the time of its change.
 struct Seen {
     bottleneck: PortId,
     rates: Vec<(Time, f64)>,
@@ -75,7 +75,7 @@ fn see(text: &str, sets: &[&str]) -> Seen {
     seen
 }
 
-/// The mean over time of what changes at these times, from one time to another in milliseconds.
+/// The mean over time of a quantity that changes at these times, from one time to another in milliseconds.
 fn mean(changes: &[(Time, f64)], from_ms: u64, to_ms: u64) -> f64 {
     let ms = |ms: u64| Time::from_ps(ms * 1_000_000_000);
     let (from, to) = (ms(from_ms), ms(to_ms));
@@ -116,7 +116,7 @@ fn long_flows_share_the_link_alike_and_fill_it() {
     let m = &outcome.metrics;
     assert!(m.fairness > 0.999, "{}", m.fairness);
     assert_eq!((m.drops, m.retransmissions), (0, 0));
-    // 4 s of which the first was needed to get there.
+    // 4 s; the first was needed to get there.
     assert!(m.goodput_bps > 0.75e8, "{}", m.goodput_bps);
 }
 
@@ -177,14 +177,14 @@ fn a_flow_of_four_packets_takes_three_intervals_more_than_under_tcp() {
     // the others are paced.
     let more = fct("rcp", &[]) - fct("newreno", &[]);
     assert!((more - 3.0 * (240.0 - 12.0) + 0.32).abs() < 1e-3, "{more}");
-    // A single packet takes as long as ever.
+    // A single packet takes as long as under TCP.
     let one = ["workload.size=1pkt"];
     let more = fct("rcp", &one) - fct("newreno", &one);
     assert!(more.abs() < 1e-6, "{more}");
 }
 
-// The ports of hosts are routers where they are made like those of switches: of two flows each gets
-// half of the link of their host, though the rest of the network has room.
+// The ports of hosts are routers if they are configured like those of switches: each of two flows gets half of the link
+// of their host, although the rest of the network has room.
 #[test]
 fn hosts_that_queue_as_switches_share_out_their_own_link() {
     let sets = [

@@ -1,11 +1,11 @@
-//! Relations between runs that hold whatever a scheme does, for every registered scheme.
+//! Relations between runs that hold for every registered scheme.
 //!
-//! How many threads run, what else is in a sweep, what things are called, who looks on and which hosts
-//! stand idle changes no result; rates times ten with times divided by ten changes every time by ten and
-//! nothing else. That traces change nothing is in `traces.rs`.
+//! Results do not depend on the number of threads, the other points of a sweep, names, observers or idle hosts. If
+//! rates are multiplied and times are divided by ten, all measured times are divided by ten and nothing else changes.
+//! `traces.rs` shows that traces change nothing.
 //!
-//! Flows start one after the other, so that hardly anything happens at the same instant: the order of
-//! equal times may depend on the number of hosts, and it is drawn from the times.
+//! Flows start one after the other, so that hardly any events are simultaneous: the order of equal times may depend on
+//! the number of hosts, and it is drawn from the times.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::atomic::AtomicBool;
@@ -37,7 +37,7 @@ interval = "7300ns"
 size = "40KB"
 "#;
 
-/// The same with starts that are drawn.
+/// The same with random starts.
 const RANDOM: &str = "workload.jitter=50us";
 
 /// The names of all schemes.
@@ -45,7 +45,7 @@ fn names() -> Vec<&'static str> {
     schemes::all().iter().map(|scheme| scheme.name).collect()
 }
 
-/// Everything that a run measured, but what it cost in time.
+/// All measurements of a run, except its cost in time.
 fn measured(outcome: &Outcome) -> String {
     let Outcome {
         metrics,
@@ -172,8 +172,8 @@ fn names_of_groups_mean_nothing() {
 
 #[test]
 fn with_ten_times_the_rates_and_a_tenth_of_the_times_everything_takes_a_tenth() {
-    // Packets of a sender that follow each other as those of the bottleneck do would meet those of others
-    // at the same instant, and who comes first then is drawn from the time.
+    // Packets of a sender may follow each other at the same distance as those of the bottleneck. Then they would meet
+    // those of others at the same instant, and the order is drawn from the time.
     let apart = INCAST.replace("[link]\n", "[link]\nrate = \"1280Mbps\"\n");
     let incast =
         format!("[topology]\nkind = \"dumbbell\"\n[bottleneck]\nrate = \"1Gbps\"\n{apart}");
@@ -196,23 +196,22 @@ fn with_ten_times_the_rates_and_a_tenth_of_the_times_everything_takes_a_tenth() 
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
-/// Schemes with times that are no settings or that meet packets, and what keeps these out of it.
+/// Schemes with fixed times or times that coincide with packets, and the settings that avoid these.
 const CONSTANTS: &[(&str, &str)] = &[
     // The target is at least 25 us if nobody sets it.
     ("swift", "swift.base_target=250us"),
-    // "auto" is a time and a rate whatever the links are.
+    // "auto" is the same time and rate for all links.
     ("dcqcn", "dcqcn.timer=55us"),
     ("dcqcn", "dcqcn.min_rate=1Mbps"),
-    // A notice that falls due 50 us after another meets a packet of the bottleneck, which sends one every 12 us, at the same
-    // instant of the receiver now and then.
+    // A notice is due 50 us after another, and the bottleneck sends a packet every 12 us. Sometimes both come to the
+    // receiver at the same instant.
     ("dcqcn", "dcqcn.cnp_interval=50003ns"),
     // The published code bounds the period in which the share of marks is estimated by 100 us and 10 ms.
     ("rcc", "switch.ecn_threshold=off"),
     ("rdtcp", "switch.ecn_threshold=off"),
 ];
 
-/// What a run counted, and its completions with times as this many, in nanoseconds: rounding may cost
-/// picoseconds.
+/// The counters of a run, and its completions in nanoseconds, multiplied by `times`: rounding may cost picoseconds.
 fn timeless(run: &Outcome, times: f64) -> (Vec<([u32; 5], String)>, [u64; 4]) {
     let flow = |flow: &FlowRecord| {
         let counts = [

@@ -1,4 +1,4 @@
-//! A trace of a simulation gives it again, flow by flow and packet by packet, or there is none.
+//! A trace of a simulation reproduces it, flow by flow and packet by packet, or there is none.
 
 use std::fs;
 
@@ -75,7 +75,7 @@ fn a_flow_that_waits_starts_when_the_last_of_the_others_is_done_and_its_trace_ke
     };
     let done = |flow: &FlowRecord| flow.completion_us.get().expect("a complete flow");
     let near = |a: f64, b: f64| (a - b).abs() < 1e-6;
-    // The short flow is over, and its delay, before the end of the long one.
+    // The short flow and its delay are over before the end of the long one.
     assert!(done(short) + 50.0 < done(long));
     assert!(near(both.start_us, done(long) + 7.0), "{both:?}");
     assert!(near(either.start_us, done(short)), "{either:?}");
@@ -138,7 +138,7 @@ fn assert_same_text(text: &str, sets: &[&str], point: &PointSpec, replay: &Repla
     let (first, again) = [point, &traced]
         .map(|point| run::run(point).expect("a conserving run"))
         .into();
-    // A trace does not say which of its flows somebody awaits together.
+    // A trace does not say which of its flows are awaited together.
     let flows = [&first, &again].map(|outcome| {
         let mut flows = outcome.flows.clone();
         for flow in &mut flows {
@@ -185,7 +185,7 @@ const NETWORKS: &[&[&str]] = &[
     &["topology.kind=graph"],
 ];
 
-/// Settings, and whether a trace gives them again.
+/// Settings, and whether a trace can reproduce them.
 const KINDS: &[(&[&str], bool)] = &[
     (&["workload.kind=incast"], true),
     (&["workload.kind=incast", "workload.receivers=2"], true),

@@ -1,4 +1,4 @@
-//! DCQCN and Swift in whole simulations, against their papers and what can be computed.
+//! DCQCN and Swift in whole simulations, against their papers and values that can be computed.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use theory::dcqcn::{Fluid, Ramp};
 
 use crate::support::points;
 
-/// Long flows over links of 40 Gbit/s whose switch marks as DCQCN's paper has it, in packets of 1000 bytes.
+/// Long flows over links of 40 Gbit/s in packets of 1000 bytes. The switch marks as in DCQCN's paper.
 const RDMA: &str = r#"
 schemes = ["dcqcn"]
 [link]
@@ -200,11 +200,13 @@ duration = "20ms"
 #[test]
 fn a_swift_flow_keeps_its_delay_at_the_target() {
     let (outcome, seen, port) = see(LONE, "swift", &[], ms(10));
-    // Behind two switches, with the window of the delay that it has: T = 25 (1 + 2/6.55) + 40.82/sqrt(T/1.2) - 4.08 us.
+    // Behind two switches, with the window that corresponds to its delay: T = 25 (1 + 2/6.55) + 40.82/sqrt(T/1.2) -
+    // 4.08 us.
     let target: f64 = 36.0;
     let again = 25.0 * (1.0 + 2.0 / 6.55) + 40.82 / (target / 1.2).sqrt() - 4.08;
     assert!((target - again).abs() < 0.1, "{again}");
-    // Six times 1 us, twice 0.3 us and once 1.2 us for the packet, and less than 0.1 us for its ACK; the rest is the queue's.
+    // Six times 1 us, twice 0.3 us and once 1.2 us for the packet, and less than 0.1 us for its ACK; the rest is from
+    // the queue.
     let delay = 7.9 + seen.queue(port, ms(20)) / 1250.0;
     assert!((0.9 * target..1.05 * target).contains(&delay), "{delay} us");
     // 10 Gbit/s but for headers.
@@ -234,7 +236,7 @@ size = "unlimited"
 start = "0s"
 "#;
     for scheme in ["swift", "dctcp"] {
-        // The windows of the start have been lost and sent again by then.
+        // The windows of the start have been lost and retransmitted by then.
         let (outcome, seen, port) = see(text, scheme, &["run.duration=1.1s"], ms(900));
         let queue = seen.queue(port, ms(1100)) / 1500.0;
         if scheme == "swift" {

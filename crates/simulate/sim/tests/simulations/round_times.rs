@@ -1,4 +1,4 @@
-//! Times of rounds, against what the records of their flows say.
+//! Times of rounds, against the records of their flows.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ const GROUPS: &str = "topology.hosts = 24\n\
     [group.others]\nworkload.kind = \"pairs\"\nworkload.senders = 4\nworkload.size = \"500KB\"\n\
     workload.from = \"0:14-17\"\nworkload.to = \"0:0-1\"\n";
 
-/// From the first start to the last completion of every round, as a query over the table of flows finds it.
+/// From the first start to the last completion of every round, as in a query over the table of flows.
 fn queried(outcome: &Outcome, of: impl Fn(&FlowRecord) -> bool) -> Vec<f64> {
     let mut rounds: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for flow in outcome.flows.iter().filter(|flow| of(flow)) {
@@ -55,7 +55,7 @@ fn a_round_lasts_from_its_first_start_to_its_last_completion() {
         panic!("two groups");
     };
     assert_near(reads.round_p50_us, took[5]);
-    // Nobody waits for several of these.
+    // Nobody waits for several of these flows together.
     assert!(others.round_max_us.is_nan());
     assert_eq!(others.rounds_completed, None);
     assert!(
@@ -80,7 +80,7 @@ fn a_round_with_a_flow_that_does_not_complete_never_ends() {
     assert_eq!(completed.zip(left).map(|(a, b)| a + b), Some(12));
     assert!(left > Some(0), "{left:?}");
     assert!(metrics.round_max_us.is_infinite() && metrics.round_p99_us.is_infinite());
-    // The others keep their ranks.
+    // The other rounds keep their ranks.
     assert_near(metrics.round_p50_us, queried(&cut, |_| true)[5]);
 }
 

@@ -18,10 +18,9 @@ struct Round {
 /// As in the paper's code, DCTCP's window may fall to one segment.
 const LEAST: &str = "dctcp.min_window=1";
 
-/// The first two rounds. Everybody starts at once and a round trip of 160 us plus at most 50
-/// packets of 12 us before the receiver lies between rounds. So round one is the first segment of
-/// each flow, and round two is what the ACKs of the first segments release: with slow start two
-/// segments each, one if the ACK carried a mark and the window stayed.
+/// The first two rounds. All senders start at once. A round trip of 160 us plus at most 50 packets of 12 us before the
+/// receiver lies between rounds. So round one is the first segment of each flow. Round two is the data that the ACKs of
+/// the first segments release: with slow start two segments each, one if the ACK carried a mark and the window stayed.
 fn first_rounds(scheme: &str) -> [Round; 2] {
     let point = points("incast", scheme, &["workload.senders=50", LEAST]).remove(0);
     let mut rounds = [Round::default(); 2];

@@ -50,7 +50,7 @@ fn drops_are_told_by_what_had_no_room() {
             .map(|(pool, threshold)| pool + threshold)
     );
     assert!(pool > Some(0) && most > Some(118_000), "{pool:?} {most:?}");
-    // The room of a port bounds its queue, too.
+    // The limit of a port bounds its queue, too.
     let (all, pool, threshold, most) = drops(&["switch.pool=10MB", "switch.buffer=20pkt"]);
     assert_eq!((pool, threshold, most), (Some(0), Some(0), Some(30_000)));
     assert!(all > 0);
@@ -66,7 +66,8 @@ fn switches_that_pause_lose_nothing_and_hosts_wait() {
     let m = outcome(LOSSLESS, "newreno", &[]).metrics;
     assert_eq!((m.drops, m.drops_headroom, m.timeouts), (0, Some(0), 0));
     assert!(m.pfc_pauses > Some(0) && m.pfc_paused_us > 0.0, "{m:?}");
-    // Each of 40 ports brings in 10 packets, then three more, the bytes of its wire of 80 us there and back, and two quanta.
+    // Each of 40 ports brings in 10 packets, then three more, the bytes on its wire of 80 us there and back, and two
+    // quanta.
     assert!(
         m.queue_max_bytes <= 40 * (13 * 1500 + 10_000 + 128),
         "{m:?}"
@@ -101,7 +102,7 @@ fn a_network_without_pauses_has_no_results_of_them() {
     assert!(run.ports.iter().all(|port| port.pauses == 0));
 }
 
-// Priority 0 is lossless, and the long flows below it are dropped.
+// Priority 0 is lossless, and packets of the long flows below it are dropped.
 #[test]
 fn a_lossless_priority_stands_beside_one_that_is_dropped() {
     let text = "schemes = [\"qos+newreno\"]\nswitch.ecn_threshold = \"off\"\nswitch.pfc = \"0\"\nswitch.pool = \"120KB\"\n\
@@ -116,7 +117,8 @@ fn a_lossless_priority_stands_beside_one_that_is_dropped() {
     assert!(drops("others") > 0 && run.metrics.pfc_pauses > Some(0));
 }
 
-// A burst of 40 windows meets at the switch: its front leaves with the most behind it, its end with nothing.
+// A burst of 40 windows meets at the switch. Its first packet leaves when most packets are behind it, its last when
+// none are.
 #[test]
 fn marks_at_departure_tell_a_round_trip_earlier_and_cut_more_than_marks_at_arrival() {
     let text = "schemes = [\"dctcp\"]\nswitch.buffer = \"200pkt\"\nswitch.ecn_threshold = \"20pkt\"\n\
@@ -129,7 +131,7 @@ fn marks_at_departure_tell_a_round_trip_earlier_and_cut_more_than_marks_at_arriv
     let (arrival, departure) = (run("arrival"), run("departure"));
     assert!(departure.metrics.marks > 0 && departure.digest != arrival.digest);
     assert_eq!(run("arrival").digest, outcome(text, "dctcp", &[]).digest);
-    // The last packets of what waits at first leave unmarked.
+    // The last packets of the initial queue leave unmarked.
     assert!(
         departure.metrics.queue_mean_bytes < arrival.metrics.queue_mean_bytes,
         "{} {}",
@@ -192,7 +194,7 @@ fn pauses_hold_up_flows_to_idle_receivers_where_drops_and_shared_buffers_do_not(
             "{scheme}: {other:?} {paused:?}"
         );
     }
-    // Below the threshold of marks hardly anybody is paused.
+    // Below the marking threshold hardly any host is paused.
     let marked = run("pfc-dctcp", "32");
     assert!(marked.fct_max_us < paused.fct_max_us, "{marked:?}");
 }

@@ -48,7 +48,7 @@ fn a_lone_flow_with_a_large_window_has_a_slowdown_of_one() {
 
 #[test]
 fn the_handshake_and_the_request_are_part_of_the_time_alone() {
-    // The first answer needs the connection, the others do not.
+    // The first answer needs the handshake, the others do not.
     let text = "topology.hosts = 4\n[workload]\nkind = \"requests\"\nsenders = 2\nsize = \"20KB\"\n\
                 request_size = \"2KB\"\nrequests = 3\nthink = \"1ms\"\n";
     for connection in ["new", "persistent"] {
@@ -64,7 +64,7 @@ fn the_handshake_and_the_request_are_part_of_the_time_alone() {
 
 #[test]
 fn of_equal_flows_at_one_link_the_last_is_slowed_down_by_their_number() {
-    // Ten flows of 600 packets: the link needs ten times as long as for one, and little beside.
+    // Ten flows of 600 packets: the link needs ten times as long as for one, and the rest takes little time.
     let text =
         "topology.hosts = 12\nlink.delay = \"1us\"\n[workload]\nsenders = 10\nsize = \"876KB\"\n";
     let all = slowdowns(text, &[]);

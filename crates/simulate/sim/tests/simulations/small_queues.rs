@@ -1,4 +1,4 @@
-//! TCP small queues: what a connection does not keep in the port of its own host, and what that changes.
+//! TCP small queues: how much less a connection keeps in the port of its own host, and the effects of that.
 
 use sim::metrics::{Outcome, PortRecord};
 
@@ -92,7 +92,8 @@ fn hosts_whose_queues_do_not_fill_simulate_the_same() {
     }
 }
 
-// A port with priorities decides late what leaves, and so nobody can tell a sender how much of it waits.
+// A port with priorities decides late which packet leaves. So it cannot tell a sender how much of the sender's data
+// waits.
 #[test]
 fn hosts_that_serve_by_priority_hold_nothing_back() {
     let sets = ["qos.priority=0"];

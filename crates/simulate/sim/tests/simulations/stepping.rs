@@ -1,4 +1,4 @@
-//! A simulation that is taken from step to step is the one that runs through.
+//! A simulation that is taken from step to step has the same results as one that runs through.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use tcp::{Ack, Established, Loss, SegmentCc, SenderCc};
 
 use super::support::points;
 
-/// Everything that an outcome says but what it cost.
+/// Everything in an outcome except its cost.
 fn told(outcome: &Outcome) -> String {
     let mut outcome = outcome.clone();
     outcome.cost.cpu_us = 0.0;
@@ -122,7 +122,7 @@ fn a_reset_repeats_an_episode_and_another_seed_does_not() {
     assert_eq!(digest(5), first);
 }
 
-/// A window that is decided from outside, and read at every event.
+/// A window that is decided from outside and read at every event.
 struct Decided {
     slot: Arc<AtomicU64>,
     window: u64,
@@ -152,7 +152,7 @@ impl SenderCc for Decided {
     }
 }
 
-/// The same windows, known in advance: each from its time on.
+/// The same windows, known in advance; each is valid from its time on.
 struct Played {
     windows: Arc<[(Time, u64)]>,
     /// The window in force.

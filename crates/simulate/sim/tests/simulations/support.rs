@@ -24,7 +24,7 @@ pub(crate) fn points(scenario: &str, schemes: &str, sets: &[&str]) -> Vec<PointS
     scenario.points().to_vec()
 }
 
-/// What the only point of such a scenario gives. Every run checks that bytes and packets are conserved.
+/// The outcome of the only point of such a scenario. Every run checks that bytes and packets are conserved.
 pub(crate) fn outcome(scenario: &str, scheme: &str, sets: &[&str]) -> Outcome {
     let points = points(scenario, scheme, sets);
     assert_eq!(points.len(), 1, "a single point");

@@ -1,4 +1,4 @@
-//! HSCC, RWNDQ and XCP in whole simulations, against what can be computed on paper.
+//! HSCC, RWNDQ and XCP in whole simulations, against values that can be computed on paper.
 
 use base::cast::real;
 use base::{FlowId, Packet, TcpFlags, Time};
@@ -55,7 +55,7 @@ struct Seen {
     acks: Vec<(Time, u16)>,
     /// Payload that has crossed the middle link, by flow.
     carried: Vec<(Time, FlowId, u64)>,
-    /// Largest window that a sender was told.
+    /// The largest window that a sender received.
     told: Vec<(Time, u64)>,
 }
 
@@ -194,7 +194,7 @@ fn the_queue_of_a_long_flow_swings_between_the_thresholds_and_acks_carry_a_segme
     assert_eq!(outcome.metrics.drops, 0);
     let on = seen.values.iter().filter(|(_, value)| *value > 0.5);
     assert!(on.count() > 100, "it swings");
-    // It switches on above 42 packets and off below 21: the level at the change says so.
+    // It switches on above 42 packets and off below 21. The length of the queue at the time of the change shows that.
     let level_at = |at: Time| {
         let until = seen.levels.iter().take_while(|(since, _)| *since <= at);
         until.last().map_or(0, |(_, bytes)| *bytes) / PACKET
@@ -325,7 +325,8 @@ fn any_tcp_works_under_either_switch() {
             let (least, most) = (told.iter().min(), told.iter().max());
             assert!(*least.expect("ACKs") >= 1460, "{scheme}: {least:?}");
             assert!(least < most, "{scheme}");
-            // The switch never sees who sends: it keeps the queue below what the same TCP has alone.
+            // The switch does not know the sender's scheme: it keeps the queue below that of the same TCP without the
+            // switch.
             let alone = pairs(sender, &sets).metrics;
             assert!(
                 metrics.queue_mean_bytes < alone.queue_mean_bytes + 1.0,
@@ -416,7 +417,7 @@ fn mice_that_come_and_go_are_counted_however_it_is_done() {
             .map(|(_, flows)| *flows)
             .fold(0.0, f64::max);
         assert!((2.0..=20.0).contains(&most), "{count}: {most}");
-        // Each has closed both ways, so the port is as new in the end.
+        // Each has closed both ways, so the port is in its initial state at the end.
         assert!(seen.value_at(ms(200)) < 0.5, "{count}");
     }
 }
@@ -507,7 +508,7 @@ fn xcp_is_free_of_scale_if_all_its_times_are_divided() {
         );
         assert_eq!(again, drops);
     }
-    // The one constant that matters, left as it is.
+    // The one constant that matters is unchanged.
     let (unlike, _) = mean(10, second);
     assert!((unlike / base - 1.0).abs() > 0.1, "{unlike} of {base}");
 }

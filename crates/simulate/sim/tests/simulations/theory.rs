@@ -1,4 +1,4 @@
-//! Closed forms: what can be computed on paper, exactly where the formula is exact.
+//! Closed forms: values that can be computed on paper, compared exactly where the formula is exact.
 //!
 //! Times are compared in picoseconds. Notation: `d` the delay of a link, `s` and `a` the times of a
 //! full segment and of an ACK on a link, `r = 2 (s + d) + 2 (a + d)` the time from sending a segment
@@ -55,7 +55,7 @@ impl Star {
         2 * (self.segment(1446) + self.delay) + 2 * (self.segment(0) + self.delay)
     }
 
-    /// SYN and SYN-ACK; data leaves behind the handshake's last ACK.
+    /// SYN and SYN-ACK; data leaves after the handshake's last ACK.
     fn handshake(&self) -> u64 {
         4 * (self.segment(0) + self.delay) + self.segment(0)
     }
@@ -83,8 +83,8 @@ impl Star {
 }
 
 impl Star {
-    /// What a sender in slow start waits for ACKs altogether: a round of n segments begins a round trip
-    /// after the one before, and n segments take part of it.
+    /// The total time for which a sender in slow start waits for ACKs: a round of n segments begins a round trip after
+    /// the one before, and n segments take part of it.
     pub(crate) fn stalls(&self, size: u64, window: u64) -> u64 {
         let (mut left, mut round, mut stalls) = (size.div_ceil(1446), window, 0);
         while left > round && round * self.segment(1446) < self.round_trip() {
@@ -96,8 +96,8 @@ impl Star {
     }
 }
 
-/// Lone flows of NewReno over stars of different rates and delays, with different first windows and sizes: what to say of
-/// one, its point, its star, its size in bytes and its first window in segments.
+/// Lone flows of NewReno over stars of different rates and delays, with different first windows and sizes. Arguments
+/// are a description of the flow, its point, its star, its size in bytes and its first window in segments.
 pub(crate) fn each_lone_flow(mut each: impl FnMut(&str, &PointSpec, &Star, (u64, u64))) {
     for rate in ["1Gbps", "10Gbps", "25Gbps", "11Gbps"] {
         for delay in ["0s", "1us", "40us", "1ms"] {
@@ -304,7 +304,7 @@ fn the_share_of_marked_packets_is_that_of_the_dctcp_analysis() {
     }
 }
 
-/// What happens at the middle of the built-in `long-flows` after its first 200 ms.
+/// Measurements at the middle of the built-in `long-flows` after its first 200 ms.
 struct Steady {
     /// Time in picoseconds at each length in packets.
     levels: Vec<u64>,
@@ -392,7 +392,7 @@ fn periodic_loss_gives_the_rate_of_the_square_root_law() {
 /// on the recovery and then grows by a segment per round trip until 1/p packets are sent.
 fn rounds_of_periodic_loss(p: f64) -> f64 {
     let (mut top, mut rounds) = (1.0 / p.sqrt(), 0.0);
-    // The largest window follows from itself: some cycles suffice.
+    // The largest window depends on itself: some cycles suffice.
     for _ in 0..20 {
         let half = (top / 2.0_f64).floor();
         let mut sent = half;
@@ -402,7 +402,7 @@ fn rounds_of_periodic_loss(p: f64) -> f64 {
             top += 1.0;
             rounds += 1.0;
         }
-        // The round of the loss is cut short by it.
+        // The loss shortens its round.
         rounds += (1.0 / p - sent) / top;
     }
     1.0 / p / rounds * p.sqrt()
@@ -414,7 +414,7 @@ fn random_loss_gives_the_rate_of_the_square_root_law() {
         let runs: Vec<LossyFlow> = (1..=8)
             .map(|seed| lossy_flow("random", p, 1.31, true, seed))
             .collect();
-        // The law knows no timeouts: a run in which a retransmission was lost has no say.
+        // The law knows no timeouts: a run in which a retransmission was lost does not count.
         let counted: Vec<f64> = runs
             .iter()
             .filter(|run| run.timeouts == 0)

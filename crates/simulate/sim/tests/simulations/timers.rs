@@ -1,4 +1,4 @@
-//! Waits for timers have one book: no flow waits for a timer that no counter shows.
+//! All waits for timers are counted: no flow waits for a timer that no counter shows.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use sim::run::{self, Limits, Watching};
 
 /// Scenarios that are tried.
 pub(crate) const TRIED: u64 = 150;
-/// A wait that a reader would ask about, in picoseconds.
+/// A wait that is long enough to need an explanation, in picoseconds.
 const LONG: u64 = 10_000_000_000;
 
 /// One of `values`.
@@ -37,7 +37,7 @@ pub(crate) fn scenario(number: u64) -> String {
             "tcp.tail_loss_probe",
             &["\"off\"", "\"linux\"", "\"rfc8985\""],
         ),
-        // Waits for a delayed ACK are no waits of the sender's own, and are not counted.
+        // Waits for a delayed ACK are not waits of the sender, and are not counted.
         ("tcp.delayed_ack", &["1"]),
         ("switch.buffer", &["\"8pkt\"", "\"20pkt\"", "\"80pkt\""]),
         ("switch.ecn_threshold", &["\"4pkt\""]),
@@ -98,7 +98,7 @@ fn no_flow_waits_for_a_timer_that_no_counter_shows() {
         assert_eq!(metrics.timers, kinds.iter().sum::<u64>(), "{text}");
         without_timeouts += u32::from(metrics.timeouts == 0 && metrics.timers > 0);
     }
-    // The property is worth something only where flows wait, and wait for other timers than that of retransmission.
+    // The property means something only if flows wait, and not only for the retransmission timer.
     assert!(
         run > 100 && waited > 100 && without_timeouts > 5,
         "{run} {waited} {without_timeouts}"

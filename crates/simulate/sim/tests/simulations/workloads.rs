@@ -1,4 +1,4 @@
-//! Where flows start, when, and how large they are: read from the records of whole simulations.
+//! The starts of flows (where and when) and their sizes, read from the records of whole simulations.
 
 mod losses;
 mod parts_and_groups;
@@ -168,7 +168,7 @@ fn named_hosts_send_and_receive() {
             .unwrap()
             .bytes
     };
-    // What S3 sends does not cross the first link between switches.
+    // The data of S3 does not cross the first link between switches.
     assert!(port("switch 1", "switch 2") > port("switch 0", "switch 1") * 4 / 3);
 }
 
@@ -218,7 +218,7 @@ fn as_many_random_flows_arrive_as_are_asked_for() {
     };
     let counted = outcome(&text("flows = 500")).flows;
     assert_eq!(counted.len(), 500);
-    // They are the first of those that go on arriving.
+    // They are the first of an open-ended stream of flows.
     let timed = outcome(&text("duration = \"100ms\"")).flows;
     assert!(timed.len() > 500, "{}", timed.len());
     assert_eq!(starts(&counted), starts(&timed[..500]));
@@ -293,7 +293,7 @@ fn epochs_start_on_the_clock() {
         .map(|i| 1000.0 + f64::from(i / 3) * 20.0 + f64::from(i % 3))
         .collect();
     assert_eq!(starts(&flows), expected);
-    // The first flow takes longer than that, and nobody waited.
+    // The first flow takes longer than that, and no other flow waited.
     assert!(flows[0].completion_us.get().unwrap() > flows[11].start_us);
     let senders: Vec<u32> = flows.iter().map(|flow| flow.sender).collect();
     assert_eq!(
@@ -315,7 +315,7 @@ fn elephants_stop_and_close_both_ways() {
     for (number, flow) in (0..).zip(&outcome.flows) {
         let stop = 50_000.0 + 20_000.0 * f64::from(number);
         let end = flow.completion_us.get().unwrap();
-        // What was on its way still arrives: three windows of 32 KiB take 0.8 ms, and fit the buffer.
+        // Packets under way still arrive: three windows of 32 KiB take 0.8 ms, and fit the buffer.
         assert!((stop..stop + 1_500.0).contains(&end), "{flow:?}");
         assert_eq!(
             (flow.size_bytes, flow.fct_us.get()),
@@ -373,8 +373,7 @@ fn messages_wait_for_each_other_on_a_connection() {
     );
     assert!((second.start_us - first.start_us - 20.0).abs() < 1e-6);
     assert!((two - second.start_us - second.fct_us.get().unwrap()).abs() < 1e-6);
-    // The bytes of the second follow those of the first: 100,000 more take 69 packets and 16 bytes over,
-    // of which the first packet took 830 bytes that were left.
+    // The bytes of the second message follow those of the first. Its first bytes may share the last packet of the first.
     assert!(
         second.first_byte_us.get().unwrap() >= one - 12.0,
         "{persistent:?}"
@@ -738,7 +737,7 @@ fn a_group_keeps_its_settings_and_the_rest_is_shared() {
     assert_eq!(again.set_keys(), scenario.set_keys());
 }
 
-// Section 5 of the HPCC paper: incasts of 60 random senders beside other flows. With shorter flows and less of them here.
+// Section 5 of the HPCC paper: incasts of 60 random senders beside other flows. Here the flows are shorter and fewer.
 #[test]
 fn every_scheme_delivers_random_incasts_beside_a_mix_of_flows() {
     let sets = [

@@ -1,4 +1,4 @@
-//! From the clock of a file to that of the simulation.
+//! Converts times of a file's clock to times of the simulation.
 
 use base::{Span, Time};
 
@@ -7,10 +7,11 @@ use super::reading::{Bound, Reading};
 use super::rows::{Read, Row};
 use super::{FlowTrace, TracedFlow};
 
-/// The flows of `read` that `reading` takes, on the clock of the simulation.
+/// The flows of `read` that `reading` selects, on the clock of the simulation.
 ///
-/// The clock of the file is that of the simulation unless its starts are dates, or lie beyond what the simulation can
-/// count, or a window is taken: then the first flow or the beginning of the window is put at [`Reading::start`].
+/// Times are shifted in three cases: the starts are dates, they exceed the range of the simulation, or a window is
+/// selected. Then the first flow, or the beginning of the window, is moved to [`Reading::start`]. Otherwise times stay
+/// as they are.
 pub(super) fn place(mut read: Read, reading: &Reading) -> Result<FlowTrace, String> {
     if reading.window.is_part() && !read.waits.is_empty() {
         return Err("in this trace flows wait for others, so workload.window cannot take a part of it: leave workload.window out"
@@ -42,7 +43,7 @@ struct Clock {
     last: u128,
     /// Whether it counts from 1970.
     dated: bool,
-    /// Whether it is another clock than that of the simulation.
+    /// Whether times are shifted.
     moved: bool,
 }
 
@@ -60,7 +61,7 @@ impl Clock {
         }
     }
 
-    /// Keeps the rows in the window of `reading`, and tells which time is put at [`Reading::start`], if any is.
+    /// Keeps the rows in the window of `reading`, and returns the time that is moved to [`Reading::start`], if any.
     fn choose(
         &self,
         rows: &mut Vec<Row>,
@@ -148,10 +149,10 @@ fn flow(row: &Row, time: &dyn Fn(u128) -> u128) -> Result<TracedFlow, String> {
     })
 }
 
-/// Times without a start that are longer than allowed.
+/// Periods without a start that are longer than allowed.
 struct Gaps {
     most: u128,
-    /// The start before each such time, the one behind it, and what all up to it are shortened by.
+    /// For each such period: the start before it, the start after it, and the total time cut up to its end.
     gaps: Vec<(u128, u128, u128)>,
 }
 
@@ -199,5 +200,6 @@ impl Gaps {
     }
 }
 
-/// Starts later than this in a file are dates, as numbers since 1970: no collector counts a year from its own start.
+/// Later starts than this in a file are dates, as numbers since 1970. No collector's own clock counts a year from its
+/// start.
 const YEAR: u128 = 366 * 86_400 * moment::SECOND as u128;

@@ -1,4 +1,4 @@
-//! Files of traces: CSV and Parquet, row by row.
+//! Reads files of traces row by row: CSV and Parquet.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use super::{FlowTrace, clock, rows};
 #[cfg(not(target_family = "wasm"))]
 use crate::foreign::Foreign;
 
-/// Whether `text` is meant as a path, not as the name of a trace.
+/// Whether `text` is a path rather than the name of a trace.
 pub fn is_path(text: &str) -> bool {
     let ending = Path::new(text)
         .extension()
@@ -25,11 +25,11 @@ pub fn is_path(text: &str) -> bool {
     text.contains(['/', '\\']) || of_tables
 }
 
-/// Reads the file at `path`, or says which of its lines is wrong and how. A sweep asks for the same file many
-/// times: while its contents are the same, so is the trace.
+/// Reads the file at `path`; an error has the line and the cause. A sweep reads the same file many times and gets the
+/// same trace while its contents are the same.
 pub(super) fn open(path: &str, reading: &Reading) -> Result<Arc<FlowTrace>, String> {
     static KNOWN: Mutex<BTreeMap<String, Arc<FlowTrace>>> = Mutex::new(BTreeMap::new());
-    // The program inside a page has no files and no readers of them.
+    // The program in a web page has neither files nor their readers.
     if cfg!(page) {
         return Err(format!(
             "{path}: a page cannot read files; name a trace that comes with the program, or use `tailwater run`"
@@ -69,7 +69,7 @@ pub(super) fn open(path: &str, reading: &Reading) -> Result<Arc<FlowTrace>, Stri
     Ok(trace)
 }
 
-/// The trace that `bytes`, of a file with this name, hold as CSV.
+/// The trace in `bytes`, the CSV content of a file with this name.
 pub(super) fn of_csv(name: &str, bytes: &[u8], reading: &Reading) -> Result<FlowTrace, String> {
     let hosts = HostTable::new(&reading.hosts, None)?;
     let read = csv_rows((name, bytes), reading, hosts)?;
@@ -81,7 +81,7 @@ fn csv_rows(
     reading: &Reading,
     hosts: HostTable,
 ) -> Result<rows::Read, String> {
-    // Spreadsheets write a mark of byte order in front.
+    // Spreadsheets write a byte order mark at the beginning.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut reader = csv::ReaderBuilder::new()
         .comment(Some(b'#'))
@@ -121,7 +121,7 @@ fn csv_rows(
     rows.finish("line")
 }
 
-/// What separates the fields of the first line: commas, or else semicolons or tabs.
+/// The separator of the first line: commas, or else semicolons or tabs.
 fn delimiter(bytes: &[u8]) -> u8 {
     let mut lines = bytes.split(|byte| *byte == b'\n');
     let first = lines.find(|line| !line.starts_with(b"#") && !line.trim_ascii().is_empty());
@@ -133,7 +133,7 @@ fn delimiter(bytes: &[u8]) -> u8 {
     }
 }
 
-/// Pages do not carry what reads Parquet, which is large.
+/// Pages do not contain the Parquet reader, which is large.
 #[cfg(target_family = "wasm")]
 fn of_parquet(path: &str, _: &Reading, _: HostTable) -> Result<rows::Read, String> {
     Err(format!("{path}: Parquet is not read here; save it as CSV"))
@@ -171,7 +171,7 @@ fn read(path: &str) -> Result<Vec<u8>, String> {
         _ => format!("{path}: it cannot be read: {error}"),
     };
     let mut bytes = Vec::new();
-    // Devices do not know their length.
+    // The size of a device file is unknown.
     let file = fs::File::open(path).map_err(|error| refuse(&error))?;
     file.take(MAX_FILE + 1)
         .read_to_end(&mut bytes)
@@ -184,9 +184,9 @@ fn read(path: &str) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// A gigabyte has about 20 million rows, which is more than the memory of most machines can simulate.
+/// A gigabyte has about 20 million rows, more than most machines have memory to simulate.
 const MAX_FILE: u64 = 1 << 30;
-/// Endings that tell the name of a file from that of a trace.
+/// Endings by which a file name differs from the name of a trace.
 const ENDINGS: [&str; 4] = ["csv", "tsv", "parquet", "pq"];
-/// How every Parquet file begins.
+/// The first bytes of every Parquet file.
 const PARQUET: &[u8] = b"PAR1";

@@ -3,7 +3,7 @@
 use super::number::Decimal;
 use base::cast::{real, wide};
 
-/// Picoseconds of one of `text`: "us", "s", "h".
+/// Picoseconds in one unit called `text`: "us", "s", "h".
 pub(super) fn unit(text: &str) -> Option<u64> {
     UNITS
         .iter()
@@ -26,7 +26,7 @@ pub(super) fn length(text: &str) -> Option<u128> {
 }
 
 /// A date with a time, as in "2024-05-01 12:30:00.25" or "2024-05-01T12:30Z", in picoseconds since 1970. Without an
-/// offset it is taken as UTC.
+/// offset it is UTC.
 pub fn date(text: &str) -> Option<u128> {
     let (date, time) = match text.split_once(['T', ' ']) {
         Some((date, time)) => (date, time.trim()),
@@ -74,7 +74,8 @@ fn minutes_of(text: &str) -> Option<i64> {
     (hours < 24 && minutes < 60).then_some(if sign == "-" { -sum } else { sum })
 }
 
-/// Days from 1970-01-01 to a date of the Gregorian calendar. Years begin in March, so that a leap day ends one.
+/// Days from 1970-01-01 to a date of the Gregorian calendar. Counted with years that begin in March, so that a leap day
+/// is the last day of a year.
 fn days_before(year: i64, month: i64, day: i64) -> i64 {
     let year = if month > 2 { year } else { year - 1 };
     let month = (month + 9) % 12;
@@ -85,7 +86,7 @@ fn days_before(year: i64, month: i64, day: i64) -> i64 {
 pub fn written(unix: u128) -> String {
     let seconds = i64::try_from(unix / u128::from(SECOND)).unwrap_or(i64::MAX);
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // The year by its mean length, and then by looking.
+    // An estimate from the mean length of a year, corrected below.
     let mut year = 1970 + days * 400 / 146_097;
     while days_before(year + 1, 1, 1) <= days {
         year += 1;
@@ -102,7 +103,7 @@ pub fn written(unix: u128) -> String {
     format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
 }
 
-/// A length of time for a sentence: "3.5 days", "2 h", "40 ms".
+/// A duration for a sentence: "3.5 days", "2 h", "40 ms".
 pub fn lasting(ps: u128) -> String {
     let (name, unit) = LONG
         .into_iter()
@@ -115,7 +116,8 @@ pub fn lasting(ps: u128) -> String {
 
 /// Picoseconds of a second.
 pub const SECOND: u64 = 1_000_000_000_000;
-/// The clock of the simulation ends after 213 days (2^64 picoseconds). What starts by then has 13 days to end.
+/// The clock of the simulation ends after 213 days (2^64 picoseconds). A flow that starts by this time has 13 days to
+/// end.
 pub(super) const LATEST: u128 = 200 * 86_400 * SECOND as u128;
 /// Days from 1 March of the year 0 to 1970-01-01.
 const EPOCH: i64 = 719_468;

@@ -1,4 +1,4 @@
-//! Hosts by their numbers, or by names that get numbers.
+//! Hosts by their numbers, or by names that are numbered here.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -8,7 +8,7 @@ use base::HostId;
 use super::number::Decimal;
 use super::reading::HostNames;
 
-/// Who the hosts of a trace are.
+/// The names and numbers of a trace's hosts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HostTable {
     kind: Kind,
@@ -25,12 +25,12 @@ enum Kind {
     Numbers,
     /// Every new name gets the next number.
     Appearance,
-    /// Every name has stood in a table.
+    /// Every name must be in a given table.
     Given,
 }
 
 impl HostTable {
-    /// The table that `names` stand for, whose text is that of its file.
+    /// The table for `names`; `text` is the content of its file.
     pub(super) fn new(names: &HostNames, text: Option<&str>) -> Result<Self, String> {
         match (names, text) {
             (HostNames::File(path), Some(text)) => Self::given(path, text),
@@ -42,7 +42,7 @@ impl HostTable {
         }
     }
 
-    /// A line for each name: alone, when its number is that of the line, or with its number.
+    /// Reads a table with a line for each name. A name without a number gets the number after that of the line above.
     fn given(path: &str, text: &str) -> Result<Self, String> {
         let mut table = Self {
             kind: Kind::Given,
@@ -145,7 +145,7 @@ impl HostTable {
         Ok(HostId(number))
     }
 
-    /// The names, by numbers in ascending order; none if the file has numbers.
+    /// The names with their numbers, in ascending order; empty if the file has numbers.
     pub(super) fn table(&self) -> Vec<(u32, String)> {
         let mut table: Vec<(u32, String)> = match self.kind {
             Kind::Given => self
@@ -159,7 +159,7 @@ impl HostTable {
         table
     }
 
-    /// A sentence about who has which number, if hosts have names.
+    /// A sentence that lists the numbers of hosts, if hosts have names.
     pub(super) fn note(&self) -> Option<String> {
         let table = self.table();
         let how = match self.kind {
@@ -182,10 +182,10 @@ fn host_number(text: &str) -> Option<u32> {
         .filter(|number| *number < u32::MAX)
 }
 
-/// Whether `text` is an address or another name, and no number.
+/// Whether `text` is an address or another name rather than a number.
 fn is_name(text: &str) -> bool {
     text.parse::<IpAddr>().is_ok() || Decimal::parse(text).is_none()
 }
 
-/// First lines that name the columns of a table of hosts.
+/// First words of a header line in a table of hosts.
 const HEADERS: [&str; 4] = ["name", "host", "address", "ip"];

@@ -1,17 +1,17 @@
-//! Decimal numbers as people and programs write them, without rounding on the way.
+//! Decimal numbers in the notations of people and programs, read without rounding.
 
 /// Digits times a power of ten: `1.5e3` is 15 times 10 to the 2nd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {
-    /// Whether a minus stands in front.
+    /// Whether a minus sign precedes it.
     pub negative: bool,
     digits: u128,
     exponent: i32,
 }
 
 impl Decimal {
-    /// Reads digits with or without a point and an exponent. Digits behind the 22nd that counts are dropped: they lie
-    /// below a picosecond of every date.
+    /// Reads digits with or without a point and an exponent. Significant digits after the 22nd are dropped; in any date
+    /// they are below a picosecond.
     pub fn parse(text: &str) -> Option<Self> {
         let (negative, rest) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -34,7 +34,7 @@ impl Decimal {
             if fits {
                 digits = digits * 10 + u128::from(byte - b'0');
             }
-            // A digit in front of the point that is dropped was ten times the one before.
+            // A dropped digit before the point makes the number ten times as large.
             exponent += match (place < whole.len(), fits) {
                 (true, false) => 1,
                 (false, true) => -1,
@@ -48,8 +48,8 @@ impl Decimal {
         })
     }
 
-    /// The number times `factor`, rounded to the nearest whole number, and whether it was whole. `None` if it has
-    /// more than 38 digits. The sign does not count.
+    /// The number times `factor`, rounded to the nearest whole number, and whether the product was whole. `None` if it
+    /// has more than 38 digits. The sign is ignored.
     pub fn times(self, factor: u64) -> Option<(u128, bool)> {
         let product = self.digits.checked_mul(factor.into())?;
         if product == 0 {
@@ -67,14 +67,15 @@ impl Decimal {
         }
     }
 
-    /// The number if it is whole, not negative and has 64 bits.
+    /// The number, if it is whole, not negative and fits into 64 bits.
     pub fn whole(self) -> Option<u64> {
         let (value, exact) = self.times(1).filter(|_| !self.negative)?;
         u64::try_from(value).ok().filter(|_| exact)
     }
 }
 
-/// From here on another digit would be the 23rd. Times the picoseconds of a day, 22 digits fit in 128 bits.
+/// From this value on, another digit would be the 23rd. Multiplied by the picoseconds of a day, 22 digits fit into 128
+/// bits.
 const MOST_DIGITS: u128 = 1_000_000_000_000_000_000_000;
 
 #[cfg(test)]

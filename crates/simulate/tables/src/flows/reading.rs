@@ -1,4 +1,4 @@
-//! How the file of a trace is read: which columns mean what, which part is taken, who the hosts are.
+//! How to read the file of a trace: the meaning of its columns, the selected part, and its hosts.
 
 use std::fmt::Write;
 
@@ -6,33 +6,33 @@ use base::{Quantity, QuantityError, Span};
 
 use super::moment;
 
-/// What a scenario says about the file of its trace.
+/// Settings of a scenario for reading its trace file.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
     /// The columns.
     pub columns: ColumnNames,
-    /// The numbers of hosts that the file names.
+    /// The numbers of hosts that the file gives by name.
     pub hosts: HostNames,
     /// The part that is taken.
     pub window: TraceWindow,
-    /// Longer times without a start are shortened to this.
+    /// The longest allowed period without a start; longer ones are shortened to it.
     pub max_gap: Option<Span>,
-    /// Where the first flow is put if the clock of the file is not that of the simulation.
+    /// The time to which the first flow is moved if times are shifted.
     pub start: Span,
 }
 
-/// The columns of a trace by what they mean: `start=ts in s+size=bytes`. Those that are not named have the names of a
-/// trace.
+/// The columns of a trace by their meaning: `start=ts in s+size=bytes`. Meanings that are not listed have their usual
+/// column names.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct ColumnNames {
     named: [Option<ColumnName>; MEANINGS.len()],
 }
 
-/// The name of a column, and what its numbers count.
+/// The name of a column, and the unit of its numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ColumnName {
     pub(super) name: String,
-    /// Picoseconds, or bytes, of one.
+    /// The unit in picoseconds, or in bytes.
     pub(super) unit: Option<u64>,
 }
 
@@ -53,7 +53,7 @@ pub(super) enum Meaning {
 }
 
 impl ColumnNames {
-    /// The column of this meaning; of one without another name, its usual one.
+    /// The column with this meaning: the listed one, or else the usual one.
     pub(super) fn of(&self, meaning: Meaning) -> ColumnName {
         self.named[meaning as usize].clone().unwrap_or_else(|| {
             let (_, name, unit) = MEANINGS[meaning as usize];
@@ -64,7 +64,7 @@ impl ColumnNames {
         })
     }
 
-    /// Whether the column of this meaning was named.
+    /// Whether a column is listed for this meaning.
     pub(super) fn names(&self, meaning: Meaning) -> bool {
         self.named[meaning as usize].is_some()
     }
@@ -135,13 +135,13 @@ impl Quantity for ColumnNames {
     }
 }
 
-/// Who the hosts are that a trace names by addresses or other names.
+/// How the hosts get numbers if a trace gives them by addresses or other names.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum HostNames {
-    /// The file has numbers of hosts, or names that are numbered in the order of their first appearance.
+    /// If the file has names instead of numbers, they are numbered in the order of their first appearance.
     #[default]
     Auto,
-    /// Whatever the file has is a name, numbers too.
+    /// Numbers in the file count as names, too.
     Appearance,
     /// The table of hosts in this file.
     File(String),
@@ -170,10 +170,10 @@ fn is_path(text: &str) -> bool {
     text.contains(['/', '\\', '.'])
 }
 
-/// A part of a trace: the flows that start in it.
+/// A part of a trace: the flows that start within it.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct TraceWindow {
-    /// The first instant of it, and the first after it; both `None`: all.
+    /// The first instant in it, and the first instant after it; both `None`: all.
     pub(super) bounds: (Option<Bound>, Option<Bound>),
 }
 
@@ -187,7 +187,7 @@ pub(super) enum Bound {
 }
 
 impl TraceWindow {
-    /// Whether it leaves anything out.
+    /// Whether it may leave flows out.
     pub(super) fn is_part(&self) -> bool {
         self.bounds != (None, None)
     }
@@ -230,7 +230,7 @@ impl Quantity for TraceWindow {
     }
 }
 
-/// Each meaning: the word for it, the usual name of its column, and the unit of that.
+/// For each meaning: its word, the usual name of its column, and the unit of that column.
 pub(super) const MEANINGS: [(&str, &str, Option<u64>); 11] = [
     ("start", "start_us", Some(1_000_000)),
     ("size", "size_bytes", Some(1)),
@@ -276,7 +276,7 @@ mod tests {
             named("begin_ms", Some(1_000_000_000))
         );
         assert_eq!(columns.of(Meaning::Receiver), named("receiver", Some(1)));
-        // Only values can tell the unit of this one.
+        // Only the values show the unit of this column.
         assert_eq!(
             ColumnNames::parse("start=ts").unwrap().of(Meaning::Start),
             named("ts", None)

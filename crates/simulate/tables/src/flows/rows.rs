@@ -1,4 +1,4 @@
-//! The rows of a trace, whatever the file has: from the texts of its cells to flows.
+//! Turns the cells of a trace's rows into flows, for any file format.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use super::number::Decimal;
 use super::reading::{ColumnName, Meaning, Reading};
 use super::waits::{Wait, Waits};
 
-/// A column of a file: its name and, if it holds dates by its type, the picoseconds that its numbers count.
+/// A column of a file: its name and, for a column with a date type, the unit of its numbers in picoseconds.
 pub(super) type FileColumn<'a> = (&'a str, Option<u64>);
 
-/// A flow with its times on the clock of the file, in picoseconds.
+/// A flow with times on the clock of the file, in picoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
-    /// Of a flow that waits for others, the time between them and its start.
+    /// Its start. For a flow that waits for others: the delay after them.
     pub(super) start: u128,
-    /// The place of what it waits for among the waits, once all rows are known.
+    /// The index of its wait, once all rows are known.
     pub(super) waits: Option<u32>,
     pub(super) open: Option<u128>,
     pub(super) size: u64,
@@ -36,17 +36,17 @@ pub(super) struct Read {
     pub(super) groups: Vec<String>,
     /// The waits of flows.
     pub(super) waits: Vec<Wait>,
-    /// Whether starts are dates by their form, and no numbers.
+    /// Whether starts are written as dates rather than numbers.
     pub(super) dated: bool,
     pub(super) hosts: HostTable,
 }
 
-/// Rows that have been read, and where their columns are.
+/// The rows read so far, and the indices of their columns.
 pub(super) struct Rows<'a> {
     file: &'a str,
-    /// What stands in each cell that is asked for.
+    /// The columns to read.
     columns: Vec<Column>,
-    /// The simulation of the first row, of a table of flows of several.
+    /// The simulation of the first row, for a table with the flows of several simulations.
     first_point: Option<String>,
     flows: Vec<Row>,
     groups: Vec<String>,
@@ -54,24 +54,24 @@ pub(super) struct Rows<'a> {
     hosts: HostTable,
     /// The hosts of each connection.
     ends: BTreeMap<u64, (HostId, HostId)>,
-    /// The rounds by the numbers that the file gives them.
+    /// The number of each round, by the file's own number.
     rounds: BTreeMap<u64, u32>,
     waits: Waits,
 }
 
 /// A column that is read.
 struct Column {
-    /// Its place among the columns of the file.
+    /// Its index among the columns of the file.
     place: usize,
-    /// `None`: the number of a simulation.
+    /// `None`: the number of the simulation.
     meaning: Option<Meaning>,
     name: ColumnName,
-    /// Picoseconds since 1970 in each of its numbers, if its type says so.
+    /// The unit of its numbers in picoseconds since 1970, if it has a date type.
     tick: Option<u64>,
 }
 
 impl<'a> Rows<'a> {
-    /// Finds the columns that `reading` names among those that are `there`.
+    /// Finds the columns that `reading` names among the columns that are `there`.
     pub(super) fn new(
         file: &'a str,
         there: &[FileColumn<'_>],
@@ -80,7 +80,7 @@ impl<'a> Rows<'a> {
     ) -> Result<Self, String> {
         let place = |wanted: &str| there.iter().position(|(name, _)| name.trim() == wanted);
         let mut columns = Vec::new();
-        // Without the column after, nobody waits: a column id is some other one then, as many tables have it.
+        // Without the column `after`, no flow waits. A column `id` then has another meaning, as in many tables.
         let waits = place(&reading.columns.of(Meaning::After).name).is_some();
         for meaning in ALL {
             let name = reading.columns.of(meaning);
@@ -139,12 +139,12 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// The places of the columns that are read, in the order in which [`Rows::add`] takes their cells.
+    /// The indices of the columns to read, in the order in which [`Rows::add`] takes their cells.
     pub(super) fn wanted(&self) -> Vec<usize> {
         self.columns.iter().map(|column| column.place).collect()
     }
 
-    /// Adds a row of these cells, which stands at `line`.
+    /// Adds the row of these cells, found at `line`.
     pub(super) fn add(&mut self, line: u64, cells: &[impl AsRef<str>]) -> Result<(), String> {
         let cell = |meaning: Option<Meaning>| {
             let found = self
@@ -217,7 +217,7 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// The place of a group's name.
+    /// The index of a group's name.
     fn group(&mut self, name: String) -> u32 {
         let known = self.groups.iter().position(|known| *known == name);
         let place = known.unwrap_or_else(|| {
@@ -227,7 +227,7 @@ impl<'a> Rows<'a> {
         u32::try_from(place).expect("fewer groups than flows")
     }
 
-    /// The flows that were read; in messages the rows of the file are called `rows`: "line" or "row".
+    /// The flows that were read. Messages call the rows of the file `rows`: "line" or "row".
     pub(super) fn finish(mut self, rows: &str) -> Result<Read, String> {
         if self.flows.is_empty() {
             return Err(format!("{}: there is no flow in it", self.file));
@@ -248,17 +248,17 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// When a flow begins, on the clock of the file.
+/// The start of a flow, on the clock of the file.
 struct Begin {
-    /// Of a flow that waits for others, the time between them and its start.
+    /// Its start. For a flow that waits for others: the delay after them.
     start: u128,
-    /// Whether the start is a date by its form.
+    /// Whether the start is written as a date.
     dated: bool,
     open: Option<u128>,
 }
 
 impl Begin {
-    /// The beginning in these cells: a start, or flows to wait for and the time after them.
+    /// The start in these cells: a time, or flows to wait for and the delay after them.
     fn of<'a>(
         (column, text): (&Column, &str),
         given: impl Fn(Meaning) -> Option<(&'a Column, &'a str)>,
@@ -298,7 +298,7 @@ impl Begin {
 }
 
 impl Column {
-    /// A time on the clock of the file in picoseconds, and whether it is a date by its form.
+    /// A time on the clock of the file in picoseconds, and whether it is written as a date.
     fn time(&self, text: &str) -> Result<(u128, bool), String> {
         let name = &self.name.name;
         let Some(number) = Decimal::parse(text) else {
@@ -332,7 +332,7 @@ impl Column {
         Ok((ps, self.tick.is_some()))
     }
 
-    /// A number that tells something from others.
+    /// A number that serves as an identifier.
     fn number(&self, text: &str) -> Result<u64, String> {
         let number = Decimal::parse(text).and_then(Decimal::whole);
         number.ok_or_else(|| format!("{} is a whole number, not {text:?}", self.name.name))
@@ -373,7 +373,7 @@ const NEEDED: [Meaning; 4] = [
     Meaning::Sender,
     Meaning::Receiver,
 ];
-/// Names of columns that a message shows.
+/// The most column names that a message lists.
 const MOST_NAMES: usize = 12;
 /// Flows have 32-bit numbers, and connections two ends each.
 const MAX_FLOWS: usize = 1 << 30;

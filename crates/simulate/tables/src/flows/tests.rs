@@ -118,7 +118,7 @@ fn a_file_that_changes_is_read_anew() {
     assert_ne!(first.1, second.1);
 }
 
-/// What `reading` makes of CSV.
+/// The trace that `reading` makes from CSV.
 fn read_as(text: &str, reading: &Reading) -> Result<FlowTrace, String> {
     FlowTrace::of_csv("flows.csv", text.as_bytes(), reading)
 }
@@ -203,7 +203,7 @@ fn unix_times_are_shifted_to_the_first_start() {
         let note = "the first flow starts at 2023-11-14 22:13:20 UTC, which is put at 10ms of the simulation";
         assert_eq!(trace.notes(), [note], "{unit}");
     }
-    // Nothing tells what such numbers count.
+    // Nothing shows the unit of such numbers.
     let error = read_as(&format!("ts,{rest}5,1,0,1\n"), &reading("start=ts")).unwrap_err();
     assert!(
         error.contains("workload.columns = \"start=ts in s\""),
@@ -259,7 +259,7 @@ fn idle_times_are_shortened_and_nothing_else() {
     };
     let trace = read_as(text, &reading).unwrap();
     assert_eq!(starts(&trace), [1_000_000, 1_500_000, 3_500_000]);
-    // A connection that opens within such a time opens at its end.
+    // A connection that opens within a shortened period opens at its end.
     assert_eq!(
         trace.flows()[2].open,
         Some(Time::from_ps(3_500_000_000_000))
@@ -282,7 +282,7 @@ fn addresses_become_hosts_in_the_order_of_their_appearance() {
     let hosts = ["10.0.0.9", "10.0.0.1", "10.0.0.7"].map(str::to_owned);
     assert_eq!(trace.hosts(), (0..).zip(hosts).collect::<Vec<_>>());
     assert!(trace.notes()[0].starts_with("3 hosts have names and are numbered in the order"));
-    // Numbers that are no numbers of hosts may be taken for names.
+    // Numbers that are too large for hosts may count as names.
     let reading = Reading {
         hosts: HostNames::Appearance,
         ..Reading::default()
@@ -356,7 +356,7 @@ fn a_flow_waits_for_others_that_may_stand_further_down() {
     let on = vec![(1, Span::ZERO), (2, Span::from_ps(12_500_000))];
     assert_eq!(trace.wait(c), Some(&Wait { needs: 2, on }));
     assert_eq!(trace.wait(d).map(|wait| wait.needs), Some(2));
-    // Those that wait have no part in when the trace begins and ends.
+    // Waiting flows do not count for the begin and end of the trace.
     let span = (Span::from_micros(7), Span::from_micros(10));
     assert_eq!(trace.span(), span);
 }

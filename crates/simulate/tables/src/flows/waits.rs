@@ -10,16 +10,17 @@ use super::number::Decimal;
 /// The flows that must be done before a flow of a trace starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// How many of `on` must be done before it starts: all unless the trace says so, as in `2 of 3+4+5`.
+    /// How many of `on` must be done before it starts. It is the number of all unless the trace gives another, as in `2
+    /// of 3+4+5`.
     pub needs: u32,
-    /// The flows that it waits for, by their places among the rows, each with the time that passes after it.
+    /// The flows that it waits for, by the index of their rows, with the delay after each.
     pub on: Vec<(u32, Span)>,
 }
 
-/// The waits of a trace, and for each row the place of its wait, if it has one.
+/// The waits of a trace, and for each row the index of its wait, if it has one.
 pub(super) type Resolved = (Vec<Wait>, Vec<Option<u32>>);
 
-/// The names of flows and what they wait for, while rows are read.
+/// The names of flows and their waits, while rows are read.
 #[derive(Default)]
 pub(super) struct Waits {
     /// Rows by their ids.
@@ -27,7 +28,7 @@ pub(super) struct Waits {
     pending: Vec<Pending>,
 }
 
-/// A row that waits for others, which may stand further down.
+/// A row that waits for others, which may come later in the file.
 struct Pending {
     row: u32,
     line: u64,
@@ -50,14 +51,14 @@ impl Waits {
         }
     }
 
-    /// The flow of this row, which stands at `line`, waits for what `text` says.
+    /// The flow of this row, found at `line`, waits for the flows in `text`.
     pub(super) fn wait(&mut self, (row, line): (u32, u64), text: &str) {
         let text = text.to_owned();
         self.pending.push(Pending { row, line, text });
     }
 
-    /// Finds the flows that are waited for, and for each of `rows` rows the place of its wait, if it has one; fails if some
-    /// flow would never start: with the line and the cause. O(n log n), and nothing where no flow waits.
+    /// Finds the awaited flows, and for each of `rows` rows the index of its wait, if it has one. If some flow would
+    /// never start, the error has the line and the cause. O(n log n), and O(1) if no flow waits.
     pub(super) fn resolve(self, rows: usize) -> Result<Resolved, (u64, String)> {
         if self.pending.is_empty() {
             return Ok((Vec::new(), Vec::new()));
@@ -137,7 +138,7 @@ impl Waits {
     }
 }
 
-/// Number of completions that each row waits for in vain: above 0 for rows that never start. O(rows + waits).
+/// The number of completions that each row lacks. It is above 0 for rows that never start. O(rows + waits).
 fn lacking(of: &[Option<u32>], waits: &[Wait]) -> Vec<u32> {
     let mut followers: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (row, own) in (0_u32..).zip(of) {
@@ -161,7 +162,7 @@ fn lacking(of: &[Option<u32>], waits: &[Wait]) -> Vec<u32> {
     needs
 }
 
-/// A circle of rows: each waits for the next, and the last is the first again, found from one that never starts.
+/// A circle of rows, found from a row that never starts. Each row waits for the next one; the last is the first again.
 fn circle(of: &[Option<u32>], waits: &[Wait], lacking: &[u32], stuck: u32) -> Vec<u32> {
     let (mut way, mut at) = (Vec::new(), stuck);
     loop {

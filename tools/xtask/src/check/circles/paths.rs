@@ -1,7 +1,7 @@
-//! The paths that a Rust file holds, read from its tokens.
+//! The paths in a Rust file, read from its tokens.
 //!
-//! Tokens are enough: comments are none, a path is names with `::` in between, and the braces of a
-//! `use` are the only place where several paths share their begin.
+//! Tokens are enough: they contain no comments, a path is a sequence of names with `::` in between, and only the braces
+//! of a `use` contain several paths with a common beginning.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -11,10 +11,10 @@ use proc_macro2::{LexError, TokenStream, TokenTree};
 /// A path, name by name.
 pub(super) type Path = Vec<String>;
 
-/// What a file says of others. Paths are meant from the module of the file.
+/// The paths in a file, relative to the module of the file.
 #[derive(Default, Debug)]
 pub(super) struct Paths {
-    /// Every path in it, those of its imports included.
+    /// Every path in it, including those of its imports.
     pub(super) used: Vec<Path>,
     /// What each name that it imports stands for.
     pub(super) named: BTreeMap<String, Path>,
@@ -27,7 +27,7 @@ pub(super) fn read(text: &str) -> Result<Paths, LexError> {
     Ok(paths)
 }
 
-/// Reads tokens that lie in this many modules within the file.
+/// Reads tokens that are in this many nested modules of the file.
 fn walk(tokens: TokenStream, depth: usize, paths: &mut Paths) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut rest = tokens.as_slice();
@@ -72,7 +72,7 @@ fn walk(tokens: TokenStream, depth: usize, paths: &mut Paths) {
     }
 }
 
-/// Whether the next item is one of tests alone: `#[cfg(test)]`.
+/// Whether the next item is only for tests: `#[cfg(test)]`.
 fn is_test(tokens: &[TokenTree]) -> bool {
     let [TokenTree::Punct(hash), TokenTree::Group(attribute), ..] = tokens else {
         return false;
@@ -94,7 +94,7 @@ fn item(tokens: &[TokenTree]) -> usize {
     end.map_or(tokens.len(), |end| end + 1)
 }
 
-/// The names at the begin of `tokens` with `::` in between, and how many tokens they are.
+/// The names at the beginning of `tokens` with `::` in between, and their number of tokens.
 fn path(tokens: &[TokenTree]) -> (Path, usize) {
     let mut path = Path::new();
     let mut length = 0;
@@ -109,7 +109,7 @@ fn path(tokens: &[TokenTree]) -> (Path, usize) {
     (path, length)
 }
 
-/// The paths of a `use` behind `before`, each with the name that it gets here.
+/// The paths of a `use` after `before`, each with its name here.
 fn branches(tokens: &[TokenTree], before: &[String], found: &mut Vec<(Path, String)>) {
     for branch in tokens.split(is_comma) {
         let (names, length) = path(branch);
@@ -136,7 +136,7 @@ fn branches(tokens: &[TokenTree], before: &[String], found: &mut Vec<(Path, Stri
     }
 }
 
-/// A path of a module within the file as one of the file; `None` if it stays within the file.
+/// A path of a nested module as a path of the file; `None` if it stays within the file.
 fn from_file(mut path: Path, depth: usize) -> Option<Path> {
     let above = path.iter().take_while(|part| *part == "super").count();
     let is_absolute = path.first().is_some_and(|first| first == "crate");

@@ -8,7 +8,7 @@ use scenario::{Overrides, Source};
 use super::*;
 use crate::emulation::measured::of_linux;
 
-/// A figure whose queue is to be half as long with HSCC, and long flows to be equally fast.
+/// A figure that claims a queue half as long with HSCC, and equally fast long flows.
 const FIGURE: &str = r#"
 title = "Queues"
 figure = "Fig. 1"
@@ -123,7 +123,7 @@ paper = 10
 unit = "KB"
 "#;
 
-/// The lines of four runs of both schemes, `invalid` of which do not count.
+/// The lines of four runs of both schemes, of which `invalid` are invalid.
 fn emulation(invalid: u32) -> Emulation {
     let set = Settings::from([("workload.senders".to_owned(), "1".to_owned())]);
     let mut lines = vec![
@@ -150,8 +150,8 @@ fn emulation(invalid: u32) -> Emulation {
         }),
     ];
     for world in WORLDS {
-        // Completions at 36 and 35 ms are 26 and 25 ms from the start, of which 5.5 ms would do alone.
-        // Losses are 5 and 10 ms apart.
+        // Completions at 36 and 35 ms are 26 and 25 ms after the start; alone, a flow needs 5.5 ms. Losses are 5 and 10
+        // ms apart.
         for (scheme, queue, end, loss) in [
             ("cubic", 10_000.0, 36_000.0, 17_000.0),
             ("hscc+cubic", 5_200.0, 35_000.0, 22_000.0),

@@ -1,4 +1,4 @@
-//! Collectives and what held them up, as a table below the answer.
+//! Collectives and the messages that held them up, as a table below the answer.
 
 use results::{Row, Summary};
 use sim::metrics::CollectiveMetrics;
@@ -6,7 +6,7 @@ use sim::metrics::CollectiveMetrics;
 use crate::layout;
 use crate::words::{three_digits, time};
 
-/// A line for the collectives of each row and group below a header; none where there are no collectives.
+/// A header and a line for the collectives of each row and group; `None` without collectives.
 pub(super) fn collectives(summary: &Summary) -> Option<String> {
     let rows = summary.rows.iter();
     let all = rows.flat_map(|row| row.collectives.iter().map(move |one| (row, one)));

@@ -1,4 +1,4 @@
-//! Columns of numbers: what they show, in which unit, and which value is the best.
+//! Number columns: their metric, their unit, and their best value.
 
 use plan::metric::{Selector, is_of_rounds, short};
 use results::statistics::Estimate;
@@ -10,7 +10,7 @@ use base::cast::{low_32, whole};
 #[derive(Clone, Debug)]
 pub(super) struct Column {
     pub(super) selector: Selector,
-    /// Which columns to show first where there is not room for all.
+    /// The rank by which columns get room if not all fit.
     pub(super) priority: usize,
     unit: &'static str,
     divisor: f64,
@@ -31,14 +31,14 @@ pub(super) enum Asked {
 enum Goal {
     Highest,
     Lowest,
-    /// A mark is a signal and no harm: a scheme that is deaf to marks gets none.
+    /// A mark is a signal and no harm: a scheme that ignores marks gets none.
     Neither,
 }
 
 impl Column {
     /// The column of a metric, in a unit that suits these rows.
     pub(super) fn of(selector: &Selector, rows: &[&Row]) -> Self {
-        // Columns of one kind are compared with each other and share a unit.
+        // Columns of one kind are compared and share a unit.
         let family = match selector.metric {
             metric if metric.starts_with("fct_") => "fct_p99_us",
             metric if metric.starts_with("round_") => "round_p50_us",
@@ -63,13 +63,14 @@ impl Column {
         }
     }
 
-    /// The metric of all flows, or where the line is about a group, of the group.
+    /// The metric of all flows, or of the group in a group's line.
     fn value(&self, row: &Row, of: Option<&str>) -> Option<f64> {
         let of = self.selector.of.as_deref().or(of);
         row.estimate(of, self.selector.metric)?.mean
     }
 
-    /// Three digits; a dash without a value; nothing where a group has no such metric, or the line is about another group.
+    /// Three digits; a dash without a value; empty if a group has no such metric, or if the line is about another
+    /// group.
     pub(super) fn text(&self, row: &Row, of: Option<&str>) -> String {
         if self.selector.of.is_some() && of.is_some() {
             return String::new();
@@ -85,14 +86,14 @@ impl Column {
         }
     }
 
-    /// Whether a run has a value, and one of the values is infinite: a round did not end.
+    /// Whether a run has an infinite value, because a round did not end.
     fn never_ended(&self, row: &Row, of: Option<&str>) -> bool {
         let of = self.selector.of.as_deref().or(of);
         let estimate = row.estimate(of, self.selector.metric);
         estimate.is_some_and(|estimate| estimate.mean.is_none() && estimate.runs > 0)
     }
 
-    /// Half the confidence interval, for the one column that has room for it.
+    /// Half the confidence interval, for the only column with room for it.
     pub(super) fn precision(&self, row: &Row, of: Option<&str>) -> String {
         let of = self.selector.of.as_deref().or(of);
         let estimate = row.estimate(of, self.selector.metric);
@@ -118,7 +119,7 @@ impl Column {
             a.unwrap_or(f64::NAN).total_cmp(&b.unwrap_or(f64::NAN))
         })?;
         let text = self.text(best, of);
-        // Values that look the same to a reader are the same: no mark.
+        // Values that look the same to a reader get no mark.
         let others = rows.iter().any(|row| {
             let differs = self.value(row, of).is_some() && self.text(row, of) != text;
             differs || self.never_ended(row, of)
@@ -126,7 +127,7 @@ impl Column {
         others.then_some(text)
     }
 
-    /// Whether rows look different in it.
+    /// Whether its values look different between rows.
     pub(super) fn differs(&self, rows: &[&Row]) -> bool {
         let texts = || rows.iter().map(|row| self.text(row, None));
         let first = texts().next();
@@ -156,7 +157,7 @@ pub(crate) fn amount(selector: &Selector, value: f64) -> String {
     }
 }
 
-/// What bars show: the completion times that the goals are about, or else the 99th percentile of all.
+/// The metric of the bars: the completion times in the goals, or else the 99th percentile of all flows.
 pub(super) fn tail(summary: &Summary) -> Selector {
     let goals = summary.goals.iter().flat_map(|goals| &goals.goals);
     let mut about = goals.filter(|goal| goal.metric.starts_with("fct_"));
@@ -167,7 +168,7 @@ pub(super) fn tail(summary: &Summary) -> Selector {
     })
 }
 
-/// Bytes with a unit that suits them.
+/// Bytes with a fitting unit.
 pub(super) fn bytes(value: f64) -> String {
     match value {
         1e6.. => format!("{} MB", three(value / 1e6)),
@@ -175,8 +176,8 @@ pub(super) fn bytes(value: f64) -> String {
     }
 }
 
-/// Every column, in the usual order: those of goals about groups first. Means over idle time only where all are `asked`
-/// for.
+/// Every column, in the usual order; those of goals about groups come first. Means over idle time are only included if
+/// all columns are `asked` for.
 pub(super) fn all(summary: &Summary, rows: &[&Row], asked: Asked) -> Vec<Column> {
     let left_out = summary.is_mostly_idle() && asked == Asked::Usual;
     let goals = summary.goals.iter().flat_map(|goals| &goals.goals);
@@ -213,7 +214,7 @@ pub(super) fn all(summary: &Summary, rows: &[&Row], asked: Asked) -> Vec<Column>
         let shown = match metric {
             _ if demanded => true,
             idle if left_out && results::counts_idle_time(idle) => false,
-            // For these percentiles there may be too few flows.
+            // There may be too few flows for these percentiles.
             "fct_p999_us" | "fct_p9999_us" => happened(),
             "rounds_over_ideal" => known(metric),
             metric if is_of_rounds(metric) => rows.iter().any(|row| row.has_rounds(None)),
@@ -244,7 +245,7 @@ pub(super) fn all(summary: &Summary, rows: &[&Row], asked: Asked) -> Vec<Column>
     selectors.iter().map(column).collect()
 }
 
-/// Three lines: what it is about, the statistic, the unit.
+/// Three lines: the group or subject, the statistic, the unit.
 pub(super) fn header(column: &Column) -> String {
     let (first, second) = match column.selector.metric {
         "goodput_bps" => ("", "goodput"),
@@ -262,7 +263,7 @@ pub(super) fn header(column: &Column) -> String {
             }
         }
     };
-    // The space stands above the marks of the best values.
+    // The space is above the marks of the best values.
     match &column.selector.of {
         Some(of) => format!("{of} \n{first} {second} \n{} ", column.unit),
         None => format!("{first} \n{second} \n{} ", column.unit),
@@ -320,7 +321,7 @@ fn priority(selector: &Selector) -> usize {
     found.map_or(ORDER.len(), |(_, priority)| *priority)
 }
 
-/// Metrics in the order of the table, with their place in the order in which they get room.
+/// Metrics in the order of the table, with the rank by which they get room.
 const ORDER: [(&str, usize); 42] = [
     ("goodput_bps", 2),
     ("goodput_p50_bps", 14),
@@ -338,7 +339,7 @@ const ORDER: [(&str, usize); 42] = [
     ("rounds_over_ideal", 2),
     ("slowdown_p99", 14),
     ("flows_late", 3),
-    // Where other timers than those of retransmission expired, timeouts alone would mislead.
+    // If other timers than retransmission timers expired, the count of timeouts alone would mislead.
     ("timers", 2),
     ("timeouts", 3),
     ("syn_timeouts", 10),

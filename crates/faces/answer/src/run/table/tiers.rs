@@ -1,4 +1,4 @@
-//! The tiers of ports of the row that tells most, as a table below the answer.
+//! The tiers of ports of the most telling row, as a table below the answer.
 
 use results::{Row, Summary, Tier};
 
@@ -14,7 +14,7 @@ pub(super) struct Tiers {
     pub(super) lines: String,
 }
 
-/// None in a network with a single tier of switches.
+/// `None` in a network with a single tier of switches.
 pub(super) fn tiers(summary: &Summary) -> Option<Tiers> {
     let row = results::worst_tiers(summary)?;
     let header = ["tier", "drops", "worst port", "its drops", "its queue max"].map(str::to_owned);
@@ -31,7 +31,7 @@ pub(super) fn tiers(summary: &Summary) -> Option<Tiers> {
     })
 }
 
-/// Which row it is, and why this one.
+/// Which row it is, and why it was chosen.
 fn title(summary: &Summary, row: &Row) -> String {
     let set = row
         .set

@@ -6,7 +6,7 @@ use results::statistics::Estimate;
 use super::column::count;
 use crate::layout;
 
-/// Rows and columns: what each scheme has under all orders, and over the seeds. None without `--ties`.
+/// Rows and columns: the values of each scheme under all orders, and over the seeds. `None` without `--ties`.
 pub(super) fn ties(summary: &Summary) -> Option<(String, String)> {
     let ties = summary.ties.as_ref()?;
     let timed = summary.rows.iter().any(|row| !row.value(TIME).is_nan());

@@ -1,10 +1,10 @@
-//! Sentences about flows that are not there.
+//! Sentences about groups without flows.
 
 use sim::metrics::GroupMetrics;
 
 use super::*;
 
-/// A group that achieved what all flows together did.
+/// A group with the same results as all flows together.
 fn group(name: &str, metrics: &Metrics) -> GroupMetrics {
     let mut value = serde_json::to_value(metrics).expect("metrics are JSON");
     value["group"] = name.into();

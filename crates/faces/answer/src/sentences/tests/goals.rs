@@ -47,7 +47,7 @@ fn a_goal_that_no_scheme_can_meet_is_said_before_it_is_called_missed() {
             "2 of 4 rows meet fct_p99 < 5ms; the best is dctcp at 8 senders (fct_p99 is 4.0 ms)."
         ]
     );
-    // A goal that is missed for other reasons is within reach.
+    // This goal is missed for other reasons and can be met.
     let answer = answered(text, |_, metrics| metrics.bound_p99_us = 4.9e3);
     assert!(answer[0].starts_with("No row meets"), "{answer:?}");
 }

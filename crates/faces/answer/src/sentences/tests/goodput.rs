@@ -1,4 +1,4 @@
-//! Sentences about flows without an end, and about leads that are none.
+//! Sentences about flows without an end, and about leads that do not count.
 
 use super::*;
 
@@ -66,7 +66,7 @@ fn slow_flows_without_an_end_do_not_carry_0_mbit() {
 fn where_no_scheme_leads_anywhere_none_is_said_to_lead() {
     let text = "schemes = [\"newreno\", \"dctcp\", \"rcc\"]\n[switch]\nbuffer = [\"64KB\", \"128KB\"]\n\
                 [workload]\nsenders = [10, 20, 30, 40, 50]\n";
-    // Another pair of schemes is ahead at each point, and alike.
+    // At each point another pair of schemes leads with equal values.
     let answer = answered(text, |point, metrics| {
         let senders = point.keys.workload.senders.0;
         let last = ["newreno", "dctcp", "rcc"][(senders / 10 % 3) as usize];
@@ -76,7 +76,7 @@ fn where_no_scheme_leads_anywhere_none_is_said_to_lead() {
     assert!(!answer[0].contains("at 0 of"), "{answer:?}");
 }
 
-/// Pairs of schemes that are ahead, point by point.
+/// The leading pairs of schemes, point by point.
 const PAIRS: [[&str; 2]; 6] = [
     ["newreno", "dctcp"],
     ["newreno", "rcc"],

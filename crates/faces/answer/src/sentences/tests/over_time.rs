@@ -19,7 +19,7 @@ fn goodput_that_a_late_flow_decides_is_told_by_its_median() {
              half of them were complete."
         )
     );
-    // Where most flows wait, the goodput is what it is.
+    // If most flows wait, the goodput is a fair measure.
     assert!(!late(60).concat().contains("mostly the wait"));
 }
 

@@ -7,7 +7,7 @@ use super::*;
 const SEARCHED: &str =
     "schemes = [\"dctcp\"]\n[workload]\nrounds = 20\nsenders = [48, 52, 53, 59]\n";
 
-/// What flows and rounds take: flows are within 5 ms everywhere, rounds up to 52 senders.
+/// Times of flows and rounds: flows always meet 5 ms, rounds only up to 52 senders.
 fn fan(point: &PointSpec, metrics: &mut Metrics) {
     let senders = point.keys.workload.senders.0;
     metrics.flows_completed = 20 * u64::from(senders);

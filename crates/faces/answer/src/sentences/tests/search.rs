@@ -21,7 +21,7 @@ fn searched(seeds: &str, tried: &[u64], p99: impl Fn(u64, u64) -> f64) -> Summar
     })
 }
 
-/// What the answer says about the search.
+/// The part of the answer about the search.
 fn sentence(summary: &Summary) -> String {
     of_run(summary)[1].clone()
 }

@@ -1,4 +1,4 @@
-//! Sentences about who leads where.
+//! Sentences about leaders.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn one_seed_of_a_sweep_of_a_single_scheme_is_said_to_be_one() {
     assert!(!answer(2).contains("One seed only"));
 }
 
-/// Two schemes of which the second leaves a few flows of 30 more behind, by seed.
+/// Two schemes; the second leaves a few more of 30 flows incomplete, by seed.
 fn failing(failed: [[u64; 3]; 2]) -> Vec<String> {
     let text = "schemes = [\"newreno\", \"cubic\"]\nseeds = 3\nworkload.jitter = \"1us\"\n";
     answered(text, move |point, metrics| {

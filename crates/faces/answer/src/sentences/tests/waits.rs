@@ -1,10 +1,10 @@
-//! Sentences about timers: what is waited for is counted, whatever kind it is.
+//! Sentences about timers: timers of all kinds are counted.
 
 use sim::breakdown::{Parts, Split};
 
 use super::*;
 
-/// Slowest flows that spend `timers` of every millisecond of their 220 ms waiting for timers.
+/// Slowest flows of 220 ms that spend `timers` of every millisecond waiting for timers.
 fn waiting(timers: f64) -> Split {
     let parts = Parts {
         handshake_us: 0.0,
@@ -50,7 +50,7 @@ fn probes_that_make_the_tail_are_its_cause() {
         })
     };
     assert_eq!(answer(980.0)[1], "rcc waited for 3 tail probes.");
-    // Where the slowest flows spend their time with other things, probes are not why they are slow.
+    // If the slowest flows spend their time otherwise, probes are not the reason.
     assert_eq!(
         answer(100.0)[1],
         "The slowest flows of rcc spent 90 % of their time sending."
@@ -173,7 +173,7 @@ fn rounds_that_waited_for_a_timer_of_one_flow_are_missed_for_that_timer() {
         (metrics.rounds_completed, metrics.rounds_unfinished) = (Some(20), Some(0));
         metrics.round_p99_us = 2.1e5;
         metrics.round_max_us = 2.1e5;
-        // One flow of 800 is none of the slowest hundredth, and makes one round of 20 late.
+        // One flow of 800 is not in the slowest hundredth, and makes one round of 20 late.
         metrics.timeouts = 1 + point.index as u64;
         metrics.breakdown = Some(waiting(0.0));
     });

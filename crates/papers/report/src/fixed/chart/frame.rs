@@ -1,4 +1,4 @@
-//! Where the data of a figure are drawn: scales and margins.
+//! The area for the data of a figure: scales and margins.
 
 use base::Sort as _;
 
@@ -28,7 +28,7 @@ pub(super) fn frame(figure: &Figure, (width, height): (f64, f64), top: f64) -> F
     let points = || figure.lines.iter().flat_map(|line| &line.points);
     let placed = |line: &Line| matches!(line.shape, Shape::Joined | Shape::Ranges);
     let joined = figure.lines.iter().any(placed);
-    // A line across has no place of its own.
+    // A horizontal line has no position of its own.
     let placed = figure
         .lines
         .iter()
@@ -98,7 +98,7 @@ fn groups(groups: &[(String, usize)]) -> Vec<(String, f64, f64)> {
     ends.collect()
 }
 
-/// Room to the right of bars for the names of lines across, which would lie on them.
+/// Room to the right of bars for the names of horizontal lines, which would otherwise lie on the bars.
 fn beside_bars(figure: &Figure, width: f64) -> f64 {
     if !on_bars(figure) {
         return 0.0;
@@ -116,7 +116,7 @@ fn on_bars(figure: &Figure) -> bool {
     lines.any(|line| line.is_bars() || matches!(line.shape, Shape::Stack(..)))
 }
 
-/// How far each line moves aside, so that intervals at the same place stand side by side: they would hide each other.
+/// How far each line moves aside, so that intervals at the same place are side by side and do not hide each other.
 pub(super) fn aside(figure: &Figure, frame: &Frame) -> Vec<f64> {
     let moves = |line: &&Line| {
         line.shape == Shape::Joined && line.points.iter().any(|point| point.interval.is_some())
@@ -170,7 +170,7 @@ impl Frame {
         shown.then(|| (self.x(point.x), self.y(point.y)))
     }
 
-    /// Whether a place is within the axes, which may have been chosen without regard to the data.
+    /// Whether a position is within the axes, which may have been chosen independently of the data.
     pub(super) fn holds(&self, (x, y): (f64, f64)) -> bool {
         let room = AXIS;
         x >= self.left - room
@@ -179,12 +179,12 @@ impl Frame {
             && y <= self.bottom + room
     }
 
-    /// A height, or the end of the axis that it is beyond.
+    /// A height, or the end of the axis if the value is beyond it.
     pub(super) fn level(&self, value: f64) -> f64 {
         if self.y.shows(value) {
             self.y(value).clamp(self.top, self.bottom)
         } else {
-            // What a logarithmic axis cannot show ends at the axis.
+            // A value that a logarithmic axis cannot show ends at the axis.
             self.bottom
         }
     }

@@ -10,20 +10,20 @@ use crate::figure::{Figure, Line, Shape};
 #[derive(Default)]
 pub(super) struct Legend<'a> {
     rows: Vec<Vec<&'a Line>>,
-    /// Lines that have no room in it.
+    /// The number of lines for which it has no room.
     more: usize,
 }
 
 impl<'a> Legend<'a> {
-    /// The lines that need an entry, in rows that fit the width and a quarter of the height: a legend that is
-    /// larger leaves no room for what it explains.
+    /// The lines that need an entry, in rows that fit the width and a quarter of the height. A larger legend would
+    /// leave too little room for the data.
     pub(super) fn of(figure: &'a Figure, (width, height): (f64, f64)) -> Self {
         let mut rows = rows(figure, width);
         let mut more = 0;
         while rows.len() > 1 && ROW * count(rows.len()) > height / 4.0 {
             more += rows.pop().map_or(0, |row| row.len());
         }
-        // Where lines are left out, their number needs room.
+        // If lines are left out, their number needs room.
         if let (1.., Some(row)) = (more, rows.last_mut())
             && row.len() > 1
         {

@@ -1,4 +1,4 @@
-//! What a page says of the place under the pointer: the values of the axes, or those of a point nearby.
+//! The values that a page shows for the position under the pointer: those of the axes, or of a point nearby.
 
 use serde_json::{Value, json};
 
@@ -7,10 +7,10 @@ use crate::figure::{Axis, Figure, Line, Point, Shape};
 use crate::units;
 use base::cast::{index, whole};
 
-/// What the script of a page reads values from, as JSON: the edges of the frame, both axes, and for every group of the
-/// drawing its label, how it is read, and its points, each with its place in the drawing and its values in words.
-/// `groups` are those of the lines, in order; of a group of several lines the first speaks. At most `most` points are
-/// held; lines that have more are read from their drawing.
+/// JSON from which the script of a page reads values. It holds the edges of the frame and both axes. For every group of
+/// the drawing it holds a label, the kind of reading, and the points, each with its position in the drawing and its
+/// values in words. `groups` are the groups of the lines, in order; in a group of several lines the first counts. At
+/// most `most` points are stored; lines with more points are read from their drawing.
 pub(super) fn of(
     figure: &Figure,
     frame: &Frame,
@@ -43,12 +43,12 @@ pub(super) fn of(
     })
 }
 
-/// How a line is read; the numbers are those that the script knows.
+/// How a line is read; the script knows these numbers.
 #[derive(Clone, Copy)]
 enum Way {
     /// A point near the pointer.
     Near = 0,
-    /// The point nearest to the pointer, however far: bars are large.
+    /// The point nearest to the pointer at any distance, because bars are large.
     Whole = 1,
     /// The line itself, at the place of the pointer on the horizontal axis.
     Along = 2,
@@ -65,7 +65,7 @@ fn way(shape: Shape) -> Way {
     }
 }
 
-/// Ends, whether it is logarithmic, and what it is called; nothing of an axis of names.
+/// The ends, whether it is logarithmic, and its title; null for an axis of names.
 fn axis(axis: &Axis, (low, high, log): (f64, f64, bool)) -> Value {
     if !axis.categories.is_empty() {
         return Value::Null;
@@ -73,7 +73,7 @@ fn axis(axis: &Axis, (low, high, log): (f64, f64, bool)) -> Value {
     json!([low, high, u8::from(log), axis.label, axis.unit])
 }
 
-/// The places of a line's points with their values; nothing of lines whose drawing says as much.
+/// The positions of a line's points with their values; empty for lines whose drawing shows the same.
 fn points(figure: &Figure, frame: &Frame, line: &Line, aside: f64) -> Vec<Value> {
     let place = |point: &Point, y: f64, text: String| {
         let (x, y) = frame.place(&Point::new(point.x, y))?;

@@ -1,12 +1,12 @@
 //! Widths of common letters in the font of figures.
 //!
-//! Text is measured for every drawing, in pages too, which do not carry the font: its file is larger than the program of
-//! such a page.
+//! Text is measured for every drawing, also in pages. They do not carry the font, because its file is larger than the
+//! program of such a page.
 
 /// Units of [`RANGES`] in the size of the font.
 pub(super) const UNITS_PER_EM: u16 = 2048;
 
-/// The width of the box that stands for a letter that the font lacks.
+/// The width of the box for a letter that the font lacks.
 #[cfg(any(target_family = "wasm", test))]
 pub(super) const MISSING: u16 = 1229;
 

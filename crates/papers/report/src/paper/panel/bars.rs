@@ -6,8 +6,8 @@ use super::point::{point, scale};
 use super::{Drawn, Panel, Track, joined, line};
 use crate::figure::{Axis, Line, Point, Shape};
 
-/// Both axes and the lines. Groups are the lines of the description and the values of its axis; where
-/// there is only one, each scheme has a place of its own.
+/// Both axes and the lines. Groups are the lines of the description and the values of its axis; if there is only one
+/// group, each scheme has its own place.
 pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
     let key = panel.plot.x.key.as_deref();
     let tracks = panel.tracks(key);
@@ -53,7 +53,7 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
     Ok((x, y, lines))
 }
 
-/// What a bar's group is called.
+/// The name of a bar's group.
 fn group(track: &Track<'_>, value: Option<&str>) -> String {
     joined([value.unwrap_or_default(), &track.rest, &track.line.label])
 }
@@ -69,7 +69,7 @@ fn apart(x: &mut Axis, lines: &mut [Line]) {
     }
 }
 
-/// Puts what stands at one place side by side.
+/// Puts the bars of one place side by side.
 pub(super) fn side_by_side(lines: &mut [Line]) {
     let count = count(lines.len()).max(1.0);
     let width = BARS / count;

@@ -41,7 +41,7 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
 /// Values in ascending order with their weights.
 struct Distribution {
     values: Vec<(f64, f64)>,
-    /// The weight of all, of what has no value too, such as flows that never completed.
+    /// The total weight, including flows without a value, such as flows that never completed.
     total: f64,
 }
 
@@ -77,8 +77,7 @@ fn distribution(panel: &Panel<'_>, track: &Track<'_>) -> Result<Distribution, Pr
 }
 
 impl Distribution {
-    /// The steps from 0 to `whole`, thinned to equal steps of the share. A value that is shown is
-    /// exact.
+    /// The steps from 0 to `whole`, thinned to equal steps of the share. Each value shown is exact.
     fn curve(&self, size: f64, whole: f64) -> Vec<Point> {
         let mut steps: Vec<(f64, f64)> = Vec::new();
         let mut below = 0.0;
@@ -94,8 +93,8 @@ impl Distribution {
         points.extend(steps.first().map(|(x, _)| Point::new(*x, 0.0)));
         for (index, (x, y)) in steps.iter().enumerate() {
             let shown = points.last().map_or(0.0, |point| point.y);
-            // The last small step before a large one is shown too, or the large one would seem to
-            // begin earlier.
+            // The last small step before a large one is shown, too. Otherwise the large one would seem to begin
+            // earlier.
             let next = steps.get(index + 1).map_or(f64::INFINITY, |step| step.1);
             if next - shown >= whole * FINEST {
                 points.push(Point::new(*x, *y));

@@ -1,25 +1,24 @@
-//! What was measured of a row as a point with its interval.
+//! The measurement of a row as a point with its interval.
 
 use scenario::Problems;
 
 use super::{Panel, is_model};
 use crate::figure::Point;
 
-/// What a line shows of a row, somewhere; none if nothing was measured.
+/// The point of a line for a row, at a place to be set; `None` without a measurement.
 pub(super) fn point(
     panel: &Panel<'_>,
     line: &claims::Line,
     row: usize,
 ) -> Result<Option<Point>, Problems> {
     let estimate = panel.run.values(&line.measure)?.estimate(row);
-    // Nothing that is measured is negative, however wide the interval of few seeds is; but what is lower
-    // than another may also be higher.
+    // A measured value is never negative, even if the interval of few seeds is wide. But a reduction may be negative.
     let least = match line.measure.reduction_from {
         Some(_) => f64::NEG_INFINITY,
         None => 0.0,
     };
     let interval = match line.low.as_ref().zip(line.high.as_ref()) {
-        // What an equation says does not depend on seeds.
+        // The value of an equation does not depend on seeds.
         _ if is_model(&line.measure) => None,
         Some((low, high)) => {
             let mean = |measure| Ok::<_, Problems>(panel.run.values(measure)?.estimate(row).mean);

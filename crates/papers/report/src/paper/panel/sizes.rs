@@ -9,8 +9,7 @@ use super::{Drawn, Panel, Track, bars, given, is_model, line};
 use crate::figure::{Axis, Line, Point, Shape};
 use crate::units;
 
-/// Both axes and the lines: along an axis of sizes, or as bars with a group for each size. What an
-/// equation says lies over either.
+/// Both axes and the lines: along an axis of sizes, or as bars with a group for each size. Equations are drawn on top.
 pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
     let tracks = panel.tracks(None);
     let (x, places) = places(panel);
@@ -43,7 +42,7 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
     Ok((x, y, measured))
 }
 
-/// The horizontal axis, and where each size stands on it.
+/// The horizontal axis, and the position of each size on it.
 fn places(panel: &Panel<'_>) -> (Axis, Vec<f64>) {
     let axis = &panel.plot.x;
     let packet = panel.run.packet_bytes(0);

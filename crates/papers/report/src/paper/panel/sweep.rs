@@ -46,7 +46,7 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
     Ok((places.axis, y, lines))
 }
 
-/// Puts what stands at one place of the axis side by side.
+/// Puts the bars or ranges of one place of the axis side by side.
 fn beside(lines: &mut [Line], axis: &mut Axis) {
     if axis.categories.is_empty() {
         dodge(lines, axis);
@@ -55,7 +55,7 @@ fn beside(lines: &mut [Line], axis: &mut Axis) {
     }
 }
 
-/// The horizontal axis for these values of a setting, and where each stands: numbers, or else one beside the other.
+/// The horizontal axis for these values of a setting, and the position of each: numbers, or else names side by side.
 fn places(texts: &[&str], wanted: &GivenAxis) -> (Axis, Vec<f64>) {
     let placed = units::quantities(texts).filter(|_| !texts.is_empty());
     if let Some((numbers, unit)) = placed {
@@ -81,7 +81,7 @@ fn points(panel: &Panel<'_>, track: &Track<'_>, places: &Places) -> Result<Vec<P
     Ok(points)
 }
 
-/// Whether two tracks are one bar with two pairs of percentiles.
+/// Whether two tracks make one bar with two pairs of percentiles.
 fn nests(outer: &Track<'_>, inner: &Track<'_>) -> bool {
     (outer.scheme, &outer.rest) == (inner.scheme, &inner.rest)
         && outer.line.measure == inner.line.measure
@@ -100,8 +100,8 @@ fn nest(points: &mut [Point], others: &[Point]) {
     }
 }
 
-/// Puts the ranges of one place side by side, so that none hides another. The axis has room for those
-/// of its first and its last place.
+/// Puts the ranges of one place side by side, so that none hides another. The axis has room for those of its first and
+/// last place.
 fn dodge(lines: &mut [Line], axis: &mut Axis) {
     let ranges = |line: &&mut Line| line.shape == Shape::Ranges;
     let count = lines.iter_mut().filter(ranges).count();
@@ -133,10 +133,10 @@ fn dodge(lines: &mut [Line], axis: &mut Axis) {
     }
 }
 
-/// The part of the way to the next place that ranges fill.
+/// The part of the distance to the next place that ranges fill.
 const DODGED: f64 = 0.7;
 
-/// Where the values of a setting stand.
+/// The positions of a setting's values.
 struct Places {
     key: Option<String>,
     axis: Axis,

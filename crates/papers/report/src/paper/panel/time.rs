@@ -43,7 +43,7 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
                 1 => (own.clone(), Shape::Step, panel.style(track)),
                 2..=MOST => {
                     let label = format!("{own}, {}", name(*subject));
-                    // By colour where there is one scheme, else by dash.
+                    // Distinguished by colour if there is one scheme, else by dash.
                     let mut style = panel.style(track);
                     style.dash = index;
                     if !several {
@@ -59,7 +59,7 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
     Ok((x, y, lines))
 }
 
-/// The samples that the axis shows, with one on either side: thinned, they keep all of its detail.
+/// The samples within the axis, and one on either side. Thinning only these keeps the detail.
 fn within<'a>(panel: &Panel<'_>, samples: &'a [(f64, f64)]) -> &'a [(f64, f64)] {
     let axis = &panel.plot.x;
     let Some((range, unit)) = axis.range.zip(axis.unit.as_deref()) else {
@@ -88,5 +88,5 @@ fn name(subject: Subject) -> String {
     }
 }
 
-/// Lines of one scheme that can be told apart.
+/// The most lines of one scheme that can be told apart.
 const MOST: usize = 7;

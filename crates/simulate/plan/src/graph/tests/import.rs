@@ -1,4 +1,4 @@
-//! Files that are right, and files that are wrong in every way that we know.
+//! Correct files, and files with every kind of error that we know.
 
 use super::*;
 use crate::graph::file;
@@ -112,7 +112,7 @@ fn capacities_and_delays_have_several_names() {
         (r#""bandwidth": "155Mbps""#, 155_000_000),
         (r#""capacity_mbps": 2488.5"#, 2_488_500_000),
         (r#""bandwidth_bps": 64000"#, 64_000),
-        // A unit that is written counts, whatever the name says.
+        // A unit in the value counts more than a unit in the name.
         (r#""capacity_mbps": "10Gbps""#, 10_000_000_000),
         (
             r#""LinkSpeed": "1.5", "LinkSpeedUnits": "Tbps""#,
@@ -164,7 +164,7 @@ fn parallel_links_are_one_with_their_capacities_together_and_the_shortest_delay(
     assert_eq!(link.len(), 1);
     assert_eq!(gbps(link[0].capacity), Some(4));
     assert_eq!(link[0].delay, Some(Span::from_millis(4)));
-    // What one of them has is not what all have.
+    // An attribute that only one of the links has is not an attribute of all.
     let silent = format!("{AB}{body}<edge source=\"a\" target=\"b\" />\n");
     assert_eq!(
         graph("net.xml", &graphml(&silent)).links()[0].capacity,
@@ -189,7 +189,7 @@ fn the_two_directions_of_a_directed_link_are_one_link() {
         message.contains("links[0] from \"1\" to \"2\": the link back has another capacity"),
         "{message}"
     );
-    // GraphML may say it edge by edge.
+    // GraphML may declare the direction of each edge.
     let body = "<edge directed=\"true\" source=\"a\" target=\"b\"><data key=\"d6\">1e9</data></edge>\n\
         <edge directed=\"true\" source=\"b\" target=\"a\"><data key=\"d6\">1e9</data></edge>\n";
     let links = graph("net.xml", &graphml(&format!("{AB}{body}")))

@@ -1,4 +1,4 @@
-//! What public files say under names of their writers' own, and what they leave out.
+//! Public files with attribute names of their own, and with missing attributes.
 
 use super::import::{AB, fault, graph, graphml};
 use super::*;
@@ -16,7 +16,7 @@ fn delay_us(text: &str) -> Option<u64> {
     delay.map(|delay| delay.as_ps() / 1_000_000)
 }
 
-/// What a scenario says of a graph under some settings.
+/// The conflicts of a graph with some settings.
 fn conflicts(graph: Graph, sets: &[(&str, &str)]) -> Vec<Conflict> {
     let mut keys = keys(sets);
     keys.topology.kind = keys::TopologyKind::Graph;
@@ -40,7 +40,7 @@ fn lengths_have_several_names_and_units_and_become_the_time_of_light_in_fibre() 
     ] {
         assert_eq!(delay_us(&pair(fields)), Some(5003), "{fields}");
     }
-    // A delay counts more than a length.
+    // A delay takes precedence over a length.
     assert_eq!(
         delay_us(&pair(r#""dist": 1000, "delay_us": 250"#)),
         Some(250)
@@ -74,11 +74,11 @@ fn positions_that_are_degrees_give_delays_and_those_of_a_drawing_do_not() {
     assert_eq!(at(r#""x": 0, "y": 0"#, r#""x": "90", "y": 0"#), quarter);
     // A quarter of a meridian: y is the latitude.
     assert_eq!(at(r#""x": 0, "y": 0"#, r#""x": 0, "y": 90"#), quarter);
-    // Points of a canvas, and of a layout between -1 and 1.
+    // Points of a canvas, and points of a layout between -1 and 1.
     assert_eq!(at(r#""pos": [0, 0]"#, r#""pos": [90, 300]"#), None);
     assert_eq!(at(r#""pos": [-1, 0.5]"#, r#""pos": [0.3, 1.0]"#), None);
     assert_eq!(at(r#""pos": [0, 0]"#, r#""pos": [9]"#), None);
-    // Latitude and longitude count more than either.
+    // Latitude and longitude take precedence over either.
     let london = r#""lat": 0, "lon": 0, "x": 700, "y": 20"#;
     assert_eq!(
         at(london, r#""Latitude": 0, "Longitude": 90, "x": 0, "y": 0"#),
@@ -96,13 +96,13 @@ fn a_file_of_topohub_has_lengths() {
 
 #[test]
 fn links_of_old_files_name_their_ends_by_place() {
-    // NetworkX wrote source and target so before version 2.
+    // NetworkX before version 2 wrote source and target like this.
     let text = r#"{"nodes": [{"id": "Oslo"}, {"id": "Rome"}, {"id": "Bonn"}],
         "links": [{"source": 0, "target": 2}, {"source": 2, "target": 1}]}"#;
     let read = graph("old.json", text);
     let ends: Vec<_> = read.links().iter().map(|link| (link.a, link.b)).collect();
     assert_eq!(ends, [(0, 2), (2, 1)]);
-    // Beyond the list, and where names are numbers themselves, it is a mistake.
+    // An index outside the list is a mistake, and so is an index if names are numbers themselves.
     let message = fault("old.json", &text.replace("\"target\": 2", "\"target\": 3"));
     assert!(
         message.contains("from \"0\" to \"3\": there is no node \"0\""),

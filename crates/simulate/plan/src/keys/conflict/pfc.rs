@@ -5,7 +5,7 @@ use base::WireSize;
 use super::pool::Finding;
 use crate::keys::{HostQueue, Keys, PauseThreshold, SharedPool};
 
-/// Every contradiction of pauses.
+/// All conflicts of priority-based flow control.
 pub(super) fn conflicts(keys: &Keys) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     let switch = &keys.switch;

@@ -3,10 +3,10 @@
 use crate::keys::Keys;
 use crate::keys::pool::share;
 
-/// Keys whose values contradict each other, what is wrong, and what to do about it.
+/// Keys whose values contradict each other, the error, and the remedy.
 pub(super) type Finding = (&'static [&'static str], String, String);
 
-/// Every contradiction of the shared buffer.
+/// All conflicts of the shared buffer.
 pub(super) fn conflicts(keys: &Keys) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     let switch = &keys.switch;

@@ -1,4 +1,4 @@
-//! Flows that never start, never end, or could not be sent.
+//! Conflicts of flows that never start, never end, or cannot be sent.
 
 use base::Span;
 use distributions::SizeLaw;
@@ -6,10 +6,10 @@ use distributions::SizeLaw;
 use super::super::{ConnectionKind, Keys, TopologyKind, WorkloadKind, flows};
 use super::Conflict;
 
-/// Adds every conflict between settings of the workload.
+/// Adds all conflicts between settings of the workload.
 pub(super) fn conflicts(keys: &Keys, found: &mut Vec<Conflict>) {
     let (workload, duration) = (&keys.workload, keys.run.duration.0);
-    // Starts that follow from a load are not known here; they may be late.
+    // Starts that follow from a load are not known yet; they may be late.
     let delay = workload.delay.0.map_or(Span::ZERO, |law| law.most());
     let last_epoch = workload.epoch_interval * u64::from(workload.epochs.0 - 1);
     let last_start = workload.start
@@ -81,7 +81,7 @@ pub(super) fn conflicts(keys: &Keys, found: &mut Vec<Conflict>) {
     sizes(keys, found);
 }
 
-/// Rounds of what is not repeated.
+/// Conflicts of rounds in workloads without rounds.
 fn rounds(keys: &Keys, found: &mut Vec<Conflict>) {
     let workload = &keys.workload;
     let in_rounds = [
@@ -98,7 +98,7 @@ fn rounds(keys: &Keys, found: &mut Vec<Conflict>) {
     }
 }
 
-/// Collectives that do not exist, and settings of theirs that would do nothing.
+/// Conflicts of collectives that do not exist, and of settings without effect on the collective.
 fn collectives(keys: &Keys, found: &mut Vec<Conflict>) {
     let workload = &keys.workload;
     if !matches!(workload.size, SizeLaw::Fixed(_)) {
@@ -146,7 +146,7 @@ fn collectives(keys: &Keys, found: &mut Vec<Conflict>) {
     }
 }
 
-/// Settings that say otherwise than the trace, and one that starts too late or too early.
+/// Conflicts of settings that contradict the trace, and of traces that start too late or too early.
 fn traces(keys: &Keys, found: &mut Vec<Conflict>) {
     let workload = &keys.workload;
     if workload.from.0.is_some() || workload.to.0.is_some() {
@@ -206,8 +206,8 @@ fn connections(keys: &Keys, found: &mut Vec<Conflict>) {
         TopologyKind::Graph => keys.topology.network().span(keys),
         _ => keys.bottleneck.delay.0.unwrap_or(keys.link.delay) * 4,
     };
-    // Connections open in the first half; of the other half they need a round trip over the longest
-    // path there is, two links of hosts and at most four between switches, if it is no graph.
+    // Connections open in the first half of the time before the start. The second half must be a round trip over the
+    // longest path: two links of hosts and, except in a graph, at most four between switches.
     let least = (keys.link.delay * 2 + between) * 4;
     if workload.connection == ConnectionKind::Persistent && workload.start < least.max(MOMENT) {
         found.push(Conflict::new(
@@ -225,7 +225,7 @@ fn connections(keys: &Keys, found: &mut Vec<Conflict>) {
     }
 }
 
-/// Flows that stop before they start, or that end by themselves.
+/// Conflicts of flows that stop before they start, or that end by themselves.
 fn stops(keys: &Keys, found: &mut Vec<Conflict>) {
     let workload = &keys.workload;
     let Some(stop) = workload.stop.0 else {
@@ -250,7 +250,7 @@ fn stops(keys: &Keys, found: &mut Vec<Conflict>) {
     }
 }
 
-/// Applications that write in parts and cannot.
+/// Conflicts of applications that write in parts but cannot.
 fn writes(keys: &Keys, found: &mut Vec<Conflict>) {
     let workload = &keys.workload;
     parts(keys, found);
@@ -286,7 +286,7 @@ fn writes(keys: &Keys, found: &mut Vec<Conflict>) {
     }
 }
 
-/// Messages in parts, which follow each other on a connection that is open.
+/// Conflicts of messages in parts: the parts follow each other on an open connection.
 fn parts(keys: &Keys, found: &mut Vec<Conflict>) {
     let workload = &keys.workload;
     let asked = workload.kind == WorkloadKind::Requests
@@ -358,8 +358,8 @@ fn sizes(keys: &Keys, found: &mut Vec<Conflict>) {
     }
 }
 
-/// So few flows are expected at a receiver only by mistake: with a thousand receivers, one run in a
-/// thousand would have one.
+/// So few expected flows at a receiver must be a mistake: with a thousand receivers, one run in a thousand would have a
+/// flow.
 const NO_FLOW: f64 = 1e-6;
-/// Handshakes take time even where wires do not.
+/// Handshakes take time even if wires do not.
 const MOMENT: Span = Span::from_millis(1);

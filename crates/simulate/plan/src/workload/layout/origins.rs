@@ -1,4 +1,4 @@
-//! Where random flows come from.
+//! The senders of random flows.
 
 use base::HostId;
 
@@ -10,7 +10,7 @@ use super::Layout;
 /// The senders of random flows.
 pub(in crate::workload) struct Origins {
     senders: Vec<HostId>,
-    /// How many of them each rack has.
+    /// Number of senders in each rack.
     pub(in crate::workload) racks: Vec<usize>,
 }
 
@@ -28,7 +28,8 @@ impl Origins {
         self.senders.binary_search(&host).is_ok()
     }
 
-    /// Of the flows to `receiver` from any sender but itself, the share from other racks. O(log n).
+    /// The share of flows from other racks among the flows to `receiver`, if every sender but itself is equally likely.
+    /// O(log n).
     pub(in crate::workload) fn crossing_share(&self, layout: &Layout, receiver: HostId) -> f64 {
         let all = self.senders.len();
         let others = all - usize::from(self.has(receiver));

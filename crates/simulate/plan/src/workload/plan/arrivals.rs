@@ -12,8 +12,8 @@ use crate::keys::LoadOf;
 use crate::workload::peers::Peers;
 
 impl Maker<'_> {
-    /// Exponential gaps between flows, as many as were asked for or those of a time: at each receiver
-    /// from random senders, or of all hosts together between random ones.
+    /// Exponential gaps between flows, for the wanted number of flows or the wanted time. Either each receiver has its
+    /// own process with random senders, or one process draws both hosts.
     pub(super) fn poisson(&self, plan: &mut Draft, layout: &Layout) {
         let (mut place, mut round) = (0, None);
         let mut before = None;
@@ -50,7 +50,7 @@ impl Maker<'_> {
         }
     }
 
-    /// When flows arrive, from where and to where, in order.
+    /// The time, the sender and the receiver of each arrival, in order.
     fn arrivals(&self, layout: &Layout) -> Vec<(Time, HostId, HostId)> {
         let workload = self.workload();
         let begin = Time::ZERO + workload.start;
@@ -59,7 +59,7 @@ impl Maker<'_> {
             None => (usize::MAX, begin + workload.duration),
         };
         let peers = Peers::new(workload.peers, self.place, layout);
-        // Each process with its receiver, unless it draws one for each flow.
+        // Each process with its receiver, unless it draws a receiver for each flow.
         let receivers = || self.place.receivers.iter().copied();
         let each = || receivers().map(Some).collect();
         let (processes, gap): (Vec<Option<HostId>>, _) =
@@ -102,7 +102,7 @@ impl Maker<'_> {
         arrivals
     }
 
-    /// The exponential time from one arrival to the next that makes this many flows a second.
+    /// The exponential law of gaps that makes this many flows a second.
     fn gap(&self, per_second: f64) -> TimeLaw {
         TimeLaw::exponential(load::mean_gap(per_second / self.workload().fan_in.mean()))
     }

@@ -1,4 +1,4 @@
-//! Ranks that send in the steps of a collective.
+//! Flows of ranks that send in the steps of a collective.
 
 use std::sync::Arc;
 
@@ -7,7 +7,8 @@ use base::{HostId, Span, Time};
 use super::{Draft, Maker, PlannedCollective, PlannedFlow, Route};
 
 impl Maker<'_> {
-    /// One collective after the other: the next begins `workload.think` after the last flow of the one before.
+    /// Makes one collective after the other. The next begins `workload.think` after the end of the last flow of the
+    /// previous one.
     pub(super) fn collective(&self, plan: &mut Draft, epoch: u32, start: Time) {
         let workload = self.workload();
         let shape = workload.shape(self.keys.tcp.mss.0.into());
@@ -78,7 +79,7 @@ impl Maker<'_> {
         places.into_iter().map(|place| hosts[place]).collect()
     }
 
-    /// The ranks that are slow: others in each epoch.
+    /// The slow ranks, drawn anew for each epoch.
     fn stragglers(&self, epoch: u32) -> Vec<u32> {
         let workload = self.workload();
         let mut stream = self.stream("stragglers", epoch.into());

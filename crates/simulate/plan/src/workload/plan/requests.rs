@@ -6,7 +6,8 @@ use super::{Draft, Maker, PLACES, PlannedFlow, Route};
 use crate::keys::ConnectionKind;
 
 impl Maker<'_> {
-    /// Connections that ask again and again, as many at each client and server as the numbers allow.
+    /// Makes connections that send requests again and again, spread as evenly over clients and servers as their number
+    /// allows.
     pub(super) fn requests(&self, plan: &mut Draft, base: Time) {
         if self.workload().rounds.0 > 1 {
             return self.rounds_of_requests(plan, base);
@@ -25,13 +26,13 @@ impl Maker<'_> {
         }
     }
 
-    /// Clients that ask on all their connections, and again when every request of the round has been answered.
-    /// A round comes turn by turn, so that the flows that begin it have consecutive numbers.
+    /// Makes rounds: clients ask on all their connections, and again when every request of the round has been answered.
+    /// Rounds are planned turn by turn, so that the first flows of a round have consecutive numbers.
     fn rounds_of_requests(&self, plan: &mut Draft, base: Time) {
         let workload = self.workload();
         let (requests, rounds) = (workload.requests.0, workload.rounds.0);
         let clients = super::number(self.place.receivers.len());
-        // A client that asks once for one flow has no more to wait for than this flow.
+        // A client that asks once for one flow waits for nothing but this flow.
         let several = requests > 1 || workload.connections.0 > clients;
         for client in 0..clients.min(workload.connections.0) {
             let places = (client..workload.connections.0).step_by(clients as usize);
@@ -60,8 +61,8 @@ impl Maker<'_> {
         }
     }
 
-    /// The flow that answers a request on connection `place`, of those that start at `base`. Only the first of them may
-    /// be delayed: after each answer the next request follows.
+    /// The flow that answers a request on connection `place`, among those that start at `base`. Only the first request
+    /// may be delayed; each later one follows an answer.
     fn asked(&self, plan: &Draft, (base, place): (Time, u32), turn: u32) -> PlannedFlow {
         let mut flow = self.flow(plan.draw(), (base, place));
         if turn > 0 {
@@ -75,12 +76,12 @@ impl Maker<'_> {
         let clients = &self.place.receivers;
         let pairs = least_common_multiple(clients.len(), self.place.senders.len());
         let client = clients[place as usize % clients.len()];
-        // After each pair of the two cycles has occurred, the servers are one ahead.
+        // When each pair of the two cycles has occurred, the servers shift by one.
         let mut turn = place as usize + place as usize / pairs;
         Route::new((self.sender(&mut turn, client), client), place.into())
     }
 
-    /// A connection for one request alone takes the places of an earlier one, which is `width` for each turn
+    /// A connection for a single request takes over the slots of an earlier connection, which is `width` for each turn
     /// before it.
     fn inherit(&self, plan: &mut Draft, (connection, width): (u32, u32), turn: u32) {
         if self.workload().connection == ConnectionKind::New && turn >= PLACES {

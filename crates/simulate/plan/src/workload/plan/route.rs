@@ -2,14 +2,13 @@
 
 use base::HostId;
 
-/// What a connection stands for: its ends, and which of a group's connections it is where those are
-/// used again.
+/// Identifies a connection: its ends, and its key among the group's connections that are used again.
 #[derive(Clone, Copy)]
 pub(super) struct Route {
     pub(super) sender: HostId,
     pub(super) receiver: HostId,
     pub(super) key: u64,
-    /// Whether all flows of this key share a connection, whatever the settings.
+    /// Whether all flows of this key share a connection, for all settings.
     pub(super) shared: bool,
 }
 

@@ -8,9 +8,9 @@ use super::{Draft, Maker, PlannedFlow, Route};
 use crate::Group;
 
 impl Maker<'_> {
-    /// The group's flows of the trace, in the order of its rows. Flows with the same connection share it, and
-    /// without such numbers persistent connections are one for each pair of hosts, as of random flows. Rounds are
-    /// those of the trace.
+    /// Adds the group's flows of the trace, in the order of its rows. Flows with the same connection number share a
+    /// connection. Without such numbers, persistent connections are one for each pair of hosts, as with random flows.
+    /// Rounds are the trace's.
     pub(super) fn trace(&self, plan: &mut Draft) {
         let mut rounds = BTreeMap::new();
         let trace = self.workload().trace.content();
@@ -49,7 +49,8 @@ impl Maker<'_> {
 }
 
 impl Draft {
-    /// The dependencies of flows of traces: on others of their group, or of another group with the same trace.
+    /// Resolves the dependencies of traced flows: on other flows of their group, or of another group with the same
+    /// trace.
     pub(super) fn resolve(&mut self, groups: &[Group]) {
         let rows = std::mem::take(&mut self.rows);
         for (group, own) in &rows {

@@ -1,4 +1,4 @@
-//! From changes of a quantity to the samples that are kept of it.
+//! Turns changes of a quantity into the samples that are kept.
 
 use base::Span;
 use base::cast::real;
@@ -18,7 +18,7 @@ pub(super) struct Channel {
 /// The state of each port, flow or host.
 #[derive(Clone)]
 enum Tracks {
-    /// The last value, not a number before the first.
+    /// The last value; NaN before the first.
     Change(Vec<f64>),
     /// A sample at every multiple of this many picoseconds.
     Every(u64, Vec<Pulse>),
@@ -28,14 +28,14 @@ enum Tracks {
 /// The value at multiples of an interval.
 #[derive(Clone, Copy)]
 struct Pulse {
-    /// The next multiple; beyond all times while nothing is recorded.
+    /// The next multiple; a time that is never reached while nothing is recorded.
     next: u64,
-    /// Not a number before the first.
+    /// The current value; NaN before the first.
     value: f64,
 }
 
 impl Channel {
-    /// `block` of the rows, for `count` ports, flows or hosts, of which `chosen` are recorded.
+    /// A channel of `block`, for `count` ports, flows or hosts, of which `chosen` are recorded.
     pub(super) fn new(
         block: usize,
         interval: TraceInterval,
@@ -75,7 +75,7 @@ impl Channel {
         self
     }
 
-    /// Every track has this value when it begins.
+    /// Every track begins with this value.
     pub(super) fn at(mut self, value: f64) -> Self {
         if let Tracks::Every(_, pulses) = &mut self.tracks {
             for pulse in pulses {
@@ -92,7 +92,7 @@ impl Channel {
         }
     }
 
-    /// From `time` on the value is `value`, which may be what it was.
+    /// The value is `value` from `time` on; it may be the old value.
     #[inline(always)]
     #[expect(clippy::float_cmp, reason = "whether a value is the same as before")]
     pub(super) fn change(&mut self, rows: &mut Rows, id: u32, time: u64, value: f64) {
@@ -130,7 +130,7 @@ impl Channel {
         }
     }
 
-    /// Takes over the tracks that another one has, which sees other ports, flows or hosts.
+    /// Takes over the tracks of another channel, which sees other ports, flows or hosts.
     pub(super) fn join(&mut self, other: &mut Self) {
         if let (Tracks::Thin(tracks), Tracks::Thin(others)) = (&mut self.tracks, &mut other.tracks)
         {
@@ -143,7 +143,7 @@ impl Channel {
         }
     }
 
-    /// Gives the rows what has been held back.
+    /// Gives the held-back samples to the rows.
     pub(super) fn finish(self, rows: &mut Rows) {
         if let Tracks::Thin(tracks) = self.tracks {
             for (id, thin) in (0..).zip(tracks) {
@@ -156,7 +156,7 @@ impl Channel {
 }
 
 impl Pulse {
-    /// Samples at all multiples before `time`.
+    /// Adds samples at all multiples before `time`.
     fn catch_up(&mut self, rows: &mut Rows, (block, id): (usize, u32), step: u64, time: u64) {
         while self.next < time {
             if !self.value.is_nan() {
@@ -178,14 +178,13 @@ pub(in crate::trace) struct Meter {
 /// The state of each flow.
 #[derive(Clone)]
 enum Meters {
-    /// The length of windows in picoseconds; the window in which something came last, if anything
-    /// has, and how much.
+    /// The length of windows in picoseconds; for each flow its last window with data, if any, and the bytes in it.
     Stream(u64, Vec<Option<(u64, u64)>>),
     Thin(Vec<Windows>),
 }
 
 impl Meter {
-    /// `block` of the rows, for this many flows, of which `chosen` are recorded.
+    /// A channel of `block`, for this many flows, of which `chosen` are recorded.
     pub(in crate::trace) fn new(
         block: usize,
         interval: TraceInterval,
@@ -217,7 +216,7 @@ impl Meter {
         }
     }
 
-    /// Takes over the tracks that another one has, which sees other flows or ports.
+    /// Takes over the tracks of another channel, which sees other flows or ports.
     pub(super) fn join(&mut self, other: Self) {
         if let (Meters::Thin(tracks), Meters::Thin(others)) = (&mut self.tracks, other.tracks) {
             for (own, other) in tracks.iter_mut().zip(others) {
@@ -229,7 +228,7 @@ impl Meter {
         }
     }
 
-    /// Gives the rows what has been held back.
+    /// Gives the held-back samples to the rows.
     pub(in crate::trace) fn finish(self, rows: &mut Rows) {
         match self.tracks {
             Meters::Stream(length, tracks) => {
@@ -251,7 +250,7 @@ impl Meter {
     }
 }
 
-/// This many bytes in a window, as bits per second.
+/// The rate of this many bytes in a window, in bits per second.
 fn rate(id: u32, time: u64, bytes: u64, length: u64) -> Sample {
     let value = real(bytes) * 8.0 / Span::from_ps(length).as_secs();
     Sample { time, id, value }
@@ -263,11 +262,12 @@ pub(super) struct Kept {
     thinned: Option<[Sieve; EventKind::COUNT]>,
 }
 
-/// A choice of events that depends on the events alone, and not on who sees them or in which order: each has a number
-/// that looks random, and the fewer are to be kept the more of its last bits have to be zero.
+/// A choice of events that depends only on the events, not on which recorder sees them or in which order. Each event
+/// has a number that looks random. An event is kept if enough of the last bits of its number are zero: the fewer events
+/// to keep, the more bits.
 #[derive(Clone, Default)]
 struct Sieve {
-    /// Bits that are zero in the numbers of those that are kept.
+    /// The number of last bits that must be zero.
     level: u32,
     kept: Vec<Event>,
 }
@@ -286,7 +286,7 @@ impl Kept {
         }
     }
 
-    /// An event has not happened after all.
+    /// An event did not happen after all.
     pub(super) fn remove(&mut self, event: &Event) {
         if let Some(sieves) = &mut self.thinned {
             let kept = &mut sieves[event.kind as usize].kept;
@@ -294,7 +294,7 @@ impl Kept {
         }
     }
 
-    /// Takes over the events that another one has seen.
+    /// Takes over the events of another sieve.
     pub(super) fn join(&mut self, other: Self) {
         if let (Some(sieves), Some(others)) = (&mut self.thinned, other.thinned) {
             for (own, other) in sieves.iter_mut().zip(others) {
@@ -328,7 +328,7 @@ impl Sieve {
         self.thin(level);
     }
 
-    /// Keeps few enough, with this many zeros or more.
+    /// Thins until few enough are left, with at least this many zero bits.
     fn thin(&mut self, mut level: u32) {
         while level != self.level || self.kept.len() > MOST_EVENTS {
             if level == self.level {
@@ -341,8 +341,8 @@ impl Sieve {
     }
 }
 
-/// Most samples of each of `count` series: what a chart can show, and together what writing them may
-/// cost.
+/// The most samples of each of `count` series: limited by what a chart can show, and in total by the cost of writing
+/// them.
 const fn most(count: usize) -> usize {
     let fair = MOST_TOGETHER / if count == 0 { 1 } else { count };
     if fair < LEAST {

@@ -4,13 +4,13 @@ use std::io;
 
 use crate::trace::rows::{Block, Event, GROUP, Sample, Sink, Subject};
 
-/// Rows of a row group that is not full yet. What is full is written at once; if that fails, the
-/// first failure is kept and later rows are dropped.
+/// Rows of a row group that is not full yet. A full group is written at once. If that fails, the first failure is kept
+/// and later rows are dropped.
 pub(in crate::trace) struct Rows {
     blocks: Vec<Block>,
     events: Vec<Event>,
     pending: usize,
-    /// None where rows are only kept until others write them.
+    /// `None` if rows are only kept until another recorder writes them.
     sink: Option<Box<dyn Sink>>,
     failure: Option<io::Error>,
 }
@@ -26,7 +26,7 @@ impl Rows {
         }
     }
 
-    /// No place for any row: what is recorded is handed over before it becomes rows.
+    /// Has no place for rows: the recorded data is handed over before it becomes rows.
     pub(in crate::trace) const fn detached() -> Self {
         Self {
             blocks: Vec::new(),
@@ -37,7 +37,7 @@ impl Rows {
         }
     }
 
-    /// A place for samples of a quantity; returns its number.
+    /// Adds a block for samples of a quantity, and returns its number.
     pub(in crate::trace) fn add(&mut self, quantity: usize, subject: Subject) -> usize {
         self.blocks.push(Block {
             quantity,

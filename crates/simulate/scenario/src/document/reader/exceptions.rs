@@ -36,7 +36,7 @@ impl Reader<'_> {
         rest
     }
 
-    /// The setting of a link or host that `[prefix.name]` has as `field`, where places are those of the two names.
+    /// The setting `field` of the link or host `[prefix.name]`, with the positions of the two names.
     pub(in super::super) fn part(
         &mut self,
         (prefix, name, field): (&str, &str, &str),
@@ -98,12 +98,12 @@ impl Reader<'_> {
     }
 }
 
-/// Whether single links or hosts have tables below this one.
+/// Whether this table has tables for single links or hosts.
 pub(super) fn is_exceptional(table: &str) -> bool {
     matches!(table, "link" | "host")
 }
 
-/// The table, the name and the field of `link."leaf 0 to spine 1".rate`, with or without quotes, or of `host.3.rate`.
+/// Splits `link."leaf 0 to spine 1".rate`, with or without quotes, or `host.3.rate` into table, name and field.
 pub(in super::super) fn split(name: &str) -> Option<(&str, &str, &str)> {
     let (table, rest) = name
         .split_once('.')

@@ -1,4 +1,4 @@
-//! Variants and groups: settings that hold for one row of results, or for some of the flows.
+//! Variants and groups: settings for one row of results, or for some flows.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -74,7 +74,7 @@ impl Reader<'_> {
             }
         }
         let Some(base) = base else {
-            // An unreadable base has been reported by its own problem.
+            // An unreadable base has been reported as its own problem.
             if !body.contains_key("base") {
                 let problem = Problem::new(format!("variant {name} has no base"))
                     .at(self.source, place, "which scheme does it vary?")
@@ -141,7 +141,8 @@ impl Reader<'_> {
         });
     }
 
-    /// A group has flows, endpoints and schemes of its own, and shares the network.
+    /// An error for a key that groups cannot have. A group has its own flows, endpoints and schemes, and shares the
+    /// network.
     pub(in super::super) fn check_group_key(&mut self, key: &Key, place: &Range<usize>) {
         let prefix = keys::group(key.name);
         let shared = [

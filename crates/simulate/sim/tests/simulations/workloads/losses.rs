@@ -1,4 +1,4 @@
-//! Losses that are chosen, and those of each message.
+//! Chosen losses, and losses of each message.
 
 use sim::metrics::FlowRecord;
 

@@ -44,7 +44,7 @@ fn the_sender_knows_of_the_end_when_the_last_ack_is_back() {
     let back = |flow: &FlowRecord| flow.acknowledged_us.get().unwrap() - flow.fct_us.get().unwrap();
     let lone = flow("new", 1).remove(0);
     assert!((back(&lone) - 40.864).abs() < 1e-6, "{lone:?}");
-    // Of messages behind each other only the last one's ACK is told apart from others.
+    // Of messages in sequence, only the last one's ACK can be told from others.
     let rounds = flow("persistent", 3);
     let known: Vec<bool> = rounds
         .iter()
@@ -131,8 +131,8 @@ fn half_of_the_hosts_may_follow_another_scheme() {
     }
 }
 
-/// Two groups between racks with several paths, all of whose draws are used: times and peers of random
-/// flows, sizes, jitter, delays that are drawn together, paths and losses.
+/// Two groups between racks with several paths. They use all kinds of draws: times and peers of random flows, sizes,
+/// jitter, delays that are drawn together, paths and losses.
 const RANDOM: [&str; 2] = [
     "[group.random]\nworkload.kind = \"poisson\"\nworkload.load = 0.2\nworkload.size = \"exponential(30KB)\"\n\
      workload.duration = \"20ms\"\nworkload.from = \"0-2:0-1\"\nworkload.to = \"0-2:0-1\"\n",
@@ -141,8 +141,7 @@ const RANDOM: [&str; 2] = [
      workload.from = \"1-2:2-3\"\nworkload.to = \"0:2\"\n",
 ];
 
-/// All that is recorded of the flows of each group, in their order there, but what numbers them among
-/// all flows.
+/// All records of the flows of each group, in their order there, without their numbers among all flows.
 fn by_group(outcome: &Outcome) -> BTreeMap<String, Vec<String>> {
     let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for flow in &outcome.flows {
