@@ -370,7 +370,7 @@ def test_a_class_that_cannot_work_is_refused() -> None:
         ({"name": "Upper"}, "cannot name a scheme"),
         ({"marks": "some"}, "choose among"),
         ({"first_window": 0}, "at least 1"),
-        ({"name": "odd2", "alpha": tw.gauge(0, unit="bytes")}, "another unit"),
+        ({"name": "odd2", "alpha": tw.gauge(0, unit="bytes")}, "a different unit"),
     ]
     for contents, says in cases:
         with pytest.raises(tw.ScenarioError, match=says):

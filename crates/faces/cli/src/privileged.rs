@@ -65,8 +65,8 @@ fn read(child: &mut Child, see: &mut dyn FnMut(&Line)) -> io::Result<Vec<Line>> 
 /// A line that cannot be read was written by a program of another version.
 fn another_version(number: u32, error: &protocol::Unreadable) -> io::Error {
     io::Error::other(format!(
-        "line {number} of its output cannot be read: {error}; it is of another version than this program: build both \
-         from the same sources"
+        "line {number} of its output cannot be read: {error}; its version differs from this program's: build both from the \
+         same sources"
     ))
 }
 

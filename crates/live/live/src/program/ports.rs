@@ -188,7 +188,7 @@ mod with_programs {
             let text = std::fs::read_to_string(&self.plan)?;
             let plan = serde_json::from_str(&text).map_err(|error| {
                 let problem = Problem::new(format!("{}: {error}", self.plan.display()));
-                problem.help("make the plan anew with this version")
+                problem.help("make a new plan with this version")
             })?;
             Ok(deploy::trial(&plan, &self.hash, &mut line)?)
         }
@@ -205,11 +205,11 @@ mod with_programs {
             .filter(|address| address.ip().is_loopback())
             .ok_or_else(|| {
                 let problem = Problem::new(format!(
-                    "--metrics {text}: not an address of this machine alone"
+                    "--metrics {text}: this is not a loopback address"
                 ));
                 problem.help(
-                    "metrics are served without authentication: give a local address, as in 127.0.0.1:9123, and put a proxy \
-                     that authenticates readers before it",
+                    "metrics are served without authentication: give a loopback address, as in 127.0.0.1:9123, and use an \
+                     authenticating proxy for remote readers",
                 )
                 .into()
             })

@@ -38,7 +38,7 @@ impl Reader<'_> {
                     self.wrong(
                         message,
                         place,
-                        &format!("claims alone: the rest is that of {used}"),
+                        &format!("only claims: everything else is taken from {used}"),
                     );
                 }
             }
