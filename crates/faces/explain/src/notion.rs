@@ -22,7 +22,10 @@ const NOTIONS: [Notion; 23] = [
     Notion {
         names: &["goals", "goal"],
         text: "A goal is a demand on the results: a metric, a comparison (<, <=, > or >=) and a threshold with its \
-               unit. The name of a group or a size class stands before the metric with a dot between. A row is met or missed; with several seeds it is open if its 95 % interval contains the threshold. A row has to meet all goals. The answer ranks the rows and names the smallest value of each swept setting that meets the goals. With --strict the command ends with status 1 unless every row meets every goal.",
+               unit. The name of a group or a size class stands before the metric with a dot between. A row is met or \
+               missed; with several seeds it is open if its 95 % interval contains the threshold. A row has to meet all \
+               goals. The answer ranks the rows and names the smallest value of each swept setting that meets the \
+               goals. With --strict the command ends with status 1 unless every row meets every goal.",
         more: &[
             "goals = [\"reads.fct_p99 < 10ms\", \"drops <= 0\"]      in a scenario",
             "tailwater run incast --goal 'fct_p99 < 15ms'        instead of the scenario's goals",
@@ -34,7 +37,8 @@ const NOTIONS: [Notion; 23] = [
         names: &["search"],
         text: "--search KEY=LOW..HIGH finds the smallest value of a setting that meets the goals. It simulates both \
                ends of the range and then halves it; the step is one in the last digit of the two ends, or the step \
-               that KEY=LOW..HIGH:STEP names. Every value that was tried is a row of the results. The search assumes one limit: if the goals are met, missed and met again along the range, it finds one of the limits.",
+               that KEY=LOW..HIGH:STEP names. Every value that was tried is a row of the results. The search assumes \
+               one limit: if the goals are met, missed and met again along the range, it finds one of the limits.",
         more: &[
             "tailwater run incast --scheme dctcp --set workload.senders=40 --goal 'p99 < 12ms' \\",
             "  --search switch.buffer=60KB..400KB",
@@ -85,7 +89,12 @@ const NOTIONS: [Notion; 23] = [
         names: &["import", "collector", "netflow", "ipfix", "nfdump"],
         text: "import makes a trace of flows from a file of another program: flow records of nfdump and other \
                collectors (NetFlow, IPFIX) as text or JSON, captures of packets, flow files of HPCC's simulator, and \
-               connection matrices of htsim. Records count whole packets, so the headers of each packet are subtracted, and records that contain only headers are skipped. In a capture, the data that one side of a connection sends before the other side sends again are one flow. A trace has its starts on the clock of the simulation, the first at 10 ms, and keeps addresses, which become hosts when it is read. workload.window takes a part of it, workload.max_gap shortens idle times, workload.host_names says which address is which host.",
+               connection matrices of htsim. Records count whole packets, so the headers of each packet are subtracted, \
+               and records that contain only headers are skipped. In a capture, the data that one side of a connection \
+               sends before the other side sends again are one flow. A trace has its starts on the clock of the \
+               simulation, the first at 10 ms, and keeps addresses, which become hosts when it is read. workload.window \
+               takes a part of it, workload.max_gap shortens idle times, workload.host_names says which address is \
+               which host.",
         more: &[
             "tailwater import nfdump.csv -o flows.csv",
             "tailwater run trace --set workload.trace=flows.csv",
@@ -107,7 +116,8 @@ const NOTIONS: [Notion; 23] = [
         names: &["tier", "tiers"],
         text: "A tier holds the ports that are equally far from the hosts. The tiers of a leaf-spine are host (from \
                hosts to leaves), leaf up (from leaves to spines), spine, and leaf down (from leaves to hosts). The \
-               answer, the report and summary.json name the worst port of each tier: the port with the most drops, or among ports with equal drops the port with the longest queue.",
+               answer, the report and summary.json name the worst port of each tier: the port with the most drops, or \
+               among ports with equal drops the port with the longest queue.",
         more: &["tailwater explain ports.parquet"],
     },
     Notion {
@@ -122,7 +132,9 @@ const NOTIONS: [Notion; 23] = [
         ],
         text: "A verdict says whether a claim of a paper holds in our simulations. A number is reproduced if ours is \
                within the claim's tolerance of the paper's, or if the paper's lies between the least and the greatest of \
-               the seeds; partly, if it is within a factor of 2. An order or a shape is reproduced if it holds at every point, and partly if it holds at half of the points or more. Everything else is not reproduced. For a claim that is missed, causes are tried.",
+               the seeds; partly, if it is within a factor of 2. An order or a shape is reproduced if it holds at every \
+               point, and partly if it holds at half of the points or more. Everything else is not reproduced. For a \
+               claim that is missed, causes are tried.",
         more: &[
             "tailwater list papers                the papers and their figures",
             "tailwater explain rcc/fig5a          what a figure runs and claims",
@@ -132,7 +144,8 @@ const NOTIONS: [Notion; 23] = [
     Notion {
         names: &["readings", "reading", "weaker form", "by the code"],
         text: "A reading is a way to understand what a paper says: its text, its published code, or another sentence of \
-               the text. If they differ, every claim of the figure is judged by each reading. The totals of a paper count the verdicts by the text. Claims that are weaker than the paper's statement are counted separately.",
+               the text. If they differ, every claim of the figure is judged by each reading. The totals of a paper \
+               count the verdicts by the text. Claims that are weaker than the paper's statement are counted separately.",
         more: &["tailwater explain rcc/fig2", "tailwater reproduce rcc/fig2"],
     },
     Notion {
@@ -162,7 +175,11 @@ const NOTIONS: [Notion; 23] = [
         text: "A round is a set of flows that a client awaits together: the flows of an incast to one receiver, the \
                answers that a client awaits before it asks again (kind = \"requests\" with rounds above 1), all flows of a \
                burst that starts at once, or the flows of a trace with the same number in its column round. It lasts from \
-               the first start to the last completion. round_p50, round_p99 and round_p999 are percentiles over the rounds of all flows or of a group. A round with a flow that failed or did not complete never ends: a percentile that falls on it has no value, and a goal on it is missed. rounds_completed and rounds_unfinished count them. Independent flows, such as with kind = \"poisson\" without fan_in, have no rounds. The column round of flows.parquet numbers them.",
+               the first start to the last completion. round_p50, round_p99 and round_p999 are percentiles over the \
+               rounds of all flows or of a group. A round with a flow that failed or did not complete never ends: a \
+               percentile that falls on it has no value, and a goal on it is missed. rounds_completed and \
+               rounds_unfinished count them. Independent flows, such as with kind = \"poisson\" without fan_in, have no \
+               rounds. The column round of flows.parquet numbers them.",
         more: &[
             "tailwater run incast --set workload.rounds=20 --goal 'round_p99 < 40ms'",
             "tailwater explain round_p99",
@@ -185,7 +202,9 @@ const NOTIONS: [Notion; 23] = [
     Notion {
         names: &["pfc", "victim", "lossless"],
         text: "Switches with switch.pfc pause the node before them rather than drop (priority-based flow control, IEEE \
-               802.1Qbb). A paused port sends no packets of the priority, to any receiver. So a flow waits even if its packets go on to an idle port: it is a victim of others. pfc_victims counts such connections, for all flows and for groups, and the column pfc_victim of flows.parquet names them.",
+               802.1Qbb). A paused port sends no packets of the priority, to any receiver. So a flow waits even if its \
+               packets go on to an idle port: it is a victim of others. pfc_victims counts such connections, for all \
+               flows and for groups, and the column pfc_victim of flows.parquet names them.",
         more: &[
             "tailwater run collateral",
             "tailwater explain switch.pfc",
@@ -217,7 +236,8 @@ const NOTIONS: [Notion; 23] = [
     Notion {
         names: &["breakdown", "decomposition", "parts"],
         text: "The completion time of every flow is broken down into eight parts that sum to it exactly. \
-               fct_queueing_us and the like are means over all complete flows, tail_queueing_us and the like are means over the slowest: one in a hundred flows, by rank.",
+               fct_queueing_us and the like are means over all complete flows, tail_queueing_us and the like are means \
+               over the slowest: one in a hundred flows, by rank.",
         more: &[],
     },
 ];
