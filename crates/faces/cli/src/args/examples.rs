@@ -39,8 +39,8 @@ Examples:
 Finished figures are not run again: after an interruption, or with more figures, only the rest runs.
 With --live everything runs again, into results/reproduce-live unless --out is given.
 
-Exit status: 0 everything ran, with any verdict; 1 a simulation or a file failed or, with --strict, a
-claim is not reproduced; 2 the input was wrong; 3 with --live: the machine lacks a requirement;
+Exit status: 0 everything ran, with any verdict; 1 a simulation or a file failed or, with --strict,
+a claim is not reproduced; 2 the input was wrong; 3 with --live: the machine lacks a requirement;
 128 + N signal N ended it.";
 
 pub(super) const EXPLORE: &str = "\
@@ -64,8 +64,8 @@ Examples:
   sudo tailwater emulate serve --dir site --scheme newreno,rc3 --delay 10ms
   sudo tailwater emulate fetch 10.89.0.2:80 96360B --scheme rc3
 
-Exit status: 0 done, 1 a run failed, 2 the input was wrong, 3 the machine lacks a requirement, such as
-privileges; 128 + N signal N ended it.";
+Exit status: 0 done, 1 a run failed, 2 the input was wrong, 3 the machine lacks a requirement, such
+as privileges; 128 + N signal N ended it.";
 
 pub(super) const OBSERVE: &str = "\
 Examples:
@@ -77,8 +77,9 @@ Examples:
   sudo tailwater observe --dev eth1 --for 1h --incident incident.toml
   sudo tailwater observe --dev eth1 --for 60s --fail-on-incast --format json
 
-It changes nothing. If the sender is on this machine or in one of its containers, its TCP reports timeouts. Timeouts of
-other senders are inferred from data that arrive a second time after 10 ms of silence.
+It changes nothing. If the sender is on this machine or in one of its containers, its TCP reports
+timeouts. Timeouts of other senders are inferred from data that arrive a second time after 10 ms of
+silence.
 
 Exit status: 0 done, 1 failed or, with --fail-on-incast, it is incast, 2 the input was wrong,
 3 the machine lacks a requirement.";
@@ -103,9 +104,11 @@ Examples:
   tailwater certify decisions.log
   sudo tailwater attach hscc --dev eth1 --for 10m --certified decisions.certificate.json
 
-It repeats every decision of the kernel with the simulator's copy of the law. Certify again after each kernel upgrade.
+It repeats every decision of the kernel with the simulator's copy of the law. Certify again after
+each kernel upgrade.
 
-Exit status: 0 all decisions are equal, 1 a decision differs or calls are missing, 2 the input was wrong.";
+Exit status: 0 all decisions are equal, 1 a decision differs or calls are missing, 2 the input was
+wrong.";
 
 pub(super) const TRIAL: &str = "\
 Examples:
@@ -114,11 +117,11 @@ Examples:
   sudo tailwater trial hscc --dev eth1 --dry-run
   tailwater trial settle results/trial-eth1
 
-Plan, prediction and analysis are written before the law acts. The law has leases of two seconds: if this command ends
-for any reason, packets pass unchanged after two seconds.
+Plan, prediction and analysis are written before the law acts. The law has leases of two seconds: if
+this command ends for any reason, packets pass unchanged after two seconds.
 
-Exit status: 0 done, with any result, 1 failed, 2 the input was wrong, 3 the machine lacks a requirement;
-128 + N signal N ended it.";
+Exit status: 0 done, with any result, 1 failed, 2 the input was wrong, 3 the machine lacks a
+requirement; 128 + N signal N ended it.";
 
 pub(super) const DETACH: &str = "\
 Examples:
@@ -156,7 +159,8 @@ Examples:
   tailwater import simulation/mix/flow.txt --from hpcc
   tailwater run trace --set workload.trace=monday.parquet --set workload.window=1h..2h
 
-The format is detected from the content. The command prints what it read, what it skipped and why, and what to run next.
+The format is detected from the content. The command prints what it read, what it skipped and why,
+and what to run next.
 
 Exit status: 0 done, 1 the trace cannot be written, 2 the input was wrong or has no flow.";
 
