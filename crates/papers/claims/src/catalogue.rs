@@ -272,7 +272,7 @@ fn load(
     if figures.is_empty() {
         let problem = Problem::new(format!("{name} has no figures"));
         return Err(problem
-            .help("each figure is a .toml file beside the paper's")
+            .help("each figure is a .toml file in the folder of the paper")
             .into());
     }
     paper.experiments = read::figures((name, &paper.sections), &figures)?;

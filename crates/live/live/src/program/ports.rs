@@ -15,7 +15,7 @@ pub(super) struct Attach {
     netns: String,
     #[arg(long = "set", allow_hyphen_values = true)]
     sets: Vec<String>,
-    /// Room of the queue in bytes
+    /// Limit of the queue in bytes
     #[arg(long)]
     buffer: Option<u64>,
     /// The device whose queue fills
@@ -25,7 +25,7 @@ pub(super) struct Attach {
     no_retract: bool,
     #[arg(long)]
     shadow: bool,
-    /// A new file for what it decides in the shadow
+    /// A new file for the decisions in the shadow
     #[arg(long, requires = "shadow", requires = "lease_s")]
     log: Option<PathBuf>,
     /// The certificate of decisions on this machine
@@ -46,7 +46,7 @@ pub(super) struct Observe {
     /// The name of a network namespace
     #[arg(long, default_value = "")]
     netns: String,
-    /// For how long, in seconds
+    /// How long to watch, in seconds
     #[arg(long)]
     time_s: u64,
     /// Where Prometheus may ask

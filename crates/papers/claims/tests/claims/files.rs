@@ -127,12 +127,12 @@ fn a_figure_may_show_the_runs_of_another_but_set_nothing() {
     };
     let settings = message(&format!("{uses}[workload]\nsenders = 3\n"));
     assert!(
-        settings.contains("workload has no place beside `uses`"),
+        settings.contains("workload cannot be combined with `uses`"),
         "{settings}"
     );
     let cause = message(&format!("{uses}[[cause]]\nid = \"c\"\nsays = \"s\"\n"));
     assert!(
-        cause.contains("cause has no place beside `uses`"),
+        cause.contains("cause cannot be combined with `uses`"),
         "{cause}"
     );
     let unknown = message(&uses.replace("fig1", "fig9"));
