@@ -108,7 +108,7 @@ def _declare(cls: type[Any]) -> None:
             near = difflib.get_close_matches(attribute, methods, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise TypeError(
-                f"{cls.__name__} has a method {attribute}, which nobody calls: it is none of "
+                f"{cls.__name__} has a method {attribute}, which is never called, because it is not a method of "
                 f"tw.{base.__name__}{hint}"
             )
 
@@ -143,7 +143,7 @@ class Declared:
     """Where it was published; without: the name of the class."""
     marks: ClassVar[Literal["off", "classic", "accurate", "everywhere", "unechoed"] | None] = None
     """How endpoints use congestion marks: ``"classic"`` (RFC 3168), ``"accurate"`` (RFC 8257), ``"everywhere"``
-    (as accurate, all segments can be marked), ``"unechoed"`` or ``"off"``; without: as the scenario says."""
+    (as accurate, all segments can be marked), ``"unechoed"`` or ``"off"``; by default the scenario decides."""
     needs_marking: ClassVar[bool] = False
     """Whether it needs switches that mark packets."""
     first_window: ClassVar[int | None] = None

@@ -32,7 +32,7 @@ class Problem(NamedTuple):
     cause: str | None
     """What is wrong at that place, in a few words."""
     help: str | None
-    """What to do about it."""
+    """The remedy."""
 
     @staticmethod
     def _of(parts: Mapping[str, Any]) -> Problem:
@@ -46,7 +46,7 @@ class Problem(NamedTuple):
 
 
 class _Told(Exception):
-    """Problems as the command tells them, and each in its parts."""
+    """The text of the command's message, and each problem in its parts."""
 
     problems: tuple[Problem, ...]
     _text: str
@@ -67,19 +67,19 @@ class _Told(Exception):
 
 
 class ScenarioError(_Told, ValueError):
-    """The input is wrong, and nothing has run. ``str()`` of it is what the command says."""
+    """The input is wrong, and nothing has run. ``str()`` gives the message of the command."""
 
 
 class NoRoomError(_Told, RuntimeError):
-    """A disk has no room for a file. Whatever was finished is kept."""
+    """A disk has no room for a file. Finished simulations are kept."""
 
 
 class WorkerError(RuntimeError):
-    """No worker is left to simulate on. With ``out``, what was finished is kept, and ``resume=True`` goes on."""
+    """No worker is left. With ``out`` finished simulations are kept, and ``resume=True`` continues."""
 
 
 class ScenarioWarning(UserWarning):
-    """Something in a scenario is allowed and probably not meant."""
+    """A scenario has an allowed but probably unintended setting."""
 
 
 class InternalError(RuntimeError):
@@ -91,12 +91,12 @@ class PointFailure(NamedTuple):
 
     scheme: str
     set: Mapping[str, str]
-    """The settings that results name."""
+    """The settings that results show."""
     seed: int
     error: str
     """What went wrong."""
     command: str
-    """What repeats it, from within the run folder."""
+    """The command that repeats it, to run in the run folder."""
 
     def __str__(self) -> str:
         settings = "".join(f"{key} = {value}, " for key, value in self.set.items())
@@ -104,7 +104,7 @@ class PointFailure(NamedTuple):
 
 
 class PointError(RuntimeError):
-    """Some simulations of a sweep failed. What the others came to is in ``results``."""
+    """Some simulations of a sweep failed. ``results`` has the results of the others."""
 
     failures: tuple[PointFailure, ...]
     results: Results

@@ -151,7 +151,7 @@ class Processes:
             return
         job.error = RuntimeError(
             f"{job.deaths} processes ended with status {status} at the same simulations: they may need more memory "
-            "than there is; run fewer at a time with jobs, or resume in threads"
+            "than is available; run fewer at a time with jobs, or resume in threads"
         )
 
     def _assign(self) -> None:

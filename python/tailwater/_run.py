@@ -40,13 +40,13 @@ class Shard(NamedTuple):
     path: Path
     """Its folder."""
     finished: int
-    """Simulations that are in it."""
+    """Finished simulations in the folder."""
     points: int
     """Simulations of the whole run."""
 
 
 class Scenario:
-    """A scenario that has been checked, with every simulation that it stands for; nothing has run.
+    """A checked scenario with all its simulations; nothing has run.
 
     Args:
         scenario: The name of a built-in scenario (``"incast"``) or of a paper's figure (``"rcc/fig5a"``), a path,
@@ -54,20 +54,20 @@ class Scenario:
         schemes: Schemes, compositions (``"hscc+cubic"``), variants, and classes that derive from :class:`Sender`
             and others, instead of the scenario's own.
         set: Settings by key. A list, a range or an array gives an axis of the sweep. Texts are as on the command
-            line, numbers as in TOML: what has a unit is a text, as in ``{"link.delay": "40us"}``.
-        seeds: How many seeds to run every combination with.
+            line, numbers as in TOML: a value with a unit is a text, as in ``{"link.delay": "40us"}``.
+        seeds: How many seeds every combination runs with.
         seed: The first seed.
-        until: Run more seeds until the 95 % interval of every row's 99th percentile of completion times is within
-            this part of its mean: ``0.05`` or ``"5%"``.
-        max_seeds: Most seeds that ``until`` runs.
-        ties: Under how many orders of simultaneous events every row is simulated again, without jitter.
-        goals: Goals for every row, as in ``"p99 < 15ms"``; they replace those of the scenario.
-        trace: What to record over time beside what is recorded anyway, as in ``["queue", "cwnd"]``; ``"off"``
-            records nothing at all.
+        until: Add seeds until the 95 % interval of every row's 99th percentile of completion times is within
+            this share of its mean: ``0.05`` or ``"5%"``.
+        max_seeds: The most seeds that ``until`` runs.
+        ties: Simulate every row again, without jitter, under this many orders of simultaneous events.
+        goals: Goals for every row, as in ``"p99 < 15ms"``; they replace the goals of the scenario.
+        trace: More quantities to record over time, as in ``["queue", "cwnd"]``; ``"off"`` records nothing
+            at all.
         pcap: Where to capture packets: ``"bottleneck"``, ``"host:N"``, ``"port:N"``, or several of them.
 
     Raises:
-        ScenarioError: Something is wrong; every mistake is named with its place, its cause and its remedy.
+        ScenarioError: The input is wrong; the error lists every mistake with its place, cause and remedy.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class Scenario:
 
     @property
     def points(self) -> list[Point]:
-        """Every simulation that it begins with, in order."""
+        """The simulations of the first seeds, in order."""
         return [Point(*point) for point in self._request.points]
 
     @property
@@ -225,31 +225,31 @@ def run(
     on: object = None,
     progress: str | bool | _progress.Progress | None = "auto",
 ) -> Results | Shard:
-    """Simulates every point of a scenario: what ``tailwater run`` does.
+    """Simulates every point of a scenario, as ``tailwater run`` does.
 
-    Ctrl-C ends it within a moment, and with ``out`` what is finished is kept: ``resume=True`` goes on.
+    Ctrl-C ends it at once; with ``out`` finished simulations are kept, and ``resume=True`` continues.
 
     Args:
         scenario: As for :class:`Scenario`, with the arguments up to ``pcap``; or a ``Scenario``.
         jobs: Threads to run on, all cores by default; results do not depend on it.
-        threads: How many of these share each simulation; results do not depend on it. By default those that other
-            simulations leave idle, if a large network ends sooner with them.
-        memory: Memory that simulations may take together: bytes, or a text such as ``"8GB"``.
+        threads: How many of these threads share one simulation; results do not depend on it. By default the threads
+            that other simulations leave idle, if that makes a large network faster.
+        memory: Memory that all simulations together may use: bytes, or a text such as ``"8GB"``.
         work: Steps that one simulation may take.
-        disk: Room on disk that series may take together.
-        out: The folder to keep results in. Without it they lie in a temporary one that goes with the result.
-        resume: Go on where an earlier run into ``out`` ended.
-        shard: Of so many parts the one to simulate, as in ``(1, 8)``; ``merge`` makes a run of all.
+        disk: Disk space that all recorded series together may use.
+        out: The folder for the results. Without it they are in a temporary folder, removed with the result.
+        resume: Continue an earlier run into ``out``.
+        shard: The part to simulate and the number of parts, as in ``(1, 8)``; ``merge`` joins all parts.
         on: Where to simulate: ``None`` for threads of this process, ``"processes"``, ``"ray"``, ``"dask"``, a client
             of Dask, or an executor of ``concurrent.futures``. With ``"processes"`` there are ``jobs`` of them.
-        progress: ``"auto"`` shows it to whoever looks on, ``True`` shows it, ``False`` does not; a function is
-            called with how many simulations are done and of how many, ten times a second at most.
+        progress: ``"auto"`` shows it at terminals and in notebooks, ``True`` always, ``False`` never; a function is
+            called with the number of finished and of all simulations, at most ten times a second.
 
     Raises:
         ScenarioError: The input is wrong; nothing has run.
-        PointError: Simulations failed; its ``results`` are those of the others.
-        SchemeError: The same, where a method of a scheme in Python has raised an exception.
-        KeyboardInterrupt: Somebody pressed Ctrl-C.
+        PointError: Simulations failed; ``results`` has the others.
+        SchemeError: The same, because a method of a scheme in Python raised an exception.
+        KeyboardInterrupt: Ctrl-C was pressed.
     """
     if isinstance(scenario, Scenario):
         asked = scenario
@@ -257,7 +257,7 @@ def run(
         others |= {"ties": ties, "goals": goals, "trace": trace, "pcap": pcap}
         for name, value in others.items():
             if value is not None:
-                raise _values.wrong(name, value, "it belongs to tw.Scenario(...), which is given")
+                raise _values.wrong(name, value, "give it to tw.Scenario(...)")
     else:
         asked = Scenario(
             scenario,
@@ -275,14 +275,14 @@ def run(
     limits = _limits(jobs, memory, work, disk, threads)
     part = _shard(shard, until, ties, out)
     if resume and out is None:
-        raise _values.wrong("resume", resume, "name the folder to go on with: out='results/incast'")
+        raise _values.wrong("resume", resume, "name the folder to continue: out='results/incast'")
     sourceless = [scheme.__name__ for scheme in asked._request.classes if not has_source(scheme)]
     if sourceless and (resume or part):
-        expected = f"nobody knows the source of {sourceless[0]}, so that results of other code could be mixed with it"
+        expected = f"the source of {sourceless[0]} is unknown, so results of different code could be mixed"
         wrong: tuple[str, object] = ("shard", shard) if part else ("resume", resume)
         raise _values.wrong(*wrong, f"{expected}: put the class into a file")
     if sourceless and out is not None:
-        text = f"this run cannot be resumed: nobody knows the source of {sourceless[0]}"
+        text = f"this run cannot be resumed: the source of {sourceless[0]} is unknown"
         warnings.warn(text, ScenarioWarning, stacklevel=2)
     for text, _ in asked._request.warnings:
         warnings.warn(text, ScenarioWarning, stacklevel=2)
@@ -314,11 +314,11 @@ def run(
 def merge(
     *folders: str | os.PathLike[str], out: str | os.PathLike[str] | None = None
 ) -> Results:
-    """Puts the shards of a run together: what ``tailwater merge`` does.
+    """Merges the shards of a run, as ``tailwater merge`` does.
 
     Args:
-        folders: The folders of all shards; one alone if they all ran into the same.
-        out: The folder of the run; by default the first of theirs.
+        folders: The folders of all shards; a single one if all shards ran into it.
+        out: The folder of the run; by default the first of these folders.
     """
     if not folders:
         raise _values.wrong("folders", folders, "name the folders that tw.run(..., shard=...) wrote")
@@ -344,20 +344,20 @@ def reproduce(
     on: object = None,
     progress: str | bool | _progress.Progress | None = "auto",
 ) -> Reproduction:
-    """Runs figures of papers and judges their claims: what ``tailwater reproduce`` does.
+    """Runs figures of papers and judges their claims, as ``tailwater reproduce`` does.
 
     Args:
-        what: Papers or figures, as in ``"rcc"`` or ``"rcc/fig7a"``; every paper if there is none.
-        full: Run at the paper's own scale where the default is smaller.
-        seed: The first seed instead of the figure's: verdicts then show how far they hang on chance.
-        seeds: How many seeds to run instead of what each figure says.
-        causes: Which causes of differences to try: those of claims that are ``"missed"``, ``"all"`` or ``"none"``.
-        phase: Judge every claim with links that are late at random by up to 100 ns and 1 us, too. Verdicts that change
-            hang on the order of events at equal times.
-        jobs: As for :func:`run`, and so are ``memory``, ``work``, ``disk`` and ``progress``.
+        what: Papers or figures, as in ``"rcc"`` or ``"rcc/fig7a"``; without any, all papers.
+        full: Run at the paper's own scale if the default is smaller.
+        seed: The first seed instead of the figure's; shows how much verdicts depend on chance.
+        seeds: How many seeds to run instead of the number that each figure sets.
+        causes: For which claims to search causes: for those ``"missed"``, for ``"all"`` or for ``"none"``.
+        phase: Judge every claim again with random delays of up to 100 ns and 1 us on every link. Verdicts that
+            change depend on the order of simultaneous events.
+        jobs: As for :func:`run`, like ``memory``, ``work``, ``disk`` and ``progress``.
         on: As for :func:`run`.
-        out: The folder of all results; what is there is gone on with. Without it they lie in a temporary one that
-            goes with the result.
+        out: The folder of all results; results in it are continued. Without it they are in a temporary folder,
+            which is removed with the result.
     """
     folder, temporary = _folder(out, "reproduce")
     named = _values.texts("what", what)
@@ -383,7 +383,7 @@ def reproduce(
 
 
 def explain(word: str) -> Text:
-    """What a scheme, a setting, a symbol, a figure of a paper or a number of the results is.
+    """Explains a scheme, a setting, a symbol, a figure of a paper or a metric.
 
     >>> explain("switch.ecn_threshold")
     """
@@ -413,7 +413,7 @@ def import_flows(
 
 
 def show(scenario: Source | Scenario) -> Text:
-    """A scenario as TOML, to start one of your own from.
+    """A scenario as TOML, as a starting point for your own.
 
     >>> show("incast")
     """
@@ -428,10 +428,10 @@ def explore(
     set: Mapping[str, Any] | None = None,
     seed: int | None = None,
 ) -> Page:
-    """A page that simulates while one moves its sliders; a notebook shows it in place.
+    """A page with sliders that simulates in the browser; a notebook shows it in place.
 
     Args:
-        scenario: As in :class:`Scenario`. Files beside it, and schemes in Python, are not in the page.
+        scenario: As in :class:`Scenario`. The page does not contain its files, nor schemes in Python.
         schemes: Up to four schemes to begin with.
         set: Settings to begin with.
         seed: The seed to begin with.
@@ -465,7 +465,7 @@ def _source(scenario: object) -> tuple[str | None, str | None]:
 def _driven(
     on: object, limits: Mapping[str, int | None], captures: str | None, classes: list[type[Any]]
 ) -> Iterator[Any]:
-    """Who hands out simulations, if not this process alone does them."""
+    """The driver that distributes simulations, or ``None`` if this process runs them all."""
     if on is None:
         yield None
         return

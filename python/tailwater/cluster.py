@@ -168,13 +168,13 @@ def driver(
     else:
         expected = "'processes', 'ray', 'dask', a client of Dask, or an executor of concurrent.futures"
         raise _values.wrong("on", on, expected)
-    # What is allowed is for all simulations together.
+    # The limit is for all simulations together.
     share = None if memory is None else max(1, memory // engine.workers)
     return Driver(engine, captures, sent, share)
 
 
 def _sent(classes: Sequence[type[Any]]) -> bytes:
-    """Classes as they travel: with their code, so that workers need no file of it."""
+    """Pickles classes with their code, so that workers do not need their files."""
     try:
         import cloudpickle
     except ImportError:
@@ -192,7 +192,7 @@ def _sent(classes: Sequence[type[Any]]) -> bytes:
     except Exception as error:
         names = ", ".join(one.__name__ for one in classes)
         message = f"{names} cannot be sent to other processes: {error}"
-        expected = "use nothing in its methods that belongs to this process, such as open files and locks"
+        expected = "use no objects of this process in its methods, such as open files and locks"
         raise ScenarioError(f"{message}\n  help: {expected}") from error
     finally:
         for module in modules:
@@ -323,7 +323,7 @@ class _Dask:
         elif now - self._worked > PATIENCE:
             raise WorkerError(
                 f"Dask has had no worker for {now - self._worked:.0f} s\n"
-                "  help: read what the workers have logged; with out=, resume=True goes on with what is missing"
+                "  help: read the logs of the workers; with out=, resume=True runs the missing simulations"
             )
 
     def result(self, handle: Handle) -> Answers:

@@ -370,7 +370,7 @@ def test_a_class_that_cannot_work_is_refused() -> None:
         ({"name": "Upper"}, "cannot name a scheme"),
         ({"marks": "some"}, "choose among"),
         ({"first_window": 0}, "at least 1"),
-        ({"name": "odd2", "alpha": tw.gauge(0, unit="bytes")}, "another unit"),
+        ({"name": "odd2", "alpha": tw.gauge(0, unit="bytes")}, "a different unit"),
     ]
     for contents, says in cases:
         with pytest.raises(tw.ScenarioError, match=says):
@@ -452,7 +452,7 @@ def test_without_its_source_a_class_runs_and_is_not_resumed() -> None:
     names: dict[str, Any] = {"tw": tw, "__name__": "nowhere"}
     exec(compile(SOURCE.format(by=5), "<nowhere>", "exec"), names)  # noqa: S102
     kept = names["Kept"]
-    with pytest.warns(tw.ScenarioWarning, match="nobody knows the source of Kept"):
+    with pytest.warns(tw.ScenarioWarning, match="the source of Kept is unknown"):
         tw.run("incast", schemes=kept, set=SMALL, out="first")
     with pytest.raises(tw.ScenarioError, match="put the class into a file"):
         tw.run("incast", schemes=kept, set=SMALL, out="first", resume=True)

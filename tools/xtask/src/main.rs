@@ -1,8 +1,8 @@
 //! The chores of this repository: `cargo xtask <command>`.
 //!
-//! It depends on no other crate of the workspace except `figures`, which has no dependencies in it and reads the files
-//! of figures. So these commands run even if the other crates do not compile. They get facts about the other crates
-//! from Cargo, from sources or from built programs.
+//! It depends on no other crate of the workspace but `figures`, which stands alone and reads the files of figures, so that the
+//! chores run while the others do not compile; what it needs to know of them it asks Cargo, their sources or the programs
+//! built from them.
 
 #![expect(
     clippy::print_stdout,
@@ -36,7 +36,7 @@ use clap::{Parser, Subcommand};
 use repository::{Failure, Repository, run, status};
 use trust::Trust;
 
-/// The chores of this repository
+/// Maintenance commands of this repository
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask")]
 struct Cli {
@@ -48,16 +48,16 @@ struct Cli {
 enum Chore {
     /// Run every check that CI runs, and stop at the first that fails
     Check {
-        /// Leave out `cargo test --workspace`, for those who run it next
+        /// Leave out `cargo test --workspace`, if you run it next
         #[arg(long)]
         skip_tests: bool,
-        /// Run those steps alone that run beside the others, and not these
+        /// Run only the steps that otherwise run in parallel with the main ones
         #[arg(long, hide = true)]
         beside: bool,
     },
     /// Write the skeleton of a scheme and register it
     NewScheme {
-        /// Its name in scenarios and the name of its file
+        /// The name of the scheme in scenarios and of its file
         name: String,
     },
     /// Measure the event list and the cost of a packet-hop
@@ -66,10 +66,10 @@ enum Chore {
         /// counts
         #[arg(long)]
         instructions: bool,
-        /// Write the counts to where they are committed
+        /// Write the new counts into the committed file
         #[arg(long, requires = "instructions")]
         bless: bool,
-        /// Measure instead what an ACK costs at a port of this machine's kernel, as root
+        /// Measure instead the time for an ACK at a port of this machine's kernel, as root
         #[arg(long, conflicts_with = "instructions")]
         live: bool,
         /// Measure instead the processor time of whole commands for each packet-hop; with --instructions, count the
@@ -84,18 +84,18 @@ enum Chore {
     Docs,
     /// Run every figure of the papers and write docs/reference/claims.md
     Claims {
-        /// Run only these papers or figures; the others stay as the page has them
+        /// Run only these papers or figures; the page keeps the others
         #[arg(value_name = "PAPER[/FIGURE]", conflicts_with = "from")]
         chosen: Vec<String>,
-        /// Read what `tailwater reproduce --format json` printed into this file, or several of which the
-        /// later count, and run nothing; figures that they do not have stay as the page has them
+        /// Run nothing, but read the output of `tailwater reproduce --format json` from this file, or from several, of which
+        /// later ones win; the page keeps figures that the files do not have
         #[arg(long, value_name = "FILE", value_delimiter = ',')]
         from: Vec<PathBuf>,
-        /// Judge every claim with links that are late at random, too, to find those that hang on the order of events
+        /// Judge every claim again with random delays of links, to find claims that depend on the order of events
         #[arg(long, conflicts_with_all = ["from", "other_seeds"])]
         phase: bool,
-        /// Run with seeds from this one on instead, or read runs that were, and print which verdicts are others than on
-        /// the page, which stays as it is
+        /// Run with seeds from this one on, or read such runs, and print the verdicts that differ from the page; the page
+        /// does not change
         #[arg(long, value_name = "SEED")]
         other_seeds: Option<u64>,
     },
@@ -105,34 +105,34 @@ enum Chore {
         #[arg(long)]
         open: bool,
     },
-    /// Make what is handed out, in target/package: static programs, packages, images, with checksums
+    /// Build the release files in target/package: static programs, packages, images, with checksums
     Package {
-        /// Only these kinds [default: all that this machine has the programs for]
+        /// Only these kinds [default: all kinds whose tools this machine has]
         #[arg(value_name = "KIND")]
         kinds: Vec<package::Kind>,
-        /// For these processors [default: that of this machine]
+        /// For these processors [default: this machine's processor]
         #[arg(long, value_name = "PROCESSOR", value_delimiter = ',')]
         processor: Vec<package::Processor>,
-        /// Cargo's profile of programs; "release" builds faster and is for trying packages
+        /// Cargo's profile of the programs; "release" builds faster, for trying packages
         #[arg(long, default_value = "dist")]
         profile: String,
     },
     /// Draw the reports that the guide shows, with Chromium
     Screenshots,
-    /// Build the Python package in target/python-package, and run its tests and its checks of types
+    /// Build the Python package in target/python-package, run its tests and check its types
     Python,
-    /// Run the checks that are too long for every day: more of the same, with more chance
+    /// Run the checks that take too long for every day: random tests with more cases
     #[command(subcommand)]
     Trust(Trust),
-    /// Build the program inside the pages of `tailwater explore`, and compare its answers with ours; needs Clang, Node.js,
-    /// the target wasm32-wasip1 and wasm-opt
+    /// Build the program inside the pages of `tailwater explore`, and compare its answers with the simulator's; needs Clang,
+    /// Node.js, the target wasm32-wasip1 and wasm-opt
     Play {
-        /// Write nothing, and compare both the built and the committed program in 10,000 random states of a page, and draw
-        /// the panels of papers that a page draws at once; takes a quarter of an hour
+        /// Write nothing; compare the built and the committed program in 10,000 random states of a page, and draw the panels
+        /// of papers that a page draws at once; takes a quarter of an hour
         #[arg(long)]
         check: bool,
-        /// Build nothing, and measure in Chromium how fast theatres of reports open and play, and how fast charts follow a
-        /// slider
+        /// Build nothing; measure in Chromium how fast the packet theatres of reports open and play, and how fast charts
+        /// follow a slider
         #[arg(long, conflicts_with = "check")]
         measure: bool,
     },
@@ -146,16 +146,16 @@ enum Chore {
         /// The folder, such as gtests/net/tcp of packetdrill's repository
         folder: PathBuf,
     },
-    /// Run a few flows over every graph file below a folder, and count those that simulate, whole or in their largest
-    /// part, and why others are refused; fails if fewer than 95 % simulate
+    /// Run a few flows over every graph file below a folder; count the files that can be simulated, whole or in their
+    /// largest part, and the reasons why others are refused; fails below 95 %
     Topologies {
         /// The folder, such as one with .graphml files of the Topology Zoo
         folder: PathBuf,
     },
-    /// Import and run the files that other simulators publish, and import each again with a mistake in it, which has to be
+    /// Import and run the files that other simulators publish, and import each again with a mistake in it, which must be
     /// refused with its place
     Imports {
-        /// The folder that has the repositories, each below OWNER/NAME
+        /// The folder with the repositories, each below OWNER/NAME
         folder: PathBuf,
     },
 }
@@ -167,7 +167,7 @@ enum Oracle {
     /// simulator, and writes docs/reference/oracle-linux.md; or asks it about one scenario of the command line
     #[command(disable_help_flag = true)]
     Linux {
-        /// Options of the program that compares; --help lists them
+        /// Options of the comparing program; --help lists them
         #[arg(
             trailing_var_arg = true,
             allow_hyphen_values = true,
@@ -245,14 +245,13 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
     done.map(|()| ExitCode::SUCCESS)
 }
 
-/// Runs the program that builds the site. It is separate, so that the other commands do not wait for it to be compiled.
+/// Runs the program that builds the site, which is a separate crate to keep the other commands fast to build.
 fn book(repository: &Repository, open: bool) -> Result<(), Failure> {
     let mut command = repository.cargo(&["run", "--quiet", "--package", "book", "--"]);
     run(command.args(open.then_some("--open")))
 }
 
-/// Runs the program that compares. It is separate because it simulates, and the other commands need not wait for it to
-/// be compiled. Its exit status is returned.
+/// Runs the comparing program, a separate crate because it simulates, and returns its status.
 fn compare(repository: &Repository, oracle: Oracle) -> Result<ExitCode, Failure> {
     let Oracle::Linux { options } = oracle;
     let mut command = repository.cargo(&["run", "--quiet", "--package", "oracle", "--"]);

@@ -8,25 +8,25 @@ use crate::repository::{Failure, Repository, run};
 /// Which check.
 #[derive(Clone, Copy, Subcommand)]
 pub(crate) enum Trust {
-    /// Those of the Python package: random scenarios, killed workers, Ctrl-C at random moments, rates
+    /// The Python package: random scenarios, killed workers, Ctrl-C at random moments, rates
     Python,
     /// 200 rounds of an incast on this machine's kernel with grants at the receiver, as root
     Grants,
     /// 1,000 transfers between our TCP and this machine's kernel with losses and reordering, and how RC3 reads
     /// the kernel's ACKs, as root
     Tun,
-    /// Over 200 seeds, that the results of no scheme depend on when a simulation begins or on the unit of time
+    /// Check over 200 seeds that no scheme's results depend on the start time or on the unit of time
     Relations,
-    /// That no result depends on the threads: 1,000 random networks, the built-in scenarios, 100 runs under load
+    /// Check that no result depends on the threads: 1,000 random networks, the built-in scenarios, 100 runs under load
     Threads,
-    /// Four observers of one way, killed ten times: for two minutes, or for `TAILWATER_OBSERVE_S` seconds, as root
+    /// Observers of four devices on one path, killed ten times: for two minutes, or for `TAILWATER_OBSERVE_S` seconds, as root
     Observe,
-    /// A sweep of 1,000 points by jobs of several batch systems: equal bytes, and shards of equal time
+    /// A sweep of 1,000 points in jobs of several batch systems: equal bytes, and shards of equal duration
     Shards,
-    /// 200 trials of a law without effect and 100 that are killed, on this machine's kernel, as root: about forty minutes;
+    /// 200 trials of a law without effect and 100 killed trials, on this machine's kernel, as root: about forty minutes;
     /// `TAILWATER_TRIALS` and `TAILWATER_KILLS` set other numbers
     Trials,
-    /// Crates of one's own, each compiled alone with all that it stands on
+    /// Crates of your own, each compiled alone with all its dependencies
     Crates,
 }
 

@@ -144,12 +144,13 @@ impl fmt::Display for Difference {
                 [window, self.here].map(|marks| if marks == 1 { "marks" } else { "does not mark" });
             return write!(
                 f,
-                "call {number}: at {backlog} bytes the kernel {there}, and the simulator {here}"
+                "call {number}: at {backlog} bytes the kernel {there}, but the simulator {here}"
             );
         }
         write!(
             f,
-            "call {number}: for a window of {advertised} shifted by {scale} the kernel decides {window}, and the simulator {}",
+            "call {number}: for a window of {advertised} shifted by {scale} the kernel decides {window}, but the simulator \
+             {}",
             self.here
         )
     }
@@ -310,7 +311,7 @@ mod tests {
         let difference = replay.make(&ack(3, 13)).expect_err("a bit");
         assert_eq!(
             difference.to_string(),
-            "call 3: for a window of 512 shifted by 7 the kernel decides 13, and the simulator 12"
+            "call 3: for a window of 512 shifted by 7 the kernel decides 13, but the simulator 12"
         );
         let mut on = hscc();
         on.on_level(32_001);
@@ -375,7 +376,7 @@ mod tests {
         let difference = replay.make(&call(2_999, 1));
         assert_eq!(
             difference.expect_err("a bit").to_string(),
-            "call 0: at 2999 bytes the kernel marks, and the simulator does not mark"
+            "call 0: at 2999 bytes the kernel marks, but the simulator does not mark"
         );
     }
 

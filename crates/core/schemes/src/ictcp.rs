@@ -93,7 +93,7 @@ pub const SCHEME: Scheme = Scheme {
 /// ICTCP at a receiver of a Linux machine, whose windows user space decides.
 const BESIDE_KERNEL: KernelLaw = KernelLaw {
     name: "ictcp",
-    summary: "At a receiver: user space shares out what the link has left",
+    summary: "At a receiver: user space shares out the unused rate of the link",
     site: Site::Receiver,
     keys: &[
         "ictcp.alpha",

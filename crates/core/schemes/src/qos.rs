@@ -89,7 +89,7 @@ impl Params {
             found.push(Misfit {
                 keys: &["qos.priority", "qos.levels"],
                 message: format!(
-                    "there is no priority {priority} among {levels}, which are numbered from 0"
+                    "there is no priority {priority}: the {levels} priorities are numbered from 0"
                 ),
                 remedy: "lower qos.priority or raise qos.levels".into(),
             });

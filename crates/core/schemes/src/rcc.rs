@@ -132,7 +132,8 @@ pub(crate) fn receiver(params: &Params, host: &HostInfo) -> Receiver {
 pub(crate) fn misfit(params: &Params) -> Option<Misfit> {
     (params.hold == Hold::Grant && params.max_queue.0.is_none()).then(|| Misfit {
         keys: &["rcc.max_queue", "rcc.hold"],
-        message: "rcc.max_queue = \"auto\" is found by marks, at which rcc.hold = \"grant\" does not look".to_owned(),
-        remedy: "give rcc.max_queue a size, as in \"40pkt\"".to_owned(),
+        message: "rcc.max_queue = \"auto\" follows marks, but rcc.hold = \"grant\" ignores marks"
+            .to_owned(),
+        remedy: "set rcc.max_queue to a size, as in \"40pkt\"".to_owned(),
     })
 }

@@ -66,7 +66,7 @@ pub fn certificate(found: &Certificate) -> String {
             grouped(LEAST_DECISIONS)
         )
     } else {
-        "it is enough for --certified on this machine".to_owned()
+        "this certificate allows --certified on this machine".to_owned()
     });
     out
 }
@@ -112,7 +112,7 @@ mod tests {
           40 connections would have had less than two segments: below that a lost segment takes a timeout
           kernel: 6.12.1 #1 SMP, types ba7816bf8f01
           program: 1234567890ab, by clang version 19.1.7; text of the law: fedcba098765
-          it is enough for --certified on this machine
+          this certificate allows --certified on this machine
         ");
         let few = Certificate {
             decisions: 999_999,

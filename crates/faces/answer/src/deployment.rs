@@ -30,7 +30,7 @@ pub fn attach(done: &AttachLine) -> String {
     if done.shadow {
         line(
             &mut out,
-            "changes no packet, and counts those that it would change",
+            "changes no packet, but counts the packets that it would change",
         );
     }
     for warning in &done.warnings {

@@ -51,7 +51,7 @@ pub fn merge_points(
         let problem = Problem::new(format!(
             "{unknown} of {all} points are in none of the folders, or damaged there"
         ));
-        let help = Help::from("name every shard; what is there is kept in ")
+        let help = Help::from("name the folders of all shards; the points so far are kept in ")
             .text(out.display().to_string())
             .text(", and a run with ")
             .argument(Argument::Resume)

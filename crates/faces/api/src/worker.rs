@@ -35,10 +35,11 @@ impl Worker {
     ) -> Result<Self, Problems> {
         if version != sim::VERSION {
             let problem = Problem::new(format!(
-                "a worker has version {}, and the run is of version {version}",
+                "a worker has version {}, but the run has version {version}",
                 sim::VERSION
             ));
-            let help = "install the same version everywhere: results of two are never mixed";
+            let help =
+                "install the same version everywhere: results of two versions are never mixed";
             return Err(problem.help(help).into());
         }
         let scenario = Scenario::load(Source::new("scenario", toml), &Overrides::default())?;
@@ -63,7 +64,7 @@ impl Worker {
         let points: Option<Vec<&PointSpec>> = points.collect();
         let points = points.unwrap_or_default();
         let Some((first, twins)) = points.split_first() else {
-            return Err(Problem::new("an order names a point that is not there").into());
+            return Err(Problem::new("an order names a point that does not exist").into());
         };
         let room = Room::for_points(&[first], Some(self.store.folder()), &options.allowance)?;
         let stop = AtomicBool::new(false);

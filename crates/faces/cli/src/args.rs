@@ -53,13 +53,13 @@ pub(crate) enum Command {
     /// Run the figures of papers and judge their claims
     #[command(after_help = REPRODUCE)]
     Reproduce(ReproduceArgs),
-    /// Say what each shard of a sweep takes, and write a job for a batch system that runs them
+    /// Estimate time and memory of each shard of a sweep, and write a batch job that runs the shards
     #[command(after_help = PLAN)]
     Plan(plan::PlanArgs),
-    /// Put the shards of a sweep together into one run folder
+    /// Merge the shards of a sweep into one run folder
     #[command(after_help = MERGE)]
     Merge(MergeArgs),
-    /// Run a scenario on the TCP stacks of this machine, beside its simulation
+    /// Run a scenario on this machine's TCP stack and compare it with the simulation
     #[command(after_help = EMULATE)]
     Emulate(emulate::EmulateArgs),
     #[command(flatten)]
@@ -70,35 +70,35 @@ pub(crate) enum Command {
     /// Make a trace of flows from flow records, a capture, or the flow file of another simulator
     #[command(after_help = IMPORT)]
     Import(ImportArgs),
-    /// List what there is to choose from
+    /// List schemes, scenarios, papers, settings and other choices
     List {
-        /// What to list [default: what can be listed]
+        /// What to list [default: the names of all lists]
         what: Option<Listed>,
     },
     /// Print a scenario as TOML, to start one of your own from
     #[command(after_help = SHOW)]
     Show(ShowArgs),
-    /// Explain a scheme, a setting, a number of the results, a notion such as goals, or a figure of a paper
+    /// Explain a scheme, a setting, a metric, a notion such as goals, or a figure of a paper
     #[command(after_help = EXPLAIN)]
     Explain {
-        /// A scheme, a setting with its dot, a group of settings, a symbol of a paper such as K, a number of
-        /// the results such as `fct_p99_us`, a notion such as goals or groups, anything that `list` names, a
-        /// paper or figure, or the word results
+        /// A scheme, a setting such as switch.buffer, a group of settings, a symbol of a paper such as K, a metric such as
+        /// `fct_p99_us`, a notion such as goals or groups, any name that `list` prints, a paper or figure, or the word
+        /// results
         word: String,
     },
-    /// Write a page that simulates while one moves its sliders: one file that opens offline
+    /// Write an HTML page with sliders that simulates in the browser: one file that opens offline
     #[command(after_help = EXPLORE)]
     Explore(ExploreArgs),
-    /// Write the report of a run anew, or one that puts several runs side by side
+    /// Write the report of a run again, or a report that compares several runs
     #[command(after_help = REPORT)]
     Report(ReportArgs),
     /// Draw a figure of a run for a paper: SVG, PNG or PDF
     #[command(after_help = PLOT)]
     Plot(PlotArgs),
-    /// Compute what a paper's equations say, without a simulation or over one
+    /// Evaluate a paper's equations, alone or on top of a simulation
     #[command(after_help = MODEL)]
     Model(ModelArgs),
-    /// Write a crate with a scheme of your own beside all others
+    /// Write a crate that adds a scheme of your own to the built-in ones
     #[command(after_help = NEW_SCHEME)]
     NewScheme(NewSchemeArgs),
     /// Print a completion script for a shell
@@ -109,15 +109,15 @@ pub(crate) enum Command {
     },
     /// Print the man page
     Man {
-        /// The page of this command instead of the overview
+        /// Print the page of this command instead of the overview
         command: Option<String>,
-        /// Write the pages of all commands into this folder instead
+        /// Write the pages of all commands into this folder
         #[arg(long, value_name = "DIR", conflicts_with = "command")]
         out: Option<PathBuf>,
     },
 }
 
-/// The commands with their arguments, as `explain` tells of them.
+/// The commands with their arguments, for `explain`.
 pub(crate) fn commands() -> Vec<explain::Command> {
     let program = <Cli as clap::CommandFactory>::command();
     let commands = program.get_subcommands().map(|command| {
@@ -150,15 +150,15 @@ pub(crate) struct RunArgs {
     pub(crate) keep: KeepArgs,
     #[command(flatten)]
     pub(crate) goal: GoalArgs,
-    /// Run more seeds until the 95 % interval of every row's 99th percentile of completion times (or
-    /// mean queue) is within this much of its mean, as in 5%
+    /// Add seeds until every row is precise: the 95 % confidence interval of its 99th percentile of completion times (or of
+    /// its mean queue) is within this share of the mean, as in 5%
     #[arg(long, value_name = "PERCENT", value_parser = percent, conflicts_with_all = ["shard", "pcap"])]
     pub(crate) until: Option<f64>,
-    /// Most seeds that --until runs
+    /// The most seeds that --until runs
     #[arg(long, value_name = "N", value_parser = seeds, default_value = "100", requires = "until")]
     pub(crate) max_seeds: NonZeroU32,
-    /// Simulate every row again without link.jitter under N orders of simultaneous events, and say whether the answer
-    /// depends on them
+    /// Simulate every row again, without link.jitter, under N different orders of simultaneous events, and say whether the
+    /// answer depends on the order
     #[arg(long, value_name = "N", value_parser = orders, conflicts_with_all = ["shard", "search"])]
     pub(crate) ties: Option<NonZeroU32>,
     #[command(flatten)]
@@ -169,8 +169,9 @@ pub(crate) struct RunArgs {
     /// Threads to run on; the results do not depend on it [default: all cores]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// Threads that share each simulation, as in 2; the results do not depend on it. Networks of one switch and flows
-    /// that wait for others take one [default: those that other simulations leave idle, if a large network ends sooner]
+    /// Threads that share one simulation, as in 2; the results do not depend on it. Networks with one switch, and flows that
+    /// wait for other flows, use one thread [default: the threads that other simulations leave idle, if that makes a large
+    /// network faster]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) threads: Option<NonZeroUsize>,
     /// How to print the results
@@ -191,7 +192,8 @@ impl RunArgs {
             return Err(problem.help("add --format json").into());
         }
         if self.until.is_some() && self.max_seeds.get() < 2 {
-            let problem = Problem::new("--max-seeds 1 leaves no interval to make narrow");
+            let problem =
+                Problem::new("--max-seeds 1 gives no confidence interval, so --until cannot end");
             return Err(problem.help("allow at least 2 seeds").into());
         }
         Ok(())
@@ -201,14 +203,14 @@ impl RunArgs {
 /// Limits of a run.
 #[derive(Args)]
 pub(crate) struct LimitArgs {
-    /// Memory that simulations may take together, as in 8GB [default: what is free]
+    /// Memory that all simulations together may use, as in 8GB [default: the free memory]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) memory: Option<u64>,
-    /// Steps that one simulation may take, as in 1e12: packets that cross a link, timers of switches,
-    /// samples [default: 4e10, about an hour]
+    /// Steps that one simulation may take, as in 1e12. A step is a packet that crosses a link, a timer of a switch, or a
+    /// sample [default: 4e10, about an hour]
     #[arg(long, value_name = "STEPS", value_parser = steps)]
     pub(crate) work: Option<u64>,
-    /// Room on disk that series may take together, as in 8GB [default: what is free]
+    /// Disk space that all recorded series together may use, as in 8GB [default: the free space]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) disk: Option<u64>,
 }
@@ -239,11 +241,11 @@ pub(crate) struct KeepArgs {
     /// Print the answer and keep no files
     #[arg(long, conflicts_with_all = ["out", "resume", "shard", "pcap"])]
     pub(crate) no_save: bool,
-    /// Go on where an earlier run of the same scenario ended; start if there is none
+    /// Continue an earlier run of the same scenario; start one if there is none
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Run only the I-th of N shards, which take about the same time, for `merge` to put together; in a job of an array
-    /// "auto", or "auto/N" where the batch system does not tell a job how many there are
+    /// Run only the I-th of N shards of about equal duration; `merge` joins them. In an array job: "auto", or "auto/N" if
+    /// the batch system does not tell a job the number of jobs
     #[arg(long, value_name = "I/N", value_parser = shard, requires = "out")]
     pub(crate) shard: Option<Shard>,
 }
@@ -257,35 +259,35 @@ pub(crate) struct ReproduceArgs {
     /// The command as it was given, the program first.
     #[arg(skip)]
     pub(crate) given: Vec<String>,
-    /// Papers or figures by name, as in rcc or rcc/fig5a, or folders or files of one's own
-    /// [default: every paper]
+    /// Papers or figures by name, as in rcc or rcc/fig5a, or folders or files of your own [default: every paper]
     #[arg(value_name = "PAPER[/FIGURE]")]
     pub(crate) what: Vec<String>,
     /// Run at the paper's own scale where the default is smaller
     #[arg(long)]
     pub(crate) full: bool,
-    /// The first seed: with another than the figure's, verdicts show how far they hang on chance [default: what each
-    /// figure says]
+    /// The first seed. A seed other than the figure's own shows how much the verdicts depend on chance [default: the
+    /// figure's seed]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// How many seeds to run [default: what each figure says]
+    /// How many seeds to run [default: the number that each figure sets]
     #[arg(long, value_name = "N", value_parser = seeds)]
     pub(crate) seeds: Option<NonZeroU32>,
-    /// Which causes of differences to try
+    /// For which claims to search the cause of a difference from the paper
     #[arg(long, value_name = "WHICH", default_value = "missed", value_parser = causes())]
     pub(crate) causes: Causes,
-    /// Judge every claim with links that are late at random by up to 100 ns and 1 us, too, and list the verdicts that
-    /// change: they hang on the order of events at equal times
+    /// Judge every claim again with random delays of up to 100 ns and 1 us on every link, and list the verdicts that change:
+    /// these depend on the order of simultaneous events
     #[arg(long)]
     pub(crate) phase: bool,
-    /// Run figures on the TCP stacks of this machine, scaled to what it holds, and judge their orders and ratios there
+    /// Run the figures on this machine's TCP stack, at a rate that the machine sustains, and judge the claims about orders
+    /// and ratios
     #[arg(long, conflicts_with_all = ["full", "seed", "seeds", "causes", "phase", "jobs"])]
     pub(crate) live: bool,
-    /// With --live: how often each scheme runs [default: what each figure says]
+    /// With --live: how often each scheme runs [default: the number that each figure sets]
     #[arg(long, value_name = "N", value_parser = seeds, requires = "live")]
     pub(crate) runs: Option<NonZeroU32>,
-    /// With --live: rate of the fastest link: "auto" is what this machine holds, or a rate, as in 100Mbps [default: what
-    /// each figure says, or auto]
+    /// With --live: rate of the fastest link: "auto" for the highest rate that this machine sustains, or a rate, as in
+    /// 100Mbps [default: the rate that each figure sets, or auto]
     #[arg(long, value_name = "RATE", value_parser = emulate::rate, requires = "live")]
     pub(crate) rate: Option<String>,
     /// Fail if a claim is not reproduced, even in part
@@ -333,12 +335,12 @@ pub(crate) struct MergeArgs {
 
 #[derive(Args)]
 pub(crate) struct NewSchemeArgs {
-    /// The name of the scheme, and of the folder that is written
+    /// The name of the scheme and of its new folder
     pub(crate) name: String,
-    /// The folder to write instead
+    /// Write into this folder instead
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// The clone of Tailwater that the crate is built with [default: the one that built this program]
+    /// The clone of Tailwater that the new crate depends on [default: the clone that built this program]
     #[arg(long, value_name = "DIR")]
     pub(crate) tailwater: Option<PathBuf>,
 }
@@ -347,7 +349,7 @@ pub(crate) struct NewSchemeArgs {
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) scenario: ScenarioArgs,
-    /// Write out every setting, those left at their defaults too
+    /// Print every setting, also those at their default
     #[arg(long)]
     pub(crate) resolved: bool,
 }
@@ -356,7 +358,7 @@ pub(crate) struct ShowArgs {
 pub(crate) struct ModelArgs {
     /// The model: rcc, rc3, hscc or rwndq [default: list them]
     pub(crate) name: Option<String>,
-    /// Set a setting of the model; its name may be left out before the dot, as in target=0.3
+    /// Change a setting of the model, as in target=0.3 or rwndq.target=0.3
     #[arg(
         long = "set",
         value_name = "KEY=VALUE",
@@ -367,7 +369,7 @@ pub(crate) struct ModelArgs {
     /// List the settings and figures of the model instead of computing it
     #[arg(long, requires = "name", conflicts_with_all = ["output", "figure", "simulate", "format"])]
     pub(crate) list: bool,
-    /// Draw into this file, whose name ends in .svg, .png or .pdf, or in .html for a page of everything
+    /// Draw into this file. Its name ends in .svg, .png or .pdf, or in .html for a page with all figures
     #[arg(
         long,
         short,
@@ -376,13 +378,13 @@ pub(crate) struct ModelArgs {
         conflicts_with = "format"
     )]
     pub(crate) output: Option<PathBuf>,
-    /// Which figure to draw, or to print the points of with --format csv [default: the first]
+    /// The figure to draw; with --format csv, the figure whose points are printed [default: the first]
     #[arg(long, value_name = "NAME", requires = "name")]
     pub(crate) figure: Option<String>,
-    /// Run what the model is about and show both (rwndq)
+    /// Simulate the situation that the model describes and show both (only rwndq)
     #[arg(long, requires = "name")]
     pub(crate) simulate: bool,
-    /// Width on paper, in cm, mm or in [default: 8.5cm, a column of a paper with two]
+    /// Width on paper, in cm, mm or in [default: 8.5cm, a column of a two-column paper]
     #[arg(long, value_parser = length, requires = "output")]
     pub(crate) width: Option<Length>,
     /// Height on paper [default: 6cm]
@@ -428,9 +430,9 @@ pub(crate) enum Listed {
     Schemes,
     /// Built-in scenarios
     Scenarios,
-    /// Papers with their experiments, and the state of each figure, table, equation and algorithm
+    /// Papers with their experiments and the status of each figure, table, equation and algorithm
     Papers,
-    /// Equations of papers that claims and plots can name
+    /// Equations of papers that claims and plots can use
     Models,
     /// Settings of scenarios with their defaults
     Keys,

@@ -133,7 +133,7 @@ impl BatchJob {
         let size: usize = contents.iter().map(|(_, content)| content.len()).sum();
         if size > MOST_CONFIG {
             let problem = Problem::new(format!(
-                "the files of the sweep are {}, and a ConfigMap holds 1 MiB",
+                "the files of the sweep take {}, but a ConfigMap holds only 1 MiB",
                 words::bytes(size as u64)
             ));
             let help = "use a smaller trace or graph, or write the job with --for slurm and put its folder on a volume";

@@ -45,7 +45,7 @@ fn refused(log: &Path, why: &Uncertified) -> Stop {
         Uncertified::Unreadable(_) => unreadable(log, &why.to_string()),
         Uncertified::OtherText { .. } => {
             let problem = Problem::new(format!("{}: {why}", log.display()));
-            let help = "certify it with the version that wrote it, or log once more with this one";
+            let help = "certify it with the version that wrote it, or log again with this version";
             Stop::WrongInput(problem.help(help).into())
         }
         Uncertified::Missing { .. }

@@ -132,7 +132,7 @@ fn exact_of(folder: &Folder, point: u32) -> Result<Exact, Problems> {
                 "a trace cannot give this simulation again: {reason}"
             ));
             let help =
-                "--inexact writes when its flows started; in such a trace they wait for nothing";
+                "--inexact writes the times at which its flows started; in such a trace no flow waits for another";
             problem.help(help).into()
         }
     })

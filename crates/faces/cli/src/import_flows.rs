@@ -26,7 +26,7 @@ pub(crate) fn made(args: &ImportArgs) -> Result<String, Problems> {
     let name = args.file.display();
     let bytes = import::read(&args.file).map_err(|error| {
         let problem = Problem::new(format!("{name}: it cannot be read: {error}"));
-        let folder = "; of execution traces of Chakra, which are in a folder, name that of rank 0, as in all_reduce.0.et";
+        let folder = "; for a folder of Chakra's execution traces, name the file of rank 0, as in all_reduce.0.et";
         let folder = if args.file.is_dir() { folder } else { "" };
         Problems::from(problem.help(format!("name a file of flow records or packets{folder}")))
     })?;
@@ -35,7 +35,7 @@ pub(crate) fn made(args: &ImportArgs) -> Result<String, Problems> {
         let problem = Problem::new(format!("{name}: {cause}"));
         let kinds = Kind::ALL.map(|(_, name, _)| name).join(", ");
         let size = if cause.contains("without an end") {
-            "--size 10MB is the size of flows without an end; "
+            "--size 10MB sets the size of flows without an end; "
         } else {
             ""
         };
@@ -180,7 +180,9 @@ fn target(args: &ImportArgs) -> Result<(PathBuf, Out), Problems> {
     let name = path.display();
     let streamed = results::is_stream(&path).then_some(Out::Csv);
     let out = Out::of(&path).or(streamed).ok_or_else(|| {
-        let problem = Problem::new(format!("-o {name}: the ending tells no format"));
+        let problem = Problem::new(format!(
+            "-o {name}: the ending of the name is not that of a known format"
+        ));
         problem.help("a trace is .csv or .parquet")
     })?;
     Ok((path, out))

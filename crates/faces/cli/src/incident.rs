@@ -101,7 +101,8 @@ impl Kept {
             format!("  kept: {}\n", file.display()),
         ];
         let Some(least) = least else {
-            let text = "  the model shows no timeout with these flows: it does not fit them, and they are not shrunk\n";
+            let text = "  the model shows no timeout with these flows: it does not fit them, so no smaller set was \
+                searched\n";
             lines.push(text.to_owned());
             return lines.concat();
         };

@@ -62,7 +62,7 @@ fn save(
     if is_page {
         if args.figure.is_some() || args.width.is_some() || args.height.is_some() {
             let problem =
-                Problem::new("a page holds every figure in the size of its reader's window");
+                Problem::new("an HTML page holds all figures and adapts their size to the window");
             let help =
                 "leave out --figure, --width and --height, or end the name in .svg, .png or .pdf";
             return Err(Problems::from(problem.help(help)).into());

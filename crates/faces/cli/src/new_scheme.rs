@@ -135,7 +135,7 @@ fn clone(named: Option<&Path>) -> Result<PathBuf, Stop> {
     let around = program.iter().flat_map(|program| program.ancestors());
     let found = built.into_iter().chain(around).find(is_clone);
     found.and_then(absolute).ok_or_else(|| {
-        let what = "there is no clone of Tailwater, which the crate is built with";
+        let what = "no clone of Tailwater was found, which the new crate depends on";
         wrong(Problem::new(what), CLONE)
     })
 }

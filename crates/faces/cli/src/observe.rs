@@ -149,7 +149,7 @@ fn incident(file: &Path, seen: &Observation, flows: &[Flow]) -> Result<Option<Ke
     let kept = incident::keep(file, seen, flows)?;
     if kept.is_none() {
         output::complain(
-            "no crowd of flows to one receiver lost anything, so that no incident is kept",
+            "no incident is kept: no group of simultaneous flows to one receiver lost a packet",
         );
     }
     Ok(kept)
@@ -217,7 +217,7 @@ impl Watched<'_> {
 }
 
 fn nothing() -> Stop {
-    output::complain("tailwater-live ended without telling what it observed");
+    output::complain("tailwater-live ended without a report of its observation");
     Stop::Failed
 }
 
@@ -286,8 +286,9 @@ fn with(path: &Path, end: &str) -> PathBuf {
 fn default_device() -> Result<String, Problems> {
     let routes = fs::read_to_string("/proc/net/route").unwrap_or_default();
     device_of(&routes).ok_or_else(|| {
-        let problem =
-            Problem::new("this machine has no default route, whose device would be watched");
+        let problem = Problem::new(
+            "this machine has no default route, so there is no default device to watch",
+        );
         let problem = problem.help("name a device, as in --dev eth0; `ip link` lists them");
         problem.into()
     })

@@ -85,7 +85,7 @@ fn named_files(scenario: &Scenario) -> Result<BTreeMap<String, String>, Problems
             let name = name.to_string_lossy().into_owned();
             if taken.contains(&name) {
                 let problem = Problem::new(format!(
-                    "two files of the scenario are called {name}, and a job has one folder"
+                    "two files of the scenario are called {name}, but a job has only one folder"
                 ));
                 return Err(problem.help("give one of them another name").into());
             }

@@ -180,7 +180,7 @@ struct Announcer;
 impl Monitor for Announcer {
     fn during(&self, stage: &Stage<'_>, work: StageWork<'_>) -> Result<(), Error> {
         output::complain(&format!(
-            "simulating what was seen: {}",
+            "simulating the observed flows: {}",
             answer::words::counted(stage.simulations(), "simulation")
         ));
         work()

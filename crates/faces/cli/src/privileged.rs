@@ -64,8 +64,8 @@ fn read(child: &mut Child, see: &mut dyn FnMut(&Line)) -> io::Result<Vec<Line>> 
 /// An unreadable line was written by another version of the program.
 fn another_version(number: u32, error: &protocol::Unreadable) -> io::Error {
     io::Error::other(format!(
-        "line {number} of its output cannot be read: {error}; it is of another version than this program: build both \
-         from the same sources"
+        "line {number} of its output cannot be read: {error}; its version differs from this program's: build both from the \
+         same sources"
     ))
 }
 

@@ -68,7 +68,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
                 "the runs have no row with {} in common",
                 bound.selector
             ));
-            let help = "rows go together by their swept values and their scheme";
+            let help = "rows are matched by their swept values and their scheme";
             return Err(Problems::from(problem.help(help)).into());
         }
     }

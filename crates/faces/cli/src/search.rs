@@ -29,10 +29,10 @@ pub(crate) fn check(args: &RunArgs, scenario: &Scenario) -> Result<(), Problems>
     }
     let keys = scenario.set_keys().join(", ");
     let problem = Problem::new(format!(
-        "--search goes along one axis, and several settings have several values: {keys}"
+        "--search varies one setting, but several settings have several values: {keys}"
     ));
     let help = format!(
-        "give every setting but {} a single value with --set",
+        "give every setting except {} a single value with --set",
         search.key()
     );
     Err(problem.help(help).into())

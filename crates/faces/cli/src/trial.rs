@@ -63,7 +63,8 @@ fn carry_out(order: &TrialOrder, given: &[String]) -> Result<(), Stop> {
         };
     }
     output::complain(&format!(
-        "whatever ends this, everything passes two seconds later, and tailwater trial settle {} tells what was found",
+        "if this command ends for any reason, packets pass unchanged two seconds later, and tailwater trial settle {} \
+         prints the result",
         folder.display()
     ));
     let mut kept = Ok(());
@@ -93,7 +94,7 @@ fn measure(order: &TrialOrder) -> Result<TrialMeasure, Problems> {
     let guard = order.guard.map(|(measure, _)| measure);
     match (goal, guard) {
         (Some(goal), Some(guard)) if goal != guard => {
-            let text = format!("--goal is about {goal} and --guard about {guard}");
+            let text = format!("--goal is about {goal}, but --guard is about {guard}");
             let problem = Problem::new(text);
             Err(problem
                 .help("a trial has one measure: name it in both")
@@ -133,7 +134,8 @@ fn before(order: &TrialOrder, given: &[String]) -> Result<(Observation, Vec<Flow
     }
     SeenConnections::are_new(&judged).map_err(|why| {
         output::complain(&why);
-        output::complain("let clients open connections anew, or watch for longer by --before, so that their beginning is seen");
+        output::complain("let clients open new connections, or watch for longer with --before, until connections are seen \
+            from their beginning");
         Stop::Failed
     })?;
     Ok((seen, flows))
@@ -254,7 +256,7 @@ fn read(folder: &Path) -> Result<(TrialPlan, String, TrialResult, TrialEnd), Pro
             "{}: {error}",
             folder.join(protocol::FILE).display()
         ));
-        problem.help("it is to hold what the trial wrote, and nothing else")
+        problem.help("restore the file as the trial wrote it")
     })?;
     let (mut periods, mut flows, mut end, mut begun) =
         (Vec::new(), Vec::<TrialFlow>::new(), None, None);
@@ -275,7 +277,7 @@ fn read(folder: &Path) -> Result<(TrialPlan, String, TrialResult, TrialEnd), Pro
             path.display()
         ));
         return Err(problem
-            .help("a plan is decided before anything acts: put it back as it was")
+            .help("the plan must not change after the start: restore it")
             .into());
     }
     let killed = || TrialEnd {
@@ -303,7 +305,10 @@ impl Files {
         };
         let file = create().map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => {
-                let text = format!("--out {}: a trial is there already", folder.display());
+                let text = format!(
+                    "--out {}: this folder already has a trial",
+                    folder.display()
+                );
                 let problem = Problem::new(text).help("choose another folder");
                 Stop::WrongInput(problem.into())
             }

@@ -53,7 +53,7 @@ pub fn explain(word: &str, commands: &[Command]) -> Result<String, Problems> {
     let metrics = columns::METRICS.iter().chain(columns::COST);
     let names = names.chain(metrics.map(|column| column.name));
     let names = names.chain(index::names());
-    let remedy = "`tailwater list` tells what has names";
+    let remedy = "`tailwater list` prints the lists of names";
     let what = "scheme, setting, symbol, number, notion or scenario";
     Err(unknown(word, what, names.chain(["results"]), remedy))
 }

@@ -143,7 +143,7 @@ fn figures(opened: &Opened) -> Vec<Value> {
 fn can_be_carried(scenario: &Scenario) -> Result<(), Problems> {
     if let Some((scheme, _)) = scenario.origins().first() {
         let problem = Problem::new(format!(
-            "a page does not have the scheme {scheme}, which is of another crate"
+            "a page does not contain the scheme {scheme}, because it comes from another crate"
         ));
         return Err(problem.help("compare it with `tailwater run`").into());
     }

@@ -125,8 +125,8 @@ fn speed(bed: &Testbed, lan: &Lan, plan: &Plan, choice: RateChoice) -> Result<Sp
 /// The error that the machine does not sustain `rate`, with the share that it does sustain, if known.
 fn too_fast(rate: Rate, share: Option<f64>) -> EmulateError {
     let held = match share {
-        Some(share) => format!("this machine holds {:.1} % of {rate}", share * 100.0),
-        None => format!("this machine does not hold {rate}"),
+        Some(share) => format!("this machine sustains {:.1} % of {rate}", share * 100.0),
+        None => format!("this machine does not sustain {rate}"),
     };
     EmulateError::Machine(format!("{held}; leave out --rate, or give a lower one"))
 }
@@ -234,7 +234,7 @@ fn round_trip(bed: &Testbed, lan: &Lan, plan: &Plan) -> io::Result<(f64, u32)> {
     })?;
     drop(listener);
     let least = samples.into_iter().min();
-    let least = least.ok_or_else(|| io::Error::other("the kernel tells no round-trip time"))?;
+    let least = least.ok_or_else(|| io::Error::other("the kernel reports no round-trip time"))?;
     let links = links_between(&bed.topology, first.sender, first.receiver);
     Ok((f64::from(least), links))
 }

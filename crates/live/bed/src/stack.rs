@@ -54,7 +54,8 @@ impl Stack {
     ) -> Result<Self, String> {
         if point.scheme != point.bundle {
             // All schemes share the network of the first one.
-            return Err("a variant may have settings of its own: give them with --set".to_owned());
+            return Err("the test bed runs no variants, because they may have their own settings: give the settings with \
+                --set".to_owned());
         }
         let bundle = Bundle::parse(&point.bundle).expect("the scenario has checked it");
         let is_there = |scheme: &&&Scheme| {
@@ -190,8 +191,8 @@ fn different(point: &PointSpec, bed: &Testbed, parts: &[&'static Scheme]) -> Vec
         all.push(Different {
             key: "switch.buffer",
             instead: format!(
-                "under {} each priority of a port has room for {} packets of its own, and none pushes out another; the \
-                 twin's priorities share the room",
+                "under {} each priority of a port has its own room for {} packets, and no packet pushes out another; in \
+                 the twin the priorities share the room",
                 part.name,
                 bed.room_of_band(bed.switch_limit)
             ),

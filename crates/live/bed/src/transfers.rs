@@ -60,7 +60,7 @@ fn check(point: &PointSpec) -> Result<(), Problems> {
     if keys.topology.kind == TopologyKind::Star && is_incast && is_one {
         return Ok(());
     }
-    let problem = Problem::new("over a TUN device there are two hosts with one flow");
+    let problem = Problem::new("a TUN device connects two hosts with one flow");
     let help = "set topology.kind=star, workload.kind=incast and workload.senders=1";
     Err(problem.help(help).into())
 }
@@ -146,8 +146,7 @@ fn settings(point: &PointSpec) -> Vec<String> {
 
 fn describe(point: &PointSpec) -> NetworkReport<'_> {
     let rate = point.keys.link.rate.as_bps();
-    let instead =
-        "the kernel's receiver acknowledges as it does; that of the twin as the scenario says";
+    let instead = "the kernel's receiver acknowledges by its own rules; the twin's receiver follows the scenario";
     NetworkReport {
         point,
         hosts: 2,
@@ -217,7 +216,7 @@ fn live_run<'a>(
 fn reasons(done: &Done, busy_share: f64) -> Vec<String> {
     let mut reasons: Vec<String> = done.failure.iter().cloned().collect();
     if !done.right {
-        reasons.push("other bytes arrived than were sent".to_owned());
+        reasons.push("the received bytes differ from the sent bytes".to_owned());
     }
     reasons.extend(validity::busy(busy_share));
     reasons
@@ -327,6 +326,9 @@ mod tests {
             right: false,
             ..done
         };
-        assert_eq!(reasons(&wrong, 0.5), ["other bytes arrived than were sent"]);
+        assert_eq!(
+            reasons(&wrong, 0.5),
+            ["the received bytes differ from the sent bytes"]
+        );
     }
 }

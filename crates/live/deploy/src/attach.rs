@@ -99,9 +99,11 @@ impl<'a> Plan<'a> {
         let law = order.scheme.law();
         if queue_of.is_some() && !law.changes_acks {
             let name = order.scheme.name();
-            let problem = Problem::new(format!("--queue-of: {name} changes no ACKs"));
+            let problem = Problem::new(format!(
+                "--queue-of: {name} does not change ACKs, so it needs no second device"
+            ));
             return Err(problem
-                .help("give the device whose queue fills by --dev")
+                .help("name the device whose queue fills with --dev")
                 .into());
         }
         if !order.scheme.has_queue() {
@@ -132,9 +134,9 @@ impl<'a> Plan<'a> {
         let name = order.scheme.name();
         if order.shadow {
             let problem = Problem::new(format!(
-                "--shadow: {name} promises senders what it grants, so that it cannot only look on"
+                "--shadow: {name} has to deliver the grants that it counts, so it cannot run without acting"
             ));
-            let help = "laws at a port can: attach one of them with --shadow";
+            let help = "attach a law of a port with --shadow instead";
             return Err(problem.help(help).into());
         }
         let queue = [
@@ -147,7 +149,7 @@ impl<'a> Plan<'a> {
             ));
             let help = order.scheme.law().budget.map_or_else(
                 || format!("leave out {option}"),
-                |key| format!("its budget is what senders may have under way: --set {key}=60KB"),
+                |key| format!("set its budget, the data that all senders together may have in flight: --set {key}=60KB"),
             );
             return Err(problem.help(help).into());
         }
@@ -212,7 +214,7 @@ impl<'a> Plan<'a> {
         if !self.order.scheme.has_queue() {
             let is_other = !matches!(action, AttachAction::Renewed | AttachAction::Updated);
             if !self.record.place.let_watch(is_other)? {
-                let text = "the process that watches who waits did not start";
+                let text = "the watchdog of waiting connections did not start";
                 self.settled.warnings.push(text.to_owned());
             }
         }

@@ -14,8 +14,8 @@ use crate::settings::Scheme;
 pub(crate) fn decided_by(scheme: Scheme, law: &Loadable) -> Result<DecidedBy, DeployError> {
     let (Some(program), Some(law_sha256)) = (programs::object(law), law_sha256(law.object)) else {
         let name = scheme.name();
-        let problem = Problem::new(format!("the decisions of {name} are not written down"));
-        let help = "laws at a port are certified, and this one stands at a receiver";
+        let problem = Problem::new(format!("the decisions of {name} cannot be logged"));
+        let help = "only laws at a port can be certified, but this law acts at a receiver";
         return Err(problem.help(help).into());
     };
     let kernel = ["osrelease", "version"].map(|of| fs::read_to_string(format!("{KERNEL}/{of}")));
@@ -41,9 +41,10 @@ pub(crate) fn check(file: &Path, scheme: Scheme, law: &Loadable) -> Result<(), D
     };
     let text = fs::read_to_string(file).map_err(|error| refused(error.to_string()))?;
     let certificate = serde_json::from_str::<Certificate>(&text);
-    let certificate = certificate.map_err(|error| refused(format!("it is none: {error}")))?;
+    let certificate =
+        certificate.map_err(|error| refused(format!("the file is not a certificate: {error}")))?;
     if certificate.law != scheme.name() {
-        return Err(refused(format!("it is one of {}", certificate.law)).into());
+        return Err(refused(format!("it is a certificate of {}", certificate.law)).into());
     }
     if certificate.decisions < LEAST_DECISIONS {
         let found = certificate.decisions;
@@ -65,7 +66,7 @@ pub(crate) fn check(file: &Path, scheme: Scheme, law: &Loadable) -> Result<(), D
     match others.next() {
         None => Ok(()),
         Some((of, then, here)) => Err(refused(format!(
-            "it holds for another {of}, {then}; here it is {here}"
+            "it is for another {of}, {then}; this machine has {here}"
         ))
         .into()),
     }

@@ -64,7 +64,7 @@ fn carry_out(
     let begin = now();
     let hooks = inside(&order.netns, || law.begin(order.lease))?;
     drop_all()?;
-    let text = "it looks on, and changes no packet".to_owned();
+    let text = "it runs in the shadow and changes no packet".to_owned();
     tell(&Line::Note(NoteLine { text }));
     let until = begin.saturating_add(order.lease);
     while now() < until && interrupt::heard().is_none() {
@@ -92,7 +92,7 @@ fn create(file: &Path) -> Result<File, DeployError> {
     let opened = options.write(true).create_new(true).mode(0o644).open(file);
     opened.map_err(|error| {
         let problem = Problem::new(format!("--log {}: {error}", file.display()));
-        let help = "name a new file in a folder that is there";
+        let help = "name a new file in an existing folder";
         problem.help(help).into()
     })
 }

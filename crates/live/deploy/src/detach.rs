@@ -95,7 +95,7 @@ impl Record {
 /// A program without a record belongs to somebody else.
 fn strange(place: &DeviceId) -> DeployError {
     DeployError::Failed(format!(
-        "at {} stands a program that tailwater did not put there, so it stays; `rm -r {}` takes it away",
+        "at {} there is a program that tailwater did not load, so it stays; `rm -r {}` removes it",
         place.told(),
         place.pins().display()
     ))

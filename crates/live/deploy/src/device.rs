@@ -68,8 +68,8 @@ impl FoundDevice {
         let queue = Devices::open()?.queue(device.index)?;
         if let Some(why) = unreadable(&device, queue.as_ref()) {
             let problem = Problem::new(why).help(format!(
-                "name the device whose queue fills by --queue-of, or put a queue there: tc qdisc replace dev \
-                 {name} root tbf rate 950mbit burst 16k limit 256k"
+                "name the device whose queue fills with --queue-of, or add a queue: tc qdisc replace dev {name} root tbf \
+                 rate 950mbit burst 16k limit 256k"
             ));
             return Err(problem.into());
         }
@@ -86,9 +86,9 @@ impl FoundDevice {
     pub(crate) fn buffer(&self, given: Option<u64>) -> Result<u64, DeployError> {
         given.or(self.root.room).ok_or_else(|| {
             let (kind, name) = (&self.root.kind, &self.place.name);
-            let text = format!("the queue of {name}, {kind}, does not say how many bytes fit in");
+            let text = format!("the queue of {name}, {kind}, does not report its limit in bytes");
             Problem::new(text)
-                .help("give its room, as in --buffer 256KB")
+                .help("give its limit, as in --buffer 256KB")
                 .into()
         })
     }
@@ -127,7 +127,7 @@ fn missing(netns: &str, name: &str) -> Problem {
         netns => format!("the namespace {netns}"),
     };
     let problem = Problem::new(format!("{inside} has no device {name}"));
-    problem.help("`ip link` lists devices; --netns names the namespace of another")
+    problem.help("`ip link` lists devices; --netns names another network namespace")
 }
 
 /// Why no program can read the length of a device's queue, if that is so.
@@ -141,7 +141,7 @@ pub(crate) fn unreadable(device: &Device, queue: Option<&Queue>) -> Option<Strin
         (_, None) => Some(format!("{name} has no queue: nothing waits there")),
         (_, Some(queue)) => UNREADABLE.contains(&queue.kind.as_str()).then(|| {
             let kind = &queue.kind;
-            format!("the queue of {name} is {kind}, which has no one number for what waits")
+            format!("the queue of {name} is {kind}, which does not report its total length")
         }),
     }
 }

@@ -40,7 +40,7 @@ impl From<LoadError> for DeployError {
     /// An operation that the kernel refuses counts as one that it lacks.
     fn from(error: LoadError) -> Self {
         Self::Lacks(format!(
-            "a kernel with more: {error}; `tailwater doctor` tells what this one has"
+            "a kernel with more features: {error}; `tailwater doctor` lists the features of this kernel"
         ))
     }
 }

@@ -204,13 +204,13 @@ fn metrics() -> Vec<Metric> {
         Metric::new(
             "tailwater_watched",
             "gauge",
-            "Whether a process watches who waits.",
+            "Whether the watchdog of waiting connections runs.",
             One(|line| flag(line.watched)),
         ),
         Metric::new(
             "tailwater_told_total",
             "counter",
-            "Copies of ACKs that told a grant.",
+            "Copies of ACKs that were sent to report a grant.",
             One(|line| line.told.map(real)),
         ),
         Metric::new(
@@ -234,13 +234,13 @@ fn metrics() -> Vec<Metric> {
         Metric::new(
             "tailwater_passed_total",
             "counter",
-            "Packets that passed as they were.",
+            "Packets that passed unchanged.",
             Passed,
         ),
         Metric::new(
             "tailwater_drift",
             "gauge",
-            "Changes since the law was attached; 0 is as it should be.",
+            "Unexpected changes since the law was attached; 0 if there are none.",
             One(|line| Some(count(line.drift.len()))),
         ),
     ]);

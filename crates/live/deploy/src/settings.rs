@@ -84,7 +84,7 @@ pub(crate) fn settle(
         mss: u16::try_from(mss).unwrap_or(u16::MAX),
     };
     let Runs::Kernel(load) = scheme.law.runs else {
-        unreachable!("what is attached is run by the kernel");
+        unreachable!("an attached law runs in the kernel");
     };
     let law = load(&own, &port).expect("the scenario has checked it");
     let keys = scheme.law.keys.iter();
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(of(&["rcc.max_queue=40KB"]), (26 * 1_460, 0));
         assert_eq!(of(&["rcc.max_queue=1B", "rcc.grant_least=1"]), (1_460, 1));
         let message = settled("rcc", &["rcc.max_queue=auto"]).err();
-        assert!(message.is_some_and(|message| message.contains("found by marks")));
+        assert!(message.is_some_and(|message| message.contains("follows marks")));
     }
 
     #[test]

@@ -81,8 +81,7 @@ impl Attachment {
             self.add_acts(maps, &mut line)?;
         }
         if line.acts == Some(true) && line.watched == Some(false) {
-            let text =
-                "nobody watches who waits, which costs them 200 ms now and then: attach again";
+            let text = "the watchdog does not run, so waiting connections may wait 200 ms longer: attach again";
             line.drift.push(text.to_owned());
         }
         Ok(line)
@@ -162,9 +161,9 @@ impl Attachment {
                 .filter(|standing| standing.way.name() == way)
                 .peekable();
             if here.peek().is_none() {
-                drift.push(format!("the link of {way} is missing"));
+                drift.push(format!("the program at {way} is missing"));
             } else if !here.any(|standing| program.is(standing)) && self.record.is_complete {
-                drift.push(format!("another program stands at {way}"));
+                drift.push(format!("another program is attached at {way}"));
             }
         }
         drift
@@ -189,7 +188,7 @@ impl Attachment {
             return Ok(None);
         };
         if self.pins.as_ref().is_some_and(|pins| !pins.is_attached()) {
-            drift.push("somebody has detached a program".to_owned());
+            drift.push("a program was detached by another command".to_owned());
         }
         let queue = devices.queue(place.device)?;
         let now = queue.as_ref().map(|queue| Root::of(queue, device.mtu));
@@ -198,7 +197,7 @@ impl Attachment {
         };
         if now.as_ref() != Some(was) {
             let now = now.map_or_else(|| "none".to_owned(), |root| root.told());
-            drift.push(format!("the queue is {now}, and was {}", was.told()));
+            drift.push(format!("the queue is {now}, but was {}", was.told()));
         }
         Ok(queue.map(|queue| queue.backlog))
     }

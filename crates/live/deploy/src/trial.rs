@@ -103,18 +103,17 @@ pub fn trial(plan: &TrialPlan, hash: &str, tell: &mut dyn FnMut(&Line)) -> Resul
 fn law(plan: &TrialPlan) -> Result<Scheme, DeployError> {
     let scheme = Scheme::named(&plan.law).ok_or_else(|| {
         let problem = Problem::new(format!(
-            "the plan names no law of this version: {}",
+            "this version does not have the law of the plan: {}",
             plan.law
         ));
-        problem.help("make the plan anew")
+        problem.help("make a new plan")
     })?;
     if !scheme.has_queue() {
         let name = scheme.name();
         let problem = Problem::new(format!(
             "{name} stands at a receiver, and a trial switches laws at a port"
         ));
-        let help =
-            "compare two observations of the same length, before and behind `tailwater attach`";
+        let help = "compare two observations of equal length, before and after `tailwater attach`";
         return Err(problem.help(help).into());
     }
     Ok(scheme)
@@ -205,8 +204,9 @@ impl Run<'_> {
     /// Why the trial cannot continue, if so.
     fn is_over(&mut self) -> Result<Option<String>, DeployError> {
         let interrupted = interrupt::heard().map(|_| "it was interrupted".to_owned());
-        let left =
-            || (self.parent != parent()).then(|| "the command that began it is gone".to_owned());
+        let left = || {
+            (self.parent != parent()).then(|| "the command that started it has ended".to_owned())
+        };
         Ok(match interrupted.or_else(left) {
             None => self.standing.drift()?,
             why => why,

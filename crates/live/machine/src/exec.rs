@@ -14,7 +14,7 @@ pub fn exec(node: &str, command: &[OsString]) -> io::Error {
         let namespace = record::kept_node(node)?;
         let missing = || {
             let text =
-                format!("no network that is up has a node {node}; hosts are h0, h1 and so on");
+                format!("no network of `emulate up` has a node {node}; hosts are h0, h1 and so on");
             io::Error::new(io::ErrorKind::NotFound, text)
         };
         namespace.ok_or_else(missing)?.enter()?;

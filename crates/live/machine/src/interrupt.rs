@@ -32,7 +32,7 @@ fn ignored() -> io::Result<u64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.ok_or_else(|| io::Error::other("the kernel does not tell which signals are ignored"))
+    mask.ok_or_else(|| io::Error::other("the kernel does not report which signals are ignored"))
 }
 
 /// The signal that has arrived, if any.

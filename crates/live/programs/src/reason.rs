@@ -48,20 +48,20 @@ impl Reason {
         match self {
             Self::NoLease => "the lease was over",
             Self::Short => "a header was cut off",
-            Self::OtherLink => "neither IPv4 nor IPv6 behind at most one VLAN tag",
+            Self::OtherLink => "neither IPv4 nor IPv6, or more than one VLAN tag",
             Self::Fragment => "a fragment",
             Self::Extension => "options of IPv4, or a header of IPv6 before TCP",
             Self::Other => "not TCP",
-            Self::Unknown => "a connection that began before the program was there",
+            Self::Unknown => "a connection that began before the program was attached",
             Self::Options => "a signed header, or MPTCP",
             Self::Closed => "a window of zero",
-            Self::Flags => "no ACK, or one that opens or ends a connection",
-            Self::Law => "the law left it as it was",
+            Self::Flags => "no ACK, or a segment that opens or ends a connection",
+            Self::Law => "the law did not change it",
             Self::Rewritten => "its window was lowered",
             Self::Marked => "it was marked",
             Self::Failed => "the kernel refused to change it",
-            Self::Told => "a copy of ours, which tells a sender what it may send",
-            Self::Shadowed => "the law would have changed it, and only looks on",
+            Self::Told => "a copy that tells a sender its new window",
+            Self::Shadowed => "the law would have changed it, but runs in the shadow",
         }
     }
 }

@@ -129,7 +129,7 @@ pub fn certify(mut log: impl BufRead) -> Result<Certificate, Uncertified> {
     let memory = bytes_of(&head.memory);
     let replay = memory.and_then(|memory| Replay::of(&head.object, &memory));
     let mut replay = replay.ok_or_else(|| {
-        Uncertified::Unreadable(format!("the memory of {} is of another law", head.law))
+        Uncertified::Unreadable(format!("the memory of {} belongs to another law", head.law))
     })?;
     let mut seen = Seen::default();
     let mut calls = InOrder::new(log);
@@ -169,7 +169,7 @@ impl DecisionLog {
         read.map_err(|error| Uncertified::Unreadable(error.to_string()))?;
         serde_json::from_slice(&line).map_err(|error| {
             Uncertified::Unreadable(format!(
-                "its first line is none of a log of decisions: {error}"
+                "its first line is not that of a log of decisions: {error}"
             ))
         })
     }
@@ -300,7 +300,7 @@ impl fmt::Display for Uncertified {
             Self::Unreadable(why) => f.write_str(why),
             Self::OtherText { version } => write!(
                 f,
-                "the text of its law is another one here: tailwater {version} wrote the log, and this is {}",
+                "the text of its law differs from this version's: tailwater {version} wrote the log, and this is {}",
                 sim::VERSION
             ),
             Self::Missing { call } => write!(

@@ -45,7 +45,7 @@ pub fn fetch(order: &Fetch) -> Result<FetchedLine, Failure> {
         let Some(location) = location else {
             if status != request::FOUND {
                 let what = format!("{to} has no sender with {}: {status}", order.scheme);
-                let help = "name the scheme among those that are served";
+                let help = "name one of the schemes that `serve` offers";
                 return Err(Failure::Problems(Problem::new(what).help(help).into()));
             }
             break (answer, took);
@@ -83,8 +83,8 @@ fn served() -> Result<Namespace, Failure> {
             return Ok(namespace);
         }
         if began.elapsed() > PATIENCE {
-            let what = "nothing is served on this machine";
-            let help = "begin with `tailwater emulate serve`, in another terminal";
+            let what = "`tailwater emulate serve` does not run on this machine";
+            let help = "start `tailwater emulate serve` in another terminal";
             return Err(Failure::Problems(Problem::new(what).help(help).into()));
         }
         thread::sleep(Duration::from_millis(20));

@@ -294,4 +294,4 @@ const BETWEEN: u32 = 32;
 // Comments of packets.
 const LOST: &str = "lost on purpose";
 const NOBODY: &str = "nobody is here";
-const LOW: &str = "taken for the ACK of data of low priority";
+const LOW: &str = "counted as an ACK of low-priority data";

@@ -57,7 +57,7 @@ impl Stack {
             let names: Vec<&str> = all.map(|scheme| scheme.name).collect();
             let (last, first) = names.split_last().expect("the plain one");
             let help = format!(
-                "schemes of senders alone are {} and {last}",
+                "schemes that need only a sender are {} and {last}",
                 first.join(", ")
             );
             return Err(Problem::new(what).help(help).into());

@@ -174,8 +174,7 @@ fn find_one(word: &str) -> Result<Selection, Problems> {
         .chain(figures.iter().map(String::as_str));
     let nearest = suggest::did_you_mean(word, known);
     let problem = Problem::new(format!("there is no paper or figure {word:?}"));
-    let help =
-        "`tailwater list papers` prints all; a folder or file of your own is named by its path";
+    let help = "`tailwater list papers` prints all; give your own folder or file by its path";
     Err(problem.help(format!("{nearest}{help}")).into())
 }
 
@@ -248,7 +247,7 @@ fn load(
         }
         None => {
             let problem = Problem::new(format!("{name} has no {PAPER}"));
-            let help = "a folder of figures has one that names the paper: title and citation";
+            let help = "a folder of figures needs a file that names the paper: title and citation";
             return Err(problem.help(help).into());
         }
     };
@@ -272,7 +271,7 @@ fn load(
     if figures.is_empty() {
         let problem = Problem::new(format!("{name} has no figures"));
         return Err(problem
-            .help("each figure is a .toml file beside the paper's")
+            .help("each figure is a .toml file in the folder of the paper")
             .into());
     }
     paper.experiments = read::figures((name, &paper.sections), &figures)?;

@@ -29,7 +29,8 @@ pub(super) fn joined(source: Source, paper: Option<&Source>) -> Result<Source, P
         }
         Err(Unjoined::Unlike { name, place }) => {
             let message = format!("[common.{name}] of the paper does not fit this figure");
-            let help = "a table is in one of both, or has the same tables below it in both";
+            let help =
+                "put the table into only one of the two files, or make its subtables equal in both";
             let problem = Problem::new(message).at(&source, place, "used here");
             problem.help(help)
         }

@@ -300,7 +300,7 @@ impl Reader<'_> {
         for (name, place, value) in site.entries() {
             let own = KEYS.contains(&name) || ["plot", "claim"].contains(&name);
             if (SETTINGS.contains(&name) || value.is_table()) && !own {
-                let problem = Problem::new(format!("{name} has no place beside `uses`"));
+                let problem = Problem::new(format!("{name} cannot be combined with `uses`"));
                 let problem = problem.at(self.source, place, "about a scenario");
                 let help = format!("the scenario is that of {used}: write it there");
                 self.problems.push(problem.help(help));

@@ -60,7 +60,7 @@ pub fn write_out(figure: &mut DeTable<'_>) -> Vec<Mistake> {
     mistakes.extend(unused.map(|name| Mistake {
         message: format!("no table has {{{}}}", name.get_ref()),
         place: name.span(),
-        help: "a claim, plot or cause has the name in braces, or the line is not needed".to_owned(),
+        help: "use the name in braces in a claim, plot or cause, or leave the line out".to_owned(),
     }));
     add_place(figure);
     mistakes

@@ -261,9 +261,9 @@ impl Book {
             hosts: self.hosts.into_names(),
             dated: true,
             skipped: vec![
-                ("packets that are no TCP", self.others),
+                ("packets of other protocols than TCP", self.others),
                 ("packets cut within their headers", self.cut),
-                ("packets of a type of link that is not read", self.strange),
+                ("packets of an unsupported link type", self.strange),
                 ("packets without a time", self.timeless),
                 ("flows from a host to itself", themselves),
             ],

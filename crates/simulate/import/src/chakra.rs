@@ -136,7 +136,7 @@ pub(crate) fn read(files: &[(String, Vec<u8>)]) -> Result<Imported, String> {
         dated: false,
         skipped: Vec::new(),
         notes: vec![
-            format!("Read the files of {count} ranks; hosts have the numbers of the ranks."),
+            format!("Read the files of {count} ranks; host numbers are rank numbers."),
             format!(
                 "{collectives} collectives are done by the usual algorithm, an all-reduce in a ring; workload.kind = \"collective\" has \
                  others."

@@ -91,7 +91,7 @@ impl<'a> Schedule<'a> {
                     let number = word.whole("a rank")?;
                     if number != u64::from(next) || next >= schedule.ranks {
                         return Err(word.wrong(format!(
-                            "rank {next} of {} comes here, not {number}: ranks stand in order, each once",
+                            "expected rank {next} of {}, not {number}: ranks must be in order, each once",
                             schedule.ranks
                         )));
                     }
@@ -150,7 +150,7 @@ impl<'a> Schedule<'a> {
         let find = |word: Word<'_>| {
             labels.get(word.text).copied().ok_or_else(|| {
                 word.wrong(format!(
-                    "rank {rank} has no label {} above this line: a label stands before it is used",
+                    "rank {rank} has no label {} above this line: define a label before its use",
                     word.text
                 ))
             })
@@ -368,7 +368,7 @@ impl<'a> Schedule<'a> {
         match needs.iter().position(|needs| *needs > 0) {
             None => Ok(order),
             Some(stuck) => Err(self.operations[stuck].word.wrong(
-                "this operation never starts, for what it waits for waits for it: take one of the requires out",
+                "this operation never starts, because it waits for itself through others: remove one of the requires",
             )),
         }
     }
@@ -378,7 +378,7 @@ impl<'a> Schedule<'a> {
 /// clock.
 fn notes(calculations: u32, late: u32) -> Vec<String> {
     let mut notes = vec![
-        "Hosts have the numbers of the ranks.".to_owned(),
+        "Host numbers are rank numbers.".to_owned(),
         format!(
             "A send is a flow and ends when its receiver has everything; {calculations} calculations are the times between flows."
         ),
@@ -421,7 +421,7 @@ fn options(mut what: What, mut words: Words<'_>) -> Result<What, String> {
                 match &mut what {
                     What::Send { tag, .. } | What::Recv { tag, .. } => *tag = number,
                     What::Calc(_) => {
-                        return Err(word.wrong("a calculation has no tag: take it out"));
+                        return Err(word.wrong("a calculation has no tag: remove it"));
                     }
                 }
             }
@@ -530,7 +530,7 @@ mod tests {
             (
                 "rank 1 {",
                 "rank 2 {",
-                "line 10, column 6: rank 1 of 2 comes here, not 2",
+                "line 10, column 6: expected rank 1 of 2, not 2",
             ),
             (
                 "from 0 tag 7",

@@ -49,7 +49,7 @@ pub(crate) fn read(text: &str, options: &Options) -> Result<Imported, String> {
         let start = need("the start")?.times("the start in seconds", SECOND)?;
         if let Some(more) = words.next() {
             return Err(more.wrong(format!(
-                "a flow ends with its start; take {:?} out",
+                "the start is the last value of a flow; remove {:?}",
                 more.text
             )));
         }
@@ -71,10 +71,10 @@ pub(crate) fn read(text: &str, options: &Options) -> Result<Imported, String> {
     if read < count && !options.lenient {
         return Err(ends_early((read, count), end, number));
     }
-    let mut notes = vec!["Hosts have the numbers of the file's nodes.".to_owned()];
+    let mut notes = vec!["Host numbers are the file's node numbers.".to_owned()];
     if read < count {
         notes.push(format!(
-            "The first line says {count} flows, and there are {read}."
+            "The first line announces {count} flows, but the file has {read}."
         ));
     }
     Ok(Imported {
@@ -144,7 +144,7 @@ mod tests {
             ..Options::default()
         };
         let short = super::read(&short, &lenient).unwrap();
-        assert!(short.notes[1].contains("says 5 flows, and there are 1"));
+        assert!(short.notes[1].contains("announces 5 flows, but the file has 1"));
     }
 
     #[test]
@@ -172,7 +172,7 @@ mod tests {
             ),
             (
                 "1\n2 1 3 100 5 2 7\n",
-                "line 2, column 15: a flow ends with its start",
+                "line 2, column 15: the start is the last value of a flow",
             ),
         ] {
             let error = read(text).unwrap_err();

@@ -85,7 +85,7 @@ pub(crate) fn read(text: &str, options: &Options) -> Result<Imported, String> {
             "failure" if options.lenient => matrix.failures += 1,
             "failure" => {
                 return Err(first.wrong(
-                    "a failure of links, which a trace of flows does not have: lenient import leaves it out, and link.NAME.down or \
+                    "a trace of flows cannot express a link failure: lenient import skips it; link.NAME.down or \
                      bottleneck.lose take links down in a scenario",
                 ));
             }
@@ -185,8 +185,8 @@ impl<'a> Matrix<'a> {
             && !options.lenient
         {
             return Err(pair.wrong(format!(
-                "this is connection {} of {said}: correct the number in line {line}, or take this one out; lenient import \
-                 takes all",
+                "this is connection {} of {said}: correct the number in line {line}, or remove this connection; lenient \
+                 import reads all",
                 self.read
             )));
         }
@@ -214,12 +214,14 @@ impl<'a> Matrix<'a> {
         } = Connection::of(&mut words)?;
         if let Some(most) = self.nodes.filter(|nodes| source.max(target) >= *nodes) {
             return Err(pair.wrong(format!(
-                "there is no node {} among {most}, numbered from 0",
+                "there is no node {}: the {most} nodes are numbered from 0",
                 source.max(target)
             )));
         }
         if let (Some(_), Some(trigger)) = (start, &trigger) {
-            return Err(trigger.wrong("a connection has a start or a trigger: take one out"));
+            return Err(
+                trigger.wrong("a connection has a start or a trigger, not both: remove one")
+            );
         }
         if start.is_none() && trigger.is_none() {
             return Err(pair.wrong(
@@ -237,8 +239,9 @@ impl<'a> Matrix<'a> {
         if skipped {
             if let Some(trigger) = calls.first() {
                 return Err(pair.wrong(format!(
-                    "others wait for trigger {trigger} of this connection, which never ends or leads to itself: {}",
-                    if size == 0 { "import it with a size for flows without an end" } else { "correct its hosts" }
+                    "other connections wait for trigger {trigger} of this connection, but it never ends or waits for \
+                     itself: {}",
+                    if size == 0 { "import it with --size for flows without an end" } else { "correct its hosts" }
                 )));
             }
             return Ok(());
@@ -287,8 +290,8 @@ impl<'a> Matrix<'a> {
             };
             if (callers.len() as u64) < u64::from(needs) {
                 return Err(word.wrong(format!(
-                    "this connection waits for call {needs} of trigger {id}, and {} connections call it: add \
-                     send_done_trigger {id} to others",
+                    "this connection waits for call {needs} of trigger {id}, but only {} connections call it: add \
+                     send_done_trigger {id} to more connections",
                     callers.len()
                 )));
             }
@@ -302,10 +305,10 @@ impl<'a> Matrix<'a> {
     }
 
     fn into_imported(self) -> Imported {
-        let mut notes = vec!["Hosts have the numbers of the file's nodes.".to_owned()];
+        let mut notes = vec!["Host numbers are the file's node numbers.".to_owned()];
         if let Some((said, _)) = self.connections.filter(|(said, _)| *said != self.read) {
             notes.push(format!(
-                "The file says {said} connections, and there are {}.",
+                "The file announces {said} connections, but has {}.",
                 self.read
             ));
         }
@@ -326,7 +329,7 @@ impl<'a> Matrix<'a> {
                 ("without an end, of size 0", self.endless),
                 ("from a host to itself", self.themselves),
                 (
-                    "failures of links, which a trace of flows does not have",
+                    "failures of links, which a trace of flows cannot express",
                     self.failures,
                 ),
             ],
@@ -364,7 +367,7 @@ mod tests {
         );
         let skipped: Vec<u64> = imported.skipped.iter().map(|(_, count)| *count).collect();
         assert_eq!((imported.read, skipped), (5, vec![1, 1, 0]));
-        assert!(imported.notes[1].contains("says 4 connections, and there are 5"));
+        assert!(imported.notes[1].contains("announces 4 connections, but has 5"));
         let sized = Options {
             endless: Some(7),
             ..lenient
@@ -425,7 +428,7 @@ mod tests {
         for (line, cause) in [
             (
                 "0->2 start 0 size 1",
-                "line 2, column 1: there is no node 2 among 2",
+                "line 2, column 1: there is no node 2: the 2 nodes",
             ),
             ("0-1 start 0", "line 2, column 1: a connection is A->B"),
             (
@@ -454,7 +457,7 @@ mod tests {
             ),
             (
                 "0->1 start 0 size 0 send_done_trigger 1",
-                "line 2, column 1: others wait for trigger 1",
+                "line 2, column 1: other connections wait for trigger 1",
             ),
             (
                 "trigger id 1 twice",

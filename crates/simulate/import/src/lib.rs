@@ -106,10 +106,12 @@ impl Kind {
 pub fn import(bytes: &[u8], options: &Options) -> Result<Content, String> {
     let Some(kind) = options.kind.or_else(|| Kind::of(bytes)) else {
         if NFCAPD.iter().any(|magic| bytes.starts_with(magic)) {
-            return Err("it is a binary file of nfdump, which only that reads: `nfdump -r FILE -o json > flows.json`".to_owned());
+            return Err("it is a binary file of nfdump; convert it with: `nfdump -r FILE -o json > flows.json`".to_owned());
         }
         let kinds = Kind::ALL.map(|(_, _, help)| help).join("; ");
-        return Err(format!("it is none of the files that are read: {kinds}"));
+        return Err(format!(
+            "its format is not supported; supported are: {kinds}"
+        ));
     };
     let mut imported = match kind {
         Kind::Csv => records::csv(bytes)?,
@@ -160,7 +162,9 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
         .take(MOST_BYTES + 1)
         .read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MOST_BYTES {
-        return Err(io::Error::other("it has more than 4 GiB: give it in parts"));
+        return Err(io::Error::other(
+            "it has more than 4 GiB: split it into parts",
+        ));
     }
     Ok(bytes)
 }
@@ -180,8 +184,9 @@ pub fn ranks(path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
         let (stem, number) = stem.rsplit_once('.')?;
         Some((stem, number.parse::<usize>().ok()?, ending))
     });
-    let (stem, number, ending) = parts
-        .ok_or("a rank has the number before its ending, as in NAME.0.et: rename the files")?;
+    let (stem, number, ending) = parts.ok_or(
+        "the file name must have the rank before its ending, as in NAME.0.et: rename the files",
+    )?;
     let mut files = Vec::new();
     loop {
         let name = format!("{stem}.{}.{ending}", files.len());
@@ -203,7 +208,7 @@ pub fn ranks(path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
 }
 
 fn text(bytes: &[u8]) -> Result<&str, String> {
-    let text = std::str::from_utf8(bytes).map_err(|_| "it is no text".to_owned())?;
+    let text = std::str::from_utf8(bytes).map_err(|_| "it is not a text file".to_owned())?;
     Ok(text.trim_start_matches('\u{feff}'))
 }
 

@@ -72,7 +72,8 @@ impl Network {
             .any(|hosts| !hosts.is_empty() && hosts.len() != most);
         if uneven {
             notes.push(format!(
-                "Switches have different numbers of hosts; here each has {most}, and some stay idle."
+                "Switches in the file have different numbers of hosts; here each switch has {most}, and some hosts stay \
+                 idle."
             ));
         }
         let place = |number: &u64, rack: usize, nth: usize| *number == (rack * most + nth) as u64;
@@ -84,15 +85,17 @@ impl Network {
                 .map(move |(nth, number)| (number, rack, nth))
         });
         if all.all(|(number, rack, nth)| place(number, rack, nth)) {
-            notes.push("Hosts have the numbers of the file's nodes.".to_owned());
+            notes.push("Host numbers are the file's node numbers.".to_owned());
         } else {
             notes.push(
-                "Hosts are numbered rack by rack, other than in the file: a trace of its flows needs workload.host_names.".to_owned(),
+                "Hosts are numbered rack by rack, unlike in the file: a trace of its flows needs \
+                 workload.host_names."
+                    .to_owned(),
             );
         }
         if racks.iter().any(Vec::is_empty) {
             notes.push(
-                "Every switch of a map has hosts; those of the switches above the racks stay idle."
+                "Every switch of a map has hosts; the hosts of switches above the racks stay idle."
                     .to_owned(),
             );
         }

@@ -50,7 +50,7 @@ pub(crate) fn csv(bytes: &[u8]) -> Result<Imported, String> {
         if !fields.contains(&Some(needed)) {
             let known = NAMES[needed as usize].1[..4].join(", ");
             return Err(format!(
-                "line 1: no column tells the {} of a flow (such as {known}) among {}",
+                "line 1: no column has the {} of a flow (such as {known}); the columns are {}",
                 word(needed),
                 names.join(", ")
             ));
@@ -91,7 +91,7 @@ pub(crate) fn json(bytes: &[u8]) -> Result<Imported, String> {
     let mut book = Book::default();
     for value in serde_json::Deserializer::from_slice(bytes).into_iter::<Value>() {
         let value =
-            value.map_err(|error| format!("line {}: it is no JSON: {error}", error.line()))?;
+            value.map_err(|error| format!("line {}: this is not JSON: {error}", error.line()))?;
         let records = match value {
             Value::Array(records) => records,
             one => vec![one],
@@ -244,7 +244,8 @@ impl Book {
         let mut notes = Vec::new();
         if self.counted.0 {
             notes.push(format!(
-                "Sizes are payload: {HEADERS_IPV4} bytes of headers are taken off for each packet of IPv4, {HEADERS_IPV6} of IPv6."
+                "Sizes are payload: {HEADERS_IPV4} bytes of headers are subtracted for each IPv4 packet, {HEADERS_IPV6} \
+                 for each IPv6 packet."
             ));
         }
         if self.counted.1 {
@@ -379,7 +380,7 @@ mod tests {
             );
         }
         let error = json(b"{\"a\": 1}\n{oops}").unwrap_err();
-        assert!(error.starts_with("line 2: it is no JSON"), "{error}");
+        assert!(error.starts_with("line 2: this is not JSON"), "{error}");
         let without = json(record("\"first\": 5", "nobody").as_bytes()).unwrap();
         assert_eq!(skipped(&without), [0, 0, 0, 1]);
     }
@@ -411,7 +412,7 @@ mod tests {
     fn a_header_without_a_needed_column_is_named() {
         let error = csv(b"ts,sa,da,sp\n1,2,3,4\n").unwrap_err();
         assert!(
-            error.starts_with("line 1: no column tells the size of a flow (such as ibyt"),
+            error.starts_with("line 1: no column has the size of a flow (such as ibyt"),
             "{error}"
         );
     }

@@ -66,10 +66,10 @@ pub(crate) fn read(text: &str) -> Result<Sizes, String> {
         })?;
         if let Some((before, below)) = rows.last() {
             if bytes < *before {
-                return Err(size.wrong(format!("sizes ascend, and {bytes} is below {before}")));
+                return Err(size.wrong(format!("sizes must ascend, but {bytes} is below {before}")));
             }
             if share < *below {
-                return Err(word.wrong(format!("shares ascend, and {share} is below {below}")));
+                return Err(word.wrong(format!("shares must ascend, but {share} is below {below}")));
             }
         }
         last = (word.line, word.column);
@@ -80,7 +80,8 @@ pub(crate) fn read(text: &str) -> Result<Sizes, String> {
     let whole = if percent { 100.0 } else { 1.0 };
     if (end - whole).abs() > whole * 1e-9 {
         return Err(format!(
-            "line {}, column {}: the last share is {end}, and all flows are 1 or 100: add the largest size",
+            "line {}, column {}: the last share is {end}, but must be 1 or 100, the share of all flows: add the largest \
+             size",
             last.0, last.1
         ));
     }

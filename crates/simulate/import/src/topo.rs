@@ -59,7 +59,7 @@ pub(crate) fn read(text: &str) -> Result<Network, String> {
         (3, _) => said.need(&said.all, "Podsize")?,
         (_, Some((size, word))) if *size != nodes => {
             return Err(word.wrong(format!(
-                "with two tiers all {nodes} nodes are one pod: write {nodes}"
+                "with two tiers all {nodes} nodes form one pod: write {nodes}"
             )));
         }
         _ => nodes,
@@ -81,7 +81,7 @@ pub(crate) fn read(text: &str) -> Result<Network, String> {
     if said.queues {
         network
             .notes
-            .push("Lengths of queues are left to switch.buffer.".to_owned());
+            .push("Queue lengths are not imported: set switch.buffer.".to_owned());
     }
     Ok(network)
 }
@@ -100,7 +100,7 @@ impl<'a> Tiers<'a> {
                 let tier = value.whole("a tier")?;
                 if tier != said.sections.len() as u64 {
                     return Err(value.wrong(format!(
-                        "tier {} comes here, not {tier}",
+                        "expected tier {} here, not {tier}",
                         said.sections.len()
                     )));
                 }
@@ -116,7 +116,7 @@ impl<'a> Tiers<'a> {
                 .find(|known| known.eq_ignore_ascii_case(key.text))
             else {
                 return Err(key.wrong(format!(
-                    "there is no setting {:?} here; known are {}",
+                    "there is no setting {:?}; the settings are {}",
                     key.text,
                     known.join(", ")
                 )));
@@ -141,7 +141,7 @@ impl<'a> Tiers<'a> {
                 .get("Bundle")
                 .filter(|_| bundle == 0)
                 .unwrap_or(&settings["Downlink_speed_Gbps"]);
-            return Err(word.wrong("a number above 0 stands here"));
+            return Err(word.wrong("expected a number above 0 here"));
         }
         Ok(Tier {
             down: self.need(settings, "Radix_Down")?,
@@ -162,7 +162,8 @@ impl<'a> Tiers<'a> {
             return Ok(());
         }
         Err(word.wrong(format!(
-            "switches of tier {tier} have {down} links down, and {come} come from below: correct Radix_Down, Radix_Up, Bundle or Podsize"
+            "switches of tier {tier} have {down} links down, but {come} links come from below: correct Radix_Down, \
+             Radix_Up, Bundle or Podsize"
         )))
     }
 
@@ -350,7 +351,7 @@ mod tests {
             (
                 "Podsize 32",
                 "Podsize 16",
-                "line 4, column 9: with two tiers all 32 nodes are one pod",
+                "line 4, column 9: with two tiers all 32 nodes form one pod",
             ),
             (
                 "Tiers 2",
@@ -365,7 +366,7 @@ mod tests {
             (
                 "Radix_Down 4",
                 "Radix_Down 5",
-                "line 16, column 12: switches of tier 1 have 5 links down, and 4 come",
+                "line 16, column 12: switches of tier 1 have 5 links down, but 4 links come",
             ),
             (
                 "Radix_Up 2",

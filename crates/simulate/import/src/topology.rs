@@ -81,7 +81,7 @@ pub(crate) fn read(text: &str) -> Result<Network, String> {
     }
     if switches.len() as u64 != counts.switches {
         return Err(format!(
-            "line {number}, column 1: the first line says {} switches, and {} are listed here",
+            "line {number}, column 1: the first line announces {} switches, but this line lists {}",
             counts.switches,
             switches.len()
         ));
@@ -97,7 +97,7 @@ pub(crate) fn read(text: &str) -> Result<Network, String> {
     }
     if (links.len() as u64) < counts.links {
         return Err(format!(
-            "line {last}, column 1: the first line says {} links, and the file ends after {}",
+            "line {last}, column 1: the first line announces {} links, but the file ends after {}",
             counts.links,
             links.len()
         ));
@@ -119,7 +119,7 @@ fn link(mut words: Words<'_>, nodes: u64) -> Result<(Word<'_>, [u64; 2], Link), 
             Ok(node)
         } else {
             Err(word.wrong(format!(
-                "there is no node {node} among {nodes}, numbered from 0"
+                "there is no node {node}: the {nodes} nodes are numbered from 0"
             )))
         }
     };
@@ -144,7 +144,7 @@ fn link(mut words: Words<'_>, nodes: u64) -> Result<(Word<'_>, [u64; 2], Link), 
         .filter(|bps| *bps > 0);
     let bps = bps.ok_or_else(|| {
         rate.wrong(format!(
-            "a rate is a number with a unit, as in 100Gbps, or of bit/s, not {:?}",
+            "a rate is a number with a unit, as in 100Gbps, or a number of bit/s, not {:?}",
             rate.text
         ))
     })?;
@@ -179,8 +179,8 @@ fn link(mut words: Words<'_>, nodes: u64) -> Result<(Word<'_>, [u64; 2], Link), 
     })?;
     if share > 0.0 {
         return Err(loss.wrong(
-            "a link that loses packets, which the map of a network cannot have: write 0, and set loss in a table [link.NAME] of the \
-             scenario",
+            "the map of a network cannot have a link that loses packets: write 0, and set loss in a table [link.NAME] of \
+             the scenario",
         ));
     }
     Ok((a, ends, Link { bps, ps }))
@@ -209,12 +209,13 @@ fn network(
             (false, true) => (*a, *b),
             (true, false) => (*b, *a),
             (false, false) => {
-                return Err(word.wrong("a link between two hosts, which no network here has: put a switch between them"));
+                return Err(word
+                    .wrong("a link between two hosts is not possible: put a switch between them"));
             }
         };
         if !known.insert(host) {
             return Err(word.wrong(format!(
-                "host {host} has a second link, and hosts here have one: take one out"
+                "host {host} has a second link, but a host can have only one: remove one"
             )));
         }
         if *edge.get_or_insert(*link) != *link {
@@ -227,7 +228,7 @@ fn network(
     }
     let Some(edge) = edge else {
         return Err(
-            "line 1, column 1: there is no host in it, for every node is a switch".to_owned(),
+            "line 1, column 1: there is no host, because every node is a switch".to_owned(),
         );
     };
     // Racks come first, in the order of their hosts, so hosts with consecutive numbers keep them.
@@ -314,12 +315,12 @@ mod tests {
             (
                 "4 5 6 7",
                 "4 5 6",
-                "line 2, column 1: the first line says 4 switches, and 3",
+                "line 2, column 1: the first line announces 4 switches, but this line lists 3",
             ),
             (
                 "0 4 100Gbps",
                 "0 9 100Gbps",
-                "line 3, column 3: there is no node 9 among 8",
+                "line 3, column 3: there is no node 9: the 8 nodes",
             ),
             (
                 "0 4 100Gbps",

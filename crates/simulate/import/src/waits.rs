@@ -27,7 +27,7 @@ pub(crate) fn check(flows: &[Flow]) -> Result<(), String> {
         return Ok(());
     };
     Err(format!(
-        "line {}: this flow never starts, for what it waits for waits for it: take one of them out of the circle",
+        "line {}: this flow never starts, because it waits for itself through others: remove one flow of the circle",
         wait.line
     ))
 }

@@ -159,7 +159,7 @@ impl Shape {
             let names: Vec<&str> = own.map(|(_, algorithm)| algorithm.word()).collect();
             return Some((
                 format!(
-                    "there is no {} by the algorithm {}",
+                    "there is no {} with the algorithm {}",
                     self.collective.word(),
                     self.algorithm.word()
                 ),
@@ -168,14 +168,14 @@ impl Shape {
         }
         if self.ranks < 2 {
             return Some((
-                "one rank has nobody to send to".to_owned(),
+                "a single rank has no other rank to send to".to_owned(),
                 "set workload.ranks to at least 2".to_owned(),
             ));
         }
         if self.algorithm == Algorithm::HalvingDoubling && !self.ranks.is_power_of_two() {
             return Some((
                 format!(
-                    "halving-doubling has a partner for each rank only if the ranks are a power of two, and they are {}",
+                    "halving-doubling needs a power of two as the number of ranks, but there are {}",
                     self.ranks
                 ),
                 format!(

@@ -66,12 +66,12 @@ fn waits_for_nothing(group: &Group) -> Result<(), Inexact> {
     let of = in_group(group);
     match workload.kind {
         WorkloadKind::Requests => Err(Inexact(format!(
-            "receivers ask for the flows{of}, and a trace has no requests (workload.kind = \"requests\")"
+            "the flows{of} answer requests, but a trace has no requests (workload.kind = \"requests\")"
         ))),
         WorkloadKind::Incast | WorkloadKind::Collective if workload.rounds.0 > 1 => {
             Err(Inexact(format!(
-                "each round{of} waits for the end of the one before, and in a trace only flows wait for flows \
-             (workload.rounds = {})",
+                "each round{of} waits for the end of the round before, but in a trace only flows wait for flows \
+                 (workload.rounds = {})",
                 workload.rounds.0
             )))
         }
@@ -114,7 +114,7 @@ fn csv(point: &PointSpec, plan: &Plan) -> Result<String, Inexact> {
         let Some(size) = flow.size else {
             let of = in_group(group);
             return Err(Inexact(format!(
-                "flows{of} without end have no size that a trace could name"
+                "flows{of} without end have no size, which a trace needs"
             )));
         };
         let connection = &plan.connections[flow.connection as usize];

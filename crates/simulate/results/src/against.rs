@@ -150,12 +150,13 @@ impl Bound {
     /// Reads `[GROUP.]METRIC COMPARISON CHANGE`; the change is in percent or in the metric's unit.
     pub fn parse(text: &str) -> Result<Self, Unknown> {
         let text = text.trim();
-        let wrong = |cause: String| Unknown {
+        let wrong = |cause: String| {
+            Unknown {
             cause,
             remedy:
-                "write a metric, a comparison and a change with its sign, as in 'p99 > +5%' or \
-                     'goodput < -2%'"
+                "write a metric, a comparison and a change with its sign, as in 'p99 > +5%' or 'goodput < -2%'"
                     .to_owned(),
+        }
         };
         let Some(at) = text.rfind(['<', '>']).filter(|at| *at > 0) else {
             return Err(wrong(format!("there is no comparison in {text:?}")));

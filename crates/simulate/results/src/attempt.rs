@@ -137,7 +137,7 @@ fn this_process() -> String {
 /// The failure of a point at which these processes died.
 pub(crate) fn quarantined(deaths: &[String]) -> String {
     format!(
-        "quarantined: it ended {} workers ({}), most likely for want of memory",
+        "quarantined: it killed {} workers ({}), most likely because memory ran out",
         deaths.len(),
         deaths.join(", ")
     )

@@ -230,7 +230,7 @@ impl Folder {
             }
             written => {
                 let written = written.map_or("none", String::as_str);
-                let what = format!("its checksum is {found}, and summary.json says {written}");
+                let what = format!("its checksum is {found}, but summary.json says {written}");
                 Err(damaged(&path, &what, AGAIN))
             }
         }
@@ -267,7 +267,7 @@ fn complete(path: &Path) -> Result<(), Problems> {
 fn json<T: DeserializeOwned>(path: &Path) -> Result<T, Problems> {
     let bytes = fs::read(path).map_err(|error| cannot("read", path, &error))?;
     let Some(text) = unsealed(&bytes) else {
-        let what = "it does not fit the checksum at its end, or has none, as in earlier versions";
+        let what = "its checksum at the end is wrong, or missing, as in earlier versions";
         return Err(damaged(path, what, AGAIN));
     };
     serde_json::from_str(&text).map_err(|error| {

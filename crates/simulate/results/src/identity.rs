@@ -59,9 +59,10 @@ pub(super) fn read(folder: &Path) -> Result<String, Problems> {
     if first.starts_with(VERSION) && !first.starts_with(&ours) {
         return Err(another(folder, &format!("there: {first}\nhere:  {ours}")));
     }
-    let help = Help::from("nothing says any more what the folder holds: choose another ")
-        .argument(Argument::Folder);
-    Err(damaged(&path, "it does not fit its checksum", help))
+    let help =
+        Help::from("the file that describes the folder is missing or damaged: choose another ")
+            .argument(Argument::Folder);
+    Err(damaged(&path, "its checksum is wrong", help))
 }
 
 /// Refuses a folder of another scenario or version than `text`, and shows the first line that differs.

@@ -49,7 +49,7 @@ impl Lock {
         folder: &Path,
     ) -> Result<Self, Problems> {
         if matches!(locked, Err(TryLockError::WouldBlock)) {
-            let message = format!("another process is at work in {}", folder.display());
+            let message = format!("another process works in {}", folder.display());
             let help = "wait until it has ended, or choose another folder";
             return Err(Problem::new(message).help(help).into());
         }

@@ -321,8 +321,12 @@ impl Store {
         }
         let help = Help::from("run the sweep again with ")
             .argument(Argument::Resume)
-            .text(", which simulates this point anew");
-        Err(damaged(&path, "it was whole when this command began", help))
+            .text(", which simulates this point again");
+        Err(damaged(
+            &path,
+            "it was intact when this command began",
+            help,
+        ))
     }
 
     /// The stored result of a point, if there is one.

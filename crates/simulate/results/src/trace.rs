@@ -52,7 +52,7 @@ pub fn exact(folder: &Folder, point: u32) -> Result<Exact, NoTrace> {
     let source = Source::new(file, folder.scenario_text());
     let scenario = Scenario::load(source, &Overrides::default())?;
     let other =
-        || Inexact::new("another version of the program made the run, and planned other flows");
+        || Inexact::new("another version of the program made the run and planned different flows");
     let spec = scenario.points().get(point as usize).ok_or_else(other)?;
     let replay = Replay::of(spec)?;
     if !is_as_planned(folder, spec)? {
@@ -97,7 +97,7 @@ pub fn inexact(folder: &Folder, point: u32, each: Each<'_>) -> Result<io::Result
         }
     })?;
     if flows.iter().any(|flow| flow.size_bytes.is_none()) {
-        let problem = Problem::new("flows without end have no size that a trace could name");
+        let problem = Problem::new("flows without end have no size, which a trace needs");
         let help = "run it with a finite workload.size and export that run";
         return Err(problem.help(help).into());
     }

@@ -18,7 +18,7 @@ pub(super) fn unused_seeds(points: &[PointSpec], seeds: u32) -> Option<Problem> 
         "nothing in this scenario is random, so {seeds} seeds give {seeds} times the same result"
     ));
     Some(problem.help(
-        "let packets of hosts be late by random times, as in link.jitter=auto: random starts alone leave senders in step",
+        "add random delays at hosts, as in link.jitter=auto: with random starts alone senders keep step",
     ))
 }
 
@@ -46,7 +46,7 @@ pub(super) fn starving(points: &[PointSpec]) -> Option<Problem> {
         .iter()
         .position(|(count, endless)| *count > 1 && *endless)?;
     let problem = Problem::warning(format!(
-        "host {host} sends a flow without end beside others, and host.buffer = unlimited: where its own link is the \
+        "host {host} sends a flow without end together with others, and host.buffer = unlimited: if its own link is the \
          bottleneck, that flow fills the queue there and starves the others"
     ));
     Some(problem.help(
@@ -101,8 +101,8 @@ pub(super) fn late_marks(points: &[PointSpec]) -> Option<Problem> {
          below switch.ecn_threshold = {threshold}: they drop before they mark"
     ));
     Some(problem.help(format!(
-        "marks come first for fewer than B / K - 1 / alpha queues, where B is switch.pool, K switch.ecn_threshold and alpha = \
-         {alpha}: lower switch.ecn_threshold or raise switch.pool"
+        "queues mark before they drop only if fewer than B / K - 1 / alpha are busy, where B is switch.pool, K \
+         switch.ecn_threshold and alpha = {alpha}: lower switch.ecn_threshold or raise switch.pool"
     )))
 }
 

@@ -18,7 +18,7 @@ pub(super) fn unknown_flow(point: &PointSpec) -> Option<Problem> {
         return None;
     }
     let problem = Problem::new(format!(
-        "segments of flow {last} are to be lost, and a simulation has {flows} flows"
+        "segments of flow {last} shall be lost, but a simulation has only {flows} flows"
     ));
     Some(problem.help("flows are numbered from 0, as in the results"))
 }

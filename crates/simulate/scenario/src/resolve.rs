@@ -97,8 +97,9 @@ impl Resolver {
             if let Some((group, _)) = split_group(column)
                 && !groups.iter().any(|flows| *flows.name == *group)
             {
-                let problem =
-                    Problem::new(format!("columns names a group {group:?} that is not there"));
+                let problem = Problem::new(format!(
+                    "columns names a group {group:?}, which does not exist"
+                ));
                 problems
                     .push(problem.help("groups of flows are tables [group.NAME] of the scenario"));
             }

@@ -69,7 +69,7 @@ fn steps(first: &str, rest: &str) -> Result<Vec<String>, RangeError> {
     if !share_unit(&mut numbers) {
         return Err(RangeError {
             cause: "first, last and step of a range need units of the same kind".into(),
-            remedy: "write a unit behind each, as in 64KB..4MB:64KB".into(),
+            remedy: "write a unit after each, as in 64KB..4MB:64KB".into(),
         });
     }
     let [first, last, step] = numbers;

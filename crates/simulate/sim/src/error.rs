@@ -37,8 +37,8 @@ pub enum RunError {
     },
     /// Packets on the way took more memory than they may.
     #[error(
-        "ended at {} s of simulated time: {packets} packets on the way exceed the memory allowed; \
-         lower link rates need longer timers and smaller windows, or {}",
+        "ended at {} s of simulated time: {packets} packets in the network exceed the allowed memory; lower link rates \
+         need longer timers and smaller windows, or {}",
         .simulated.as_secs(),
         MORE_MEMORY
     )]
@@ -50,8 +50,8 @@ pub enum RunError {
     },
     /// Simulated time stood still.
     #[error(
-        "ended because simulated time stands still at {} s: {events} events at this instant, mostly {what}. A \
-         role of your own needs a later deadline after it has been called at one; if you use none, please report this \
+        "ended because simulated time stands still at {} s: {events} events at this instant, mostly {what}. If a role of \
+         your own was called at its deadline, it must set a later one; if you use no role of your own, please report this \
          with the command that shows it",
         .simulated.as_secs()
     )]

@@ -91,7 +91,8 @@ fn a_receiver_that_releases_acks_without_end_ends_with_an_error_that_names_it() 
     schemes::register(GENEROUS).expect("a new name");
     let ended = run::run(&point("generous")).expect_err("it goes on for ever");
     let text = ended.to_string();
-    let expected = "the receiver role of host 0 releases ACKs without end: its next_release answers whenever it is asked";
+    let expected = "the receiver role of host 0 releases ACKs without end: its next_release must \
+                    return no ACK when the role holds none";
     assert!(text.starts_with(expected), "{text}");
     assert!(text.contains("at 0.0100"), "{text}");
     let mut stepper = Stepper::new(point("generous")).expect("a network that carries its traffic");

@@ -65,7 +65,7 @@ pub fn describe(path: &Path) -> io::Result<(Vec<Description>, u64)> {
         let optional = column.max_def_level() > 0;
         let (unit, help) = words(metadata, column.name());
         let kind = Kind::of(column.physical_type())
-            .ok_or_else(|| wrong("a column is of a type that is not written"))?;
+            .ok_or_else(|| wrong("a column has an unsupported type"))?;
         Ok(Description {
             name: column.name().to_owned(),
             kind,

@@ -72,7 +72,7 @@ impl Foreign {
         for column in wanted.iter().map(|number| &self.columns[*number]) {
             if column.form == Form::Other {
                 let why = format!(
-                    "column {} is of a type that is not read: no number, text or date",
+                    "column {} has an unsupported type: expected numbers, texts or dates",
                     column.name
                 );
                 return Err(io::Error::new(io::ErrorKind::InvalidData, why));
@@ -124,7 +124,7 @@ fn refused(compression: Compression) -> Option<String> {
         _ => return None,
     };
     Some(format!(
-        "it is compressed with {name}, which is not read: write it with Snappy, Zstandard, gzip or LZ4"
+        "it is compressed with {name}, which is not supported: write it with Snappy, Zstandard, gzip or LZ4"
     ))
 }
 
@@ -322,7 +322,7 @@ mod tests {
             let trace = FlowTrace::open(&path.to_string_lossy(), &Reading::default());
             let why = trace.expect_err("nobody reads it");
             let expected = format!(
-                "it is compressed with {name}, which is not read: write it with Snappy, Zstandard, gzip or LZ4"
+                "it is compressed with {name}, which is not supported: write it with Snappy, Zstandard, gzip or LZ4"
             );
             assert!(why.ends_with(&expected), "{why}");
             std::fs::remove_file(path).unwrap();

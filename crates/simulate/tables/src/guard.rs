@@ -16,7 +16,7 @@ pub fn read<T, E: std::fmt::Display>(reader: impl FnOnce() -> Result<T, E>) -> i
     match read {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(damaged(error.to_string())),
-        Err(_) => Err(damaged("it makes no sense".to_owned())),
+        Err(_) => Err(damaged("its content is inconsistent".to_owned())),
     }
 }
 

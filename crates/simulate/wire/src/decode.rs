@@ -29,7 +29,7 @@ base::names! {
         /// Fewer bytes than a header has, or than the header says.
         Short = "cut short",
         /// Another version of IP.
-        Version = "another version of IP",
+        Version = "another version of IP than 4",
         /// The IP header contradicts itself: its length, or that of the packet.
         Header = "contradictory IP header",
         /// A part of a packet.

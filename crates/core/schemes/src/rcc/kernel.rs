@@ -8,7 +8,7 @@ use crate::registry::linux::{Instead, KernelLaw, Needs, Reading, Runs, Site};
 
 pub(super) const AT_RECEIVER: KernelLaw = KernelLaw {
     name: "rcc",
-    summary: "At a receiver: what all its ACKs allow together stays within a budget",
+    summary: "At a receiver: all its ACKs together grant at most a budget",
     site: Site::Receiver,
     keys: &[MAX_QUEUE, "rcc.grant_idle", LEAST],
     fixed: &[(HOLD, "grant")],
@@ -69,7 +69,7 @@ pub(super) const AT_RECEIVER: KernelLaw = KernelLaw {
 fn instead(text: &Texts<'_>) -> Result<Vec<Instead>, String> {
     let params = Params::read(text).map_err(|error| error.error.to_string())?;
     if params.max_queue.0.is_none() {
-        let why = "rcc.max_queue = auto is found by marks, at which no receiver of Linux looks: set it to a size";
+        let why = "rcc.max_queue = auto follows marks, but receivers in Linux ignore marks: set it to a size";
         return Err(why.to_owned());
     }
     // Linux takes segments of half of the largest window that its peer has offered (`tcp_bound_to_half_wnd` in
@@ -79,8 +79,9 @@ fn instead(text: &Texts<'_>) -> Result<Vec<Instead>, String> {
         Instead {
             key: HOLD,
             text: "grant".to_owned(),
-            why: "grant: every ACK leaves, and what it allows waits; the twin has it, too"
-                .to_owned(),
+            why:
+                "grant: every ACK leaves at once, but with a limited window; the twin does the same"
+                    .to_owned(),
         },
         Instead {
             key: LEAST,

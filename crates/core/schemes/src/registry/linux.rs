@@ -201,7 +201,7 @@ pub(crate) const WINDOW_BYTES: (&str, &str) = (
 
 /// Why Linux has no scheme that gives packets of one flow several priorities.
 pub(crate) const ONE_PRIORITY: &str =
-    ", which gives packets of one flow several priorities; sockets have one: use qos";
+    ", which gives packets of one flow several priorities, but a socket has only one: use qos";
 
 /// Whether this key is the priority of a group's flows, which every socket has for itself.
 pub fn sets_priority(key: &str) -> bool {

@@ -194,14 +194,12 @@ impl fmt::Display for Refusal {
             ),
             Self::NoOrigin(name) => write!(
                 f,
-                "scheme {name} does not say whose code it is, so its results could be mixed with \
-                 those of other code: set `origin`"
+                "scheme {name} has no `origin`, so its results could be mixed with results of other code: set `origin`"
             ),
             Self::Taken(name) => write!(f, "a scheme called {name} exists: choose another name"),
             Self::Key { scheme, key } => write!(
                 f,
-                "scheme {scheme} has a parameter {key}, which is in no table of a scheme: call it \
-                 {scheme}.SOMETHING"
+                "scheme {scheme} has a parameter {key} without the name of the scheme: call it {scheme}.SOMETHING"
             ),
             Self::Default { scheme, error } => {
                 let SettingError { key, error } = error;
@@ -209,11 +207,11 @@ impl fmt::Display for Refusal {
             }
             Self::Role { scheme, role } => write!(
                 f,
-                "scheme {scheme} decides {role} and does not say so: add {role:?} to its roles"
+                "scheme {scheme} decides {role}, but its roles do not list it: add {role:?} to its roles"
             ),
             Self::Gauge { scheme, gauge } => write!(
                 f,
-                "scheme {scheme} traces {gauge} in another unit than other schemes do: rename it"
+                "scheme {scheme} traces {gauge} in a different unit than other schemes: rename it"
             ),
         }
     }

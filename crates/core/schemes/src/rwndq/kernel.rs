@@ -10,7 +10,7 @@ use crate::registry::linux::{self, KernelLaw, Reading, Runs};
 
 pub(super) const AT_PORT: KernelLaw = KernelLaw {
     name: "rwndq",
-    summary: "ACKs leave with the window of all, which keeps the queue at a target",
+    summary: "ACKs leave with one window for all flows, which keeps the queue at a target",
     keys: &[
         "rwndq.target",
         "rwndq.interval",

@@ -16,24 +16,24 @@ use super::value::lease;
 
 #[derive(Subcommand)]
 pub(crate) enum DeployCommand {
-    /// Watch a device of this machine: is it incast, and what does it cost
+    /// Watch a network device of this machine and say whether there is incast and what it costs
     #[command(after_help = OBSERVE)]
     Observe(ObserveArgs),
-    /// Put a law at a port of this machine, which forwards or receives
+    /// Load a law into the kernel at a port of this machine, which forwards or receives the traffic
     #[command(after_help = ATTACH)]
     Attach(AttachArgs),
-    /// Prove that a law decides in this kernel as in the simulator, bit by bit, from a log of `attach --shadow`
+    /// Prove from a log of `attach --shadow` that a law decides in this kernel exactly as in the simulator
     #[command(after_help = CERTIFY)]
     Certify(CertifyArgs),
-    /// Try whether a law helps: it acts in periods that coins choose, and the others are compared with these
+    /// Test whether a law helps: it acts in randomly chosen periods, which are compared with the periods without it
     #[command(after_help = TRIAL)]
     Trial(TrialArgs),
-    /// Tell what is attached, what it does, and what has changed since
+    /// Show the attached laws, what they do, and what has changed since they were attached
     Status(StatusArgs),
-    /// Take laws away that were attached
+    /// Remove attached laws
     #[command(after_help = DETACH)]
     Detach(DetachArgs),
-    /// Try what this machine has of what emulate and attach need
+    /// Check whether this machine has what emulate and attach need
     #[command(after_help = DOCTOR)]
     Doctor(DoctorArgs),
 }
@@ -44,42 +44,43 @@ pub(crate) enum DeployCommand {
     reason = "each is an option of the command"
 )]
 pub(crate) struct AttachArgs {
-    /// The law of the port
+    /// The law to attach
     #[arg(value_name = "SCHEME", value_parser = laws())]
     pub(crate) scheme: String,
-    /// The device whose queue fills: data leave by it, and their ACKs come in by it; of rcc the device of the receiver
+    /// The device whose queue fills. Data leave through it, and their ACKs come in through it. For rcc, the receiver's
+    /// device
     #[arg(long, value_name = "DEV")]
     pub(crate) dev: String,
     #[command(flatten)]
     pub(crate) law: LawArgs,
-    /// The device whose queue fills, if it is not --dev: needed if data leave by another device than the one by which
-    /// their ACKs come in, or if the queue of --dev cannot be read, as that of a bond
+    /// The device whose queue fills, if it is not --dev. Needed if data leave through one device and their ACKs come in
+    /// through another, or if the queue of --dev cannot be read, as for a bond
     #[arg(long, value_name = "DEV")]
     pub(crate) queue_of: Option<String>,
-    /// Never let the right edge of a window move back, as RFC 9293 asks of receivers; windows shrink as data arrive
+    /// Never move the right edge of a window back, as RFC 9293 asks of receivers: a window then shrinks only as data arrive
     #[arg(long)]
     pub(crate) no_retract: bool,
-    /// Decide and count, and change no packet: `status` tells how many the law would have changed
+    /// Decide and count, but change no packet: `status` shows how many packets the law would have changed
     #[arg(long)]
     pub(crate) shadow: bool,
-    /// With --shadow, the new file for every decision with what it was based on, without addresses. The command watches until
-    /// --for is over or Ctrl-C comes, and nothing stays; `certify` reads the file
+    /// With --shadow: write every decision and its inputs, without addresses, into this new file, which `certify` reads. The
+    /// command watches until --for is over or Ctrl-C, and then removes everything
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "shadow", requires = "lease", conflicts_with = "dry_run")]
     pub(crate) log: Option<PathBuf>,
-    /// Act only if this certificate, which `certify` wrote, holds for this kernel, its types, the compiler and the text of the
-    /// law, and for at least 1,000,000 decisions
+    /// Act only if this certificate of `certify` covers at least 1,000,000 decisions and was made for this kernel, its
+    /// types, this compiler and this text of the law
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "shadow")]
     pub(crate) certified: Option<PathBuf>,
-    /// How long the law acts, as in 90s, 10m or 2h; then everything passes, whoever has died meanwhile
+    /// How long the law acts, as in 90s, 10m or 2h. Then packets pass unchanged, even if this program has crashed
     #[arg(long = "for", value_name = "TIME", value_parser = lease, required_unless_present = "permanent")]
     pub(crate) lease: Option<Duration>,
-    /// Let the law act until it is detached, or the machine restarts
+    /// Let the law act until it is detached or the machine restarts
     #[arg(long, conflicts_with = "lease")]
     pub(crate) permanent: bool,
-    /// Load and verify, say what would be made, and change nothing
+    /// Load and verify the program and print the planned changes, but change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// How to print what was done
+    /// How to print the changes
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(crate) format: TextOrJson,
 }
@@ -95,13 +96,13 @@ fn laws() -> PossibleValuesParser {
 
 #[derive(Args)]
 pub(crate) struct CertifyArgs {
-    /// The log of decisions, which `attach --shadow --log` wrote
+    /// The log of decisions that `attach --shadow --log` wrote
     #[arg(value_name = "LOG", value_hint = ValueHint::FilePath)]
     pub(crate) log: PathBuf,
     /// The file of the certificate [default: LOG with the ending .certificate.json]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) out: Option<PathBuf>,
-    /// How to print what was found
+    /// How to print the verdict
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(crate) format: TextOrJson,
 }
@@ -114,7 +115,7 @@ pub(crate) struct StatusArgs {
     /// The network namespace of the device [default: that of this command]
     #[arg(long, value_name = "NAME", requires = "dev")]
     pub(crate) netns: Option<String>,
-    /// Answer Prometheus at this address of the machine's own, as in 127.0.0.1:9123, until Ctrl-C
+    /// Serve metrics for Prometheus at this local address, as in 127.0.0.1:9123, until Ctrl-C
     #[arg(long, value_name = "ADDR", conflicts_with = "format")]
     pub(crate) metrics: Option<String>,
     /// How to print it
@@ -130,10 +131,10 @@ pub(crate) struct DetachArgs {
     /// The network namespace of the device [default: that of this command]
     #[arg(long, value_name = "NAME", requires = "dev")]
     pub(crate) netns: Option<String>,
-    /// Everything that was attached on this machine
+    /// Detach everything on this machine
     #[arg(long, conflicts_with = "dev")]
     pub(crate) all: bool,
-    /// Say what would be detached, and change nothing
+    /// Print what would be detached, but change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }

@@ -1,4 +1,4 @@
-//! What each command prints below its options: examples, and what its exit status means.
+//! The examples and the exit status that each command prints below its options.
 
 pub(crate) const START: &str = "\
 Examples:
@@ -6,7 +6,7 @@ Examples:
   tailwater run incast --set workload.senders=10..100:10
   tailwater list schemes                          what can be compared
   tailwater explain dctcp                         one scheme and its settings
-  tailwater show incast > my.toml                 a scenario of your own to start from";
+  tailwater show incast > my.toml                 a starting point for your own scenario";
 
 pub(super) const RUN: &str = "\
 Examples:
@@ -36,12 +36,12 @@ Examples:
   tailwater reproduce ./my-paper --format json > claims.json
   sudo tailwater reproduce hscc --live            test beds, on the TCP of this machine's kernel
 
-What is finished is not run again: after an interruption, or with more figures, only the rest runs.
-With --live everything runs anew, into results/reproduce-live unless --out is given.
+Finished figures are not run again: after an interruption, or with more figures, only the rest runs.
+With --live everything runs again, into results/reproduce-live unless --out is given.
 
-Exit status: 0 everything ran, whatever the verdicts; 1 a simulation failed or, with --strict, a
-claim is not reproduced, or a file failed; 2 the input was wrong; 3 with --live: the machine lacks
-something; 128 + N signal N ended it.";
+Exit status: 0 everything ran, with any verdict; 1 a simulation or a file failed or, with --strict,
+a claim is not reproduced; 2 the input was wrong; 3 with --live: the machine lacks a requirement;
+128 + N signal N ended it.";
 
 pub(super) const EXPLORE: &str = "\
 Examples:
@@ -59,13 +59,13 @@ Examples:
   sudo tailwater emulate incast --scheme newreno,cubic --set workload.senders=20
   sudo tailwater emulate my.toml --rate 100Mbps --runs 10 --format json > live.json
   sudo tailwater emulate up incast --set workload.senders=4
-  sudo tailwater emulate exec h0 -- ip route        a look from a host
-  sudo tailwater emulate down                     remove what is left, also after a crash
+  sudo tailwater emulate exec h0 -- ip route        see the routes of a host
+  sudo tailwater emulate down                     remove left networks, also after a crash
   sudo tailwater emulate serve --dir site --scheme newreno,rc3 --delay 10ms
   sudo tailwater emulate fetch 10.89.0.2:80 96360B --scheme rc3
 
-Exit status: 0 done, 1 a run failed, 2 the input was wrong, 3 the machine lacks something, such as
-privileges; 128 + N signal N ended it.";
+Exit status: 0 done, 1 a run failed, 2 the input was wrong, 3 the machine lacks a requirement, such
+as privileges; 128 + N signal N ended it.";
 
 pub(super) const OBSERVE: &str = "\
 Examples:
@@ -77,11 +77,12 @@ Examples:
   sudo tailwater observe --dev eth1 --for 1h --incident incident.toml
   sudo tailwater observe --dev eth1 --for 60s --fail-on-incast --format json
 
-It changes nothing. Timeouts are told by TCP where the sender is of this machine, a container of it too; those of other
-machines are inferred from data that come a second time behind 10 ms of silence.
+It changes nothing. If the sender is on this machine or in one of its containers, its TCP reports
+timeouts. Timeouts of other senders are inferred from data that arrive a second time after 10 ms of
+silence.
 
-Exit status: 0 done, 1 failed, or it is incast and --fail-on-incast is given, 2 the input was wrong,
-3 the machine lacks something.";
+Exit status: 0 done, 1 failed or, with --fail-on-incast, it is incast, 2 the input was wrong,
+3 the machine lacks a requirement.";
 
 pub(super) const ATTACH: &str = "\
 Examples:
@@ -93,9 +94,9 @@ Examples:
   sudo tailwater attach hscc --dev eth1 --for 10m --shadow
   sudo tailwater attach hscc --dev eth1 --for 10m --shadow --log decisions.log
 
-The same command again renews the lease; with other settings it changes them while the law works.
+The same command again renews the lease; with other settings it changes them while the law acts.
 
-Exit status: 0 done, 1 failed, 2 the input was wrong, 3 the machine lacks something.";
+Exit status: 0 done, 1 failed, 2 the input was wrong, 3 the machine lacks a requirement.";
 
 pub(super) const CERTIFY: &str = "\
 Examples:
@@ -103,9 +104,11 @@ Examples:
   tailwater certify decisions.log
   sudo tailwater attach hscc --dev eth1 --for 10m --certified decisions.certificate.json
 
-It calls the text of the law once more for every call of the kernel. Do it again behind each upgrade of the kernel.
+It repeats every decision of the kernel with the simulator's copy of the law. Certify again after
+each kernel upgrade.
 
-Exit status: 0 every decision is equal, 1 one is not, or calls are missing, 2 the input was wrong.";
+Exit status: 0 all decisions are equal, 1 a decision differs or calls are missing, 2 the input was
+wrong.";
 
 pub(super) const TRIAL: &str = "\
 Examples:
@@ -114,11 +117,11 @@ Examples:
   sudo tailwater trial hscc --dev eth1 --dry-run
   tailwater trial settle results/trial-eth1
 
-Plan, prediction and analysis are written down before anything acts. What acts does so by leases of two seconds: whatever
-ends the command, everything passes then.
+Plan, prediction and analysis are written before the law acts. The law has leases of two seconds: if
+this command ends for any reason, packets pass unchanged after two seconds.
 
-Exit status: 0 done, whichever way it goes, 1 failed, 2 the input was wrong, 3 the machine lacks something;
-128 + N signal N ended it.";
+Exit status: 0 done, with any result, 1 failed, 2 the input was wrong, 3 the machine lacks a
+requirement; 128 + N signal N ended it.";
 
 pub(super) const DETACH: &str = "\
 Examples:
@@ -128,10 +131,10 @@ Examples:
 pub(super) const DOCTOR: &str = "\
 Examples:
   sudo tailwater doctor
-  tailwater doctor                                what can be told without privileges
+  tailwater doctor                                the checks that need no privileges
 
-It works in network namespaces of its own, which it removes. Exit status: 0 all that is needed is there,
-3 something that is needed lacks.";
+It works in its own network namespaces and removes them. Exit status: 0 nothing is missing,
+3 the machine lacks a requirement.";
 
 pub(super) const PLAN: &str = "\
 Examples:
@@ -139,8 +142,8 @@ Examples:
   tailwater plan incast --set workload.senders=10..100:1 --shards 64 --for slurm --out cluster
   tailwater plan big.toml --shards 64 --for kubernetes --out cluster --format json
 
-The estimate is for one core of a current processor. The folder has the scenario as
-sweep.toml, the files that it names, and job.sbatch, job.yaml or job.sh, whose first lines say how
+The estimate is for one core of a current processor. The folder gets the scenario as
+sweep.toml, the files that it uses, and job.sbatch, job.yaml or job.sh, whose first lines say how
 to submit it.";
 
 pub(super) const MERGE: &str = "\
@@ -156,7 +159,8 @@ Examples:
   tailwater import simulation/mix/flow.txt --from hpcc
   tailwater run trace --set workload.trace=monday.parquet --set workload.window=1h..2h
 
-The content tells what the file is. The answer says what was read, what was skipped and why, and what to run next.
+The format is detected from the content. The command prints what it read, what it skipped and why,
+and what to run next.
 
 Exit status: 0 done, 1 the trace cannot be written, 2 the input was wrong or has no flow.";
 
@@ -182,13 +186,13 @@ Examples:
 
 pub(super) const REPORT: &str = "\
 Examples:
-  tailwater report results/buffers                anew into results/buffers/report.html
+  tailwater report results/buffers                again, into results/buffers/report.html
   tailwater report results/buffers --explore -o buffers.html
   tailwater report results/before results/after -o compared.html
   tailwater report results/before results/after --fail-if 'p99 > +5%' --fail-if 'goodput < -2%'
 
 The report is one file that needs no network. The report of two runs begins with the settings that
-differ and compares their rows on the seeds that both have. Rows go together by their swept values
+differ and compares their rows on the seeds that both have. Rows are matched by their swept values
 and their scheme.
 
 Exit status: 0 done, 1 a change is beyond --fail-if, 2 the input was wrong.";
@@ -200,11 +204,11 @@ Examples:
   tailwater plot results/buffers --figure goodput -o goodput.svg --width 17cm --height 7cm
   tailwater plot results/buffers --figure fct-cdf -o cdf.png --log-x
 
-The name of a chart without a choice, such as fct, means its first view in the report.";
+The name of a chart alone, such as fct, means its first view in the report.";
 
 pub(super) const MODEL: &str = "\
 Examples:
-  tailwater model                                 which there are
+  tailwater model                                 the list of models
   tailwater model rwndq                           numbers
   tailwater model rwndq --list                    settings and figures
   tailwater model rwndq --set buffer=200pkt --set target=0.1 -o queue.svg
@@ -222,4 +226,4 @@ Example:
   cd mine
   cargo run --release -- run incast --scheme newreno,mine
 
-The crate is a program that does what this one does, with one scheme more, and tests of that scheme.";
+The crate is this program with one more scheme, and with tests of that scheme.";

@@ -16,29 +16,29 @@ pub(crate) struct ExportArgs {
     /// The table: flows, ports or series
     #[arg(required_unless_present = "as_trace", conflicts_with = "as_trace")]
     pub(crate) table: Option<String>,
-    /// Write the flows of one simulation as a trace, which workload.kind = "trace" reads, and print the command that
-    /// gives the simulation again, packet by packet. Refused where a trace cannot: flows that are asked for, rounds
+    /// Write the flows of one simulation as a trace for workload.kind = "trace", and print the command that repeats the
+    /// simulation packet by packet. Refused for flows that a trace cannot describe: requests and rounds
     #[arg(long)]
     pub(crate) as_trace: bool,
-    /// Write a trace that does not give the simulation again, too: flows start when they did in the simulation, and wait
-    /// for nothing
+    /// Also write a trace that cannot repeat the simulation exactly: flows start when they did in the simulation, and wait
+    /// for no other flow
     #[arg(long, requires = "as_trace")]
     pub(crate) inexact: bool,
-    /// Write the rows of one simulation alone, by its number [default: all; with --as-trace 0]
+    /// Write only the rows of the simulation with this number [default: all; with --as-trace 0]
     #[arg(long, value_name = "N")]
     pub(crate) point: Option<u32>,
-    /// The file, device or FIFO to write instead of standard output
+    /// Write to this file, device or FIFO instead of standard output
     #[arg(long, short, value_name = "FILE", alias = "out")]
     pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Args)]
 pub(crate) struct ImportArgs {
-    /// Flow records of nfdump as text or JSON, a capture (pcap, pcapng), a flow file or a topology of HPCC's simulator or of
-    /// one made from it, a connection matrix or a topology of htsim, a GOAL schedule, or a distribution of sizes
+    /// Flow records of nfdump as text or JSON, a capture (pcap, pcapng), a flow file or a topology of HPCC's simulator or a
+    /// simulator derived from it, a connection matrix or a topology of htsim, a GOAL schedule, or a distribution of sizes
     pub(crate) file: PathBuf,
-    /// The file to write, in the working directory unless given: of flows a trace, .csv or .parquet [default: FILE with
-    /// the ending .flows.csv]; of a topology or a distribution a scenario [default: FILE with the ending .toml]
+    /// The file to write. For flows: a trace, .csv or .parquet [default: FILE with the ending .flows.csv]; for a topology or
+    /// a distribution: a scenario [default: FILE with the ending .toml]. Defaults are in the working directory
     #[arg(long, short, value_name = "FILE", alias = "out")]
     pub(crate) output: Option<PathBuf>,
     /// Format of the file; detected from its content unless given
@@ -47,8 +47,8 @@ pub(crate) struct ImportArgs {
     /// Payload of flows that have no end, such as htsim's connections of size 0 [default: skip them]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) size: Option<u64>,
-    /// Leave out what a trace cannot have, such as failures of links, and what a file that ends early lacks, and say so;
-    /// otherwise such a file is refused
+    /// Import a file that ends early, or that has entries a trace cannot express, such as link failures: skip these parts
+    /// and report them. Without this option such a file is refused
     #[arg(long)]
     pub(crate) lenient: bool,
 }
@@ -74,7 +74,7 @@ impl ImportArgs {
     }
 }
 
-/// Names of files that are read, each with what it is.
+/// The formats that `import` reads, each with its description.
 fn kinds() -> PossibleValuesParser {
     let all = Kind::ALL.into_iter();
     PossibleValuesParser::new(all.map(|(_, name, help)| PossibleValue::new(name).help(help)))
@@ -82,9 +82,9 @@ fn kinds() -> PossibleValuesParser {
 
 #[derive(Args)]
 pub(crate) struct PlotArgs {
-    /// A folder that `tailwater run` wrote, or a figure of a paper that was reproduced, as in rcc/fig5a
+    /// A folder that `tailwater run` wrote, or a reproduced figure of a paper, as in rcc/fig5a
     pub(crate) folder: PathBuf,
-    /// Where `tailwater reproduce` wrote it, for a figure of a paper
+    /// For a figure of a paper: the folder that `tailwater reproduce` wrote
     #[arg(long, value_name = "DIR", default_value = "results/reproduce")]
     pub(crate) reproduced: PathBuf,
     /// Which figure to draw
@@ -95,22 +95,22 @@ pub(crate) struct PlotArgs {
         requires = "output"
     )]
     pub(crate) figure: Option<String>,
-    /// The file to write, whose name ends in .svg, .png or .pdf; to a device, a FIFO or /dev/stdout goes SVG
+    /// The file to write. Its name ends in .svg, .png or .pdf; a device, a FIFO or /dev/stdout gets SVG
     #[arg(long, short, value_name = "FILE", requires = "figure")]
     pub(crate) output: Option<PathBuf>,
     /// List the figures of the run instead of drawing one
     #[arg(long, conflicts_with_all = ["figure", "output"])]
     pub(crate) list: bool,
-    /// Width on paper, in cm, mm or in [default: 8.5cm, a column of a paper with two]
+    /// Width on paper, in cm, mm or in [default: 8.5cm, a column of a two-column paper]
     #[arg(long, value_parser = length)]
     pub(crate) width: Option<Length>,
     /// Height on paper [default: 6cm]
     #[arg(long, value_parser = length)]
     pub(crate) height: Option<Length>,
-    /// Draw these schemes alone, by their names in the legend
+    /// Draw only these schemes, by their names in the legend
     #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
     pub(crate) schemes: Vec<String>,
-    /// The swept setting on the horizontal axis [default: the first with numbers]
+    /// The swept setting on the horizontal axis [default: the first numeric one]
     #[arg(long, value_name = "KEY")]
     pub(crate) x: Option<String>,
     /// Ends of the horizontal axis, as in 0:50 or 1ms:50ms

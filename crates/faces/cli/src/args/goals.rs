@@ -1,4 +1,4 @@
-//! What results are to reach, and what of them is printed.
+//! Arguments for goals and for the rows and columns that are printed.
 
 use clap::Args;
 use plan::metric::Selector;
@@ -6,16 +6,14 @@ use scenario::search::Search;
 
 use answer::run::{Columns, View};
 
-/// Goals and how they are looked for.
+/// Goals and the search for a setting that meets them.
 #[derive(Args)]
 pub(crate) struct GoalArgs {
-    /// A goal for every row, as in 'reads.p99 < 10ms': a metric, of a group or class if one is named
-    /// before the dot, a comparison and a threshold. May be given several times; replaces the goals of
-    /// the scenario
+    /// A goal for every row, as in 'reads.p99 < 10ms': a metric, a comparison and a threshold. A group or class before the
+    /// dot limits the metric to its flows. May be given several times; replaces the goals of the scenario
     #[arg(long = "goal", value_name = "GOAL")]
     goals: Vec<String>,
-    /// Search the smallest value of a setting that meets the goals, by bisection: KEY=LOW..HIGH, or
-    /// KEY=LOW..HIGH:STEP
+    /// Search by bisection for the smallest value of a setting that meets the goals: KEY=LOW..HIGH, or KEY=LOW..HIGH:STEP
     #[arg(
         long,
         value_name = "RANGE",
@@ -23,7 +21,7 @@ pub(crate) struct GoalArgs {
         conflicts_with_all = ["until", "shard"]
     )]
     pub(crate) search: Option<Search>,
-    /// Exit with status 1 unless every row meets every goal, or with --search some value does
+    /// Exit with status 1 unless every row meets every goal; with --search, unless some value meets them
     #[arg(long)]
     pub(crate) strict: bool,
 }
@@ -42,7 +40,7 @@ pub(crate) struct ViewArgs {
     /// as fit the terminal]
     #[arg(long, value_name = "LIST", value_parser = columns)]
     columns: Option<Columns>,
-    /// Rows of the table, the best first: a number or "all" [default: all of up to 24, else the best 10]
+    /// Rows of the table, the best first: a number or "all" [default: all if there are at most 24, else the best 10]
     #[arg(long, value_name = "N", value_parser = rows)]
     rows: Option<usize>,
 }

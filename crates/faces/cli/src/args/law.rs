@@ -1,4 +1,4 @@
-//! Arguments of the commands that let a law act at a port.
+//! Arguments of the commands that load a law at a port.
 
 use clap::Args;
 
@@ -13,7 +13,7 @@ pub(crate) struct LawArgs {
     /// Set a key of the scheme, as in a scenario
     #[arg(long = "set", value_name = "KEY=VALUE", allow_hyphen_values = true)]
     pub(crate) sets: Vec<String>,
-    /// Room of the queue, as in 256KB [default: what the queue says]
+    /// Capacity of the queue, as in 256KB [default: the limit that the kernel reports for the queue]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) buffer: Option<u64>,
 }

@@ -9,7 +9,7 @@ use scenario::Problems;
 /// Captures of a run.
 #[derive(Args)]
 pub(crate) struct PcapArgs {
-    /// Capture packets for Wireshark at bottleneck, host:N or port:N, or several of them
+    /// Capture packets for Wireshark at "bottleneck", "host:N" or "port:N", or at several of them
     #[arg(
         long,
         value_name = "PLACES",

@@ -16,7 +16,7 @@ pub(crate) struct PlanArgs {
     /// How many shards there are
     #[arg(long, value_name = "N", value_parser = seeds)]
     pub(crate) shards: NonZeroU32,
-    /// Write a job for this batch system, with the scenario and the files that it names, into the folder of --out
+    /// Write a job for this batch system into the folder of --out, with the scenario and the files that it uses
     #[arg(long = "for", value_name = "SYSTEM", requires = "out")]
     pub(crate) system: Option<BatchSystem>,
     /// The folder of the job
@@ -27,7 +27,7 @@ pub(crate) struct PlanArgs {
     pub(crate) format: TextOrJson,
 }
 
-/// Batch systems that a job is written for.
+/// The supported batch systems.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BatchSystem {
     /// A script with an array, for sbatch

@@ -15,18 +15,18 @@ pub(crate) struct ScenarioArgs {
     /// Schemes and variants to compare instead of the scenario's own
     #[arg(long, value_name = "A,B,...")]
     scheme: Vec<String>,
-    /// Set a key; several values (10,20,50 or 10..100:10) make a sweep
+    /// Set a key of the scenario; several values (10,20,50 or 10..100:10) make a sweep
     #[arg(long = "set", value_name = "KEY=VALUE", allow_hyphen_values = true)]
     sets: Vec<String>,
     /// The first seed [default: the scenario's, or 1]
     #[arg(long, value_name = "S", value_parser = seed)]
     seed: Option<u64>,
-    /// How many seeds to run every combination with [default: the scenario's, or 10 if anything is random and neither
-    /// --trace nor --pcap is given, else 1]
+    /// How many seeds every combination runs with [default: the scenario's; without one, 10 if anything is random and
+    /// neither --trace nor --pcap is given, else 1]
     #[arg(long, value_name = "N", value_parser = seeds)]
     seeds: Option<NonZeroU32>,
-    /// Record these quantities over time, too, as in alpha,cwnd, or nothing at all ("off"); see `explain results`.
-    /// "perfetto" writes a trace for that viewer into the folder perfetto
+    /// Also record these quantities over time, as in alpha,cwnd, or record nothing ("off"); see `explain results`.
+    /// "perfetto" writes a trace for the Perfetto viewer into the folder perfetto
     #[arg(long, value_name = "LIST")]
     trace: Option<String>,
 }

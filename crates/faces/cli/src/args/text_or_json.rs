@@ -1,8 +1,8 @@
-//! How commands that run no simulations print what they found.
+//! The output formats of commands that run no simulation.
 
 use clap::ValueEnum;
 
-/// How something that is no table of results is printed.
+/// Output formats of an answer that is not a table of results.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TextOrJson {
     /// Text for people

@@ -23,7 +23,7 @@ pub(crate) struct TrialArgs {
 
 #[derive(Subcommand)]
 pub(crate) enum TrialCommand {
-    /// Tell again what a trial found, from its folder; also of one that was ended by whatever
+    /// Print the result of a trial again from its folder, also of a trial that was interrupted
     Settle(SettleArgs),
 }
 
@@ -38,37 +38,37 @@ pub(crate) struct SettleArgs {
 
 #[derive(Args)]
 pub(crate) struct TrialOrder {
-    /// The law of the port
+    /// The law to test
     #[arg(value_name = "SCHEME", value_parser = laws())]
     pub(crate) scheme: String,
-    /// The device whose queue fills: data leave by it, and their ACKs come in by it
+    /// The device whose queue fills. Data leave through it, and their ACKs come in through it
     #[arg(long, value_name = "DEV")]
     pub(crate) dev: String,
     #[command(flatten)]
     pub(crate) law: LawArgs,
-    /// How many periods there are, an even number from 12 to 120: the law acts in half of them
+    /// How many periods the trial has, an even number from 12 to 120; the law acts in half of them
     #[arg(long, value_name = "N", default_value = "40")]
     pub(crate) periods: u32,
     /// How long a period is, as in 30s or 2m
     #[arg(long = "of", value_name = "TIME", value_parser = period, default_value = "30s")]
     pub(crate) period: Duration,
-    /// How long to watch before anything acts [default: as long as a period]
+    /// How long to watch before the first period [default: the length of a period]
     #[arg(long, value_name = "TIME", value_parser = period)]
     pub(crate) before: Option<Duration>,
-    /// A bound for flows with the law, as in 'p99 < 20ms': on p50, p99 or the mean of completion times
+    /// A bound on completion times under the law, as in 'p99 < 20ms': on their p50, p99 or mean
     #[arg(long, value_name = "GOAL", value_parser = TrialMeasure::goal)]
     pub(crate) goal: Option<(TrialMeasure, TrialGoal)>,
-    /// Take the law away if two periods with it are worse than without it by more than this [default: 'p99 > +50%', or 50 %
-    /// of what the goal is about]
+    /// Remove the law if two periods with it are worse than the periods without it by more than this [default: 'p99 > +50%',
+    /// or +50 % of the goal's metric]
     #[arg(long, value_name = "GUARD", value_parser = TrialMeasure::guard)]
     pub(crate) guard: Option<(TrialMeasure, TrialGuard)>,
-    /// The seed of the coins that decide which of two periods has the law
+    /// The seed of the coin tosses that decide which of two periods has the law
     #[arg(long, value_name = "N", value_parser = seed, default_value = "1")]
     pub(crate) seed: u64,
-    /// The folder of the plan and of what is seen [default: results/trial-DEV]
+    /// The folder for the plan and the measurements [default: results/trial-DEV]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Watch, predict and write the plan down, and change nothing
+    /// Watch, predict and write the plan, but never act
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// How to print it
@@ -76,7 +76,7 @@ pub(crate) struct TrialOrder {
     pub(crate) format: TextOrJson,
 }
 
-/// The laws at a port, which leases switch.
+/// The laws at a port, which leases switch on and off.
 fn laws() -> PossibleValuesParser {
     let laws = kernel_laws().into_iter().map(|(_, law)| law);
     let laws = laws.filter(|law| law.is_attachable() && law.site == Site::Port);

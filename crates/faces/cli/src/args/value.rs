@@ -14,7 +14,7 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
     u64::parse(text).map_err(|error| error.to_string())
 }
 
-/// How many orders of simultaneous events.
+/// Parses a number of orders of simultaneous events.
 pub(super) fn orders(text: &str) -> Result<NonZeroU32, String> {
     let count = text
         .parse()
@@ -66,8 +66,7 @@ pub(super) fn shard(text: &str) -> Result<Shard, String> {
         .ok_or_else(|| "expected I/N with I from 1 to N, as in 1/8, or auto in an array job".into())
 }
 
-/// The shard of a job of an array, by the variables that its batch system sets; `count` is the number of jobs, if it was
-/// given.
+/// The shard of an array job, from the variables that its batch system sets; `count` is the number of jobs, if given.
 fn shard_of_job(
     count: Option<&str>,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -77,7 +76,7 @@ fn shard_of_job(
     let (job, index) = found.ok_or_else(|| {
         let names = JOBS.map(|job| job.index);
         format!(
-            "this is no job of an array: none of {} is set",
+            "this is not an array job: none of {} is set",
             names.join(", ")
         )
     })?;
@@ -95,7 +94,7 @@ fn shard_of_job(
     let shard = place.and_then(|place| Shard::new(place, count));
     shard.ok_or_else(|| {
         let (name, last) = (job.index, u64::from(least) + u64::from(count.saturating_sub(1)) * u64::from(step));
-        format!("{name} is {index}, and indices of {count} jobs go from {least} to {last}: make an array without gaps")
+        format!("{name} is {index}, but the indices of {count} jobs go from {least} to {last}: make an array without gaps")
     })
 }
 
@@ -104,16 +103,16 @@ fn shard_of_job(
 struct ArrayJob {
     /// The index of this job.
     index: &'static str,
-    /// The least index; 0 without it.
+    /// The smallest index; 0 without it.
     least: Option<&'static str>,
-    /// From one index to the next; 1 without it.
+    /// The step from one index to the next; 1 without it.
     step: Option<&'static str>,
     /// The number of jobs.
     count: Option<&'static str>,
 }
 
 impl ArrayJob {
-    /// One that counts from 0 and does not say how far.
+    /// A batch system that counts from 0 and does not tell the number of jobs.
     const fn from_zero(index: &'static str) -> Self {
         Self {
             index,
@@ -124,8 +123,7 @@ impl ArrayJob {
     }
 }
 
-/// Variables of Slurm (`sbatch`, "Output environment variables"), of an indexed job of Kubernetes, of AWS Batch, `HyperQueue` and
-/// PBS.
+/// Variables of Slurm (`sbatch`, "Output environment variables"), Kubernetes (Indexed Job), AWS Batch, `HyperQueue` and PBS.
 const JOBS: [ArrayJob; 5] = [
     ArrayJob {
         index: "SLURM_ARRAY_TASK_ID",
@@ -139,12 +137,12 @@ const JOBS: [ArrayJob; 5] = [
     ArrayJob::from_zero("PBS_ARRAY_INDEX"),
 ];
 
-/// Which causes of differences to try.
+/// Parses the claims for which causes are searched.
 pub(super) fn causes() -> impl TypedValueParser<Value = Causes> {
     let all = [
-        ("missed", "Those of claims that are not reproduced"),
-        ("all", "All of them"),
-        ("none", "None, which takes the least time"),
+        ("missed", "Only claims that are not reproduced"),
+        ("all", "All claims"),
+        ("none", "No claim, which is fastest"),
     ];
     let values = all.map(|(name, help)| PossibleValue::new(name).help(help));
     PossibleValuesParser::new(values).map(|name| match name.as_str() {
@@ -183,7 +181,7 @@ pub(super) fn lease(text: &str) -> Result<Duration, String> {
         .filter(|seconds| (1..=LONGEST_LEASE).contains(seconds))
         .map(Duration::from_secs)
         .ok_or_else(|| {
-            "expected a time from 1s to 30d, as in 90s, 10m or 2h; --permanent is for ever".into()
+            "expected a time from 1s to 30d, as in 90s, 10m or 2h; --permanent has no end".into()
         })
 }
 
@@ -203,20 +201,20 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("expected bytes with their unit, as in 8GB; found {text:?}"))
 }
 
-/// Below, axes leave no room for data; above, no printer follows.
+/// Shorter axes leave no room for data; longer ones fit no printer.
 const MIN_CM: f64 = 4.0;
 const MAX_CM: f64 = 60.0;
 
 /// A trial of a dozen such periods takes two weeks.
 const LONGEST_PERIOD: Duration = Duration::from_hours(24);
 
-/// Seconds of 30 days: whoever wants more says so.
+/// Seconds of 30 days; for longer there is `--permanent`.
 const LONGEST_LEASE: u64 = 30 * 86_400;
 
-/// More threads than any machine has cores.
+/// More than the cores of any machine.
 const MAX_JOBS: usize = 4096;
 
-/// Most orders that are compared: a few show whether anything depends on them.
+/// The most orders that are compared. A few are enough to show whether anything depends on them.
 const MOST_ORDERS: u32 = 1000;
 
 #[cfg(test)]

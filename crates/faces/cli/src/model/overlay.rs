@@ -26,8 +26,7 @@ pub(super) fn simulate(
 ) -> Result<(), Stop> {
     if model.name != rwndq::MODEL.name {
         let message = format!("--simulate has nothing to run for {}", model.name);
-        let help =
-            "its equations are not about the queue of one scenario; `tailwater model rwndq` has it";
+        let help = "its equations do not describe the queue of one scenario; only `tailwater model rwndq` has --simulate";
         return Err(Problems::from(Problem::new(message).help(help)).into());
     }
     let parameters = Parameters::read(&|key| settings.text(key));

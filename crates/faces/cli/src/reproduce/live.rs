@@ -83,7 +83,7 @@ fn no_bed(args: &ReproduceArgs) -> Problems {
         .map(|bed| bed.figure.id())
         .collect();
     let what = args.what.join(", ");
-    let problem = Problem::new(format!("{what}: no figure of it runs on real stacks"));
+    let problem = Problem::new(format!("{what} has no figure that runs on real stacks"));
     let help = format!(
         "a figure that does has a table [live]; there are: {}",
         all.join(", ")

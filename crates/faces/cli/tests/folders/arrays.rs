@@ -112,7 +112,7 @@ fn points_that_end_two_workers_are_quarantined_and_the_others_go_on() {
     assert_eq!(errors.len(), 2, "{errors:?}");
     for error in errors {
         assert!(
-            error.starts_with("quarantined: it ended 2 workers (process "),
+            error.starts_with("quarantined: it killed 2 workers (process "),
             "{error}"
         );
     }

@@ -269,7 +269,7 @@ fn a_flow_after_199_days_is_the_flow_of_the_first_day() {
         .collect::<Vec<_>>()
         .join(" ");
     assert!(
-        refusal.contains("later than 200 days, the longest that is simulated"),
+        refusal.contains("beyond the limit of 200 days"),
         "{refusal}"
     );
 }

@@ -124,13 +124,13 @@ fn what_is_no_such_file_is_told_what_is_read() {
             .join(" ");
         assert!(refusal.contains(part), "{words}: {refusal}");
     };
-    says("import empty", "it is none of the files that are read");
+    says("import empty", "its format is not supported");
     says("import text", "a connection matrix of htsim (.cm)");
     says("import nfcapd", "`nfdump -r FILE -o json > flows.json`");
     says("import cut.pcap", "cut.pcap: it is damaged");
     says(
         "import few.csv --from csv",
-        "line 1: no column tells the size of a flow",
+        "line 1: no column has the size of a flow",
     );
     says("import missing", "missing: it cannot be read");
     says("import one -o flows.txt", "a trace is .csv or .parquet");

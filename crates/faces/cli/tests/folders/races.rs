@@ -80,7 +80,7 @@ fn a_folder_that_somebody_works_in_is_not_read_and_not_cleared() {
     for command in ["report folder", "export folder flows", "merge folder"] {
         let refusal = workspace.refusal(command);
         assert!(
-            refusal.contains("another process is at work in folder"),
+            refusal.contains("another process works in folder"),
             "{refusal}"
         );
     }
@@ -89,7 +89,7 @@ fn a_folder_that_somebody_works_in_is_not_read_and_not_cleared() {
     workspace.answer("report folder");
     let refusal = workspace.refusal(&format!("{} --resume --out folder", SWEEPS[0]));
     assert!(
-        refusal.contains("another process is at work in folder"),
+        refusal.contains("another process works in folder"),
         "{refusal}"
     );
 }

@@ -91,7 +91,7 @@ fn put(py: Python<'_>, class: &Arc<Class>, begins: usize) -> PyResult<()> {
             let classes = CLASSES.read().unwrap_or_else(PoisonError::into_inner);
             if busy(classes.get(name)) {
                 let problem = Problem::new(format!(
-                    "a run that goes on uses another class whose scheme is called {name}"
+                    "a running simulation uses another class whose scheme is called {name}"
                 ));
                 let help = "give one of them another `name`, or wait";
                 return Err(Problems::from(problem.help(help)));
@@ -99,7 +99,7 @@ fn put(py: Python<'_>, class: &Arc<Class>, begins: usize) -> PyResult<()> {
         }
         tailwater::register(class.scheme).map_err(|refusal| {
             let problem = Problem::new(refusal.to_string());
-            Problems::from(problem.help("see tailwater.Sender for what a class may say"))
+            Problems::from(problem.help("see tailwater.Sender for the attributes of a class"))
         })?;
         let mut classes = CLASSES.write().unwrap_or_else(PoisonError::into_inner);
         let users = classes.get(name).map_or(0, |(_, users)| *users);

@@ -8,8 +8,7 @@ use crate::stack::Law;
 
 /// No law can be loaded.
 pub(crate) fn loadable(_law: &Law) -> Result<(), String> {
-    Err("needs programs of the kernel, which this build lacks: \
-         cargo build --release -p tailwater-live --features kernel"
+    Err("needs kernel programs, which this build lacks: cargo build --release -p tailwater-live --features kernel"
         .to_owned())
 }
 

@@ -32,7 +32,7 @@ fn of_group(point: &PointSpec, group: &Group) -> Option<(String, &'static str)> 
     let own = own.or((group.bundle != point.bundle).then_some("schemes"))?;
     Some((
         format!(
-            "group.{}: a group of the bed has no {own} of its own",
+            "group.{}: in the test bed a group cannot have its own {own}",
             group.name
         ),
         "leave only settings of the workload, and priorities, in [group.NAME]",
@@ -49,13 +49,13 @@ fn network(keys: &Keys) -> Vec<(String, &'static str)> {
         | TopologyKind::Tree
         | TopologyKind::LeafSpine => {}
         TopologyKind::Chain | TopologyKind::FatTree | TopologyKind::Graph => refused.push((
-            "topology.kind: of this shape there is no test bed".to_owned(),
+            "topology.kind: the test bed cannot have this shape".to_owned(),
             "use star, dumbbell, tree or leaf-spine",
         )),
     }
     if keys.bottleneck.loss.0 > 0.0 || keys.switch.loss.0 > 0.0 {
         refused.push((
-            "bottleneck.loss and switch.loss: no queue of the bed loses packets at random"
+            "bottleneck.loss and switch.loss: queues of the test bed lose no packets at random"
                 .to_owned(),
             "set both to 0",
         ));
@@ -68,14 +68,14 @@ fn network(keys: &Keys) -> Vec<(String, &'static str)> {
     ];
     if shares.iter().any(|share| share.0 > 0.0) {
         refused.push((
-            "bottleneck.ack_loss, reordering and duplication: a link of the bed delivers in order, and once"
+            "bottleneck.ack_loss, reordering and duplication: a link of the test bed delivers every packet in order and once"
                 .to_owned(),
             "set all three to 0",
         ));
     }
     if !keys.bottleneck.lose.0.is_empty() {
         refused.push((
-            "bottleneck.lose: no queue of the bed loses segments by choice".to_owned(),
+            "bottleneck.lose: queues of the test bed cannot lose chosen segments".to_owned(),
             "leave it out",
         ));
     }
@@ -88,13 +88,13 @@ fn network(keys: &Keys) -> Vec<(String, &'static str)> {
     refused.extend(buffers(keys));
     if keys.switch.emulated_load.0 > 0.0 {
         refused.push((
-            "switch.emulated_load: load of a real network is sent, not emulated".to_owned(),
+            "switch.emulated_load: in the test bed load consists of real packets and cannot be emulated".to_owned(),
             "set it to 0",
         ));
     }
     if keys.tcp.ecn && !cfg!(feature = "kernel") {
         refused.push((
-            "tcp.ecn: queues of this build do not mark; that needs the programs at switch ports"
+            "tcp.ecn: in this build queues do not mark, because marking needs kernel programs at switch ports"
                 .to_owned(),
             "set tcp.ecn=false, or build tailwater-live with --features kernel",
         ));
@@ -107,33 +107,36 @@ fn buffers(keys: &Keys) -> Vec<(String, &'static str)> {
     let mut refused = Vec::new();
     if keys.switch.burst.0.is_some() {
         refused.push((
-            "switch.burst: the bed finds the least depth with which its buckets keep their rate"
+            "switch.burst: the test bed itself finds the smallest depth at which its token buckets keep their rate"
                 .to_owned(),
             "leave it out",
         ));
     }
     if keys.switch.ecn_max.0.is_some() {
         refused.push((
-            "switch.ecn_max and switch.ecn_probability: queues of the bed mark every packet from switch.ecn_threshold on"
+            "switch.ecn_max and switch.ecn_probability: queues of the test bed mark every packet from switch.ecn_threshold \
+             on"
                 .to_owned(),
             "leave it out",
         ));
     }
     if keys.switch.ecn_at == EcnAt::Departure {
         refused.push((
-            "switch.ecn_at: queues of the bed mark packets that arrive".to_owned(),
+            "switch.ecn_at: queues of the test bed mark packets when they arrive".to_owned(),
             "set it to arrival",
         ));
     }
     if keys.switch.pool != SharedPool::Off {
         refused.push((
-            "switch.pool, with switch.pool_alpha and switch.pool_reserve: queues of a Linux switch share no buffer".to_owned(),
-            "set switch.pool = \"off\", and switch.buffer to the room of a queue",
+            "switch.pool, with switch.pool_alpha and switch.pool_reserve: the queues of a switch in Linux do not share a \
+             buffer".to_owned(),
+            "set switch.pool = \"off\", and switch.buffer to the size of one queue",
         ));
     }
     if keys.switch.pfc.classes().is_some() {
         refused.push((
-            "switch.pfc, with switch.pfc_xoff, switch.pfc_resume and switch.pfc_headroom: a Linux switch pauses no node before it".to_owned(),
+            "switch.pfc, with switch.pfc_xoff, switch.pfc_resume and switch.pfc_headroom: a switch in Linux does not pause \
+             its neighbours".to_owned(),
             "set switch.pfc = \"off\"",
         ));
     }
@@ -151,33 +154,33 @@ fn endpoints(keys: &Keys) -> Vec<(String, &'static str)> {
     }
     if keys.tcp.go_back_n {
         refused.push((
-            "tcp.go_back_n: receivers of Linux keep what comes beyond a gap, and tcp.go_back_again \
-             does nothing without it".to_owned(),
+            "tcp.go_back_n: receivers in Linux keep segments after a gap, and without it tcp.go_back_again has no \
+             effect".to_owned(),
             "set it to false",
         ));
     }
     let workload = &keys.workload;
     if workload.kind == WorkloadKind::Requests && workload.connection == ConnectionKind::New {
         refused.push((
-            "workload.connection: servers of the bed open connections before they are asked"
+            "workload.connection: servers of the test bed open connections before the first request"
                 .to_owned(),
             "set it to persistent",
         ));
     }
     if workload.first_write.0.is_some() {
         refused.push((
-            "workload.first_write: flows of the bed are written at once".to_owned(),
+            "workload.first_write: in the test bed a flow is written at once".to_owned(),
             "set it to off",
         ));
     }
     let parts = [
         (
             workload.request_writes.0,
-            "workload.request_writes: requests of the bed are written at once",
+            "workload.request_writes: in the test bed a request is written at once",
         ),
         (
             workload.answer_writes.0,
-            "workload.answer_writes: answers of the bed are written at once",
+            "workload.answer_writes: in the test bed an answer is written at once",
         ),
     ];
     let several = parts.into_iter().filter(|(parts, _)| *parts > 1);

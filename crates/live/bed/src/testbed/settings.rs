@@ -69,7 +69,7 @@ const QUEUES: [Fixed; 5] = [
     Fixed {
         key: "link.jitter",
         agrees: |keys| keys.link.jitter.0.is_none_or(|jitter| jitter == Span::ZERO),
-        instead: "what this machine makes it; the twin has a twenty-fifth of a packet's time",
+        instead: "the jitter of this machine; the twin has a twenty-fifth of a packet's time",
         twin: Some("auto"),
     },
     Fixed {
@@ -108,7 +108,7 @@ const TIMERS: [Fixed; 6] = [
     Fixed {
         key: "tcp.rto_after_syn_loss",
         agrees: |keys| keys.tcp.rto_after_syn_loss == Span::ZERO,
-        instead: "none: timestamps give a sample of the round trip all the same",
+        instead: "none: timestamps still give a sample of the round trip",
         twin: Some("0s"),
     },
     Fixed {
@@ -126,7 +126,7 @@ const TIMERS: [Fixed; 6] = [
     Fixed {
         key: "tcp.receiver_min_rto",
         agrees: |keys| keys.tcp.receiver_min_rto.0.is_none(),
-        instead: "tcp.min_rto, which the routes of both ends have",
+        instead: "tcp.min_rto, which is set in the routes of both ends",
         twin: Some("auto"),
     },
 ];
@@ -135,13 +135,13 @@ const ENDPOINTS: [Fixed; 12] = [
     Fixed {
         key: "workload.kind",
         agrees: |keys| keys.workload.kind != WorkloadKind::Requests,
-        instead: "servers open the connections on which they are asked; in the twin clients do",
+        instead: "servers open the connections for requests; in the twin clients open them",
         twin: None,
     },
     Fixed {
         key: "workload.jitter",
         agrees: |keys| keys.workload.kind != WorkloadKind::Incast,
-        instead: "starts are late, as told above; the twin's are as late",
+        instead: "starts are late, as reported above; the twin's starts are equally late",
         twin: None,
     },
     Fixed {

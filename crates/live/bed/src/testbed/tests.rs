@@ -73,7 +73,7 @@ fn hosts_and_switches_have_names() {
 #[test]
 fn what_linux_cannot_have_is_refused() {
     let chain = refused(&[("topology.kind", "chain")]);
-    assert_eq!(chain, "topology.kind: of this shape there is no test bed");
+    assert_eq!(chain, "topology.kind: the test bed cannot have this shape");
     let lossy = refused(&[("bottleneck.loss", "0.01")]);
     assert!(lossy.starts_with("bottleneck.loss"), "{lossy}");
     let late = refused(&[("bottleneck.reordering", "0.01")]);
@@ -116,7 +116,7 @@ fn groups_differ_in_their_workload_and_their_priority_alone() {
     );
     assert!(of("qos.priority = 0").is_ok());
     let Problems(problems) = of("tcp.min_rto = \"5ms\"").unwrap_err();
-    let expected = "group.elephants: a group of the bed has no tcp.min_rto of its own";
+    let expected = "group.elephants: in the test bed a group cannot have its own tcp.min_rto";
     assert_eq!(problems[0].to_string(), expected);
 }
 

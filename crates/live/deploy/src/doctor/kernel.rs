@@ -42,7 +42,7 @@ fn probed(
 ) -> Check {
     let check = match probed {
         Ok(true) => return Check::ok(name, "tried"),
-        Ok(false) => Check::fails(name, State::Broken, &"it did not do what it should", cure),
+        Ok(false) => Check::fails(name, State::Broken, &"it did not behave as expected", cure),
         Err(error) => Check::fails(name, State::Missing, &error, cure),
     };
     if essential { check.essential() } else { check }
@@ -167,7 +167,7 @@ fn laws() -> Vec<Check> {
 
 /// Functions of a struct return the right values, many times.
 fn struct_ops() -> Check {
-    const CURE: &str = "schemes that are congestion controls in BPF are left out";
+    const CURE: &str = "schemes that need a congestion control in BPF are left out";
     match probes::wrong_returns(RETURNS) {
         Ok(0) => Check::ok(STRUCT_OPS, format!("{RETURNS} values returned, all right")),
         Ok(wrong) => {

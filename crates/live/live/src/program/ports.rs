@@ -15,7 +15,7 @@ pub(super) struct Attach {
     netns: String,
     #[arg(long = "set", allow_hyphen_values = true)]
     sets: Vec<String>,
-    /// Room of the queue in bytes
+    /// Limit of the queue in bytes
     #[arg(long)]
     buffer: Option<u64>,
     /// The device whose queue fills
@@ -25,7 +25,7 @@ pub(super) struct Attach {
     no_retract: bool,
     #[arg(long)]
     shadow: bool,
-    /// A new file for what it decides in the shadow
+    /// A new file for the decisions in the shadow
     #[arg(long, requires = "shadow", requires = "lease_s")]
     log: Option<PathBuf>,
     /// The certificate of decisions on this machine
@@ -46,7 +46,7 @@ pub(super) struct Observe {
     /// The name of a network namespace
     #[arg(long, default_value = "")]
     netns: String,
-    /// For how long, in seconds
+    /// How long to watch, in seconds
     #[arg(long)]
     time_s: u64,
     /// Where Prometheus may ask
@@ -188,7 +188,7 @@ mod with_programs {
             let text = std::fs::read_to_string(&self.plan)?;
             let plan = serde_json::from_str(&text).map_err(|error| {
                 let problem = Problem::new(format!("{}: {error}", self.plan.display()));
-                problem.help("make the plan anew with this version")
+                problem.help("make a new plan with this version")
             })?;
             Ok(deploy::trial(&plan, &self.hash, &mut line)?)
         }
@@ -205,11 +205,11 @@ mod with_programs {
             .filter(|address| address.ip().is_loopback())
             .ok_or_else(|| {
                 let problem = Problem::new(format!(
-                    "--metrics {text}: not an address of this machine alone"
+                    "--metrics {text}: this is not a loopback address"
                 ));
                 problem.help(
-                    "metrics are served without authentication: give a local address, as in 127.0.0.1:9123, and put a proxy \
-                     that authenticates readers before it",
+                    "metrics are served without authentication: give a loopback address, as in 127.0.0.1:9123, and use an \
+                     authenticating proxy for remote readers",
                 )
                 .into()
             })

@@ -145,31 +145,31 @@ fn a_law_acts_only_with_a_certificate_of_this_machine_and_this_law() {
     };
     for (certificate, scheme, why) in [
         (few, "hscc", "are too few: 1000000 are needed"),
-        (enough.clone(), "rwndq", "it is one of hscc"),
+        (enough.clone(), "rwndq", "it is a certificate of hscc"),
         (
             change(|one| one.decided_by.kernel.push('x')),
             "hscc",
-            "it holds for another kernel",
+            "it is for another kernel",
         ),
         (
             change(|one| one.decided_by.btf_sha256.clear()),
             "hscc",
-            "it holds for another types of the kernel",
+            "it is for another types of the kernel",
         ),
         (
             change(|one| one.decided_by.compiler.clear()),
             "hscc",
-            "it holds for another compiler",
+            "it is for another compiler",
         ),
         (
             change(|one| one.decided_by.program_sha256.clear()),
             "hscc",
-            "it holds for another program",
+            "it is for another program",
         ),
         (
             change(|one| one.decided_by.law_sha256.clear()),
             "hscc",
-            "it holds for another text of the law",
+            "it is for another text of the law",
         ),
     ] {
         write(&certificate);
@@ -181,7 +181,10 @@ fn a_law_acts_only_with_a_certificate_of_this_machine_and_this_law() {
     }
     fs::write(&file, "{}").expect("a file");
     let text = refused(&bed, "hscc", &["--certified", &file]);
-    assert!(text.contains("it is none: missing field"), "{text}");
+    assert!(
+        text.contains("the file is not a certificate: missing field"),
+        "{text}"
+    );
     let text = refused(&bed, "hscc", &["--shadow", "--log", &log]);
     assert!(text.contains("name a new file"), "{text}");
     bed.holds_nothing();

@@ -121,7 +121,7 @@ fn a_watchdog_that_died_is_told_and_the_next_attach_revives_it() {
     // Connections continue, at worst by the probes of their senders.
     bed.transfer(20, 64 << 10);
     let drift = receiver.status()["drift"].to_string();
-    assert!(drift.contains("nobody watches"), "{drift}");
+    assert!(drift.contains("the watchdog does not run"), "{drift}");
     assert_eq!(receiver.attach(&[])["action"], "renewed");
     assert_eq!(receiver.status()["drift"].to_string(), "[]");
     assert_eq!(receiver.watchdogs().len(), 1);
@@ -184,7 +184,7 @@ fn grants_look_at_no_queue() {
     for (option, message) in [
         (["--buffer", "64000"], "looks at no queue"),
         (["--queue-of", DEVICE], "looks at no queue"),
-        (["--set", "rcc.max_queue=auto"], "found by marks"),
+        (["--set", "rcc.max_queue=auto"], "follows marks"),
         (["--set", "rcc.skip_max=3"], "no setting rcc.skip_max"),
     ] {
         let mut command = Command::new(program());

@@ -361,12 +361,12 @@ fn wrong_input_has_its_remedy() {
         ),
         (
             &["attach", "rcc", "--dev", PORT, "--shadow"],
-            "cannot only look on",
-            "laws at a port can",
+            "cannot run without acting",
+            "attach a law of a port",
         ),
         (
             &["status", "--metrics", "0.0.0.0:9123"],
-            "not an address of this machine alone",
+            "not a loopback address",
             "proxy",
         ),
     ];

@@ -212,7 +212,7 @@ fn emulated() -> Option<(Vec<Value>, Vec<Value>, Value)> {
     if !output.status.success() {
         // The observer has ended with the device, or never found it.
         drop(child.map(Child::wait_with_output));
-        assert!(told.contains("this machine holds"), "{told}");
+        assert!(told.contains("this machine sustains"), "{told}");
         testing::skipped("this machine is too busy to hold the rate");
         return None;
     }

@@ -102,7 +102,7 @@ fn under_way_with(scheme: &str) -> Option<Child> {
 
 /// Whether a program refuses because the machine is busy, which is then said aloud.
 fn is_too_busy(told: &str) -> bool {
-    let is_busy = told.contains("this machine holds");
+    let is_busy = told.contains("this machine sustains");
     if is_busy {
         testing::skipped("this machine is too busy to hold the rate");
     }
@@ -121,7 +121,7 @@ fn emulated(words: &[&str]) -> Option<(u32, Vec<Value>)> {
         if output.status.success() {
             return Some((pid, text.lines().map(line).collect()));
         }
-        if !text.contains("this machine holds") {
+        if !text.contains("this machine sustains") {
             break;
         }
         thread::sleep(Duration::from_secs(1));

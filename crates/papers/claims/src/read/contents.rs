@@ -126,7 +126,11 @@ impl Reader<'_> {
             }
             if let Some((_, last)) = ranges.iter().find(|(_, last)| *last > count) {
                 let message = format!("{name} {last} is beyond the last, {count}");
-                self.wrong(message, written.place(), "the number of the paper's last");
+                self.wrong(
+                    message,
+                    written.place(),
+                    "the number of the last one in the paper",
+                );
             }
         }
     }

@@ -34,11 +34,11 @@ impl Reader<'_> {
         if let Some(used) = uses {
             for (name, place, _) in site.entries() {
                 if name != "claims" {
-                    let message = format!("{name} has no place beside `uses`");
+                    let message = format!("{name} cannot be combined with `uses`");
                     self.wrong(
                         message,
                         place,
-                        &format!("claims alone: the rest is that of {used}"),
+                        &format!("only claims: everything else is taken from {used}"),
                     );
                 }
             }

@@ -84,7 +84,7 @@ impl Reader<'_> {
         if along && !drawn {
             let expected = "kind = \"sweep\" or \"bars\", and no key on the axis";
             self.wrong(
-                "sizes do not go with this plot",
+                "this plot cannot have sizes",
                 site.key("x").place(),
                 expected,
             );

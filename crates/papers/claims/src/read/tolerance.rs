@@ -24,8 +24,8 @@ impl Reader<'_> {
                 self.wrong(message, place, expected);
             }
             (false, true) => {
-                let message = "this tolerance needs no excuse";
-                let expected = "nothing: less than half or more than twice the value is refused";
+                let message = "this tolerance needs no reason";
+                let expected = "no `wide`: it is only for tolerances of less than half or more than twice the value";
                 self.wrong(message, claim.key("wide").place(), expected);
             }
             _ => {}

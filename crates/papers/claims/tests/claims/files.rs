@@ -127,12 +127,12 @@ fn a_figure_may_show_the_runs_of_another_but_set_nothing() {
     };
     let settings = message(&format!("{uses}[workload]\nsenders = 3\n"));
     assert!(
-        settings.contains("workload has no place beside `uses`"),
+        settings.contains("workload cannot be combined with `uses`"),
         "{settings}"
     );
     let cause = message(&format!("{uses}[[cause]]\nid = \"c\"\nsays = \"s\"\n"));
     assert!(
-        cause.contains("cause has no place beside `uses`"),
+        cause.contains("cause cannot be combined with `uses`"),
         "{cause}"
     );
     let unknown = message(&uses.replace("fig1", "fig9"));
@@ -235,7 +235,7 @@ fn equations_about_flows_need_a_size_and_an_axis_of_sizes_has_only_what_has_one(
         "{text}"
     );
     let text = wrong("cdf", sizes, r#"{ flows = "fct_us" }"#);
-    assert!(text.contains("sizes do not go with this plot"), "{text}");
+    assert!(text.contains("this plot cannot have sizes"), "{text}");
     let text = wrong("sweep", r#"{ sizes = ["1MB", "10KB"] }"#, mean);
     assert!(text.contains("wrong value for sizes"), "{text}");
     let text = wrong("sweep", "{ }", model);
@@ -302,7 +302,7 @@ fn a_tolerance_beyond_a_factor_of_2_is_refused_without_a_reason() {
         assert_eq!(claim(&excused), None, "{excused}");
         assert_eq!(claim(&narrow), None, "{narrow}");
         let said = claim(&format!("{narrow}\nwide = \"for nothing\"")).expect("an idle excuse");
-        assert!(said.contains("needs no excuse"), "{said}");
+        assert!(said.contains("needs no reason"), "{said}");
     }
 }
 

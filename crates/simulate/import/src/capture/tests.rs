@@ -172,7 +172,10 @@ fn frames_of_every_kind_of_link_are_read() {
     // ARP is not TCP.
     let arp = [[0; 12].as_slice(), &[0x08, 0x06], &[0; 28]].concat();
     let imported = read(&pcap(DataLink::ETHERNET, &[(0, arp)])).unwrap();
-    assert_eq!(imported.skipped[0], ("packets that are no TCP", 1));
+    assert_eq!(
+        imported.skipped[0],
+        ("packets of other protocols than TCP", 1)
+    );
 }
 
 #[test]

@@ -134,7 +134,7 @@ fn what_is_no_collective_is_refused_with_a_remedy() {
     for (shape, cause, remedy) in [
         (
             shape(Collective::Broadcast, Shifted, 8),
-            "no broadcast by the algorithm shifted",
+            "no broadcast with the algorithm shifted",
             "to tree",
         ),
         (
@@ -144,7 +144,7 @@ fn what_is_no_collective_is_refused_with_a_remedy() {
         ),
         (
             shape(Collective::AllReduce, Ring, 1),
-            "one rank",
+            "a single rank",
             "at least 2",
         ),
         (

@@ -66,14 +66,14 @@ impl Draft {
     pub(super) fn graph(self) -> Result<Graph, Fault> {
         if self.nodes.is_empty() {
             return Err(Fault::of_file(
-                "there are no nodes in it",
-                "a network has at least one",
+                "it has no nodes",
+                "a network needs at least one",
             ));
         }
         if self.nodes.len() > MAX_NODES {
             return Err(Fault::of_file(
-                format!("there are {} nodes in it", self.nodes.len()),
-                format!("a network has at most {MAX_NODES}: join those that lie together"),
+                format!("it has {} nodes", self.nodes.len()),
+                format!("a network has at most {MAX_NODES}: join neighbouring nodes"),
             ));
         }
         let numbers = self.numbers()?;
@@ -148,7 +148,7 @@ impl Draft {
                 numbers.get(id).copied().ok_or_else(|| {
                     Fault::new(
                         link.place.clone(),
-                        format!("there is no node {id:?} for it to join"),
+                        format!("it ends at {id:?}, but there is no such node"),
                         "add the node, or correct or remove the link",
                     )
                 })

@@ -51,8 +51,8 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Graph, Fault> {
         Some(Format::NodeLink) => node_link::read(text)?,
         None => {
             return Err(Fault::of_file(
-                "the ending of its name says nothing about what it holds",
-                "name GraphML .graphml or .xml, and node-link JSON .json",
+                "the ending of its name is not that of a known format",
+                "use the ending .graphml or .xml for GraphML, and .json for node-link JSON",
             ));
         }
     };

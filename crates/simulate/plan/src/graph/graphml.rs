@@ -36,7 +36,7 @@ pub(super) fn read(text: &str) -> Result<Draft, Fault> {
     let Some(graph) = graphs.next() else {
         return Err(fault(
             root,
-            "there is no <graph> in it",
+            "it has no <graph>",
             "put nodes and edges into one",
         ));
     };
@@ -56,8 +56,8 @@ pub(super) fn read(text: &str) -> Result<Draft, Fault> {
             "hyperedge" => {
                 return Err(fault(
                     element,
-                    "a hyperedge joins any number of nodes",
-                    "a link joins two: write edges",
+                    "a hyperedge can join more than two nodes",
+                    "a link joins two nodes: write edges",
                 ));
             }
             _ => {}

@@ -20,7 +20,7 @@ pub(super) fn read(text: &str) -> Result<Draft, Fault> {
     })?;
     let shape = "node-link JSON is an object with lists \"nodes\" and \"links\" or \"edges\"";
     let Value::Object(document) = document else {
-        return Err(Fault::of_file("it holds no JSON object", shape));
+        return Err(Fault::of_file("it is not a JSON object", shape));
     };
     let list = |name: &str| match document.get(name) {
         None => Ok(None),
@@ -28,20 +28,20 @@ pub(super) fn read(text: &str) -> Result<Draft, Fault> {
         Some(_) => Err(Fault::of_file(format!("{name:?} is no list"), shape)),
     };
     let Some(nodes) = list("nodes")? else {
-        return Err(Fault::of_file("there is no \"nodes\" in it", shape));
+        return Err(Fault::of_file("it has no \"nodes\"", shape));
     };
     let (name, links) = match (list("links")?, list("edges")?) {
         (Some(links), None) => ("links", links),
         (None, Some(edges)) => ("edges", edges),
         (None, None) => {
             return Err(Fault::of_file(
-                "there is neither \"links\" nor \"edges\" in it",
+                "it has neither \"links\" nor \"edges\"",
                 shape,
             ));
         }
         (Some(_), Some(_)) => {
             return Err(Fault::of_file(
-                "there are both \"links\" and \"edges\" in it",
+                "it has both \"links\" and \"edges\"",
                 "leave one of them in the file",
             ));
         }
@@ -83,7 +83,7 @@ fn node(number: usize, value: &Value) -> Result<DraftNode, Fault> {
     let place = format!("nodes[{number}]");
     let remedy = "write nodes as {\"id\": \"a\"}";
     let Value::Object(fields) = value else {
-        return Err(Fault::new(place, "this node is no object", remedy));
+        return Err(Fault::new(place, "this node is not an object", remedy));
     };
     let Some(id) = fields.get("id").and_then(scalar) else {
         return Err(Fault::new(
@@ -103,7 +103,7 @@ fn link((list, number): (&str, usize), value: &Value, directed: bool) -> Result<
     let place = format!("{list}[{number}]");
     let remedy = "write links as {\"source\": \"a\", \"target\": \"b\"} with ids of nodes";
     let Value::Object(fields) = value else {
-        return Err(Fault::new(place, "this link is no object", remedy));
+        return Err(Fault::new(place, "this link is not an object", remedy));
     };
     let end = |name: &str| {
         fields.get(name).and_then(scalar).ok_or_else(|| {

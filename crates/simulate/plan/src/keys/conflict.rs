@@ -78,8 +78,8 @@ fn trace(keys: &Keys, found: &mut Vec<Conflict>) {
     if keys.trace.window == Span::ZERO {
         found.push(Conflict::new(
             &["trace.window"],
-            "trace.window is no time at all",
-            "throughput is averaged over it: give some time, as in \"1ms\"",
+            "trace.window must be above 0",
+            "throughput is averaged over this time: set it, as in \"1ms\"",
         ));
     }
 }
@@ -150,7 +150,7 @@ fn graph(keys: &Keys, found: &mut Vec<Conflict>) {
         found.push(Conflict::new(
             &["topology.graph", "topology.missing_delay"],
             format!(
-                "the link {} has neither a delay nor a length, and its ends no coordinates from which it would follow",
+                "the link {} has neither a delay nor a length, and its ends have no coordinates to compute one",
                 network.in_words(link)
             ),
             "set topology.missing_delay for such links, as in \"1ms\", or bottleneck.delay for all, or give the file \
@@ -196,7 +196,7 @@ fn queues(keys: &Keys, found: &mut Vec<Conflict>) {
     {
         found.push(Conflict::new(
             &["switch.emulated_load", "switch.buffer"],
-            "the emulated load takes the whole buffer, or a share of one without bound",
+            "the emulated load takes the whole buffer, or switch.buffer is unlimited",
             "give a load below 1 and a finite switch.buffer",
         ));
     }
@@ -205,14 +205,14 @@ fn queues(keys: &Keys, found: &mut Vec<Conflict>) {
     {
         found.push(Conflict::new(
             &["switch.burst"],
-            "no full packet fits into the token bucket of switch.burst, so none would ever leave",
+            "no full packet fits into the token bucket of switch.burst, so no packet would ever leave",
             "give \"1pkt\" or more, or \"off\"",
         ));
     }
     if keys.host.queue == HostQueue::Switch && keys.host.buffer.0.is_some() {
         found.push(Conflict::new(
             &["host.queue", "host.buffer"],
-            "hosts that queue as switches have no buffer of their own",
+            "host.buffer has no effect with host.queue = \"switch\"",
             "leave host.buffer out, or set host.queue = \"own\"",
         ));
     }
@@ -259,7 +259,7 @@ fn ramp(keys: &Keys, found: &mut Vec<Conflict>) {
         if switch.ecn_threshold.0.is_none_or(above) {
             found.push(Conflict::new(
                 &["switch.ecn_max", "switch.ecn_threshold"],
-                "switch.ecn_max does not lie above switch.ecn_threshold, from which on packets may be marked",
+                "switch.ecn_max must lie above switch.ecn_threshold",
                 "raise switch.ecn_max, lower switch.ecn_threshold, or set switch.ecn_max = \"off\"",
             ));
         }
@@ -307,8 +307,8 @@ fn timers(keys: &Keys, found: &mut Vec<Conflict>) {
     if tcp.timer == TimerKind::Wheel && tcp.clock_granularity == Span::ZERO {
         found.push(Conflict::new(
             &["tcp.timer", "tcp.clock_granularity"],
-            "tcp.timer is a wheel that does not turn",
-            "its ticks are tcp.clock_granularity: give some, as in \"1ms\"",
+            "tcp.timer = \"wheel\" needs ticks",
+            "set their length with tcp.clock_granularity, as in \"1ms\"",
         ));
     }
     for (key, span) in [

@@ -229,7 +229,7 @@ fn outside(layout: &Layout, group: &Group) -> Option<Conflict> {
                          from 0",
                         part.racks.1, layout.racks, layout.hosts
                     ),
-                    "name hosts that are there, or enlarge the topology",
+                    "name existing hosts, or enlarge the topology",
                 ));
             }
         }
@@ -289,7 +289,7 @@ fn awaited_by_none(groups: &[Group], group: &Group) -> Option<Conflict> {
     Some(Conflict::new(
         &["workload.trace"],
         format!(
-            "flows of the group {} wait for flows of the group {of}, and no group of the scenario has these",
+            "flows of the group {} wait for flows of the group {of}, but the scenario has no such group",
             group.name
         ),
         format!("add a table [group.{of}] with the same workload.trace"),
@@ -434,7 +434,7 @@ fn misfits(keys: &Keys, group: &Group) -> Vec<Conflict> {
         Conflict::new(
             &["switch.pfc"],
             format!(
-                "hosts of {} take packets back that wait in their ports, and switch.pfc pauses these ports",
+                "hosts of {} take waiting packets back from their ports, but switch.pfc pauses these ports",
                 group.bundle
             ),
             format!("set switch.pfc = \"off\", or leave {} out", group.bundle),

@@ -73,7 +73,7 @@ pub(super) fn conflicts(keys: &Keys, layout: &Layout) -> Vec<Conflict> {
                 found.push(Conflict::of_exception(
                     place,
                     format!("there is no host {last}: the network has {hosts}, numbered from 0"),
-                    "name hosts by their numbers, or give topology.hosts more",
+                    "name hosts by their numbers, or raise topology.hosts",
                 ));
                 continue;
             }

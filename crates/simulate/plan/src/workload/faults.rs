@@ -96,7 +96,7 @@ pub(super) fn conflicts(keys: &Keys, layout: &Layout) -> Vec<Conflict> {
                     format!(
                         "there is no host {last} for a fault: the network has {hosts}, numbered from 0"
                     ),
-                    "name hosts by their numbers, or give topology.hosts more",
+                    "name hosts by their numbers, or raise topology.hosts",
                 ));
                 continue;
             }
@@ -122,17 +122,17 @@ fn misplaced(place: &FaultPlace, kind: &FaultKind, target: &str) -> Option<Confl
     let (fits, message, remedy) = match kind {
         FaultKind::Restart(..) => (
             target == "switch",
-            "no switch, and only switches restart",
+            "not a switch, and only switches can restart",
             "name one as results do, as in \"switch 0: restart at 20ms for 5ms\"; a link may be down, a host gone",
         ),
         FaultKind::Gone(_) | FaultKind::StopsReading(_) => (
             target == "host",
-            "no host, and only hosts disappear or stop reading",
+            "not a host, and only hosts can disappear or stop reading",
             "name one by its number, as in \"host 3: gone at 50ms\"; a link may be down, a switch restart",
         ),
         _ => (
             target != "switch",
-            "a switch, and this is a fault of a link",
+            "a switch, but this is a fault of a link",
             "name a link as results name its port, as in \"host 3 to switch 0: down from 10ms to 20ms\"; a switch may restart",
         ),
     };
@@ -171,7 +171,7 @@ fn unchangeable(keys: &Keys) -> Option<Conflict> {
     } else if switch.burst.0.is_some() {
         Some(Conflict::new(
             &["topology.faults", "switch.burst"],
-            "a token bucket has decided when packets leave before a link fails or changes",
+            "a token bucket decides in advance when packets leave, before a link fails or changes",
             "set switch.burst = \"off\", or let links lose or damage packets, hosts disappear or stop reading",
         ))
     } else {

@@ -135,7 +135,7 @@ pub(super) fn too_few(layout: &Layout, place: &Places, group: &Group) -> Option<
     (fewest < most as usize).then(|| {
         Conflict::new(
             &["workload.fan_in", "workload.from", "topology.hosts"],
-            format!("a receiver has {fewest} senders, and an incast wants {most}"),
+            format!("a receiver has only {fewest} senders, but an incast needs {most}"),
             "lower workload.fan_in, name more hosts in workload.from, or enlarge the network",
         )
     })
@@ -167,9 +167,9 @@ pub(super) fn lonely(layout: &Layout, place: &Places, group: &Group) -> Option<C
     (!possible).then(|| {
         Conflict::new(
             &["workload.peers", "workload.from", "workload.to"],
-            "there are receivers to whom no host of another rack sends",
-            "choose a topology of several racks, name hosts of several in workload.from, or set \
-                 workload.peers = \"any\"",
+            "some receivers have no sender in another rack",
+            "choose a topology with several racks, name hosts of several racks in workload.from, or set workload.peers = \
+             \"any\"",
         )
     })
 }

@@ -194,7 +194,7 @@ impl Store {
                 let problem = Problem::new(format!("cannot make {}: {error}", path.display()));
                 let help = Help::from("run the sweep again with ")
                     .argument(Argument::Resume)
-                    .text(", which simulates this point anew");
+                    .text(", which simulates this point again");
                 problem.help(help).into()
             }
             _ => cannot("write", &path, &error),

@@ -47,7 +47,7 @@ impl Store {
         scenario: &Scenario,
         bytes: &[u8],
     ) -> Result<bool, RunError> {
-        let strange = || RunError::Storage("what a worker sent belongs to another run".to_owned());
+        let strange = || RunError::Storage("a worker sent results of another run".to_owned());
         let parcel: Parcel = postcard::from_bytes(bytes).map_err(|_| strange())?;
         let name = part::name(point, scenario.seeds());
         let part = part::of(parcel.part.clone(), self.fingerprint, &name).ok_or_else(strange)?;

@@ -197,7 +197,7 @@ impl<'a> Reader<'a> {
                 // The series of all points must have the same columns, and a trace changes no result.
                 let problem = Problem::new(format!("{name} cannot be swept"))
                     .at(self.source, value.place, "a second value")
-                    .help("several names go into one text, as in trace.series = \"queue, cwnd\"");
+                    .help("write several names in one text, as in trace.series = \"queue, cwnd\"");
                 self.problems.push(problem);
                 return;
             }
@@ -318,7 +318,7 @@ impl<'a> Reader<'a> {
     fn text(&mut self, name: &str, item: &Item, place: Range<usize>) -> Option<String> {
         let expected = match item.as_str() {
             Some(text) if !text.contains(shown::is_unseen) => return Some(text.to_owned()),
-            Some(_) => "has a character that is not seen and changes how others are",
+            Some(_) => "has an invisible character that changes the display of others",
             None => "expected text in quotes",
         };
         let problem = Problem::new(format!("wrong value for {name}"))

@@ -123,7 +123,7 @@ impl Resolver {
         let pinned = arm.settings.iter().filter(|setting| axis(setting.key));
         let problems = pinned.map(|setting| {
             Problem::new(format!(
-                "variant {} sets {}, which is swept",
+                "variant {} sets {}, but this key is swept",
                 arm.label, setting.key
             ))
             .at(&self.sources[0], setting.place.clone(), "set here")

@@ -50,7 +50,7 @@ fn marks_at_random_need_two_lengths_in_their_order() {
     ] {
         let text = message("schemes = [\"newreno\"]", sets);
         assert!(
-            text.contains("does not lie above switch.ecn_threshold"),
+            text.contains("must lie above switch.ecn_threshold"),
             "{text}"
         );
     }

@@ -11,7 +11,7 @@ fn a_flow_that_loses_segments_is_one_of_the_scenario() {
         &["workload.senders=4", "bottleneck.lose=segment 5 of flow 4"],
     );
     assert!(
-        message.contains("segments of flow 4 are to be lost, and a simulation has 4 flows"),
+        message.contains("segments of flow 4 shall be lost, but a simulation has only 4 flows"),
         "{message}"
     );
 }
@@ -93,7 +93,7 @@ fn links_and_hosts_that_are_not_there_are_refused_where_they_are_named() {
         ),
         (
             "[host.3]\nlose = \"segment 3 of flow 9\"\n",
-            "segments of flow 9 are to be lost, and a simulation has 4 flows",
+            "segments of flow 9 shall be lost, but a simulation has only 4 flows",
         ),
     ] {
         let message = message(&format!("{FABRIC}{tables}"), &[]);
@@ -130,15 +130,15 @@ fn faults_that_fit_no_place_are_refused_with_what_there_is() {
         ),
         (
             "leaf 0: down from 1ms",
-            "leaf 0 is a switch, and this is a fault of a link",
+            "leaf 0 is a switch, but this is a fault of a link",
         ),
         (
             "host 3: restart at 1ms for 1ms",
-            "host 3 is no switch, and only switches restart",
+            "host 3 is not a switch, and only switches can restart",
         ),
         (
             "bottleneck: gone at 1ms",
-            "bottleneck is no host, and only hosts disappear or stop reading",
+            "bottleneck is not a host, and only hosts can disappear or stop reading",
         ),
         (
             "host 3: goes at 1ms",
@@ -152,7 +152,7 @@ fn faults_that_fit_no_place_are_refused_with_what_there_is() {
     for (other, expected) in [
         (
             "switch.burst=1pkt",
-            "a token bucket has decided when packets leave",
+            "a token bucket decides in advance when packets leave",
         ),
         ("switch.pfc=all", "would lose pauses that are under way"),
     ] {

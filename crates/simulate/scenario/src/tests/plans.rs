@@ -109,7 +109,7 @@ fn the_builtin_incasts_are_a_fifteenth_of_the_mix_beside_them() {
     let (mut incasts, mut mix, mut flows) = (0, 0, 0);
     for point in scenario.points() {
         for flow in &Plan::of(point).flows {
-            let size = flow.size.expect("flows with an end");
+            let size = flow.size.expect("only flows without end");
             match &*point.groups[flow.group as usize].name {
                 "incasts" => {
                     incasts += size;
@@ -178,13 +178,16 @@ fn an_incast_of_more_senders_than_there_are_is_refused() {
     };
     assert_eq!(
         refused("fan_in = 64\n"),
-        "a receiver has 63 senders, and an incast wants 64"
+        "a receiver has only 63 senders, but an incast needs 64"
     );
     let others = refused("fan_in = 49\npeers = \"other-racks\"\n");
-    assert_eq!(others, "a receiver has 48 senders, and an incast wants 49");
+    assert_eq!(
+        others,
+        "a receiver has only 48 senders, but an incast needs 49"
+    );
     assert_eq!(
         refused("arrivals = \"0s\"\n"),
-        "no time lies between two arrivals"
+        "the time between two arrivals is 0"
     );
     let source = Source::new("test.toml", "[workload]\nfan_in = 5\n");
     let problems = Scenario::load(source, &Overrides::default())

@@ -192,8 +192,7 @@ impl<P: Probe + Follow + Divide> Wire for Out<'_, P> {
 /// The receiver role of this host releases ACKs again and again within one event.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the receiver role of host {} releases ACKs without end: its next_release answers whenever it is asked, and has to \
-     answer that there is none when it holds no ACK",
+    "the receiver role of host {} releases ACKs without end: its next_release must return no ACK when the role holds none",
     .0.0
 )]
 struct EndlessRelease(HostId);

@@ -648,7 +648,7 @@ fn what_cannot_be_is_refused_with_the_place() {
         ),
         (
             "workload.stop = \"1s\"",
-            "flows with an end are not stopped",
+            "only flows without end can be stopped",
         ),
         (
             "[workload]\nsize = \"unlimited\"\nstop = \"5ms\"",
@@ -657,7 +657,7 @@ fn what_cannot_be_is_refused_with_the_place() {
         ("workload.epochs = 2", "start at the same time"),
         (
             "[workload]\nepochs = 2\nepoch_interval = \"1s\"\nsize = \"unlimited\"\nstop = \"1s\"",
-            "never leave",
+            "cannot start again in every epoch",
         ),
         (
             "[workload]\nkind = \"poisson\"\nload_of = \"uplinks\"",
@@ -674,7 +674,7 @@ fn what_cannot_be_is_refused_with_the_place() {
         ),
         (
             "host.queue = \"switch\"\nhost.buffer = \"84pkt\"",
-            "no buffer of their own",
+            "host.buffer has no effect",
         ),
         (
             "switch.emulated_load = 1",

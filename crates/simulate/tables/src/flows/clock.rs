@@ -14,7 +14,8 @@ use super::{FlowTrace, TracedFlow};
 /// as they are.
 pub(super) fn place(mut read: Read, reading: &Reading) -> Result<FlowTrace, String> {
     if reading.window.is_part() && !read.waits.is_empty() {
-        return Err("in this trace flows wait for others, so workload.window cannot take a part of it: leave workload.window out"
+        return Err("workload.window cannot select a part of this trace, because its flows wait for others: leave \
+            workload.window out"
             .to_owned());
     }
     let mut notes: Vec<String> = read.hosts.note().into_iter().collect();
@@ -75,7 +76,7 @@ impl Clock {
             Some(Bound::After(ps)) => Ok(Some(origin.saturating_add(ps))),
             Some(Bound::Date(unix)) if self.dated => Ok(Some(unix)),
             Some(Bound::Date(_)) => Err(
-                "workload.window has dates, and the starts of the trace are none: count from 0, as in \"1h..2h\"",
+                "workload.window has dates, but the starts of the trace are not dates: count from 0, as in \"1h..2h\"",
             ),
         };
         let (from, to) = (bound(window.bounds.0)?, bound(window.bounds.1)?);
@@ -128,8 +129,8 @@ fn flow(row: &Row, time: &dyn Fn(u128) -> u128) -> Result<TracedFlow, String> {
     };
     if start >= LATEST {
         return Err(format!(
-            "a flow starts {} after the beginning, later than {}, the longest that is simulated; workload.window picks a \
-             part of a trace, and workload.max_gap shortens its idle times",
+            "a flow starts {} after the beginning, beyond the limit of {}; select a part of the trace with \
+             workload.window, or shorten idle times with workload.max_gap",
             lasting(start),
             lasting(LATEST)
         ));

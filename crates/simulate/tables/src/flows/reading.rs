@@ -90,7 +90,7 @@ impl Quantity for ColumnNames {
             let Some(place) = MEANINGS.iter().position(|(known, ..)| *known == word) else {
                 let known = MEANINGS.map(|(known, ..)| known).join(", ");
                 return Err(wrong(format!(
-                    "no column of a trace means {word:?}; expected {known}"
+                    "a trace has no value {word:?} in its columns; expected {known}"
                 )));
             };
             if columns.named[place].is_some() {
@@ -282,7 +282,7 @@ mod tests {
             named("ts", None)
         );
         for (text, cause) in [
-            ("begin=ts", "no column of a trace means \"begin\""),
+            ("begin=ts", "a trace has no value \"begin\""),
             ("start=ts in weeks", "is no unit of time"),
             ("size=b in s", "is no unit of size"),
             ("group=g in s", "has no unit"),

@@ -107,8 +107,8 @@ impl<'a> Rows<'a> {
                         ""
                     };
                     return Err(format!(
-                        "there is no column {} among {}{more}; workload.columns names other columns, \
-                         as in \"start=ts in s+size=bytes\"",
+                        "there is no column {}; the file has {}{more}; workload.columns names other columns, as in \
+                         \"start=ts in s+size=bytes\"",
                         name.name,
                         named.join(", ")
                     ));
@@ -159,7 +159,7 @@ impl<'a> Rows<'a> {
             let first = self.first_point.get_or_insert_with(|| point.to_owned());
             if *first != point {
                 return Err(format!(
-                    "a flow of point {point} among flows of point {first}: a trace is of one simulation"
+                    "a flow of point {point} is among flows of point {first}, but a trace describes one simulation"
                 ));
             }
         }
@@ -185,7 +185,7 @@ impl<'a> Rows<'a> {
                 let ends = *self.ends.entry(number).or_insert((sender, receiver));
                 if ends != (sender, receiver) {
                     return Err(format!(
-                        "connection {number} leads from host {} to host {} further up",
+                        "connection {number} connects host {} with host {} in an earlier row",
                         ends.0.0, ends.1.0
                     ));
                 }
@@ -270,7 +270,7 @@ impl Begin {
         if let Some((after, _)) = given(Meaning::After) {
             if !text.is_empty() {
                 return Err(format!(
-                    "a flow starts at a time or behind others: leave {name} or {} empty",
+                    "a flow starts at a time or after other flows, not both: leave {name} or {} empty",
                     after.name.name
                 ));
             }
@@ -282,7 +282,7 @@ impl Begin {
         }
         if delay > 0 {
             return Err(format!(
-                "a delay counts from the end of other flows, and this one waits for none: add it to {name}"
+                "a delay counts from the end of other flows, but this flow waits for none: add it to {name}"
             ));
         }
         let (start, dated) = column.time(text)?;
@@ -315,7 +315,7 @@ impl Column {
         };
         let Some(unit) = self.tick.or(self.name.unit) else {
             return Err(format!(
-                "what {name} counts is not known: say it, as in workload.columns = \"start={name} in s\""
+                "the unit of {name} is not known: give it, as in workload.columns = \"start={name} in s\""
             ));
         };
         if number.negative && number.times(unit) != Some((0, true)) {

@@ -51,7 +51,7 @@ fn a_malformed_line_is_named_by_file_and_line() {
         ),
         ("1,1,3,3,6", "host 3 would send to itself"),
         ("1,1,0,1,", "connection is a whole number"),
-        ("1,1,0,2,5", "connection 5 leads from host 0 to host 1"),
+        ("1,1,0,2,5", "connection 5 connects host 0 with host 1"),
         ("1,1,0", "3 fields, and the first line names 5"),
     ] {
         let error = read(&format!("{head}{line}\n1,1,0,1,7\n")).unwrap_err();
@@ -163,7 +163,7 @@ fn weeks_are_read_and_what_lies_beyond_the_clock_is_told_the_limit() {
     // 201 days.
     let error = read(&format!("{HEAD}0,1,0,1\n17366400000000,1,0,1\n")).unwrap_err();
     assert!(
-        error.contains("starts 201 days after the beginning, later than 200 days"),
+        error.contains("starts 201 days after the beginning, beyond the limit of 200 days"),
         "{error}"
     );
     assert!(error.contains("workload.window"), "{error}");
@@ -245,7 +245,7 @@ fn a_window_takes_the_flows_that_start_in_it() {
     );
     let error = window("2024-05-01..").unwrap_err();
     assert!(
-        error.contains("the starts of the trace are none"),
+        error.contains("the starts of the trace are not dates"),
         "{error}"
     );
 }
@@ -368,9 +368,13 @@ fn waits_that_cannot_end_are_named_by_line_and_cause() {
         ("c,,x,,1,0,1", 4, "no flow has the id \"x\""),
         ("c,,,,1,0,1", 4, "start_us is a number"),
         ("c,5,a,,1,0,1", 4, "leave start_us or after empty"),
-        ("c,5,,3,1,0,1", 4, "this one waits for none"),
-        ("c,,a@-1,,1,0,1", 4, "behind @ stands a time"),
-        ("c,,3 of a+b,,1,0,1", 4, "of 2 flows 1 to 2 can be awaited"),
+        ("c,5,,3,1,0,1", 4, "this flow waits for none"),
+        ("c,,a@-1,,1,0,1", 4, "after @ expected a time"),
+        (
+            "c,,3 of a+b,,1,0,1",
+            4,
+            "with 2 flows, a flow can wait for 1 to 2 of them",
+        ),
         ("c,,1 of a@1+b@2,,1,0,1", 4, "must then be the same"),
         ("a,5,,,1,0,1", 4, "another flow has the id a already"),
         ("a b,5,,,1,0,1", 4, "has a space"),

@@ -40,7 +40,7 @@ impl Waits {
     pub(super) fn name(&mut self, id: &str, row: u32) -> Result<(), String> {
         if id.contains(['+', '@']) || id.contains(char::is_whitespace) {
             return Err(format!(
-                "the id {id:?} has a space, + or @, which join ids in the column after: write it without"
+                "the id {id:?} has a space, + or @, which separate ids in the column after: choose an id without these"
             ));
         }
         match self.ids.insert(id.to_owned(), row) {
@@ -86,7 +86,7 @@ impl Waits {
         Err((
             line.map_or(0, |pending| pending.line),
             format!(
-                "after: flows that wait for each other never start: {} waits for {}; take one of them out of the \
+                "after: flows that wait for each other never start: {} waits for {}; remove one of these ids from the \
                  column after",
                 names[0],
                 names[1..].join(", which waits for ")
@@ -112,7 +112,7 @@ impl Waits {
             let delay = Decimal::parse(delay.trim()).filter(|delay| !delay.negative);
             let delay = delay.and_then(|delay| delay.times(MICROSECOND));
             let delay = delay.filter(|(ps, _)| *ps < LATEST).ok_or_else(|| {
-                format!("behind @ stands a time in microseconds, as in 3@12.5, not {part:?}")
+                format!("after @ expected a time in microseconds, as in 3@12.5, not {part:?}")
             })?;
             let delay = u64::try_from(delay.0).expect("less than the latest start");
             on.push((row, Span::from_ps(delay)));
@@ -125,7 +125,7 @@ impl Waits {
                 needs
                     .filter(|needs| (1..=all).contains(needs))
                     .ok_or_else(|| {
-                        format!("of {all} flows 1 to {all} can be awaited, not {text:?}")
+                        format!("with {all} flows, a flow can wait for 1 to {all} of them, not for {text:?}")
                     })?
             }
         };

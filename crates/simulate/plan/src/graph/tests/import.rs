@@ -232,9 +232,9 @@ fn wrong_graphml_is_refused_with_the_element_and_the_remedy() {
         ),
         (
             "<graphml></graphml>",
-            "line 1: there is no <graph> in it; put nodes and edges into one",
+            "line 1: it has no <graph>; put nodes and edges into one",
         ),
-        ("<graphml><graph/></graphml>", "there are no nodes in it"),
+        ("<graphml><graph/></graphml>", "it has no nodes"),
         (
             "<graphml><graph/>\n<graph/></graphml>",
             "line 2: this is a second <graph>; leave one of them in the file",
@@ -256,7 +256,7 @@ fn wrong_graphml_is_refused_with_the_element_and_the_remedy() {
         ),
         (
             format!("{AB}<edge id=\"e7\" source=\"a\" target=\"c\" />\n"),
-            "line 13, edge \"e7\" from \"a\" to \"c\": there is no node \"c\" for it to join; add the node",
+            "line 13, edge \"e7\" from \"a\" to \"c\": it ends at \"c\", but there is no such node; add the node",
         ),
         (
             format!("{AB}<edge source=\"a\" />\n"),
@@ -264,7 +264,7 @@ fn wrong_graphml_is_refused_with_the_element_and_the_remedy() {
         ),
         (
             format!("{AB}{connected}<hyperedge><endpoint node=\"a\"/></hyperedge>\n"),
-            "line 14: a hyperedge joins any number of nodes; a link joins two: write edges",
+            "line 14: a hyperedge can join more than two nodes; a link joins two nodes: write edges",
         ),
         (
             format!("{AB}<node id=\"c\">\n<graph><node id=\"c:d\"/></graph></node>\n"),
@@ -331,22 +331,19 @@ fn wrong_json_is_refused_with_the_element_and_the_remedy() {
         ("<graphml/>", "net.json, line 1: this is not correct JSON"),
         (
             "[1, 2]",
-            "it holds no JSON object; node-link JSON is an object with lists",
+            "it is not a JSON object; node-link JSON is an object with lists",
         ),
-        ("{\"links\": []}", "there is no \"nodes\" in it"),
+        ("{\"links\": []}", "it has no \"nodes\""),
         ("{\"nodes\": {}}", "\"nodes\" is no list"),
-        (
-            "{\"nodes\": []}",
-            "there is neither \"links\" nor \"edges\" in it",
-        ),
+        ("{\"nodes\": []}", "it has neither \"links\" nor \"edges\""),
         (
             "{\"nodes\": [], \"links\": [], \"edges\": []}",
-            "there are both \"links\" and \"edges\"",
+            "it has both \"links\" and \"edges\"",
         ),
-        ("{\"nodes\": [], \"links\": []}", "there are no nodes in it"),
+        ("{\"nodes\": [], \"links\": []}", "it has no nodes"),
         (
             "{\"nodes\": [3], \"links\": []}",
-            "nodes[0]: this node is no object; write nodes as",
+            "nodes[0]: this node is not an object; write nodes as",
         ),
         (
             "{\"nodes\": [{\"name\": 3}], \"links\": []}",
@@ -362,7 +359,7 @@ fn wrong_json_is_refused_with_the_element_and_the_remedy() {
         ),
         (
             "{\"nodes\": [{\"id\": 1}], \"edges\": [{\"source\": 1, \"target\": 2}]}",
-            "edges[0] from \"1\" to \"2\": there is no node \"2\" for it to join",
+            "edges[0] from \"1\" to \"2\": it ends at \"2\", but there is no such node",
         ),
         (
             "{\"nodes\": [{\"id\": 1}, {\"id\": 2}], \"links\": [{\"source\": 1, \"target\": 2, \"capacity\": 10}]}",
@@ -385,7 +382,7 @@ fn wrong_json_is_refused_with_the_element_and_the_remedy() {
     let many = format!("{{\"nodes\": [{}], \"links\": []}}", nodes.join(", "));
     let message = fault("net.json", &many);
     assert!(
-        message.contains("there are 10001 nodes in it; a network has at most 10000"),
+        message.contains("it has 10001 nodes; a network has at most 10000"),
         "{message}"
     );
     let message = fault("net.csv", "a,b\n");

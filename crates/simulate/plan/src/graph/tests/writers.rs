@@ -105,7 +105,7 @@ fn links_of_old_files_name_their_ends_by_place() {
     // An index outside the list is a mistake, and so is an index if names are numbers themselves.
     let message = fault("old.json", &text.replace("\"target\": 2", "\"target\": 3"));
     assert!(
-        message.contains("from \"0\" to \"3\": there is no node \"0\""),
+        message.contains("from \"0\" to \"3\": it ends at \"0\""),
         "{message}"
     );
     let numbers = text
@@ -114,7 +114,7 @@ fn links_of_old_files_name_their_ends_by_place() {
         .replace("\"Bonn\"", "3");
     let message = fault("old.json", &numbers);
     assert!(
-        message.contains("there is no node \"0\" for it to join"),
+        message.contains("it ends at \"0\", but there is no such node"),
         "{message}"
     );
 }

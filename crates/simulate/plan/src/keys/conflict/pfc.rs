@@ -16,25 +16,25 @@ pub(super) fn conflicts(keys: &Keys) -> Vec<Finding> {
         (
             &["switch.pfc_xoff", "switch.pool"],
             switch.pool == SharedPool::Off && !matches!(switch.pfc_xoff, PauseThreshold::Static(_)),
-            "switch.pfc_xoff is a share of what switch.pool has free, and there is no such pool",
+            "switch.pfc_xoff is a share of the free bytes of switch.pool, but switch.pool is off",
             "give a size, as in \"24KB\", or set switch.pool, as in \"12MB\"",
         ),
         (
             &["switch.buffer", "switch.pfc"],
             switch.buffer.0.is_some(),
-            "a queue with a bound of its own drops what switch.pfc is to keep",
+            "with switch.buffer a queue drops packets that switch.pfc must not lose",
             "leave switch.buffer out, or set it to \"unlimited\"",
         ),
         (
             &["switch.burst", "switch.pfc"],
             switch.burst.0.is_some(),
-            "a token bucket sends packets that it has let go whatever is paused",
+            "a token bucket sends packets that it has released even if their priority is paused",
             "set switch.burst = \"off\"",
         ),
         (
             &["switch.emulated_load", "switch.pfc"],
             switch.emulated_load.0 > 0.0,
-            "load that is emulated cannot be paused",
+            "emulated load cannot be paused",
             "leave switch.emulated_load out",
         ),
         (
@@ -55,7 +55,7 @@ pub(super) fn conflicts(keys: &Keys) -> Vec<Finding> {
     {
         found.push((
             &["switch.pfc_xoff"],
-            "no full packet fits below the threshold at which switches pause".to_owned(),
+            "no full packet fits below switch.pfc_xoff, the threshold for a pause".to_owned(),
             format!("a full packet has {packet} bytes: give at least \"1pkt\""),
         ));
     }

@@ -17,7 +17,8 @@ pub(super) fn conflicts(keys: &Keys) -> Vec<Finding> {
     if switch.emulated_load.0 > 0.0 {
         found.push((
             &["switch.emulated_load", "switch.pool"],
-            "the emulated load takes a share of the buffer of each port, and with a shared buffer none has its own".to_owned(),
+            "the emulated load takes a share of the buffer of each port, but with switch.pool ports have no buffer of \
+             their own".to_owned(),
             "leave switch.emulated_load out, or set switch.pool = \"off\"".to_owned(),
         ));
     }

@@ -34,7 +34,7 @@ pub(super) fn conflicts(keys: &Keys, found: &mut Vec<Conflict>) {
             &["run.duration", "workload.start"],
             "the simulation ends before the last flow starts",
             format!(
-                "flows start until {last_start}: set run.duration above, or let them start sooner"
+                "flows start until {last_start}: set run.duration above this time, or let them start earlier"
             ),
         ));
     }
@@ -57,7 +57,7 @@ pub(super) fn conflicts(keys: &Keys, found: &mut Vec<Conflict>) {
     {
         found.push(Conflict::new(
             &["workload.arrivals"],
-            "no time lies between two arrivals",
+            "the time between two arrivals is 0",
             "give a time above 0s, as in \"exponential(1ms)\"",
         ));
     } else if poisson && workload.load.0 > 0.0 && endless && flows::expected(keys) < NO_FLOW {
@@ -140,7 +140,7 @@ fn collectives(keys: &Keys, found: &mut Vec<Conflict>) {
     if (workload.stragglers > 0) != (workload.straggler_delay > Span::ZERO) {
         found.push(Conflict::new(
             &["workload.stragglers", "workload.straggler_delay"],
-            "slow ranks are as fast as the others, or there are none",
+            "workload.stragglers and workload.straggler_delay need each other",
             "set both workload.stragglers and workload.straggler_delay, as in \"100us\", or neither",
         ));
     }
@@ -161,7 +161,7 @@ fn traces(keys: &Keys, found: &mut Vec<Conflict>) {
         found.push(Conflict::new(
             &["run.duration", "workload.trace"],
             "the simulation ends before the first flow of the trace starts",
-            format!("it starts at {first}: set run.duration above"),
+            format!("it starts at {first}: set run.duration above this time"),
         ));
     }
     if workload.connection == ConnectionKind::Persistent && first < workload.start {
@@ -194,7 +194,7 @@ fn epochs(keys: &Keys, found: &mut Vec<Conflict>) {
     if workload.size.is_unlimited() {
         found.push(Conflict::new(
             &["workload.epochs", "workload.size"],
-            "flows without end that start again and again never leave",
+            "flows without end cannot start again in every epoch",
             "set a finite workload.size, or leave workload.epochs out",
         ));
     }
@@ -219,7 +219,7 @@ fn connections(keys: &Keys, found: &mut Vec<Conflict>) {
     if workload.kind == WorkloadKind::Requests && workload.request_size.amount == 0 {
         found.push(Conflict::new(
             &["workload.request_size"],
-            "a request of size 0 asks for nothing",
+            "a request needs at least 1 byte",
             "give at least \"1B\"",
         ));
     }
@@ -234,7 +234,7 @@ fn stops(keys: &Keys, found: &mut Vec<Conflict>) {
     if !workload.size.is_unlimited() {
         found.push(Conflict::new(
             &["workload.stop", "workload.size"],
-            "flows with an end are not stopped before it",
+            "only flows without end can be stopped",
             "set workload.size = \"unlimited\", or leave workload.stop out",
         ));
     }
@@ -260,15 +260,14 @@ fn writes(keys: &Keys, found: &mut Vec<Conflict>) {
     if workload.size.is_unlimited() {
         found.push(Conflict::new(
             &["workload.first_write", "workload.size"],
-            "flows without end are never written to their end",
+            "flows without end cannot be written in parts",
             "set a finite workload.size, or leave workload.first_write out",
         ));
     }
     if workload.connection == ConnectionKind::Persistent {
         found.push(Conflict::new(
             &["workload.first_write", "workload.connection"],
-            "on a connection that carries several flows the parts of one would lie among those \
-                      of another",
+            "on a shared connection the parts of one flow would mix with the parts of another",
             "set workload.connection = \"new\", or leave workload.first_write out",
         ));
     }
@@ -280,7 +279,7 @@ fn writes(keys: &Keys, found: &mut Vec<Conflict>) {
                 "workload.write",
                 "workload.write_interval",
             ],
-            "an application would write nothing, or everything after no time",
+            "the size and the time between writes must be above 0",
             "give each a value above 0, as in \"1.5MB\", \"64KB\" and \"100ms\"",
         ));
     }
@@ -313,7 +312,7 @@ fn parts(keys: &Keys, found: &mut Vec<Conflict>) {
         if parts > 1 && !asked {
             found.push(Conflict::new(
                 keys,
-                "only messages on connections that are open are written in parts",
+                "only messages on open connections can be written in parts",
                 "set workload.kind = \"requests\" and workload.connection = \"persistent\", or 1 part",
             ));
         }
@@ -338,7 +337,7 @@ fn sizes(keys: &Keys, found: &mut Vec<Conflict>) {
         {
             found.push(Conflict::new(
                 &["workload.size", "workload.rounds", "workload.kind"],
-                "flows that never end neither finish a round nor make a load nor an answer",
+                "flows without end cannot form rounds, a load or answers",
                 "set a finite workload.size",
             ));
         }
@@ -352,7 +351,7 @@ fn sizes(keys: &Keys, found: &mut Vec<Conflict>) {
     if workload.size_step.amount == 0 {
         found.push(Conflict::new(
             &["workload.size_step"],
-            "workload.size_step is zero",
+            "workload.size_step must be above 0",
             "give at least \"1B\"",
         ));
     }

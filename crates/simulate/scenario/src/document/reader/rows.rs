@@ -63,7 +63,7 @@ impl Reader<'_> {
             if is_trace(setting.key) {
                 let problem = Problem::new(format!("variant {name} sets {}", setting.key))
                     .at(self.source, setting.place.clone(), "set here")
-                    .help("what is traced is the same for all schemes: set it outside the variant");
+                    .help("all schemes share the trace settings: set them outside the variant");
                 self.problems.push(problem);
             }
             if setting.listed {
@@ -77,7 +77,11 @@ impl Reader<'_> {
             // An unreadable base has been reported as its own problem.
             if !body.contains_key("base") {
                 let problem = Problem::new(format!("variant {name} has no base"))
-                    .at(self.source, place, "which scheme does it vary?")
+                    .at(
+                        self.source,
+                        place,
+                        "a variant needs the scheme that it varies",
+                    )
                     .help(format!(
                         "add a line such as base = {:?}; `tailwater list schemes` prints all",
                         schemes::PLAIN_SENDER.name

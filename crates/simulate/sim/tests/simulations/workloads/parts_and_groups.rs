@@ -241,11 +241,11 @@ fn peers_parts_and_priorities_that_cannot_be_are_refused_with_the_place() {
     for (text, expected) in [
         (
             "[workload]\nkind = \"poisson\"\npeers = \"other-racks\"",
-            "no host of another rack sends",
+            "no sender in another rack",
         ),
         (
             "topology.kind = \"tree\"\n[workload]\nkind = \"poisson\"\npeers = \"other-racks\"\nfrom = \"1\"",
-            "no host of another rack sends",
+            "no sender in another rack",
         ),
         (
             "topology.kind = \"tree\"\nworkload.peers = \"other-racks\"",
@@ -253,15 +253,15 @@ fn peers_parts_and_priorities_that_cannot_be_are_refused_with_the_place() {
         ),
         (
             "[workload]\nfirst_write = \"10KB\"\nsize = \"unlimited\"\nstop = \"1s\"",
-            "never written to their end",
+            "cannot be written in parts",
         ),
         (
             "[workload]\nfirst_write = \"10KB\"\nconnection = \"persistent\"",
-            "among those of another",
+            "mix with the parts of another",
         ),
         (
             "[workload]\nfirst_write = \"10KB\"\nwrite_interval = \"0s\"",
-            "everything after no time",
+            "must be above 0",
         ),
         (
             "[group.a]\nscheme = \"qos\"\nqos.priority = 2",
