@@ -44,7 +44,7 @@ pub(crate) fn write(repository: &Repository, folder: &Path) -> Result<(), Failur
     Ok(())
 }
 
-/// What became of a script.
+/// The outcome of a script.
 #[derive(Debug, PartialEq)]
 struct ScriptResult<'l> {
     group: &'l str,

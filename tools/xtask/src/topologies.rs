@@ -44,7 +44,7 @@ pub(crate) fn run(repository: &Repository, folder: &Path) -> Result<(), Failure>
     Ok(())
 }
 
-/// What became of a file.
+/// The outcome of a file.
 enum GraphResult {
     Simulates,
     /// Only its largest part simulates; with the reason for the whole.

@@ -6,7 +6,7 @@ use schemes::linux::{KernelLaw, Reading, attachable};
 use crate::words::grouped;
 use base::cast::whole;
 
-/// What an attach did.
+/// The result of an attach.
 pub fn attach(done: &AttachLine) -> String {
     let (action, place) = (done.action.name(), place(&done.device, &done.netns));
     let mut out = format!("{action} {} at {place}\n", done.scheme);
@@ -42,7 +42,7 @@ pub fn attach(done: &AttachLine) -> String {
     out
 }
 
-/// What stands where.
+/// The attached laws and their places.
 pub fn status(all: &[StatusLine]) -> String {
     if all.is_empty() {
         return "nothing is attached\n".to_owned();
@@ -50,7 +50,7 @@ pub fn status(all: &[StatusLine]) -> String {
     all.iter().map(one_status).collect()
 }
 
-/// What was detached.
+/// The detached laws.
 pub fn detach(all: &[DetachLine]) -> String {
     if all.is_empty() {
         return "nothing is attached there\n".to_owned();

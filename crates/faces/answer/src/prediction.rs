@@ -114,7 +114,7 @@ fn misfits(said: &Prediction) -> Vec<String> {
     .collect()
 }
 
-/// What to do about a model that does not fit.
+/// The advice for a model that does not fit.
 fn remedy(said: &Prediction, scenario: &Path) -> String {
     let file = scenario.display();
     let longer = if said.judged < MANY {

@@ -159,7 +159,7 @@ fn absent(summary: &Summary) -> Option<String> {
     (!absent.is_empty()).then(|| absent.join(" "))
 }
 
-/// What a sweep cost, in one line.
+/// The cost of a sweep, in one line.
 pub fn cost(info: &RunInfo) -> String {
     let hops = real(info.packet_hops);
     let per_hop = if hops > 0.0 {

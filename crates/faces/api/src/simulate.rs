@@ -38,7 +38,7 @@ pub(crate) struct Simulations<'a> {
     pub(crate) ledger: &'a Ledger,
 }
 
-/// What simulations may take.
+/// Limits of simulations.
 #[derive(Clone, Copy)]
 pub(crate) struct Room {
     /// Simulations that run at a time.

@@ -34,7 +34,7 @@ impl Drop for Folder {
     }
 }
 
-/// What the command says on standard error, having refused its input.
+/// The command's message on standard error when it refuses its input.
 fn refusal(output: &Output) -> String {
     let text = String::from_utf8(output.stderr.clone()).expect("messages are text");
     assert_eq!(output.status.code(), Some(2), "{text}");

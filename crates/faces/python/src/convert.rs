@@ -37,7 +37,7 @@ pub(crate) struct Given {
     pcap: Option<String>,
 }
 
-/// What simulations may take.
+/// Limits of simulations.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Limits {

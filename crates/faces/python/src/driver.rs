@@ -35,7 +35,7 @@ impl Driver {
         }
     }
 
-    /// What ended it.
+    /// The reason for its end.
     pub(crate) fn error(&self) -> Option<PyErr> {
         self.error
             .lock()
@@ -43,7 +43,7 @@ impl Driver {
             .take()
     }
 
-    /// What roles have raised.
+    /// The exceptions of roles.
     pub(crate) fn raised(&self) -> Vec<RaisedBy> {
         let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *raised)

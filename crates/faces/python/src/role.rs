@@ -35,7 +35,7 @@ pub(crate) use receiver::{AckSent, Arrival, Receiver};
 pub(crate) use registry::{Use, register};
 pub(crate) use sender::{Ack, Config, Loss, Sender};
 
-/// What a method has raised.
+/// The exception of a method.
 pub(crate) struct Raised {
     text: String,
     exception: PyErr,

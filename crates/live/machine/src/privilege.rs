@@ -1,4 +1,4 @@
-//! What the process may do.
+//! The privileges of the process.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What was seen of a network at a device: whether it is incast, what it costs, and the scenario of it.
+//! Observations of a network at a device: whether it is incast, its cost, and a scenario of it.
 //!
 //! An [`Observation`] holds what was counted; [`judge`] finds the [`Verdict`] from the milliseconds in which many flows
 //! went to one receiver ([`IncastBurst`]) and from what was lost ([`Loss`]), [`needless`] repairs left out; [`Observation::scenario`] writes what a

@@ -1,4 +1,4 @@
-//! What was seen.
+//! The result of an observation.
 
 use serde::{Deserialize, Serialize};
 

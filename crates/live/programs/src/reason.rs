@@ -1,4 +1,4 @@
-//! What became of packets.
+//! The fates of packets.
 
 /// The fate of a packet, as programs count it: `enum reason` of `bpf/packet.h`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

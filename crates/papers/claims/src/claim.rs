@@ -52,7 +52,7 @@ pub enum ClaimKind {
 pub struct Operand {
     /// The label of the scheme.
     pub scheme: String,
-    /// What is measured.
+    /// The measure.
     pub measure: Measure,
     /// Values of swept settings, in addition to the claim's.
     pub at: At,

@@ -131,7 +131,7 @@ pub(crate) fn is_id(text: &str) -> bool {
     text.chars().all(correct)
 }
 
-/// What such a name consists of.
+/// The parts of such a name.
 pub(crate) const OF_ID: &str = "letters, digits and dashes, which can be typed on a command line";
 
 impl<'de> Deserialize<'de> for Level {

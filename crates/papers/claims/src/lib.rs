@@ -115,7 +115,7 @@ pub struct Experiment {
     /// Panels, in the arrangement of the paper.
     #[serde(skip)]
     pub plots: Vec<Plot>,
-    /// What the paper claims.
+    /// The claims of the paper.
     #[serde(skip)]
     pub claims: Vec<Claim>,
     /// Readings of the paper by which every claim about its runs is judged. A reading that changes nothing names the

@@ -80,7 +80,7 @@ impl Measured {
         &*self.run
     }
 
-    /// What was run.
+    /// The simulated experiment.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
     }

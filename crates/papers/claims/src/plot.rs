@@ -40,7 +40,7 @@ pub struct Plot {
     pub paper: Vec<(String, Vec<(f64, f64)>)>,
 }
 
-/// What a panel draws.
+/// The content of a panel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PlotKind {
@@ -120,7 +120,7 @@ impl Axis {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
-    /// What is measured.
+    /// The measure.
     pub measure: Measure,
     /// The lower end of the bar at each point, such as a percentile; `None` for the interval over seeds.
     pub low: Option<Measure>,

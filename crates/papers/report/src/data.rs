@@ -74,7 +74,7 @@ pub(crate) struct Detail {
     pub(crate) events: Vec<(f64, u32, String)>,
 }
 
-/// What a series is about.
+/// The subject of a series.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Subject {
     Port(u32),

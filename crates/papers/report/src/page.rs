@@ -70,7 +70,7 @@ pub(crate) struct Page {
     script: &'static str,
 }
 
-/// What was run.
+/// The simulated runs.
 struct Described {
     name: String,
     /// Pairs of a term and its value.

@@ -2,7 +2,7 @@
 
 use crate::hosts::Host;
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Flow records as comma-separated values: nfdump and other collectors.
@@ -40,14 +40,14 @@ pub struct Options {
     pub ranks: Vec<(String, Vec<u8>)>,
 }
 
-/// What was read of a file.
+/// The content of a file that was read.
 #[derive(Clone, Debug)]
 pub struct Imported {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// The number of records, packets or flows in the file.
     pub read: u64,
-    /// What `read` counts.
+    /// The unit of `read`.
     pub what: &'static str,
     /// At least one flow, in the order of their starts.
     pub flows: Vec<Flow>,
@@ -158,7 +158,7 @@ impl Kind {
         Self::ALL[self as usize].1
     }
 
-    /// What it is, in words.
+    /// Its kind, in words.
     pub fn help(self) -> &'static str {
         Self::ALL[self as usize].2
     }

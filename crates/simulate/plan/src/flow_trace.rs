@@ -35,7 +35,7 @@ use flows::is_path;
 pub struct BuiltinTrace {
     /// Its name in scenarios.
     pub name: &'static str,
-    /// What it holds.
+    /// Its content.
     pub help: &'static str,
     text: &'static str,
 }

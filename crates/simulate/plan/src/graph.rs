@@ -55,7 +55,7 @@ pub(crate) struct Apart {
 /// A node: a switch with hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphNode {
-    /// What its file calls it.
+    /// Its name in the file.
     pub id: String,
     /// Its name for people; other nodes may have the same name.
     pub label: Option<String>,

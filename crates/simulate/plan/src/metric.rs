@@ -21,7 +21,7 @@ pub struct Selector {
 pub struct Unknown {
     /// The error, as one sentence without a full stop.
     pub cause: String,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: String,
 }
 
@@ -104,7 +104,7 @@ impl Selector {
         })
     }
 
-    /// What the metric means.
+    /// The meaning of the metric.
     ///
     /// # Panics
     /// Never: a selector names a metric that exists.

@@ -83,7 +83,7 @@ pub const CWND: &str = "cwnd_bytes";
 pub const RWND: &str = "rwnd_bytes";
 /// Throughput of a flow.
 pub const THROUGHPUT: &str = "throughput_bps";
-/// What a port has carried.
+/// Throughput of a port.
 pub const CARRIED: &str = "carried_bps";
 /// Packets marked.
 pub const MARKS: &str = "marks";

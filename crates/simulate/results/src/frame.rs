@@ -12,7 +12,7 @@ use super::{PointSummary, Summary};
 /// A table in memory.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
-    /// What its columns are.
+    /// The descriptions of its columns.
     pub columns: Vec<Description>,
     /// Their values, in the same order.
     pub arrays: Vec<Array>,

@@ -24,7 +24,7 @@ pub(super) struct Part {
     body: usize,
 }
 
-/// What precedes the outcome.
+/// The data before the outcome.
 #[derive(Serialize, Deserialize)]
 struct Head {
     fingerprint: u64,

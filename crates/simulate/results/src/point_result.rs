@@ -15,7 +15,7 @@ pub struct PointResult {
     pub deadlock: String,
     /// The collectives of each group that has any.
     pub collectives: Vec<CollectiveMetrics>,
-    /// What they cost.
+    /// Their cost.
     pub cost: Cost,
     /// The digest of all events.
     pub digest: u64,

@@ -124,7 +124,7 @@ pub struct FailedPoint {
     pub row: u32,
     /// Its seed.
     pub seed: u64,
-    /// What went wrong.
+    /// The error.
     pub error: String,
     /// The command that repeats the failure, from within the run folder.
     pub reproduce: String,

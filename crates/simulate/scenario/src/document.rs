@@ -26,7 +26,7 @@ pub(super) struct Draft {
     pub(super) columns: Vec<String>,
     /// Settings offered by a page for exploring the scenario, in order.
     pub(super) explore: Vec<String>,
-    /// What results are to reach.
+    /// The goals for results.
     pub(super) goals: Vec<Value>,
     pub(super) seed: Option<Value>,
     pub(super) seeds: Option<Value>,

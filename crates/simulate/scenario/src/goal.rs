@@ -8,7 +8,7 @@ use plan::metric::{Selector, Unknown, short};
 /// A requirement: a metric on the left, a threshold with its unit on the right.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Goal {
-    /// What is judged.
+    /// The metric that is judged.
     pub selector: Selector,
     /// The comparison between metric and threshold.
     pub comparison: Comparison,
@@ -142,7 +142,7 @@ fn wrong(text: &str, column: &Column, expected: &str) -> Unknown {
     }
 }
 
-/// What a goal looks like.
+/// The form of a goal.
 const EXAMPLES: &str = "a goal is a metric, a comparison (<, <=, > or >=) and a threshold with its unit, \
                         as in \"reads.fct_p99 < 10ms\"";
 

@@ -174,7 +174,7 @@ impl Problem {
         })
     }
 
-    /// What to do about it.
+    /// The remedy.
     pub fn remedy(&self) -> Option<String> {
         self.help.as_ref().map(ToString::to_string)
     }

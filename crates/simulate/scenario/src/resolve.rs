@@ -40,7 +40,7 @@ struct Layered {
 
 /// The texts for one combination of axis values with one scheme.
 struct Chosen<'a> {
-    /// What all have in common.
+    /// The layer that all have in common.
     all: Layer<'a>,
     /// Settings of single links and hosts by their names in results, and their texts.
     parts: Vec<(String, &'a str)>,

@@ -46,7 +46,7 @@ pub(crate) const SIMULATES: &[&str] = &[
     "crates/core/tcp/src",
 ];
 
-/// What does not, of that: it words what is wrong with a scenario.
+/// The exceptions among these: they word the problems of a scenario.
 pub(crate) const TELLS: &[&str] = &[
     "crates/simulate/scenario/src/problem.rs",
     "crates/simulate/plan/src/suggest.rs",

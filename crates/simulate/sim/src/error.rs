@@ -60,7 +60,7 @@ pub enum RunError {
         simulated: Span,
         /// Events at that instant.
         events: u64,
-        /// What most of these events are about.
+        /// The most common subject of these events.
         what: String,
     },
     /// A file failed, in this or another simulation. This ends the sweep.

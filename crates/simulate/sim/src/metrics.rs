@@ -229,7 +229,7 @@ impl Value for Option<u64> {
     }
 }
 
-/// What a simulation cost.
+/// The cost of a simulation.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[expect(
     missing_docs,

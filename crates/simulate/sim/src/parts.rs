@@ -82,7 +82,7 @@ pub struct Parts {
     pub timers_us: f64,
 }
 
-/// What the completion times of some flows consist of.
+/// The parts of the completion times of some flows.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Split {
     /// The mean over all complete flows. It sums to their mean completion time.

@@ -95,7 +95,7 @@ pub fn observe(point: &PointSpec, probe: &mut dyn Probe) -> Result<Outcome, RunE
     watch(Limits::NONE, point, watching)
 }
 
-/// What is observed of a simulation beside its results.
+/// Observations of a simulation in addition to its results.
 #[derive(Default)]
 pub struct Watching<'a> {
     /// Sees everything.

@@ -16,7 +16,7 @@ use crate::rows::{Cell, Column, Kind, Values as Compact};
 pub struct Description {
     /// Its name.
     pub name: String,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: Kind,
     /// Whether values may be missing.
     pub optional: bool,

@@ -29,13 +29,13 @@ use crate::guard;
 pub struct Field {
     /// Its name, which ends in its unit if it has one.
     pub name: String,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: Kind,
     /// Whether values may be missing.
     pub optional: bool,
     /// Its unit, or the things that it counts.
     pub unit: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub help: &'static str,
 }
 
@@ -359,7 +359,7 @@ impl Column {
         }
     }
 
-    /// What its values are.
+    /// The kind of its values.
     pub(crate) const fn kind(&self) -> Kind {
         match &self.values {
             Values::Int32(_) => Kind::Int32,

@@ -11,7 +11,7 @@ use crate::repository::Failure;
 /// The process that runs them. It is killed when this value is dropped.
 pub(super) struct Beside {
     child: Child,
-    /// What it prints.
+    /// Its output.
     log: PathBuf,
 }
 

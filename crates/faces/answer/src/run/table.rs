@@ -126,7 +126,7 @@ struct Layout<'a> {
     left_out: Vec<String>,
     /// Whether the column of the 99th percentile has a bar beside it.
     bars: bool,
-    /// What bars show.
+    /// The metric of the bars.
     tail: Selector,
     /// The greatest of its values, which has the longest bar.
     longest: f64,

@@ -332,14 +332,14 @@ fn parted(goal: &Demand, it: Missed, (good, bad): (&[&Row], &[&Row])) -> Option<
 /// The rows that do not meet the goals.
 #[derive(Clone, Copy)]
 struct Missed {
-    /// What the goals are called.
+    /// The name for the goals.
     it: &'static str,
     /// Whether some of the rows are open.
     open: bool,
 }
 
 impl Missed {
-    /// What several rows do.
+    /// The verb for several rows.
     fn many(self) -> String {
         let verb = if self.open { "do not meet" } else { "miss" };
         format!("{verb} {}", self.it)

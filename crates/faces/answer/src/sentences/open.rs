@@ -4,7 +4,7 @@ use results::{Demand, GoalState, GoalVerdict, Goals, Row, Summary, samples};
 
 use crate::words::{averaged, rounded};
 
-/// What more seeds, or more flows, would show.
+/// The differences that more seeds, or more flows, would show.
 pub(super) fn sentences(summary: &Summary, goals: &Goals) -> Vec<String> {
     let mut sentences: Vec<String> = by_interval(goals).into_iter().collect();
     let demands = goals.goals.iter().enumerate();

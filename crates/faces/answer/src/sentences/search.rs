@@ -1,4 +1,4 @@
-//! What a search along one axis tried, found and inferred.
+//! The points that a search along one axis tried, and its result.
 
 use results::{GoalState, Goals, Summary, Tried};
 

@@ -272,7 +272,7 @@ fn worst(summary: &Summary, rankings: &[Ranking<'_>]) -> Option<String> {
     ))
 }
 
-/// What more seeds would show.
+/// The differences that more seeds would show.
 fn open(summary: &Summary, rankings: &[Ranking<'_>]) -> Option<String> {
     if !summary.random || summary.until.is_some() {
         return None;

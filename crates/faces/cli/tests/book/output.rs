@@ -1,6 +1,6 @@
 //! Compares the output that a page shows with the actual output.
 
-/// What stands for anything.
+/// The placeholder for any text.
 const ANYTHING: &str = "...";
 
 /// Whether `printed` matches `shown`, apart from what the page leaves out.

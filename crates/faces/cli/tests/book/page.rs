@@ -20,7 +20,7 @@ pub(crate) enum Step {
 
 /// A block of commands.
 pub(crate) struct Terminal {
-    /// What a machine must have.
+    /// A requirement of the machine.
     pub(crate) needs: Vec<String>,
     /// The exit status of every command.
     pub(crate) status: i32,

@@ -102,7 +102,7 @@ impl Packet {
     }
 }
 
-/// What waits in a queue.
+/// The length of a queue.
 #[pyclass(frozen, module = "tailwater")]
 pub(crate) struct Backlog(pub(super) fabric::Backlog);
 

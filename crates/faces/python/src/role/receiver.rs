@@ -73,7 +73,7 @@ pub(super) fn time(name: &str, time: &Bound<'_, PyAny>) -> PyResult<u64> {
     })
 }
 
-/// What has arrived.
+/// The data that has arrived.
 #[pyclass(frozen, module = "tailwater")]
 pub(crate) struct Arrival(tcp::Arrival);
 

@@ -52,7 +52,7 @@ pub(crate) enum Options {
     },
 }
 
-/// What a frame is.
+/// The result for a frame.
 pub(crate) fn look_at(frame: &[u8]) -> (Verdict, Option<Segment>) {
     match segment(frame) {
         Ok(segment) => (Verdict::Segment, Some(segment)),

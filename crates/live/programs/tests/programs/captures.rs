@@ -176,7 +176,7 @@ impl Ack {
         [self.segment[2], self.segment[3]]
     }
 
-    /// What it acknowledges.
+    /// Its acknowledgement number.
     pub(crate) fn number(&self) -> u32 {
         let number = self.segment[8..12].try_into();
         u32::from_be_bytes(number.expect("four bytes"))

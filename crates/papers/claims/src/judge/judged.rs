@@ -15,7 +15,7 @@ pub struct Judged {
     pub id: String,
     /// The claim.
     pub claim: Claim,
-    /// What came out.
+    /// The result.
     pub finding: Finding,
     /// Seeds it was judged on.
     pub seeds: u32,
@@ -87,7 +87,7 @@ pub struct Reading {
 pub struct Tried {
     /// Its name within the experiment.
     pub id: String,
-    /// What it supposes.
+    /// Its assumption.
     pub says: String,
     /// The change, as `KEY = VALUE` or in words.
     pub set: String,

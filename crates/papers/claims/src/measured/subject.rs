@@ -1,6 +1,6 @@
 //! The port, flow or host of a series.
 
-/// What a series is about.
+/// The subject of a series.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Subject {
     /// A port, by number.

@@ -17,7 +17,7 @@ struct Chart {
     place: &'static str,
     metric: &'static str,
     title: &'static str,
-    /// What the axis calls it before the choice.
+    /// The axis title before the choice.
     short: &'static str,
     /// The label that distinguishes it from other metrics of the chart.
     choice: &'static str,

@@ -46,7 +46,7 @@ struct Shown<'a> {
     id: &'a str,
     /// Its place in the order of the paper.
     place: usize,
-    /// What the paper calls it.
+    /// Its name in the paper.
     name: &'a str,
     title: &'a str,
     section: &'a str,

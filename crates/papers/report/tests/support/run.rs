@@ -25,7 +25,7 @@ impl Drop for Temporary {
     }
 }
 
-/// What is simulated.
+/// The simulation that a test wants.
 #[derive(Default)]
 pub(crate) struct Wanted<'a> {
     pub(crate) schemes: Option<&'a str>,

@@ -9,7 +9,7 @@ use super::attributes::Attributes;
 use super::draft::{Draft, DraftLink, DraftNode};
 use super::fault::Fault;
 
-/// What the file says.
+/// The content of the file.
 pub(super) fn read(text: &str) -> Result<Draft, Fault> {
     let document: Value = serde_json::from_str(text).map_err(|error| {
         Fault::at_line(

@@ -18,7 +18,7 @@ pub struct Conflict {
     pub keys: &'static [&'static str],
     /// The error, as one sentence without a full stop.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: String,
     /// The link or host with the conflict, named as in `topology.exceptions`.
     pub exception: Option<String>,

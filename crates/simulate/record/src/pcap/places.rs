@@ -115,7 +115,7 @@ impl CapturePoint {
         }
     }
 
-    /// What files call it.
+    /// Its name in files.
     pub(super) fn name(self) -> String {
         match self {
             Self::Bottleneck => "bottleneck".into(),

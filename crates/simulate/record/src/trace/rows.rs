@@ -57,7 +57,7 @@ pub(super) struct Event {
     pub(super) cause: Option<DropReason>,
 }
 
-/// What can happen.
+/// The kinds of events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EventKind {
     /// A port has dropped a packet.

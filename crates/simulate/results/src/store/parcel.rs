@@ -14,7 +14,7 @@ use super::super::files::replace_to;
 use super::super::part;
 use super::{PARTS, Store};
 
-/// What is kept of a point.
+/// The stored data of a point.
 #[derive(Serialize, Deserialize)]
 struct Parcel {
     part: Vec<u8>,

@@ -97,7 +97,7 @@ pub(crate) fn clock() -> f64 {
     START.elapsed().as_secs_f64() * 1e9
 }
 
-/// What `clock` tells.
+/// The kind of time that `clock` measures.
 const CLOCK: &str = if cfg!(unix) { "CPU time" } else { "wall time" };
 /// Steps of a sample: some 50 ms.
 const STEPS: u64 = 1_000_000;

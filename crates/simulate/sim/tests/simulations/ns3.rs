@@ -54,7 +54,7 @@ const FLIGHT: &[&str] = &[
     "8 x 1000000 B, 2 ms, 50 packets, SACK on: p99",
     "8 x 1000000 B, 2 ms, 200 packets, SACK on: mean",
 ];
-/// What ns-3 remembers of duplicates after recovery changes these.
+/// These change with the marks that ns-3 keeps after recovery.
 const MARKS: &[&str] = &[
     "8 x 1000000 B, 0.2 ms, 50 packets, SACK off: mean, p99, drops",
     "20 x 1000000 B, 2 ms, 200 packets, SACK off: mean, p99, drops",

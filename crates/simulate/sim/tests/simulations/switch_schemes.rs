@@ -43,7 +43,7 @@ fn pairs(scheme: &str, sets: &[&str]) -> Outcome {
     outcome(PAIRS, scheme, sets)
 }
 
-/// What a test sees of a run.
+/// The measurements that a test takes of a run.
 struct Seen {
     bottleneck: PortId,
     /// Queue at the bottleneck: the time from which it has a length, and its bytes.

@@ -36,7 +36,7 @@ pub(super) struct ColumnName {
     pub(super) unit: Option<u64>,
 }
 
-/// What a column means.
+/// The meaning of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Start,

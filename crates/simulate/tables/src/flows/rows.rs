@@ -29,7 +29,7 @@ pub(super) struct Row {
     pub(super) group: Option<u32>,
 }
 
-/// What was read of a file.
+/// The content of a file that was read.
 #[derive(Debug)]
 pub(super) struct Read {
     pub(super) rows: Vec<Row>,
@@ -377,7 +377,7 @@ const NEEDED: [Meaning; 4] = [
 const MOST_NAMES: usize = 12;
 /// Flows have 32-bit numbers, and connections two ends each.
 const MAX_FLOWS: usize = 1 << 30;
-/// What results can count: 9 PB.
+/// The most that results can count: 9 PB.
 const MAX_SIZE: u64 = 1 << 53;
 /// Picoseconds from 1970 to the year 10000.
 const END: u128 = 253_402_300_800 * moment::SECOND as u128;

@@ -16,7 +16,7 @@ pub(super) type Path = Vec<String>;
 pub(super) struct Paths {
     /// Every path in it, including those of its imports.
     pub(super) used: Vec<Path>,
-    /// What each name that it imports stands for.
+    /// The meaning of each name that it imports.
     pub(super) named: BTreeMap<String, Path>,
 }
 
