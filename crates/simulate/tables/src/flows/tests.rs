@@ -211,7 +211,8 @@ fn unix_times_are_shifted_to_the_first_start() {
     );
     let error = read(&format!("ts,{rest}5,1,0,1\n")).unwrap_err();
     assert!(
-        error.contains("there is no column start_us among ts, size_bytes, sender, receiver"),
+        error
+            .contains("there is no column start_us; the file has ts, size_bytes, sender, receiver"),
         "{error}"
     );
 }
