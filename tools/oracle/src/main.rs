@@ -39,31 +39,31 @@ use oracle::{boot, compare, list, page, simulate};
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Answers of the kernel to each scenario at most: the first 20 have a boot each, ten of the others share one
+    /// The most answers of the kernel to each scenario: each of the first 20 has its own boot, ten of the others share one
     #[arg(long, value_name = "N", default_value_t = list::MOST_ANSWERS)]
     boots: u32,
-    /// Only scenarios whose name contains this; prints them and writes no file
+    /// Run only scenarios whose name contains this text, print them and write no file
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
-    /// Read the kernel's answers from the committed data, and boot nothing
+    /// Read the kernel's answers from the committed data, and boot no kernel
     #[arg(long)]
     stored: bool,
-    /// Change a setting of the simulator, as KEY=VALUE; prints and writes no file
+    /// Change a setting of the simulator, as KEY=VALUE; print the result and write no file
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Boots at a time; 0 boots nothing and takes the answers that are there
+    /// The number of simultaneous boots; 0 boots no kernel and uses the existing answers
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: usize,
-    /// Segment by segment: lets endpoints receive what both ends of the kernel's connections received, prints whether they
-    /// send and acknowledge the same, and keeps what these received and sent in this folder; with --stored it reads this
-    /// folder and boots no kernel
+    /// Compare segment by segment: feed endpoints with the segments that both ends of the kernel's connections received,
+    /// print whether they send and acknowledge the same, and keep the kernel's segments in this folder; with --stored read
+    /// this folder and boot no kernel
     #[arg(long, value_name = "DIR")]
     streams: Option<PathBuf>,
     /// Write the page of the walk, docs/reference/linux.md
     #[arg(long)]
     walk: bool,
     /// Read the names of functions and settings from this tree of the kernel's sources, write tools/oracle/walk.toml, and
-    /// fail for those that stand in no row
+    /// fail for names without a row
     #[arg(long, value_name = "DIR", requires = "walk")]
     sources: Option<PathBuf>,
     /// The folder of the repository

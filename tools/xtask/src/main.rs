@@ -245,13 +245,13 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
     done.map(|()| ExitCode::SUCCESS)
 }
 
-/// Runs the program that builds the site, which is a separate crate to keep the other commands fast to build.
+/// Runs the program that builds the site: it is apart because the other chores need not wait for it.
 fn book(repository: &Repository, open: bool) -> Result<(), Failure> {
     let mut command = repository.cargo(&["run", "--quiet", "--package", "book", "--"]);
     run(command.args(open.then_some("--open")))
 }
 
-/// Runs the comparing program, a separate crate because it simulates, and returns its status.
+/// Runs the program that compares: it simulates, and the other chores need not wait for it. Its status is the chore's.
 fn compare(repository: &Repository, oracle: Oracle) -> Result<ExitCode, Failure> {
     let Oracle::Linux { options } = oracle;
     let mut command = repository.cargo(&["run", "--quiet", "--package", "oracle", "--"]);

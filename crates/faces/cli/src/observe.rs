@@ -74,8 +74,8 @@ fn are_several(args: &ObserveArgs) -> Result<(), Problems> {
         ("--incident", args.incident.is_some()),
     ];
     if let Some((option, _)) = options.into_iter().find(|(_, given)| *given) {
-        let problem = Problem::new(format!("{option}: a scenario is of one device"));
-        return Err(problem.help("name one device by --dev").into());
+        let problem = Problem::new(format!("{option}: a scenario describes only one device"));
+        return Err(problem.help("name one device with --dev").into());
     }
     let twice = |(place, dev): &(usize, &String)| args.dev[..*place].contains(dev);
     if let Some((_, dev)) = args.dev.iter().enumerate().find(twice) {
@@ -255,7 +255,7 @@ fn check(option: &str, out: &Path) -> Result<(), Problems> {
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
     if folder.is_some_and(|folder| !folder.is_dir()) {
         let problem = Problem::new(format!("{option} {shown}: there is no such folder"));
-        return Err(problem.help("make the folder first").into());
+        return Err(problem.help("create the folder first").into());
     }
     Ok(())
 }

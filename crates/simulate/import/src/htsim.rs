@@ -465,7 +465,7 @@ mod tests {
             ),
             (
                 "failure 1 2",
-                "line 2, column 1: a failure of links, which a trace of flows does not have: lenient",
+                "line 2, column 1: a trace of flows cannot express a link failure: lenient",
             ),
         ] {
             let error = read(&format!("Nodes 2\n{line}\n")).unwrap_err();

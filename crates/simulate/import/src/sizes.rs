@@ -142,10 +142,10 @@ mod tests {
                 "0 0\n5 101\n",
                 "line 2, column 3: a share is a number from 0 to 1 or to 100",
             ),
-            ("0 0\n5 50\n4 100\n", "line 3, column 1: sizes ascend"),
+            ("0 0\n5 50\n4 100\n", "line 3, column 1: sizes must ascend"),
             (
                 "0 0\n5 50\n6 40\n9 100\n",
-                "line 3, column 3: shares ascend",
+                "line 3, column 3: shares must ascend",
             ),
             (
                 "0 0\n5 50\n6 80\n",

@@ -373,7 +373,11 @@ mod tests {
                 "Radix_Sideways 2",
                 "line 9, column 1: there is no setting \"Radix_Sideways\"",
             ),
-            ("Tier 1", "Tier 2", "line 14, column 6: tier 1 comes here"),
+            (
+                "Tier 1",
+                "Tier 2",
+                "line 14, column 6: expected tier 1 here",
+            ),
             (
                 "Downlink_speed_Gbps 400\n",
                 "",

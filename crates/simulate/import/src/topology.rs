@@ -345,7 +345,7 @@ mod tests {
             (
                 "1us 0\n1",
                 "1us 0.1\n1",
-                "line 3, column 17: a link that loses packets",
+                "line 3, column 17: the map of a network cannot have a link that loses packets",
             ),
             (
                 "1us 0\n1",

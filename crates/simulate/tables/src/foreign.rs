@@ -277,7 +277,7 @@ mod tests {
         assert!(
             refused
                 .to_string()
-                .contains("column odd is of a type that is not read")
+                .contains("column odd has an unsupported type")
         );
         std::fs::remove_file(path).unwrap();
     }

@@ -12,7 +12,7 @@ use tun::{self, Impairment};
 use super::output::line;
 use super::stop::Stop;
 
-/// Serve files by our TCP to programs behind a TUN device
+/// Serve files with our TCP to programs behind a TUN device
 #[derive(Args)]
 pub(super) struct Serve {
     #[arg(long)]
@@ -41,7 +41,7 @@ pub(super) struct Serve {
 #[derive(Args)]
 pub(super) struct Fetch {
     from: SocketAddrV4,
-    /// Bytes
+    /// The number of bytes
     size: u64,
     #[arg(long, default_value = schemes::PLAIN_SENDER.name)]
     scheme: String,

@@ -61,7 +61,7 @@ fn a_malformed_line_is_named_by_file_and_line() {
     let points = "point,start_us,size_bytes,sender,receiver\n0,1,1,0,1\n1,1,1,0,1\n";
     let error = read(points).unwrap_err();
     assert!(
-        error.contains("line 3: a flow of point 1 among flows of point 0"),
+        error.contains("line 3: a flow of point 1 is among flows of point 0"),
         "{error}"
     );
     let error = read("start_us,sender,receiver\n1,0,1\n").unwrap_err();
@@ -211,7 +211,8 @@ fn unix_times_are_shifted_to_the_first_start() {
     );
     let error = read(&format!("ts,{rest}5,1,0,1\n")).unwrap_err();
     assert!(
-        error.contains("there is no column start_us among ts, size_bytes, sender, receiver"),
+        error
+            .contains("there is no column start_us; the file has ts, size_bytes, sender, receiver"),
         "{error}"
     );
 }

@@ -387,7 +387,7 @@ fn wrong_json_is_refused_with_the_element_and_the_remedy() {
     );
     let message = fault("net.csv", "a,b\n");
     assert!(
-        message.contains("net.csv: the ending of its name says nothing"),
+        message.contains("net.csv: the ending of its name is not that"),
         "{message}"
     );
 }
