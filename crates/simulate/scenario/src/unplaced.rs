@@ -1,14 +1,13 @@
 //! Links of a graph about whose delay its file says nothing: how many there are is said before they are simulated.
 
-use std::collections::BTreeSet;
-
 use crate::problem::Problem;
+use base::Ordered as _;
 use plan::PointSpec;
 use plan::keys::TopologyKind;
 
 /// A hint for each file that leaves delays out.
 pub(super) fn links(points: &[PointSpec]) -> Vec<Problem> {
-    let said: BTreeSet<(String, bool)> = points.iter().filter_map(of_point).collect();
+    let said = points.iter().filter_map(of_point).into_set();
     let problem = |(message, has_weights): (String, bool)| {
         let weights = if has_weights {
             "their weights count as lengths or delays with topology.weight=km or =ms; "

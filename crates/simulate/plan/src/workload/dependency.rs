@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use base::Ordered as _;
+use base::Sort as _;
 use base::{Span, Time};
 
 /// Which flows wait for which. A flow is done when its last byte is in order at the receiver, or when its connection has failed:
@@ -57,8 +59,8 @@ impl Dependencies {
 
     /// All flows are planned.
     pub(super) fn finish(&mut self) {
-        self.waiting.sort_unstable_by_key(|waiting| waiting.flow);
-        self.edges.sort_unstable();
+        self.waiting.order_unstable_by_key(|waiting| waiting.flow);
+        self.edges.order_unstable();
     }
 
     /// Whether no flow waits.
@@ -79,7 +81,7 @@ impl Dependencies {
         let waiting = self.waiting.iter();
         let mut all: BTreeMap<u32, (u32, Vec<(u32, Span)>)> = waiting
             .map(|waiting| (waiting.flow, (waiting.needs, Vec::new())))
-            .collect();
+            .into_map();
         for edge in &self.edges {
             let own = all.get_mut(&edge.after);
             let (_, on) = own.expect("every edge leads to a flow that waits");
