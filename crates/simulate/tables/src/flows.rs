@@ -25,6 +25,7 @@ mod file;
 mod moment;
 mod names;
 mod number;
+mod plain;
 mod reading;
 mod rows;
 mod waits;
@@ -101,6 +102,18 @@ impl FlowTrace {
     /// If a line is no flow: which line, and how.
     pub fn of_csv(name: &str, bytes: &[u8], reading: &Reading) -> Result<Self, String> {
         file::of_csv(name, bytes, reading)
+    }
+
+    /// The trace that comes with the program as `text`: a line of columns, `start_us,size_bytes,sender,receiver,group`, and one
+    /// for each flow.
+    ///
+    /// # Errors
+    /// If `reading` takes none of its flows.
+    ///
+    /// # Panics
+    /// If a line has another form.
+    pub fn of_plain(text: &str, reading: &Reading) -> Result<Self, String> {
+        file::of_plain(text, reading)
     }
 
     /// The flows of the group of this name: all if the scenario has no groups, or the trace tells none.
