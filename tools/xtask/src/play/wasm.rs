@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
         Some(number)
     }
 
-    /// As many bytes as the next number says, and those behind them.
+    /// The bytes that the next number counts, and those behind them.
     fn section(&mut self) -> Option<(Self, &'a [u8])> {
         let length = self.number()?;
         let (own, behind) = self.0.split_at_checked(length)?;
