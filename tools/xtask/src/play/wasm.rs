@@ -11,11 +11,7 @@ pub(super) fn sizes(program: &[u8]) -> Option<Vec<(String, usize)>> {
         let (mut section, behind) = Reader(behind).section()?;
         rest = behind;
         match *kind {
-            CUSTOM => {
-                if section.text()? == "name" {
-                    names = section.names()?;
-                }
-            }
+            CUSTOM if section.text()? == "name" => names = section.names()?,
             IMPORTS => imported = section.number()?,
             CODE => {
                 for _ in 0..section.number()? {
