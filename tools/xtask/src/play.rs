@@ -2,10 +2,11 @@
 //! developers do not need Clang and the target.
 
 mod measure;
+mod wasm;
 
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::{env, fs};
 
 use zopfli::{Format, Options};
 
@@ -52,7 +53,13 @@ pub(crate) fn measure(repository: &Repository) -> Result<(), Failure> {
 
 /// The program of these sources, as small as possible and compressed.
 fn packed(repository: &Repository) -> Result<Vec<u8>, Failure> {
-    let flags = format!("target.{TARGET}.rustflags = [\"--cfg\", \"page\"]");
+    let flags = [
+        "--cfg".to_owned(),
+        "page".to_owned(),
+        // Messages name files of libraries without the folder that this machine has them in.
+        format!("--remap-path-prefix={}=", libraries()?),
+    ];
+    let flags = format!("target.{TARGET}.rustflags = {flags:?}");
     let arguments = [
         "rustc",
         "--config",
@@ -72,19 +79,37 @@ fn packed(repository: &Repository) -> Result<Vec<u8>, Failure> {
     order(&folder.join("play.wasm"), &file)?;
     let program = fs::read(&file)
         .map_err(|error| Failure(format!("cannot read {}: {error}", file.display())))?;
-    let small = without_names(&program)
+    let small = wasm::without_names(&program)
         .ok_or_else(|| Failure(format!("{} is no WebAssembly", file.display())))?;
+    let sizes = wasm::sizes(&program).into_iter().flatten();
+    for (name, bytes) in sizes.filter(|(_, bytes)| *bytes >= SHOWN) {
+        println!("{name}: {bytes} bytes");
+    }
     let mut packed = Vec::new();
     zopfli::compress(Options::default(), Format::Gzip, &*small, &mut packed)
         .map_err(|error| Failure(format!("cannot compress the program: {error}")))?;
+    println!(
+        "the program: {} bytes, {} compressed",
+        small.len(),
+        packed.len()
+    );
     Ok(packed)
 }
 
-/// Writes a program to `ordered` with its functions sorted by name. The instances of a generic function are similar,
-/// and only compress well side by side.
+/// The folder of the sources that Cargo has fetched.
+fn libraries() -> Result<String, Failure> {
+    let own = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = own.or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let home = home.ok_or_else(|| Failure("CARGO_HOME is not set".to_owned()))?;
+    Ok(home.join("registry/src/").display().to_string())
+}
+
+/// Writes a program to `ordered`, optimised a little more and with its functions sorted by name. The instances of a
+/// generic function are similar, and only compress well side by side. Stronger optimisation makes the program smaller,
+/// but larger when compressed.
 fn order(program: &Path, ordered: &Path) -> Result<(), Failure> {
     let mut command = Command::new("wasm-opt");
-    command.arg("--debuginfo").arg(program);
+    command.args(["--debuginfo", "-O1"]).arg(program);
     command.args(["--reorder-functions-by-name", "--output"]);
     run(command.arg(ordered)).map_err(|Failure(why)| {
         Failure(format!(
@@ -121,51 +146,8 @@ fn version(repository: &Repository, program: &Path) -> Result<String, Failure> {
         .ok_or_else(|| Failure(format!("the program says no version: {answer}")))
 }
 
-/// A program without custom sections, such as names of functions; `None` if it is no program.
-fn without_names(program: &[u8]) -> Option<Vec<u8>> {
-    let mut small = program.get(..HEADER)?.to_vec();
-    let mut rest = &program[HEADER..];
-    while let [kind, behind @ ..] = rest {
-        let (length, digits) = leb128(behind)?;
-        let whole = rest.get(..1 + digits + length)?;
-        if *kind != CUSTOM {
-            small.extend(whole);
-        }
-        rest = &rest[whole.len()..];
-    }
-    Some(small)
-}
-
-/// A number in LEB128, and how many bytes it takes.
-fn leb128(bytes: &[u8]) -> Option<(usize, usize)> {
-    let mut number = 0;
-    for (place, byte) in bytes.iter().enumerate().take(5) {
-        number |= usize::from(byte & 0x7f) << (7 * place);
-        if byte & 0x80 == 0 {
-            return Some((number, place + 1));
-        }
-    }
-    None
-}
-
 const TARGET: &str = "wasm32-wasip1";
 const PROGRAM: &str = "crates/faces/play/assets/play.wasm.gz";
 const VERSION: &str = "crates/faces/play/assets/play.version";
-/// The magic number and the version of the format (WebAssembly Core §5.5.16).
-const HEADER: usize = 8;
-/// The kind of a section that a program does not need (WebAssembly Core §5.5.3).
-const CUSTOM: u8 = 0;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sections_for_people_are_left_out_and_others_stay() {
-        let header = b"\0asm\x01\0\0\0";
-        let program = [&header[..], b"\x01\x02ab", b"\x00\x83\x00xyz", b"\x0a\x01c"].concat();
-        let small = [&header[..], b"\x01\x02ab", b"\x0a\x01c"].concat();
-        assert_eq!(without_names(&program), Some(small));
-        assert_eq!(without_names(&program[..10]), None);
-    }
-}
+/// Bytes of a crate that are worth a line.
+const SHOWN: usize = 5000;

@@ -29,7 +29,7 @@ mod unit;
 
 pub use column::Column;
 pub use fnv::fnv;
-pub use order::Sort;
+pub use order::{Ordered, Sort};
 pub use packet::{
     Beside, Ecn, Extension, FlowId, HostId, Options, Packet, SackBlocks, SynOptions, TcpFlags,
     Timestamps,

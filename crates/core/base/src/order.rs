@@ -1,6 +1,7 @@
 //! Sorting, small where programs are small.
 
 use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Sorts and keeps the order of equal elements, as `sort_by` and its kin of the standard library do.
 ///
@@ -31,7 +32,71 @@ pub trait Sort<T> {
     {
         self.order_by(T::cmp);
     }
+
+    /// Sorts elements among which equal ones are the same, or whose order does not matter. It needs no second list outside a
+    /// page.
+    fn order_unstable_by(&mut self, compare: impl FnMut(&T, &T) -> Ordering);
+
+    /// Sorts by the order of elements among which equal ones are the same.
+    fn order_unstable(&mut self)
+    where
+        T: Ord,
+    {
+        self.order_unstable_by(T::cmp);
+    }
+
+    /// Sorts by a key that is different for any two elements.
+    fn order_unstable_by_key<K: Ord>(&mut self, mut key: impl FnMut(&T) -> K) {
+        self.order_unstable_by(|a, b| key(a).cmp(&key(b)));
+    }
+
+    /// Moves to `place` the element that a sort would move there, smaller ones before it and greater ones behind it. O(n)
+    /// outside a page.
+    ///
+    /// # Panics
+    /// If there is no such place.
+    fn select_by(&mut self, place: usize, compare: impl FnMut(&T, &T) -> Ordering);
 }
+
+/// Collects into ordered sets and maps.
+///
+/// `collect` sorts first, by a sort of its own for every type. In a page elements are inserted one after the other.
+///
+/// ```
+/// use base::Ordered as _;
+///
+/// let lengths = ["queue", "ack"].into_iter().map(|word| (word, word.len()));
+/// assert_eq!(lengths.into_map().first_key_value(), Some((&"ack", &3)));
+/// ```
+pub trait Ordered: Iterator + Sized {
+    /// The set of the elements.
+    fn into_set(self) -> BTreeSet<Self::Item>
+    where
+        Self::Item: Ord,
+    {
+        if !cfg!(page) {
+            return self.collect();
+        }
+        let mut set = BTreeSet::new();
+        set.extend(self);
+        set
+    }
+
+    /// The map of the pairs; of equal keys the last one counts.
+    fn into_map<K: Ord, V>(self) -> BTreeMap<K, V>
+    where
+        Self: Iterator<Item = (K, V)>,
+    {
+        if !cfg!(page) {
+            return self.collect();
+        }
+        let mut map = BTreeMap::new();
+        map.extend(self);
+        map
+    }
+}
+
+impl<I: Iterator> Ordered for I {}
 
 impl<T> Sort<T> for [T] {
     fn order_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
@@ -47,6 +112,21 @@ impl<T> Sort<T> for [T] {
                 places.swap(first, place);
             }
         }
+    }
+
+    fn order_unstable_by(&mut self, compare: impl FnMut(&T, &T) -> Ordering) {
+        if !cfg!(page) {
+            return self.sort_unstable_by(compare);
+        }
+        self.order_by(compare);
+    }
+
+    fn select_by(&mut self, place: usize, compare: impl FnMut(&T, &T) -> Ordering) {
+        if !cfg!(page) {
+            self.select_nth_unstable_by(place, compare);
+            return;
+        }
+        self.order_by(compare);
     }
 }
 

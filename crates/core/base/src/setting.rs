@@ -17,7 +17,7 @@
 //! assert_eq!(link.rate.to_string(), "1Gbps");
 //! ```
 
-use crate::quantity::QuantityError;
+use crate::quantity::{Quantity, QuantityError};
 
 /// One documented setting.
 #[derive(Clone, Copy)]
@@ -37,6 +37,30 @@ pub struct Key {
     pub check: fn(&str) -> Result<(), QuantityError>,
     /// Tells a text that is meant as the path of a file, if values may be paths.
     pub is_path: fn() -> Option<IsPath>,
+}
+
+/// Texts that a page never shows are left out of it: `tailwater explain` describes settings.
+#[doc(hidden)]
+pub const fn described(help: &'static str) -> &'static str {
+    if cfg!(page) {
+        return "";
+    }
+    help.trim_ascii()
+}
+
+/// Whether `text` is a correct value.
+#[doc(hidden)]
+pub fn check<T: Quantity>(text: &str) -> Result<(), QuantityError> {
+    T::parse(text).map(drop)
+}
+
+/// Reads the setting called `key`.
+#[doc(hidden)]
+pub fn read<T: Quantity>(
+    text: &dyn Fn(&str) -> String,
+    key: &'static str,
+) -> Result<T, SettingError> {
+    T::parse(&text(key)).map_err(|error| SettingError { key, error })
 }
 
 /// Tells a path from other texts.
@@ -107,22 +131,18 @@ macro_rules! settings {
             const KEYS: &'static [$crate::setting::Key] = &[
                 $( $crate::setting::Key {
                     name: concat!($group, ".", stringify!($field)),
-                    help: concat!($($doc),+).trim_ascii(),
+                    help: $crate::setting::described(concat!($($doc),+)),
                     default: $default,
                     expected: <$type as $crate::Quantity>::expected,
                     choices: <$type as $crate::Quantity>::choices,
-                    check: |text| <$type as $crate::Quantity>::parse(text).map(drop),
+                    check: $crate::setting::check::<$type>,
                     is_path: <$type as $crate::Quantity>::is_path,
                 } ),*
             ];
 
             fn read(text: &dyn Fn(&str) -> String) -> Result<Self, $crate::setting::SettingError> {
                 Ok(Self { $(
-                    $field: <$type as $crate::Quantity>::parse(&text(concat!($group, ".", stringify!($field))))
-                        .map_err(|error| $crate::setting::SettingError {
-                            key: concat!($group, ".", stringify!($field)),
-                            error,
-                        })?,
+                    $field: $crate::setting::read(text, concat!($group, ".", stringify!($field)))?,
                 )* })
             }
         }
@@ -172,7 +192,7 @@ macro_rules! choices {
         impl $name {
             /// Every word with its meaning, in the order of declaration.
             pub const CHOICES: &'static [(&'static str, &'static str)] =
-                &[$( ($word, concat!($($doc),+).trim_ascii()) ),+];
+                &[$( ($word, $crate::setting::described(concat!($($doc),+))) ),+];
 
             /// The word for it in scenarios.
             pub const fn word(self) -> &'static str {

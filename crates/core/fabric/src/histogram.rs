@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use base::Sort as _;
 use base::Span;
 use base::cast::{index, real, wide};
 
@@ -171,7 +172,7 @@ impl LevelHistogram {
 
     fn sorted(&self) -> Vec<(u64, u64)> {
         let mut levels: Vec<(u64, u64)> = self.levels().collect();
-        levels.sort_unstable();
+        levels.order_unstable();
         levels
     }
 

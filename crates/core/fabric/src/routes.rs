@@ -4,6 +4,7 @@ mod lists;
 mod map;
 mod planes;
 
+use base::Sort as _;
 use base::{FlowId, HostId, Packet};
 
 use crate::port_id::PortId;
@@ -139,7 +140,7 @@ impl Routes {
             })
             .collect();
         let mut by_rack: Vec<HostId> = (0..).map(HostId).take(places.len()).collect();
-        by_rack.sort_by_key(|host| places[host.0 as usize].rack);
+        by_rack.order_by_key(|host| places[host.0 as usize].rack);
         let map = Map::of(topology, &rows);
         let routes = Self {
             places,

@@ -66,61 +66,139 @@ pub enum Detection {
     Record,
 }
 
+/// The clause of this name in the list of `document`, found while the program is compiled, which then has this clause and not
+/// the list.
+macro_rules! clause {
+    ($document:literal, $id:literal) => {{
+        const LIST: &str = list($document);
+        const PLACE: usize = behind(LIST, 0, concat!("id = \"", $id, "\"\n"));
+        const SECTION: usize = behind(LIST, PLACE, "section = \"");
+        const TEXT: usize = behind(LIST, PLACE, "text = \"");
+        const SECTION_BYTES: [u8; length(LIST, SECTION)] = copied(LIST, SECTION);
+        const TEXT_BYTES: [u8; length(LIST, TEXT)] = copied(LIST, TEXT);
+        const CLAUSE: Clause = Clause {
+            id: $id,
+            document: $document,
+            section: text(&SECTION_BYTES),
+            text: text(&TEXT_BYTES),
+        };
+        CLAUSE
+    }};
+}
+
 /// The clause that asks for `decision` where flows have the scheme or composition `bundle`. `None` where no listed document
 /// has one: a window that the buffer of the receiver limits, say.
 pub fn deciding(decision: Decision, detection: Detection, bundle: &str) -> Option<Clause> {
-    let by = |[duplicates, sack, record]: [&'static str; 3]| match detection {
+    let by = |[duplicates, sack, record]: [Clause; 3]| match detection {
         Detection::Duplicates => duplicates,
         Detection::Sack => sack,
         Detection::Record => record,
     };
-    let id = match decision {
-        Decision::Timeout => "RFC6298-5.4-earliest",
-        Decision::SynTimeout => "RFC6298-5.7-syn",
-        Decision::EnterRecovery => by(["RFC6582-3.2-enter", "RFC6675-5-enter", "RFC8985-6.2-lost"]),
-        Decision::LeaveRecovery => by(["RFC6582-3.2-full", "RFC6675-5-end", "RFC6675-5-end"]),
-        Decision::Retransmit => by(["RFC6582-3.2-hole", "RFC6675-4-next-1", "RFC6675-4-next-1"]),
-        Decision::TailProbe => "RFC8985-7.3-segment",
-        Decision::Undo => "RFC4015-3.2-window",
-        Decision::Reduce if bundle.split('+').any(|part| part == "dctcp") => "RFC8257-3.3-cut",
-        Decision::Reduce => "RFC3168-6.1.2-once",
+    Some(match decision {
+        Decision::Timeout => clause!("RFC 6298", "RFC6298-5.4-earliest"),
+        Decision::SynTimeout => clause!("RFC 6298", "RFC6298-5.7-syn"),
+        Decision::EnterRecovery => by([
+            clause!("RFC 6582", "RFC6582-3.2-enter"),
+            clause!("RFC 6675", "RFC6675-5-enter"),
+            clause!("RFC 8985", "RFC8985-6.2-lost"),
+        ]),
+        Decision::LeaveRecovery => by([
+            clause!("RFC 6582", "RFC6582-3.2-full"),
+            clause!("RFC 6675", "RFC6675-5-end"),
+            clause!("RFC 6675", "RFC6675-5-end"),
+        ]),
+        Decision::Retransmit => by([
+            clause!("RFC 6582", "RFC6582-3.2-hole"),
+            clause!("RFC 6675", "RFC6675-4-next-1"),
+            clause!("RFC 6675", "RFC6675-4-next-1"),
+        ]),
+        Decision::TailProbe => clause!("RFC 8985", "RFC8985-7.3-segment"),
+        Decision::Undo => clause!("RFC 5682", "RFC4015-3.2-window"),
+        Decision::Reduce if bundle.split('+').any(|part| part == "dctcp") => {
+            clause!("RFC 8257", "RFC8257-3.3-cut")
+        }
+        Decision::Reduce => clause!("RFC 3168", "RFC3168-6.1.2-once"),
         Decision::Held => bundle.split('+').find_map(|part| match part {
-            "rcc" | "rdtcp" => Some("RCC-alg2-3"),
-            "rwndq" => Some("RWNDQ-alg1-ack"),
-            "hscc" => Some("HSCC-4-rewrite"),
+            "rcc" | "rdtcp" => Some(clause!("RCC", "RCC-alg2-3")),
+            "rwndq" => Some(clause!("RWNDQ", "RWNDQ-alg1-ack")),
+            "hscc" => Some(clause!("HSCC", "HSCC-4-rewrite")),
             _ => None,
         })?,
-    };
-    clause(id)
-}
-
-/// The clause of this name.
-pub fn clause(id: &str) -> Option<Clause> {
-    LISTS
-        .into_iter()
-        .chain(tcp::CONFORMANCE)
-        .find_map(|list| find(list, id))
-}
-
-/// The clause of this name in a list. O(length of the list).
-fn find(list: &'static str, id: &str) -> Option<Clause> {
-    let mut lines = list.lines();
-    let document = value(lines.next()?, "document")?;
-    let id = lines.find_map(|line| value(line, "id").filter(|found| *found == id))?;
-    let own = || lines.clone().take_while(|line| !line.is_empty());
-    let of = |key| own().find_map(|line| value(line, key));
-    Some(Clause {
-        id,
-        document,
-        section: of("section")?,
-        text: of("text")?,
     })
 }
 
-/// The text in `key = "text"`.
-fn value(line: &'static str, key: &str) -> Option<&'static str> {
-    let rest = line.strip_prefix(key)?.strip_prefix(" = \"")?;
-    rest.strip_suffix('"')
+/// The list of a document.
+const fn list(document: &str) -> &'static str {
+    let mut place = 0;
+    while place < LISTS.len() {
+        if names(LISTS[place], document) {
+            return LISTS[place];
+        }
+        place += 1;
+    }
+    let mut place = 0;
+    while place < tcp::CONFORMANCE.len() {
+        if names(tcp::CONFORMANCE[place], document) {
+            return tcp::CONFORMANCE[place];
+        }
+        place += 1;
+    }
+    panic!("no list is about this document")
+}
+
+/// Whether the first line of a list names `document`.
+const fn names(list: &str, document: &str) -> bool {
+    let place = "document = \"".len();
+    has(list, place, document) && list.as_bytes()[place + document.len()] == b'"'
+}
+
+/// Whether `part` stands at `place`.
+const fn has(text: &str, place: usize, part: &str) -> bool {
+    let (text, part) = (text.as_bytes(), part.as_bytes());
+    let mut number = 0;
+    while number < part.len() {
+        if place + number >= text.len() || text[place + number] != part[number] {
+            return false;
+        }
+        number += 1;
+    }
+    true
+}
+
+/// The place behind the first `part` from `place` on.
+const fn behind(text: &str, place: usize, part: &str) -> usize {
+    let mut place = place;
+    while !has(text, place, part) {
+        assert!(place < text.len(), "the list has no such clause");
+        place += 1;
+    }
+    place + part.len()
+}
+
+/// Bytes from `place` to the quotation mark.
+const fn length(text: &str, place: usize) -> usize {
+    let mut end = place;
+    while text.as_bytes()[end] != b'"' {
+        end += 1;
+    }
+    end - place
+}
+
+const fn copied<const LENGTH: usize>(text: &str, place: usize) -> [u8; LENGTH] {
+    let mut bytes = [0; LENGTH];
+    let mut number = 0;
+    while number < LENGTH {
+        bytes[number] = text.as_bytes()[place + number];
+        number += 1;
+    }
+    bytes
+}
+
+const fn text(bytes: &'static [u8]) -> &'static str {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(_) => panic!("a quotation mark is a whole letter"),
+    }
 }
 
 /// The lists of this crate.
@@ -135,6 +213,16 @@ const LISTS: [&str; 5] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whether a list has these lines.
+    fn is_listed(clause: &Clause) -> bool {
+        let Clause {
+            id, section, text, ..
+        } = clause;
+        let lines = format!("id = \"{id}\"\nsection = \"{section}\"\ntext = \"{text}\"\n");
+        let mut lists = LISTS.into_iter().chain(tcp::CONFORMANCE);
+        lists.any(|list| names(list, clause.document) && list.contains(&lines))
+    }
 
     #[test]
     fn every_decision_has_its_clause_under_every_way_to_find_losses() {
@@ -151,21 +239,23 @@ mod tests {
         for detection in [Detection::Duplicates, Detection::Sack, Detection::Record] {
             for decision in always {
                 let found = deciding(decision, detection, "newreno");
-                assert!(found.is_some(), "{decision:?} {detection:?}");
+                assert_eq!(
+                    found.map(|found| is_listed(&found)),
+                    Some(true),
+                    "{decision:?} {detection:?}"
+                );
             }
         }
         for scheme in ["rcc", "rdtcp+newreno", "rwndq", "hscc+cubic"] {
-            assert!(
-                deciding(Decision::Held, Detection::Sack, scheme).is_some(),
-                "{scheme}"
-            );
+            let found = deciding(Decision::Held, Detection::Sack, scheme);
+            assert_eq!(found.map(|found| is_listed(&found)), Some(true), "{scheme}");
         }
         assert_eq!(deciding(Decision::Held, Detection::Sack, "newreno"), None);
     }
 
     #[test]
     fn a_clause_is_read_from_the_list_that_tests_prove() {
-        let found = clause("RCC-alg2-3").expect("a clause of the list");
+        let found = deciding(Decision::Held, Detection::Sack, "rcc").expect("a clause of the list");
         assert_eq!((found.document, found.section), ("RCC", "Alg. 2 l. 3"));
         assert_eq!(
             found.text,

@@ -178,8 +178,8 @@ pub fn counted(number: impl TryInto<u64>, thing: &str) -> String {
 /// A sentence with its first letter as a capital one.
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
 }
 
 /// Digits in threes: `2,880`.

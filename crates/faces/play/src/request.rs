@@ -42,7 +42,7 @@ pub struct Request {
     pub goals: Vec<String>,
     /// Seconds that a run may take before the page asks whether it is wanted.
     pub patience_s: Option<f64>,
-    /// Whether the answer has every number as `tailwater run --format json` prints it.
+    /// Whether the answer has every metric of every simulation, with all digits.
     pub numbers: bool,
 }
 

@@ -108,15 +108,15 @@ fn simulated(request: &Request) -> Result<Value, Problems> {
         "failures": failures,
         "digests": digests,
         "goals_met": summary.goals.as_ref().map(|goals| goals.rows.iter().all(results::JudgedRow::is_met)),
-        "hops": finished.info.packet_hops,
+        "hops": summary.points.iter().map(|point| point.packet_hops).sum::<u64>(),
         "command": request.command(&scenario),
         // The first line names the version, which may differ between a page and the program inside it.
         "toml": run.scenario_text().split_once('\n').map_or("", |(_, text)| text),
     });
     if request.numbers {
-        answer["numbers"] = answer::run::json(finished, None)
-            .parse()
-            .unwrap_or_default();
+        let points = summary.points.iter();
+        let metrics = points.map(|point| sim::columns::metric_values(&point.metrics));
+        answer["metrics"] = json!(metrics.collect::<Vec<_>>());
     }
     Ok(answer)
 }

@@ -263,7 +263,7 @@
       status("Simulating\u2026", true);
       byId("charts").classList.add("stale");
     }, 250);
-    newest = program.ask("run", { run: request({ patience_s: patience, numbers: Boolean(data.numbers) }) }, (answer, id) => {
+    newest = program.ask("run", { run: request({ patience_s: patience }) }, (answer, id) => {
       if (id <= program.shown) return;
       program.shown = id;
       show(answer, id, performance.now() - began);
@@ -562,7 +562,7 @@
     program = new Program(module);
     document.body.dataset.ready = "true";
     const { first } = data.scenarios[0];
-    program.ask("check", { run: { ...first, numbers: false } }, checked);
+    program.ask("check", { run: first }, checked);
     simulate();
   }, (error) => {
     complain(byId("fault"), [{ message: `this browser cannot run the program: ${error.message}`,

@@ -14,6 +14,7 @@ const PREFERENCES = {
   "network.connectivity-service.enabled": false,
   "network.dns.forceResolve": "0.0.0.0",
   "toolkit.telemetry.server": "",
+  "ui.prefersReducedMotion": 1,
 };
 // Requests of pages, and scripts that stop: the part of Firefox that is no page sees both.
 const WATCH = `

@@ -4,7 +4,7 @@
 import { open } from "./browser.mjs";
 
 const [folder, page, ...browser] = process.argv.slice(2);
-const { run, until, resize, requested, wrong, opened, close } = await open(folder, page, browser[0], browser.slice(1));
+const { tell, run, until, resize, requested, wrong, opened, close } = await open(folder, page, browser[0], browser.slice(1));
 const told = {};
 try {
   await until("document.querySelector('#charts svg')");
@@ -25,8 +25,10 @@ try {
     }
     return times.sort((a, b) => a - b);
   })()`);
-  // Many events at once: the last one is shown, and none after it.
+  // Many events at once: the last one is shown, and no answer after a newer one.
   told.burst = await run(`(async () => {
+    const shown = [];
+    document.addEventListener("simulated", () => shown.push(Number(document.body.dataset.shown)));
     const range = document.getElementById("slider-workload.senders");
     for (let step = 0; step < 200; step += 1) {
       range.value = step % 20;
@@ -37,7 +39,8 @@ try {
     while (!document.getElementById("again").textContent.includes("workload.senders=" + field)) {
       await new Promise((resolve) => { setTimeout(resolve, 5); });
     }
-    return performance.now() - began;
+    const ms = performance.now() - began;
+    return { ms, ordered: shown.every((id, place) => place === 0 || id > shown[place - 1]) };
   })()`);
   told.fault = await run(`(async () => {
     const field = document.querySelector("#slider-workload\\\\.senders").parentElement.querySelector("input[type=text]");
@@ -52,6 +55,8 @@ try {
     while (!fault.hidden) await new Promise((resolve) => { setTimeout(resolve, 5); });
     return told;
   })()`);
+  // Firefox is told by its profile.
+  await tell?.("Emulation.setEmulatedMedia", { features: [{ name: "prefers-reduced-motion", value: "reduce" }] });
   // Where packets are dropped, the table leads to the slowest flow on the stage.
   told.theatre = await run(`(async () => {
     const field = document.getElementById("slider-switch.buffer").parentElement.querySelector("input[type=text]");
@@ -79,6 +84,15 @@ try {
     const told = { why: why.textContent, follows: theatre.scene.flows[theatre.chosen][0] === slow,
       says: section.querySelector(".said").textContent, cursors: document.querySelectorAll("#charts .now").length,
       height: section.clientHeight };
+    // Who asks for less motion sees one event after the other, each for half a second.
+    const [places, began] = [new Set(), performance.now()];
+    theatre.toggle();
+    while (performance.now() < began + 600) {
+      await new Promise(requestAnimationFrame);
+      places.add(theatre.at);
+    }
+    told.still = places.size <= 2 + (performance.now() - began) / 500;
+    theatre.toggle();
     await staged(before);
     return { ...told, stages: document.querySelectorAll("#theatre canvas").length };
   })()`);
@@ -102,6 +116,25 @@ try {
     await drawn(before);
     return told;
   })()`);
+  // The Tab key reaches every control, and an arrow moves a slider.
+  if (tell) {
+    const press = async (key, windowsVirtualKeyCode) => {
+      for (const type of ["keyDown", "keyUp"]) await tell("Input.dispatchKeyEvent", { type, key, code: key, windowsVirtualKeyCode });
+    };
+    const count = await run(`(() => {
+      const all = [...document.querySelectorAll("a[href], input, select, button, summary, [tabindex]")];
+      window.controls = all.filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.disabled && one.tabIndex >= 0);
+      document.addEventListener("focusin", ({ target }) => { controls = controls.filter((one) => one !== target); });
+      document.activeElement.blur();
+      return controls.length;
+    })()`);
+    for (let step = 0; step < count + 2; step += 1) await press("Tab", 9);
+    told.unreached = await run("controls.map((one) => one.outerHTML)");
+    await run(`document.getElementById("slider-workload.senders").focus()`);
+    const command = await run(`document.getElementById("again").textContent`);
+    await press("ArrowRight", 39);
+    await until(`document.getElementById("again").textContent !== ${JSON.stringify(command)}`);
+  }
   told.unlabelled = await run(`[...document.querySelectorAll("input, select, button, textarea")]
     .filter((one) => !(one.labels?.length || one.getAttribute("aria-label") || one.textContent.trim())).map((one) => one.outerHTML)`);
   told.again = await run(`document.getElementById("again").textContent`);

@@ -5,10 +5,11 @@ mod series;
 mod subject;
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 
+use base::Ordered as _;
 use base::cast;
 use results::statistics::Estimate;
 use results::{Cell, Folder, Recorded};
@@ -247,11 +248,8 @@ impl Measured {
     /// The distribution of a measure without a statistic, over all seeds of a row. It has all flows, all ports, or the
     /// values of a series weighted by how long each lasted.
     pub fn sample(&self, measure: &Measure, row: usize) -> Result<Sample, Problems> {
-        let points: BTreeSet<u32> = self.run.summary().rows[row]
-            .points
-            .iter()
-            .copied()
-            .collect();
+        let points = &self.run.summary().rows[row].points;
+        let points = points.iter().copied().into_set();
         let mut all = Sample::default();
         if let Of::Series { during, weight, .. } = &measure.of {
             let stretches = self.stretches(*during)?;
@@ -322,7 +320,7 @@ impl Measured {
                 },
                 Some(statistic),
             ) => {
-                let all = points.iter().map(|point| point.point).collect();
+                let all = points.iter().map(|point| point.point).into_set();
                 let stretches = self.stretches(*during)?;
                 self.each_series(measure, &all, &mut |point, lines| {
                     let stretch = stretches[&point];
@@ -359,7 +357,7 @@ impl Measured {
         // A point without any matching flow or port has an empty sample, because zero is a count, too.
         let points = self.run.summary().points.iter();
         let mut samples: BTreeMap<u32, Vec<(f64, f64)>> =
-            points.map(|point| (point.point, Vec::new())).collect();
+            points.map(|point| (point.point, Vec::new())).into_map();
         let mut add = |point: Cell<'_>, value: Option<f64>| {
             let point = whole(point).unwrap_or(u32::MAX);
             if let (Some(sample), Some(value)) = (samples.get_mut(&point), value) {

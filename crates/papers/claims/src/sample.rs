@@ -147,7 +147,8 @@ impl Sample {
             return f64::NAN;
         }
         let mut values: Vec<f64> = self.values.iter().map(|(value, _)| *value).collect();
-        *values.select_nth_unstable_by(below, f64::total_cmp).1
+        values.select_by(below, f64::total_cmp);
+        values[below]
     }
 }
 

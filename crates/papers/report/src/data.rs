@@ -5,6 +5,7 @@ mod slowdowns;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use base::Ordered as _;
 use base::Quantity;
 use base::Sort as _;
 use plan::keys::SizeClasses;
@@ -203,7 +204,7 @@ impl<'a> Run<'a> {
         let rows = self.summary.rows.iter().enumerate();
         let row_of: BTreeMap<u32, usize> = rows
             .flat_map(|(index, row)| row.points.iter().map(move |point| (*point, index)))
-            .collect();
+            .into_map();
         let classes = self.classes();
         folder.flows(&mut |point, flow| {
             if let Some(row) = row_of.get(&point) {
@@ -381,11 +382,11 @@ impl Detail {
 /// Up to `most` numbers below `count`, evenly spread, with the first and the last.
 fn evenly(count: usize, most: usize) -> BTreeSet<usize> {
     if count <= most {
-        return (0..count).collect();
+        return (0..count).into_set();
     }
     (0..most)
         .map(|index| index * (count - 1) / (most - 1))
-        .collect()
+        .into_set()
 }
 
 /// The names of the folders, or their paths where names are equal.

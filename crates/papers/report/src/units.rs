@@ -200,7 +200,9 @@ const SUFFIXES: [(f64, &str, &str); 25] = [
 pub(crate) fn words(key: &str) -> String {
     let last = key.rsplit('.').next().unwrap_or(key);
     let words = last.split('_').enumerate().map(|(index, word)| match word {
-        "ecn" | "fct" | "rto" | "mss" | "tcp" | "rtt" | "syn" | "ssthresh" => word.to_uppercase(),
+        "ecn" | "fct" | "rto" | "mss" | "tcp" | "rtt" | "syn" | "ssthresh" => {
+            word.to_ascii_uppercase()
+        }
         _ if index == 0 => capital(word),
         _ => word.to_owned(),
     });
@@ -210,8 +212,8 @@ pub(crate) fn words(key: &str) -> String {
 /// The text with a capital first letter.
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
-    let first = letters.next().map(char::to_uppercase);
-    first.into_iter().flatten().chain(letters).collect()
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
 }
 
 /// The text with a small first letter, unless it begins with an abbreviation.
@@ -220,11 +222,11 @@ pub(crate) fn lower(text: &str) -> String {
     let (Some(first), second) = (letters.next(), letters.next()) else {
         return String::new();
     };
-    if second.is_some_and(char::is_uppercase) {
+    if second.is_some_and(|second| second.is_ascii_uppercase()) {
         return text.to_owned();
     }
     let rest = &text[first.len_utf8()..];
-    first.to_lowercase().chain(rest.chars()).collect()
+    format!("{}{rest}", first.to_ascii_lowercase())
 }
 
 /// Turns a text of [`place`] into one of [`short_place`].

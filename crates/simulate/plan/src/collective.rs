@@ -18,6 +18,7 @@
 //! Sources: Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005, §4; Patarasuk, Yuan,
 //! "Bandwidth optimal all-reduce algorithms for clusters of workstations", 2009.
 
+use base::Ordered as _;
 use base::Sort as _;
 use base::{Rate, Span};
 
@@ -292,10 +293,10 @@ impl Shape {
         order.order_by_key(|(up, step, node, segment)| {
             (waits(*up, *node), *step, !*up, *node, *segment)
         });
-        let places: std::collections::BTreeMap<_, u32> = (0_u32..)
+        let places = (0_u32..)
             .zip(&order)
             .map(|(place, (up, _, node, segment))| ((*up, *node, *segment), place))
-            .collect();
+            .into_map();
         let message = |(up, step, node, segment): &(bool, u32, u32, u32)| {
             let parent = (node - 1) / 2;
             let own = |up: bool, node: u32| places[&(up, node, *segment)];

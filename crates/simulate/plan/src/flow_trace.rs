@@ -117,7 +117,7 @@ impl BuiltinTrace {
     }
 
     fn of(&self, reading: &Reading) -> Result<FlowTrace, String> {
-        FlowTrace::of_csv(self.name, self.text.as_bytes(), reading)
+        FlowTrace::of_plain(self.text, reading).map_err(|cause| format!("{}: {cause}", self.name))
     }
 }
 
@@ -156,5 +156,22 @@ impl Quantity for TraceChoice {
 
     fn is_path() -> Option<fn(&str) -> bool> {
         Some(is_path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_of_the_program_is_the_one_that_a_file_of_its_text_has() {
+        for builtin in BUILTINS {
+            let bytes = builtin.text.as_bytes();
+            let of_file = FlowTrace::of_csv(builtin.name, bytes, &Reading::default());
+            let of_file = of_file.expect("a correct file");
+            let own = builtin.trace();
+            assert_eq!(own.flows(), of_file.flows());
+            assert_eq!(own.groups(), of_file.groups());
+        }
     }
 }

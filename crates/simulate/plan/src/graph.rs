@@ -19,6 +19,7 @@ mod node_link;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, OnceLock};
 
+use base::Ordered as _;
 use base::Sort as _;
 use base::cast::id;
 use base::{Quantity, QuantityError, Rate, Span};
@@ -229,7 +230,7 @@ impl Graph {
                 largest = part;
             }
         }
-        let numbers: BTreeMap<u32, u32> = largest.iter().copied().zip(0..).collect();
+        let numbers: BTreeMap<u32, u32> = largest.iter().copied().zip(0..).into_map();
         let within = |link: &GraphLink| {
             let (a, b) = (*numbers.get(&link.a)?, *numbers.get(&link.b)?);
             Some(GraphLink { a, b, ..*link })

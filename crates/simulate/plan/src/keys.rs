@@ -30,6 +30,7 @@ mod window_scale;
 
 use std::collections::BTreeMap;
 
+use base::Ordered as _;
 use base::cast::{real, whole};
 use base::setting::{Key, SettingError, Settings};
 use base::{Count, DataSize, Fraction, OrAuto, OrNever, OrOff, OrUnlimited, Rate, Span, WireSize};
@@ -168,7 +169,7 @@ pub fn key(name: &str) -> Option<&'static Key> {
 pub(crate) fn place(name: &str) -> Option<usize> {
     static PLACES: Derived<BTreeMap<&str, usize>> = Derived::new(|| {
         let names = all_keys().iter().map(|key| key.name);
-        names.zip(0..).collect()
+        names.zip(0..).into_map()
     });
     PLACES.get().get(name).copied()
 }

@@ -4,7 +4,7 @@
 ///
 /// A candidate with a dot is compared whole and by its last part. So `senders` finds `workload.senders`.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let word = word.to_lowercase();
+    let word = word.to_ascii_lowercase();
     let scored = candidates.into_iter().map(|candidate| {
         let whole = strsim::normalized_damerau_levenshtein(&word, candidate);
         let last = candidate.rsplit('.').next().unwrap_or(candidate);

@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 
 use base::cast::real;
+use base::setting::described;
 use base::{Count, Quantity, Rate, SizeUnit, Span, WireSize};
 use plan::{PointSpec, keys};
 use scenario::Scenario;
@@ -151,7 +152,12 @@ macro_rules! columns {
     ($record:ident { $($name:ident: $unit:literal, $help:literal;)+ } $(then $parts:ident)?) => {
         impl Record for $record {
             fn fields() -> Vec<Field> {
-                let fields = [$(field_of(|record: &Self| &record.$name, stringify!($name), $unit, $help)),+];
+                let fields = [$(field_of(
+                    |record: &Self| &record.$name,
+                    stringify!($name),
+                    $unit,
+                    const { described($help) },
+                )),+];
                 fields.into_iter()$(.chain($parts::fields()))?.collect()
             }
 

@@ -1,7 +1,6 @@
 //! Compares the schemes of a combination of settings, seed by seed.
 
-use std::collections::BTreeSet;
-
+use base::Ordered as _;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use sim::columns::{METRICS, group_values};
@@ -92,7 +91,7 @@ pub(super) fn compare(
 
 /// The `comparisons` whose combination occurs in `rows`.
 pub(super) fn kept(comparisons: Vec<Comparison>, rows: &[Row]) -> Vec<Comparison> {
-    let sets: BTreeSet<_> = rows.iter().map(|row| &row.set).collect();
+    let sets = rows.iter().map(|row| &row.set).into_set();
     let comparisons = comparisons.into_iter();
     comparisons
         .filter(|comparison| sets.contains(&comparison.set))

@@ -1,7 +1,6 @@
 //! Hints about settings that are allowed but probably not intended.
 
-use std::collections::BTreeSet;
-
+use base::Ordered as _;
 use base::cast::{real, whole};
 use plan::keys::{HostQueue, WorkloadKind};
 use plan::workload::{Plan, PlannedFlow};
@@ -89,8 +88,7 @@ pub(super) fn late_marks(points: &[PointSpec]) -> Option<Problem> {
         let port = plan.topology.host_port(connection.receiver);
         (plan.topology.ends(port).1.0, connection.receiver.0)
     });
-    let receivers: BTreeSet<(u32, u32)> = receivers.collect();
-    let receivers: Vec<(u32, u32)> = receivers.into_iter().collect();
+    let receivers: Vec<(u32, u32)> = receivers.into_set().into_iter().collect();
     let at_switches = receivers.chunk_by(|(one, _), (other, _)| one == other);
     let most = at_switches.map(<[_]>::len).max().unwrap_or(0) as u64;
     if most < queues {

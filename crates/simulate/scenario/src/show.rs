@@ -1,12 +1,12 @@
 //! Writes a scenario with all settings explicit.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::arms::{Arm, Flows, MIXED};
 use super::document::Setting;
 use super::{PointSpec, Scenario};
 use crate::goal::Goal;
+use base::Ordered as _;
 use plan::keys::{self, WorkloadKind, profile};
 
 /// TOML that reads back into the same points.
@@ -104,7 +104,7 @@ fn files(
     scenario: &Scenario,
     each: &dyn Fn(&PointSpec) -> Vec<String>,
 ) -> std::fmt::Result {
-    let lines: BTreeSet<String> = scenario.points.iter().flat_map(each).collect();
+    let lines = scenario.points.iter().flat_map(each).into_set();
     lines.iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 

@@ -1,14 +1,13 @@
 //! Hints about links of a graph without a delay in its file, before they are simulated.
 
-use std::collections::BTreeSet;
-
 use crate::problem::Problem;
+use base::Ordered as _;
 use plan::PointSpec;
 use plan::keys::TopologyKind;
 
 /// A hint for each file that lacks delays.
 pub(super) fn links(points: &[PointSpec]) -> Vec<Problem> {
-    let said: BTreeSet<(String, bool)> = points.iter().filter_map(of_point).collect();
+    let said = points.iter().filter_map(of_point).into_set();
     let problem = |(message, has_weights): (String, bool)| {
         let weights = if has_weights {
             "their weights count as lengths or delays with topology.weight=km or =ms; "

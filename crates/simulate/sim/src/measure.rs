@@ -7,6 +7,7 @@ mod ports;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use base::Ordered as _;
 use base::Sort as _;
 use base::cast::real;
 use base::{FlowId, Span, Time};
@@ -45,7 +46,7 @@ pub(crate) fn outcome(
     let all_rounds = rounds::totals(&rounds, &seen, None);
     let all = totals(
         String::new(),
-        (&flows.iter(), Some(&all_rounds)),
+        (&flows.iter().collect::<Vec<_>>(), Some(&all_rounds)),
         (end, &links),
     );
     ended.bottleneck = bottleneck::of(&ended, point, queues);
@@ -133,6 +134,7 @@ fn groups(
     let groups = named.map(|(number, group)| {
         let rounds = rounds::totals(rounds, seen, Some(number));
         let own = flows.iter().filter(|flow| *flow.group == *group.name);
+        let own: Vec<&FlowRecord> = own.collect();
         totals(group.name.to_string(), (&own, Some(&rounds)), (end, links))
     });
     let mss = u64::from(point.keys.tcp.mss.0);
@@ -142,6 +144,7 @@ fn groups(
         let own = flows
             .iter()
             .filter(|flow| size(flow) > above && size(flow) <= upto);
+        let own: Vec<&FlowRecord> = own.collect();
         // A flow of one class may share its round with flows of other classes.
         totals(name, (&own, None), (end, links))
     });
@@ -149,15 +152,12 @@ fn groups(
 }
 
 /// The metrics of some flows, with their rounds, if they have any.
-fn totals<'a>(
+fn totals(
     name: String,
-    (flows, rounds): (
-        &(impl Iterator<Item = &'a FlowRecord> + Clone),
-        Option<&RoundTotals>,
-    ),
+    (flows, rounds): (&[&FlowRecord], Option<&RoundTotals>),
     (end, links): (Time, &HostLinks),
 ) -> GroupMetrics {
-    let flows = || flows.clone();
+    let flows = || flows.iter().copied();
     let total = |count: fn(&FlowRecord) -> u32| flows().map(|flow| u64::from(count(flow))).sum();
     let fct = Distribution::of(flows().filter_map(|flow| flow.fct_us.get()).collect());
     let slowdown = Distribution::of(flows().filter_map(|flow| flow.slowdown.get()).collect());
@@ -236,7 +236,7 @@ fn victims<'a>(flows: impl Iterator<Item = &'a FlowRecord>) -> Option<u64> {
     known.peek()?;
     let victims: BTreeSet<u32> = known
         .filter_map(|(is_victim, connection)| is_victim.then_some(connection))
-        .collect();
+        .into_set();
     Some(victims.len() as u64)
 }
 
@@ -345,7 +345,7 @@ fn activity<'a>(flows: impl Iterator<Item = &'a FlowRecord> + Clone, end: Time) 
 fn under_way<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: f64) -> f64 {
     let times = flows.map(|flow| (flow.start_us, flow.completion_us.get().unwrap_or(end)));
     let mut times: Vec<(f64, f64)> = times.collect();
-    times.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    times.order_by(|a, b| a.0.total_cmp(&b.0));
     let (mut until, mut sum) = (f64::NEG_INFINITY, 0.0);
     for (start, completion) in times {
         sum += (completion - start.max(until)).max(0.0);

@@ -1,5 +1,6 @@
 //! The parts of completion times; [`breakdown`](crate::breakdown) says how they are found.
 
+use base::Sort as _;
 use serde::{Deserialize, Serialize};
 
 use base::cast::{real, wide};
@@ -150,7 +151,7 @@ impl Split {
         };
         let mean = parts(&ranked)?;
         let before = (ranked.len() * 99).div_ceil(100) - 1;
-        ranked.select_nth_unstable_by(before, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        ranked.select_by(before, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         Some(Self {
             mean,
             tail: parts(&ranked[before..])?,

@@ -26,6 +26,7 @@ mod file;
 mod moment;
 mod names;
 mod number;
+mod plain;
 mod reading;
 mod rows;
 mod waits;
@@ -103,6 +104,18 @@ impl FlowTrace {
     /// If a line is no flow. The error has the line and the cause.
     pub fn of_csv(name: &str, bytes: &[u8], reading: &Reading) -> Result<Self, String> {
         file::of_csv(name, bytes, reading)
+    }
+
+    /// The trace that comes with the program as `text`: a line of columns, `start_us,size_bytes,sender,receiver,group`, and one
+    /// line for each flow.
+    ///
+    /// # Errors
+    /// If `reading` takes none of its flows.
+    ///
+    /// # Panics
+    /// If a line has another form.
+    pub fn of_plain(text: &str, reading: &Reading) -> Result<Self, String> {
+        file::of_plain(text, reading)
     }
 
     /// The flows of the group with this name: all flows if the scenario has no groups or the trace gives none.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use base::HostId;
+use base::Sort as _;
 
 use super::Row;
 use crate::port_id::PortId;
@@ -134,7 +135,7 @@ impl Map {
         while let Some(switch) = open.pop_front() {
             let neighbours = self.neighbours(switch).iter();
             let mut neighbours: Vec<Row> = neighbours.map(|(_, next)| *next).collect();
-            neighbours.sort_unstable();
+            neighbours.order_unstable();
             for next in neighbours {
                 let parent = &mut parents[next.0 as usize];
                 if next != root && parent.is_none() {

@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use base::Sort as _;
+
 use super::Row;
 use super::lists::Lists;
 use super::map::{Map, Search};
@@ -176,7 +178,7 @@ impl Found<'_> {
         };
         let path = std::iter::successors(Some(from), next);
         let mut ranks: Vec<_> = path.map(|switch| self.map.rank(switch, plane)).collect();
-        ranks.sort_unstable_by(|a, b| b.cmp(a));
+        ranks.order_unstable_by(|a, b| b.cmp(a));
         ranks
     }
 }

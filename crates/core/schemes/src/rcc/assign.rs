@@ -1,6 +1,7 @@
 //! Window assignment: how the budget is divided among connections.
 
 use super::params::Surplus;
+use base::Sort as _;
 use base::cast::{real, whole};
 
 /// A connection as Algorithm 1 sees it.
@@ -42,7 +43,7 @@ pub(super) fn assign(claims: &[Claim], budget: u64, surplus: Surplus) -> Vec<u64
         .map(|(size, claim)| share(*size).max(1).min(claim.need.max(1)))
         .collect();
     let mut order: Vec<usize> = (0..claims.len()).collect();
-    order.sort_by_key(|index| sizes[*index]);
+    order.order_by_key(|index| sizes[*index]);
     take_excess(&mut windows, &order, budget);
     if surplus == Surplus::Largest {
         order.reverse();

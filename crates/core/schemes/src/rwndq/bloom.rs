@@ -1,6 +1,7 @@
 //! A counting Bloom filter, as a switch would keep one.
 
 use base::FlowId;
+use base::Sort as _;
 use base::cast::{index, low_32, whole};
 use engine::random::Stream;
 
@@ -52,7 +53,7 @@ impl Bloom {
     fn change(&mut self, flow: FlowId, change: fn(u8) -> u8) -> bool {
         let mut places: Vec<usize> = self.places(flow).collect();
         // Two hashes that agree are one place.
-        places.sort_unstable();
+        places.order_unstable();
         places.dedup();
         for place in places {
             let changed = change(self.counter(place)) << Self::offset(place);

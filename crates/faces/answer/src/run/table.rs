@@ -11,6 +11,7 @@ mod ties;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use base::Ordered as _;
 use base::Sort as _;
 use comfy_table::{Cell, CellAlignment};
 use plan::metric::Selector;
@@ -216,7 +217,7 @@ impl<'a> Layout<'a> {
         });
         let mut chosen = BTreeSet::new();
         let mut fits = |layout: &mut Self, more: Option<usize>| {
-            let with: BTreeSet<usize> = chosen.iter().copied().chain(more).collect();
+            let with = chosen.iter().copied().chain(more).into_set();
             layout.columns = with.iter().map(|at| candidates[*at].clone()).collect();
             layout.fill();
             let fits = layout.width() <= width;

@@ -109,7 +109,7 @@ fn values(rows: &[&Row], goal: &Demand) -> String {
 fn in_rows(some: usize, summary: &Summary) -> String {
     match (some, summary.rows.len()) {
         (_, 1) => String::new(),
-        (some, all) => format!(" in {}", of_rows(some, all).to_lowercase()),
+        (some, all) => format!(" in {}", of_rows(some, all).to_ascii_lowercase()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use base::Ordered as _;
 use base::cast::real;
 use results::{Measure, Ranking, Row, Summary, Ties, within_a_percent};
 
@@ -98,7 +99,7 @@ fn leaders<'a>(
         let leads = values
             .iter()
             .filter(|(_, of)| within_a_percent(best, measure.cost_of(of[order])));
-        leads.map(|(name, _)| *name).collect()
+        leads.map(|(name, _)| *name).into_set()
     });
     Some(under.collect())
 }
@@ -107,12 +108,12 @@ fn leaders<'a>(
 fn common<'a>(under: &[BTreeSet<&'a str>]) -> BTreeSet<&'a str> {
     let mut sets = under.iter().cloned();
     let first = sets.next().unwrap_or_default();
-    sets.fold(first, |all, one| all.intersection(&one).copied().collect())
+    sets.fold(first, |all, one| all.intersection(&one).copied().into_set())
 }
 
 /// The number of orders under which each scheme leads.
 fn changing(ranking: &Ranking<'_>, under: &[BTreeSet<&str>]) -> String {
-    let names: BTreeSet<&str> = under.iter().flatten().copied().collect();
+    let names = under.iter().flatten().copied().into_set();
     let count = |name: &str| under.iter().filter(|leads| leads.contains(name)).count();
     let clauses: Vec<String> = names
         .iter()

@@ -116,7 +116,8 @@ fn a_page_does_the_same_in_firefox() {
 }
 
 fn simulates_and_asks_nobody(folder: &Temporary, browser: &Command) {
-    let Some(seen) = seen(&folder.0, &of_incast(), browser) else {
+    let html = of_incast();
+    let Some(seen) = seen(&folder.0, &html, browser) else {
         return;
     };
     let none = |key: &str| assert_eq!(seen[key], Value::Array(Vec::new()), "{key}");
@@ -134,7 +135,13 @@ fn simulates_and_asks_nobody(folder: &Temporary, browser: &Command) {
         seen["width"].as_u64().unwrap() <= 360,
         "nothing is wider than a phone"
     );
+    assert!(html.len() < MOST_BYTES, "{} bytes", html.len());
+    assert_eq!(seen["burst"]["ordered"], true, "an answer is late");
+    if let Some(unreached) = seen["unreached"].as_array() {
+        assert!(unreached.is_empty(), "the Tab key misses {unreached:?}");
+    }
     let theatre = &seen["theatre"];
+    assert_eq!(theatre["still"], true, "less motion: {theatre}");
     let says = theatre["says"].as_str().unwrap_or_default();
     assert!(says.contains("dropped so far"), "{theatre}");
     assert_eq!(theatre["follows"], true, "the slowest flow: {theatre}");
@@ -196,3 +203,6 @@ fn a_page_that_cannot_have_a_file_of_its_scenario_says_so() {
     let told = page(&opened).unwrap_err().to_string();
     assert!(told.contains("/none.csv"), "{told}");
 }
+
+/// Bytes of a page that opens anywhere.
+const MOST_BYTES: usize = 1_500_000;

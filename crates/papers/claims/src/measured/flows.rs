@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use base::Ordered as _;
 use base::Sort as _;
 use base::cast;
 use results::Cell;
@@ -72,7 +73,7 @@ impl Measured {
             .filter_map(|measure| self.pick(measure, &mut sources));
         let mut picks: Vec<Pick<'_>> = picks.collect();
         let columns = columns(&picks, &sources);
-        let mut left: BTreeSet<u32> = self.points().collect();
+        let mut left = self.points().into_set();
         let mut current: Option<(u32, f64)> = None;
         self.run.flow_cells(&columns, &mut |cells| {
             let point = whole(cells[0]).unwrap_or(u32::MAX);
@@ -223,7 +224,7 @@ impl Measured {
         let points = self.points();
         points
             .map(|point| (point, self.within(point, during, open)))
-            .collect()
+            .into_map()
     }
 
     /// The flows of a point that complete in it and under each of these schemes, at the same values of swept settings
@@ -281,8 +282,9 @@ impl Measured {
             .map(|group| self.members(group))
             .transpose()?;
         let points = self.run.summary().points.iter();
-        let mut events: BTreeMap<u32, Times> =
-            points.map(|point| (point.point, BTreeMap::new())).collect();
+        let mut events: BTreeMap<u32, Times> = points
+            .map(|point| (point.point, BTreeMap::new()))
+            .into_map();
         self.run.series(&mut |row| {
             let Some((event, flow)) = row.event.zip(row.flow) else {
                 return;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use base::Ordered as _;
 use scenario::Problems;
 
 use super::super::measure::{Measure, Moment, Of, PortSelector, Stretch};
@@ -23,12 +24,12 @@ impl Measured {
         let points = self.run.summary().rows[row].points.iter().copied();
         let stretches = self.stretches(*during)?;
         let mut found = None;
-        self.each_series(measure, &points.collect(), &mut |point, lines| {
+        self.each_series(measure, &points.into_set(), &mut |point, lines| {
             if found.is_none() {
                 let stretch = stretches[&point];
                 let lines = lines.iter();
                 let clipped = lines.map(|(subject, steps)| (*subject, steps.clip(stretch)));
-                found = Some(clipped.collect());
+                found = Some(clipped.into_map());
             }
         })?;
         Ok(found.unwrap_or_default())
@@ -56,7 +57,7 @@ impl Measured {
         let both = both.filter_map(|(point, value)| Some((point, value, there.get(&point)?)));
         Ok(both
             .map(|(point, value, other)| (point, (value - other).abs()))
-            .collect())
+            .into_map())
     }
 
     /// The series of the matching ports, flows or hosts, for those of `points` that have some.
@@ -110,7 +111,7 @@ impl Measured {
             let lines = lines.iter();
             let lines =
                 lines.map(|(subject, steps)| (*subject, steps.averaged(*window_us, stretch)));
-            each(point, &lines.collect());
+            each(point, &lines.into_map());
         };
         let mut current: Option<(u32, BTreeMap<Subject, Steps>)> = None;
         self.run.series(&mut |row| {
@@ -167,7 +168,7 @@ impl Measured {
             let open = open.copied().unwrap_or_default();
             (point.point, self.within(point.point, during, open))
         });
-        Ok(stretches.collect())
+        Ok(stretches.into_map())
     }
 
     /// A stretch of the simulation of a point in microseconds, with these replacements for missing ends.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use base::Ordered as _;
+use base::Sort as _;
 use base::{Span, Time};
 
 /// The waiting flows, and the flows that they wait for. A flow is done when its last byte is in order at the receiver
@@ -58,8 +60,8 @@ impl Dependencies {
 
     /// All flows are planned.
     pub(super) fn finish(&mut self) {
-        self.waiting.sort_unstable_by_key(|waiting| waiting.flow);
-        self.edges.sort_unstable();
+        self.waiting.order_unstable_by_key(|waiting| waiting.flow);
+        self.edges.order_unstable();
     }
 
     /// Whether no flow waits.
@@ -80,7 +82,7 @@ impl Dependencies {
         let waiting = self.waiting.iter();
         let mut all: BTreeMap<u32, (u32, Vec<(u32, Span)>)> = waiting
             .map(|waiting| (waiting.flow, (waiting.needs, Vec::new())))
-            .collect();
+            .into_map();
         for edge in &self.edges {
             let own = all.get_mut(&edge.after);
             let (_, on) = own.expect("every edge leads to a flow that waits");

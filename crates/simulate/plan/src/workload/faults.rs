@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::HostId;
+use base::Ordered as _;
 use fabric::{Node, NodeId, PortId, Topology};
 
 use super::exceptions::ports_by_name;
@@ -68,7 +69,7 @@ impl Names {
         let is_switch = |node: NodeId| topology.nodes()[node.0 as usize] == Node::Switch;
         Self {
             ports: ports_by_name(topology),
-            switches: names.filter(|(_, node)| is_switch(*node)).collect(),
+            switches: names.filter(|(_, node)| is_switch(*node)).into_map(),
         }
     }
 

@@ -5,6 +5,7 @@ mod origins;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use base::Ordered as _;
 use base::cast::{count, real, whole};
 use base::{Factor, HostId, Rate};
 use fabric::{LinkSpec, PortId, Topology};
@@ -379,7 +380,7 @@ impl Layout {
 /// One side of a group's flows in its trace; each host once.
 fn traced(group: &Group, side: impl Fn(&TracedFlow) -> HostId) -> Vec<HostId> {
     let flows = group.keys.workload.trace.content().of(&group.name);
-    let hosts: BTreeSet<HostId> = flows.map(side).collect();
+    let hosts = flows.map(side).into_set();
     hosts.into_iter().collect()
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::HostId;
+use base::Ordered as _;
 use base::Sort as _;
 use engine::random::Stream;
 
@@ -121,7 +122,7 @@ pub(super) fn too_few(layout: &Layout, place: &Places, group: &Group) -> Option<
             "set workload.kind = \"poisson\"; the senders of an incast are workload.senders",
         ));
     }
-    let senders: BTreeSet<HostId> = place.senders.iter().copied().collect();
+    let senders = place.senders.iter().copied().into_set();
     let by_rack = racks(&place.senders, layout);
     let of = |receiver: &HostId| match workload.peers {
         PeerKind::Any => senders.len() - usize::from(senders.contains(receiver)),

@@ -29,6 +29,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use base::Sort as _;
 use base::{HostId, Span, Time};
 use distributions::TimeLaw;
 use engine::random::{self, Stream};
@@ -346,9 +347,9 @@ impl Maker<'_> {
             && (count.0 as usize) < all
         {
             let first = |(route, flow): &(Route, PlannedFlow)| (flow.start, route.key);
-            drawn.select_nth_unstable_by_key(count.0 as usize, first);
+            drawn.select_by(count.0 as usize, |a, b| first(a).cmp(&first(b)));
             drawn.truncate(count.0 as usize);
-            drawn.sort_unstable_by_key(|(route, _)| route.key);
+            drawn.order_unstable_by_key(|(route, _)| route.key);
         }
         plan.left_out += number(all - drawn.len());
         let round = has_rounds(self.keys).then(|| plan.begin_round());

@@ -410,7 +410,14 @@ impl<'a> Reader<'a> {
 
 /// The description and the default of a key.
 pub(crate) fn about(key: &Key, name: &str) -> String {
-    format!("{name} (default {}): {}", key.default, key.help)
+    let default = key.default;
+    if cfg!(page) {
+        return format!(
+            "{name} (default {default}): `tailwater explain {}` describes it",
+            key.name
+        );
+    }
+    format!("{name} (default {default}): {}", key.help)
 }
 
 /// The position of a key: its name, or its item if the name has no position.

@@ -2,6 +2,7 @@
 //! links of its hosts.
 
 use base::HostId;
+use base::Sort as _;
 use base::cast::real;
 use fabric::{Network, PortId, Topology};
 use plan::PointSpec;
@@ -54,7 +55,7 @@ impl HostLinks {
     pub(super) fn bound<'a>(&self, flows: impl Iterator<Item = &'a FlowRecord>) -> Distribution {
         let complete = flows.filter(|flow| flow.fct_us.get().is_some());
         let mut complete: Vec<&FlowRecord> = complete.collect();
-        complete.sort_unstable_by(|a, b| {
+        complete.order_by(|a, b| {
             let receiver = a.receiver.cmp(&b.receiver);
             receiver.then(a.start_us.total_cmp(&b.start_us))
         });
@@ -85,7 +86,7 @@ impl HostLinks {
     /// Adds a bound for each flow of a burst, in the order of completion.
     fn add_burst(&self, burst: &[&FlowRecord], rate: f64, bounds: &mut Vec<f64>) {
         let mut all: Vec<f64> = burst.iter().map(|flow| self.bits(flow)).collect();
-        all.sort_unstable_by(f64::total_cmp);
+        all.order_unstable_by(f64::total_cmp);
         let mut alone: Vec<f64> = burst
             .iter()
             .map(|flow| {
@@ -93,7 +94,7 @@ impl HostLinks {
                 self.bits(flow) / rate * 1e6
             })
             .collect();
-        alone.sort_unstable_by(f64::total_cmp);
+        alone.order_unstable_by(f64::total_cmp);
         // A flow may start as late as the last of the burst.
         let late = burst[burst.len() - 1].start_us - burst[0].start_us;
         let mut sum = 0.0;

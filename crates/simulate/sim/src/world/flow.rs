@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
+use base::Ordered as _;
 use base::cast::id;
 use base::{FlowId, Time};
 use plan::workload::{Barrier, Dependencies, PlannedConnection, PlannedFlow};
@@ -236,5 +237,5 @@ pub(super) fn waiting(barriers: &[Barrier], dependencies: &Dependencies) -> BTre
     let next = barriers.iter().flat_map(|barrier| barrier.next.clone());
     next.chain(dependencies.flows())
         .map(|flow| flow as usize)
-        .collect()
+        .into_set()
 }

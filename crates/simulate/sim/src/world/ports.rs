@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use base::Ordered as _;
 use base::cast::whole;
 use base::{Span, WireSize};
 use engine::Token;
@@ -433,5 +434,5 @@ fn some_switches(seed: u64, topology: &Topology, share: f64) -> BTreeSet<NodeId>
         let drawn = usize::try_from(stream.below(left as u64)).expect("below a length");
         switches.swap(place, place + drawn);
     }
-    switches.into_iter().take(count).collect()
+    switches.into_iter().take(count).into_set()
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::Ordered as _;
 use base::cast::{id, low_32};
 use base::{FlowId, HostId, Packet, Rate, Seq, Span, Time};
 use engine::random::{self, Stream};
@@ -98,7 +99,7 @@ impl Endpoints {
                 .collect(),
             role_set: role_set.clone(),
             configs: groups.map(config).collect(),
-            rates: rates.filter(|(_, rate)| *rate != usual).collect(),
+            rates: rates.filter(|(_, rate)| *rate != usual).into_map(),
         }
     }
 
@@ -238,7 +239,7 @@ pub(super) fn early_sizes(
         .iter()
         .filter(early)
         .filter_map(|flow| Some((flow.connection, flow.size?)))
-        .collect()
+        .into_map()
 }
 
 /// Every host with the receiver role that the scheme of its flows has.

@@ -1,5 +1,6 @@
 //! Converts times of a file's clock to times of the simulation.
 
+use base::Sort as _;
 use base::{Span, Time};
 
 use super::moment::{self, LATEST, lasting};
@@ -162,7 +163,7 @@ impl Gaps {
         let most = u128::from(most.as_ps());
         let timed = rows.iter().filter(|row| row.waits.is_none());
         let mut starts: Vec<u128> = timed.map(|row| put(row.start)).collect();
-        starts.sort_unstable();
+        starts.order_unstable();
         let (mut gaps, mut before, mut removed) = (Vec::new(), 0, 0);
         for start in starts {
             if start - before > most {

@@ -11,7 +11,7 @@ use base::fnv;
 use super::names::HostTable;
 use super::reading::{HostNames, Reading};
 use super::rows::Rows;
-use super::{FlowTrace, clock, rows};
+use super::{FlowTrace, clock, plain, rows};
 #[cfg(not(target_family = "wasm"))]
 use crate::foreign::Foreign;
 
@@ -74,6 +74,11 @@ pub(super) fn of_csv(name: &str, bytes: &[u8], reading: &Reading) -> Result<Flow
     let hosts = HostTable::new(&reading.hosts, None)?;
     let read = csv_rows((name, bytes), reading, hosts)?;
     clock::place(read, reading).map_err(|cause| format!("{name}: {cause}"))
+}
+
+/// The trace that comes with the program as `text`.
+pub(super) fn of_plain(text: &str, reading: &Reading) -> Result<FlowTrace, String> {
+    clock::place(plain::rows(text), reading)
 }
 
 fn csv_rows(

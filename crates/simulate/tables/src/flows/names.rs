@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use base::HostId;
+use base::Sort as _;
 
 use super::number::Decimal;
 use super::reading::HostNames;
@@ -155,7 +156,7 @@ impl HostTable {
                 .collect(),
             _ => (0..).zip(self.names.iter().cloned()).collect(),
         };
-        table.sort_unstable();
+        table.order_unstable();
         table
     }
 

@@ -1,5 +1,6 @@
 //! Ports that wait for each other.
 
+use base::Sort as _;
 use base::cast::{real, whole};
 
 use super::Lossless;
@@ -16,7 +17,7 @@ impl Lossless {
         for switch in &self.switches {
             stuck.extend(&switch.paused);
         }
-        stuck.sort_unstable();
+        stuck.order_unstable();
         loop {
             let before = stuck.len();
             let kept = stuck.iter().copied();

@@ -1,5 +1,6 @@
 //! Turns changes of a quantity into the samples that are kept.
 
+use base::Sort as _;
 use base::Span;
 use base::cast::real;
 use plan::keys::TraceInterval;
@@ -306,7 +307,7 @@ impl Kept {
     pub(super) fn finish(self, rows: &mut Rows) {
         let kept = self.thinned.into_iter().flatten();
         let mut events: Vec<Event> = kept.flat_map(|sieve| sieve.kept).collect();
-        events.sort_unstable_by_key(Event::order);
+        events.order_unstable_by_key(Event::order);
         for event in events {
             rows.event(event);
         }
