@@ -45,7 +45,7 @@ struct RingEntry {
     flags: TcpFlags,
     ecn: Ecn,
     dscp: u8,
-    /// The reserved bits, of which TCP has four, and above them those that tell what the packet carries ([`carried`]).
+    /// The reserved bits, of which TCP has four, and above them those about options and an extension ([`carried`]).
     reserved: u8,
 }
 
@@ -213,8 +213,8 @@ impl Ring {
     }
 
     /// Keeps what the packet at `index`, the newest, carries besides. Of a long wire the place is far from the processor:
-    /// the store that tells of it does not wait, as a load would. Whoever pushes packets that carry nothing saves no
-    /// registers for this call, as it is marked as seldom made.
+    /// the store that tells of it does not wait, as a load would. It is marked as cold, so that packets that carry nothing
+    /// save no registers for the call.
     #[cold]
     #[inline(never)]
     fn carry(&mut self, packet: &Packet, index: usize) {
@@ -352,7 +352,7 @@ const KEPT_BESIDES: &str = "what a packet carries besides is kept";
 
 /// How many places ahead the ring is fetched: the next cache line or the one after.
 const AHEAD: u32 = 3;
-/// The same of options, two of which take more than a cache line.
+/// The same of options: two take more than a cache line.
 const CARRIED_AHEAD: u32 = 2;
 
 /// Places that a ring keeps for good, 4 KiB of them; of more it gives half back whenever it runs empty

@@ -80,15 +80,14 @@ impl Carried {
         self.options[index].sack_bytes()
     }
 
-    /// What the packet at `index` carries will soon be asked for.
+    /// Options and extension of the packet at `index` will soon be asked for.
     #[inline(always)]
     pub(super) fn expect(&self, index: usize) {
         prefetch_index(&self.options, index);
         prefetch_index(&self.extensions, index);
     }
 
-    /// The ring has this many `places` now, and its `count` packets, the oldest of which was at `head` of the running
-    /// indices, are at the first ones.
+    /// The ring has this many `places` now. Its `count` packets have moved to the first ones, from running index `head` on.
     pub(super) fn grow(&mut self, (head, count): (u32, u32), places: usize) {
         grow(&mut self.stamps, (head, count), (places, NO_STAMPS));
         grow(&mut self.options, (head, count), (places, Options::None));
