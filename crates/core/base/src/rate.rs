@@ -40,6 +40,10 @@ impl Rate {
 
     /// How long `bytes` occupy the link, rounded up to a picosecond.
     pub const fn serialisation(self, bytes: u64) -> Span {
+        // A division of 64 bits takes a fraction of the time of one of 128, and has room for two million bytes.
+        if let Some(bits_ps) = bytes.checked_mul(8 * PS_PER_SECOND) {
+            return Span::from_ps(bits_ps.div_ceil(self.0));
+        }
         let bits_ps = bytes as u128 * (8 * PS_PER_SECOND) as u128;
         Span::from_ps(low_64(bits_ps.div_ceil(self.0 as u128)))
     }

@@ -5,9 +5,7 @@ mod carried;
 use base::{Beside, Ecn, Extension, FlowId, HostId, Options, Packet, Seq, TcpFlags, Time};
 use prefetch_index::prefetch_index;
 
-use carried::{
-    Carried, EXTENSION, Entry, OPTIONS, RESERVED, STAMPS, empty_stamps, entries, stamped,
-};
+use carried::{Carried, EXTENSION, OPTIONS, RESERVED, STAMPS};
 
 /// A ring of packets with the times at which a FIFO port knows, when it accepts them, that they arrive.
 ///
@@ -47,7 +45,7 @@ struct RingEntry {
     flags: TcpFlags,
     ecn: Ecn,
     dscp: u8,
-    /// The reserved bits, of which TCP has four, and above them [`OPTIONS`], [`EXTENSION`] and [`STAMPS`].
+    /// The reserved bits, of which TCP has four, and above them those about options and an extension ([`carried`]).
     reserved: u8,
 }
 
@@ -90,9 +88,9 @@ impl Ring {
         self.waiting == self.head
     }
 
-    /// Appends a packet, which will arrive at `arrival`. Returns the bits that tell what it carries.
+    /// Appends a packet, which will arrive at `arrival`.
     #[inline(always)]
-    pub(crate) fn push(&mut self, packet: &Packet, arrival: Time) -> u8 {
+    pub(crate) fn push(&mut self, packet: &Packet, arrival: Time) {
         if self.len() == self.places.len() {
             self.grow();
         }
@@ -100,18 +98,15 @@ impl Ring {
         let place = &mut self.places[index];
         *place = RingEntry::of(packet, arrival);
         self.tail = self.tail.wrapping_add(1);
-        if matches!(packet.options, Options::None) && packet.extension == Extension::NONE {
-            return 0;
+        if !matches!(packet.options, Options::None) || packet.extension != Extension::NONE {
+            self.carry(packet, index);
         }
-        self.carry(packet, index)
     }
 
     /// Appends a packet that finds the transmitter idle: it does not wait, nor does any before it.
     #[inline(always)]
     pub(crate) fn push_started(&mut self, packet: &Packet, arrival: Time) {
-        if entries(self.push(packet, arrival)) > 0 {
-            self.start_carried();
-        }
+        self.push(packet, arrival);
         self.waiting = self.tail;
     }
 
@@ -124,10 +119,10 @@ impl Ring {
         let index = self.place(self.head);
         let mut packet = self.places[index].packet();
         if packet.reserved > RESERVED {
-            if entries(packet.reserved) > 0 {
+            if packet.reserved & (OPTIONS | EXTENSION) != 0 {
                 return self.pop_carried();
             }
-            packet.options = stamped(self.carried.as_ref().expect(KEPT_BESIDES).stamps[index]);
+            packet.options = self.carried.as_ref().expect(KEPT_BESIDES).stamps(index);
             packet.reserved &= RESERVED;
         }
         self.advance();
@@ -163,16 +158,7 @@ impl Ring {
         self.tail = newest;
         let index = self.place(self.tail);
         let mut packet = self.places[index].packet();
-        if let Some(carried) = &mut self.carried {
-            let first = carried.entries.len() - entries(packet.reserved);
-            let own = carried.entries.drain(first..);
-            own.for_each(|entry| entry.put_into(&mut packet));
-            carried.started = carried.started.min(first);
-            if packet.reserved & STAMPS != 0 {
-                packet.options = stamped(carried.stamps[index]);
-            }
-        }
-        packet.reserved &= RESERVED;
+        self.give_carried(&mut packet, index);
         Some(packet)
     }
 
@@ -180,21 +166,13 @@ impl Ring {
     #[inline(always)]
     pub(crate) fn start_oldest(&mut self) -> (u16, u64) {
         debug_assert!(self.waiting_packets() > 0, "a packet waits");
-        let place = self.places[self.place(self.waiting)];
+        let index = self.place(self.waiting);
+        let place = self.places[index];
         self.waiting = self.waiting.wrapping_add(1);
         prefetch_index(&self.places, self.place(self.waiting.wrapping_add(1)));
-        let mut sack_bytes = 0;
-        let own = entries(place.reserved);
-        if own > 0
-            && let Some(carried) = &mut self.carried
-        {
-            if place.reserved & OPTIONS != 0
-                && let Some(Entry::Options(options)) = carried.entries.get(carried.started)
-            {
-                sack_bytes = options.sack_bytes();
-            }
-            carried.started += own;
-        }
+        let carried = self.carried.as_ref();
+        let carried = carried.filter(|_| place.reserved & OPTIONS != 0);
+        let sack_bytes = carried.map_or(0, |carried| carried.sack_bytes(index));
         (place.payload, sack_bytes)
     }
 
@@ -210,39 +188,20 @@ impl Ring {
         self.places[self.place(self.waiting)].arrival
     }
 
-    /// Changes the packet that [`Ring::start_oldest`] has just started, but for its options. To give an
-    /// extension to a packet without one is O(what packets carry).
+    /// Changes the packet that [`Ring::start_oldest`] has just started, but for its options.
     pub(crate) fn change_newest_started(&mut self, change: impl FnOnce(&mut Packet)) {
         let index = self.place(self.waiting.wrapping_sub(1));
         let place = self.places[index];
         let mut packet = place.packet();
-        packet.reserved &= RESERVED;
-        let end = self.carried.as_ref().map_or(0, |carried| carried.started);
-        for own in end - entries(place.reserved)..end {
-            let carried = self.carried.iter();
-            carried.for_each(|carried| carried.entries[own].put_into(&mut packet));
-        }
-        if let Some(carried) = self
-            .carried
-            .as_ref()
-            .filter(|_| place.reserved & STAMPS != 0)
-        {
-            packet.options = stamped(carried.stamps[index]);
-        }
+        self.give_carried(&mut packet, index);
         let (options, extension) = (packet.options, packet.extension);
         change(&mut packet);
         debug_assert_eq!(packet.options, options, "only hosts have options");
-        let mut carries = place.reserved & (OPTIONS | EXTENSION | STAMPS);
+        let mut carries = place.reserved & !RESERVED;
         if packet.extension != extension {
-            let new = Entry::Extension(packet.extension);
             let carried = self.carried.get_or_insert_default();
-            if carries & EXTENSION == 0 {
-                carried.entries.insert(end, new);
-                carried.started += 1;
-                carries |= EXTENSION;
-            } else {
-                carried.entries[end - 1] = new;
-            }
+            carried.keep_extension(packet.extension, index, self.places.len());
+            carries |= EXTENSION;
         }
         self.places[index] = RingEntry::of(&packet, place.arrival);
         self.places[index].reserved |= carries;
@@ -253,89 +212,51 @@ impl Ring {
         index as usize & (self.places.len() - 1)
     }
 
-    /// All that is carried belongs to packets that have been started.
+    /// Keeps what the packet at `index`, the newest, carries besides. Of a long wire the place is far from the processor:
+    /// the store that tells of it does not wait, as a load would. It is marked as cold, so that packets that carry nothing
+    /// save no registers for the call.
     #[cold]
-    fn start_carried(&mut self) {
-        if let Some(carried) = &mut self.carried {
-            carried.started = carried.entries.len();
-        }
-    }
-
-    /// Keeps what the packet at `index`, the newest, carries besides. Returns the bits that tell of it.
     #[inline(never)]
-    fn carry(&mut self, packet: &Packet, index: usize) -> u8 {
-        if let Some(carried) = &mut self.carried
-            && let Options::Stamped(stamps, Beside::None) = packet.options
+    fn carry(&mut self, packet: &Packet, index: usize) {
+        if let Options::Stamped(stamps, Beside::None) = packet.options
             && packet.extension == Extension::NONE
-            && let Some(place) = carried.stamps.get_mut(index)
+            && let Some(carried) = &mut self.carried
+            && carried.keep_stamps(stamps, index)
         {
-            *place = stamps;
-            return self.tell_carried(index, packet, STAMPS);
+            self.places[index].reserved = packet.reserved | STAMPS;
+        } else {
+            self.carry_any(packet, index);
         }
-        self.carry_any(packet, index)
     }
 
+    /// [`Ring::carry`] of anything but timestamps, or of the first ones.
     #[inline(never)]
-    fn carry_any(&mut self, packet: &Packet, index: usize) -> u8 {
+    fn carry_any(&mut self, packet: &Packet, index: usize) {
+        let places = self.places.len();
         let carried = self.carried.get_or_insert_default();
-        let mut carries = 0;
-        if let Options::Stamped(stamps, Beside::None) = packet.options {
-            // None yet, or none since the ring has given back memory.
-            if carried.stamps.is_empty() {
-                carried.stamps = empty_stamps(self.places.len());
-            }
-            carried.stamps[index] = stamps;
-            carries |= STAMPS;
-        } else if packet.options != Options::None {
-            carried.entries.push_back(Entry::Options(packet.options));
-            carries |= OPTIONS;
-        }
-        if packet.extension != Extension::NONE {
-            carried
-                .entries
-                .push_back(Entry::Extension(packet.extension));
-            carries |= EXTENSION;
-        }
-        self.tell_carried(index, packet, carries)
+        let carries = carried.keep(packet, index, places);
+        self.places[index].reserved = packet.reserved | carries;
     }
 
-    /// Notes at the place of `packet` what it carries. Of a long wire the place is far from the processor: a store does not
-    /// wait for it, as a load would.
+    /// Gives a packet that has the reserved bits of its place what it carries.
     #[inline(always)]
-    fn tell_carried(&mut self, index: usize, packet: &Packet, carries: u8) -> u8 {
-        self.places[index].reserved = packet.reserved | carries;
-        carries
+    fn give_carried(&self, packet: &mut Packet, index: usize) {
+        if let Some(carried) = &self.carried {
+            carried.put_into(packet, index);
+        }
     }
 
     /// [`Ring::pop`] of a packet that carries options or an extension.
     #[inline(never)]
     fn pop_carried(&mut self) -> Packet {
         let index = self.place(self.head);
-        let place = self.places[index];
-        let (mut options, mut extension) = (Options::None, Extension::NONE);
-        if let Some(carried) = &mut self.carried {
-            if place.reserved & STAMPS != 0 {
-                options = stamped(carried.stamps[index]);
-            }
-            let own = entries(place.reserved);
-            // Priority classes do not use `started`.
-            carried.started = carried.started.saturating_sub(own);
-            // One by one: `drain` of a few costs more than the entries.
-            for entry in (0..own).filter_map(|_| carried.entries.pop_front()) {
-                match entry {
-                    Entry::Options(own) => options = own,
-                    Entry::Extension(own) => extension = own,
-                }
-            }
-            carried.expect_entries();
+        let mut packet = self.places[index].packet();
+        self.give_carried(&mut packet, index);
+        if let Some(carried) = &self.carried {
+            carried.expect(self.place(self.head.wrapping_add(CARRIED_AHEAD)));
         }
         self.advance();
-        Packet {
-            reserved: place.reserved & RESERVED,
-            options,
-            extension,
-            ..place.packet()
-        }
+        packet
     }
 
     #[inline(always)]
@@ -363,15 +284,8 @@ impl Ring {
         for (index, place) in (0..count).zip(&mut places) {
             *place = self.places[self.place(head.wrapping_add(index))];
         }
-        if let Some(carried) = &mut self.carried
-            && !carried.stamps.is_empty()
-        {
-            let mask = self.places.len() - 1;
-            let mut stamps = empty_stamps(places.len());
-            for (index, stamp) in (0..count).zip(&mut stamps) {
-                *stamp = carried.stamps[head.wrapping_add(index) as usize & mask];
-            }
-            carried.stamps = stamps;
+        if let Some(carried) = &mut self.carried {
+            carried.grow((head, count), places.len());
         }
         // Priority classes do not use `waiting`.
         (self.head, self.waiting, self.tail) = (0, self.waiting.wrapping_sub(head), count);
@@ -385,10 +299,7 @@ impl Ring {
         // The old memory is freed first, so that both never exist at once.
         self.places = Box::default();
         self.places = empty_places(half);
-        if let Some(carried) = &mut self.carried {
-            carried.entries.shrink_to(half);
-            carried.stamps = Box::default();
-        }
+        self.carried = None;
     }
 }
 
@@ -441,6 +352,8 @@ const KEPT_BESIDES: &str = "what a packet carries besides is kept";
 
 /// How many places ahead the ring is fetched: the next cache line or the one after.
 const AHEAD: u32 = 3;
+/// The same of options: two take more than a cache line.
+const CARRIED_AHEAD: u32 = 2;
 
 /// Places that a ring keeps for good, 4 KiB of them; of more it gives half back whenever it runs empty
 /// without having needed a quarter. The queue of a host is long while a flow starts and then short

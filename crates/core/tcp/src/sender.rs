@@ -4,6 +4,7 @@
 //! them. Loss detection and recovery are in [`recovery`], timers in [`timer`]; a sender that keeps a record
 //! of every segment has both in [`repair`].
 
+mod commit;
 mod control;
 mod counters;
 mod facts;
@@ -435,63 +436,6 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let low = self.low.as_ref();
         low.is_some_and(|low| low.withdraws()) && end <= self.next.max(self.una)
     }
-
-    /// Books a segment of up to `payload` bytes at `offset` and not beyond `limit` as sent.
-    #[inline(always)]
-    fn commit(&mut self, offset: u64, payload: u64, limit: u64, now: Time) -> Outgoing {
-        let payload = payload.min(self.written.min(limit) - offset);
-        let data_end = offset + payload;
-        // The FIN travels with the last byte, and again with it if it was sent with it.
-        let fin = self.closed && data_end == self.written && limit > self.written;
-        let end = data_end + u64::from(fin);
-        let again = offset < self.max;
-        let cwr = self.cwr_due && !again && payload > 0;
-        if again {
-            self.counters.retransmissions += 1;
-            self.counters.after_timeout +=
-                u64::from(!self.is_recovering() && !self.config.go_back_n);
-            // Karn: a segment sent twice gives no sample, and BSD gives up the sample in progress.
-            self.timed = None;
-        } else {
-            if self.timed.is_none() {
-                self.timed = Some((end, now));
-            }
-            if self.dupacks > 0
-                && matches!(self.phase, Phase::Open)
-                && end > self.una.saturating_add(self.window)
-            {
-                self.limited += payload;
-            }
-            self.cwr_due &= !cwr;
-        }
-        if offset == self.next {
-            self.next = end;
-        }
-        if matches!(self.phase, Phase::Recovery { .. }) && again {
-            self.high_rxt = self.high_rxt.max(end);
-        }
-        self.max = self.max.max(end);
-        self.last_sent = Some(now);
-        self.counters.segments += 1;
-        if !self.recorded {
-            self.start_retransmission_timer(now);
-        }
-        Outgoing {
-            offset,
-            payload: low_16(payload),
-            fin,
-            again,
-            cwr,
-            push: self.recorded && payload > 0 && data_end == self.written,
-        }
-    }
-}
-
-/// A segment has at most as many bytes as 16 bits agree on.
-#[inline(always)]
-fn low_16(payload: u64) -> u16 {
-    debug_assert!(u16::try_from(payload).is_ok(), "bounded by the mss");
-    cast::low_16(payload)
 }
 
 /// Beyond every stream: "unlimited" data ends here.

@@ -289,15 +289,14 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let flow = packet.flow;
         let (at, mut out) = self.host(host, sched);
         let progress = at.on_packet(slot, packet, now, &mut out);
+        let end = End { host, slot, flow };
         if progress.stored {
-            let arrival = *at.endpoint(slot).arrival();
             if incoming {
-                self.note_arrival(flow, &arrival, sched);
+                self.note_arrival(end, sched);
             } else {
-                self.note_request(flow, &arrival, sched);
+                self.note_request(end, sched);
             }
         }
-        let end = End { host, slot, flow };
         self.after(end, progress, sched);
         self.report(end, false, now);
         let packets = &mut self.outside.watch.packets[flow.0 as usize];

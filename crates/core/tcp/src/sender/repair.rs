@@ -28,7 +28,7 @@ mod writing;
 
 use base::{Span, Time};
 
-use super::{Feedback, MAX_OFFSET, Outgoing, Sender, info::SenderInfo, timer::Timer};
+use super::{Feedback, Outgoing, Sender, info::SenderInfo, timer::Timer};
 use crate::cc::{Delivery, Echo, SenderCc};
 use crate::config::{Config, Growth, IdleWindow, SsthreshOf};
 use crate::plays::Plays;
@@ -263,6 +263,9 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     pub(super) fn read_reports(&mut self, feedback: &Feedback<'_>, repair: &mut Repair) {
         let losses = repair.queue.losses();
         let delivered = repair.book(feedback, &self.sent_so_far());
+        if let Some(buffer) = &mut repair.buffer {
+            buffer.eased = true;
+        }
         let ack_info = AckInfo {
             delivered,
             bytes: 0,
@@ -287,12 +290,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         if std::mem::take(&mut repair.probe_due) {
             return self.send_probe(repair, now);
         }
-        let window = match &repair.reduction {
-            Some(reduction) => reduction.window(),
-            None => self.segments(self.window),
-        };
-        let room = window.saturating_sub(repair.queue.pipe());
-        let may_repair = std::mem::take(&mut repair.begins) || room > 0;
+        let has_room = self.allows_segment(repair);
+        let may_repair = std::mem::take(&mut repair.begins) || has_room;
         if may_repair
             && !repair.new_first
             && let Some(place) = repair.queue.next_lost()
@@ -301,7 +300,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         {
             return Some(outgoing);
         }
-        let segment = if room > 0 && !self.is_new_held(now) {
+        let segment = if has_room && !self.is_new_held(now) {
             self.send_new(repair, now)
         } else {
             self.review_timer(now);
@@ -317,7 +316,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             let unsent = self.next < self.written + u64::from(self.closed);
             repair
                 .cwnd_limited
-                .validate((room == 0, unsent), in_flight, (self.una, self.next));
+                .validate((!has_room, unsent), in_flight, (self.una, self.next));
             if self.lets_write(repair) {
                 return self.next_recorded(repair, now);
             }
@@ -371,7 +370,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     fn send_first(&mut self, payload: u64, repair: &mut Repair, now: Time) -> Outgoing {
         let start = self.next;
         self.note_start(repair, now);
-        let mut outgoing = self.commit(start, payload, MAX_OFFSET, now);
+        let mut outgoing = self.commit_new(payload, now);
         let now = self.config.stamp(now);
         repair.queue.push(start, self.next, now);
         repair.cwnd_limited.on_sent();
@@ -436,6 +435,17 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             outgoing.push = payload > 0 && buffer.is_pushed(segment.start + payload);
         }
         Some(outgoing)
+    }
+
+    /// Whether the window has room for a segment beside those thought to be in the network; for one it always has.
+    #[inline(always)]
+    fn allows_segment(&self, repair: &Repair) -> bool {
+        let pipe = repair.queue.pipe();
+        match &repair.reduction {
+            Some(reduction) => pipe < reduction.window(),
+            // In whole segments, as `segments` has it, without a division.
+            None => pipe == 0 || (pipe + 1) * self.mss <= self.window,
+        }
     }
 
     /// This many bytes in whole segments; at least one.

@@ -176,9 +176,13 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
 
     /// Books an arrival at the receiver of messages.
     #[inline]
-    pub(super) fn note_arrival(&mut self, of: FlowId, arrival: &Arrival, sched: &mut Scheduler) {
-        if self.messages(of).store(arrival) {
-            self.note_messages(of, arrival, sched);
+    pub(super) fn note_arrival(&mut self, at: End, sched: &mut Scheduler) {
+        let endpoint = self.hosts[at.host.0 as usize].endpoint(at.slot);
+        let messages = self.connections[at.flow.0 as usize].messages.as_mut();
+        if messages.expect(OPEN).store(endpoint.arrival()) {
+            // Only few segments begin or end a message, so that few are copied.
+            let arrival = *endpoint.arrival();
+            self.note_messages(at.flow, &arrival, sched);
         }
     }
 
@@ -204,9 +208,17 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     }
 
     /// Books an arrival of a request at the sender, which then answers.
-    pub(super) fn note_request(&mut self, of: FlowId, arrival: &Arrival, sched: &mut Scheduler) {
-        let in_order = arrival.expected - 1 + arrival.in_order;
-        self.messages(of).stored[1] += arrival.new_bytes;
+    pub(super) fn note_request(&mut self, at: End, sched: &mut Scheduler) {
+        let of = at.flow;
+        let endpoint = self.hosts[at.host.0 as usize].endpoint(at.slot);
+        let Arrival {
+            expected,
+            in_order,
+            new_bytes,
+            ..
+        } = *endpoint.arrival();
+        let in_order = expected - 1 + in_order;
+        self.messages(of).stored[1] += new_bytes;
         loop {
             let connection = &mut self.connections[of.0 as usize];
             let messages = connection.messages.as_mut().expect(OPEN);

@@ -38,10 +38,16 @@ impl CwndLimited {
         }
     }
 
-    /// Whether a window of this many segments may grow: to twice what was in flight in slow start, and beyond
-    /// only if it was the limit.
-    pub(crate) const fn may_grow(&self, window: u64, slow_start: bool) -> bool {
-        self.limited || slow_start && window < 2 * self.most
+    /// Whether the window was the limit. Then it may grow.
+    #[inline(always)]
+    pub(crate) const fn is_limited(&self) -> bool {
+        self.limited
+    }
+
+    /// Whether a window of this many segments may grow in slow start although it was not the limit: to twice what was in
+    /// flight.
+    pub(crate) const fn may_double(&self, window: u64) -> bool {
+        window < 2 * self.most
     }
 }
 
@@ -49,20 +55,24 @@ impl CwndLimited {
 mod tests {
     use super::*;
 
+    fn may_grow(cwnd_limited: &CwndLimited, window: u64, slow_start: bool) -> bool {
+        cwnd_limited.is_limited() || slow_start && cwnd_limited.may_double(window)
+    }
+
     #[test]
     fn a_window_that_limits_may_grow_for_a_round_trip() {
         let mut cwnd_limited = CwndLimited::default();
         cwnd_limited.on_sent();
         cwnd_limited.validate((true, true), 10, (1, 11));
-        assert!(cwnd_limited.may_grow(10, false));
+        assert!(may_grow(&cwnd_limited, 10, false));
         // The same round trip: less in flight says nothing.
         cwnd_limited.on_sent();
         cwnd_limited.validate((false, true), 4, (5, 12));
-        assert!(cwnd_limited.may_grow(10, false));
+        assert!(may_grow(&cwnd_limited, 10, false));
         // The next one.
         cwnd_limited.on_sent();
         cwnd_limited.validate((false, true), 4, (11, 15));
-        assert!(!cwnd_limited.may_grow(10, false));
+        assert!(!may_grow(&cwnd_limited, 10, false));
     }
 
     // Linux 6.12: tcp_write_xmit is not called while no data waits.
@@ -72,9 +82,9 @@ mod tests {
         cwnd_limited.on_sent();
         cwnd_limited.validate((false, false), 12, (1, 13));
         cwnd_limited.validate((true, false), 6, (7, 13));
-        assert!(!cwnd_limited.may_grow(24, false) && !cwnd_limited.may_grow(24, true));
+        assert!(!may_grow(&cwnd_limited, 24, false) && !may_grow(&cwnd_limited, 24, true));
         cwnd_limited.validate((true, true), 6, (7, 13));
-        assert!(cwnd_limited.may_grow(24, false));
+        assert!(may_grow(&cwnd_limited, 24, false));
     }
 
     #[test]
@@ -84,10 +94,10 @@ mod tests {
             cwnd_limited.on_sent();
             cwnd_limited.validate((false, true), in_flight, (1, 20));
         }
-        assert!(cwnd_limited.may_grow(11, true));
-        assert!(!cwnd_limited.may_grow(12, true) && !cwnd_limited.may_grow(11, false));
+        assert!(may_grow(&cwnd_limited, 11, true));
+        assert!(!may_grow(&cwnd_limited, 12, true) && !may_grow(&cwnd_limited, 11, false));
         // Nothing was sent since: nothing is judged.
         cwnd_limited.validate((false, true), 0, (20, 20));
-        assert!(cwnd_limited.may_grow(11, true));
+        assert!(may_grow(&cwnd_limited, 11, true));
     }
 }

@@ -15,9 +15,10 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     fn is_cwnd_limited(&self, repair: &Repair) -> bool {
         let window = self.window;
         if self.config.window_validation && self.config.counts_segments() {
-            return repair
-                .cwnd_limited
-                .may_grow(self.segments(window), self.cc.as_role().is_slow_starting());
+            let cwnd_limited = &repair.cwnd_limited;
+            return cwnd_limited.is_limited()
+                || self.cc.as_role().is_slow_starting()
+                    && cwnd_limited.may_double(self.segments(window));
         }
         !self.config.window_validation || self.used.saturating_mul(2) >= window
     }

@@ -26,8 +26,16 @@ pub(super) struct SendBuffer {
     /// Whether the application closes once it has written everything.
     pub(super) closing: bool,
     pub(super) writer: Writer,
-    /// Whether an acknowledgement has come since room was looked for.
+    /// Whether an acknowledgement has come since the sender ran out of segments, and since anybody asked how much memory
+    /// is taken.
     pub(super) acked: bool,
+    pub(super) eased: bool,
+    /// No window of at most as many bytes makes the buffer larger.
+    pub(super) grows_beyond: u64,
+    /// With more memory taken than this, in bytes times those of a segment, there is no room for the application.
+    pub(super) wakes_within: u64,
+    /// No segment that ends before has PSH and has not left yet.
+    pub(super) next_push: u64,
     /// Ends of segments with PSH that are not acknowledged, in order.
     pushes: VecDeque<u64>,
     /// The last such end (`pushed_seq`).
@@ -72,6 +80,10 @@ impl SendBuffer {
             closing: false,
             writer: Writer::Free,
             acked: false,
+            eased: false,
+            grows_beyond: 0,
+            wakes_within: u64::MAX,
+            next_push: u64::MAX,
             pushes: VecDeque::new(),
             pushed: 1,
             widest: 0,
@@ -83,11 +95,37 @@ impl SendBuffer {
         self.pushes.binary_search(&end).is_ok()
     }
 
-    /// Room for twice a window of this many segments, each counting for `share` bytes (`tcp_sndbuf_expand`). A window
-    /// that only the receiver bounds is as wide as its type.
-    pub(super) fn expand(&mut self, window: u64, share: u64) {
+    /// A segment that ends here leaves for the first time, and it is the `last` one written. Returns whether it has PSH.
+    #[inline(never)]
+    pub(super) fn leaves_with_push(&mut self, end: u64, last: bool) -> bool {
+        if last && end == self.offered {
+            self.push(end);
+        }
+        let later = self.pushes.iter().find(|push| **push > end);
+        self.next_push = later.copied().unwrap_or(u64::MAX);
+        self.is_pushed(end)
+    }
+
+    /// Room for twice a window of this many segments of `mss` bytes, each counting for `share` (`tcp_sndbuf_expand`). A
+    /// window that only the receiver bounds is as wide as its type.
+    pub(super) fn expand(&mut self, window: u64, share: u64, mss: u64) {
         let wanted = window.max(LEAST_WINDOW).saturating_mul(2 * share);
         self.size = self.size.max(wanted.min(self.bounds.most));
+        let is_largest = self.size >= self.bounds.most;
+        self.grows_beyond = if is_largest {
+            u64::MAX
+        } else {
+            (self.size / (2 * share) + 1).saturating_mul(mss) - 1
+        };
+        // As `has_room` has it, of three times the memory taken. A product too large for its type bounds nothing.
+        let thrice = self.size.saturating_mul(2).saturating_add(1);
+        let thrice = thrice.checked_mul(mss);
+        self.wakes_within = thrice.map_or(u64::MAX, |thrice| thrice / 3);
+    }
+
+    /// Whether a third of the memory is free with this much of it taken.
+    pub(super) const fn has_room(&self, taken: u64) -> bool {
+        self.size > taken && self.size - taken >= taken / 2
     }
 
     /// The application writes until the buffer is full; returns one past the last byte written. A last segment that is
@@ -137,6 +175,7 @@ impl SendBuffer {
     pub(super) fn push(&mut self, end: u64) {
         if self.pushes.back().is_none_or(|last| *last < end) {
             self.pushes.push_back(end);
+            self.next_push = self.next_push.min(end);
         }
         self.pushed = end;
     }
@@ -145,7 +184,7 @@ impl SendBuffer {
     pub(super) fn on_acknowledged(&mut self, una: u64, window: u64) {
         while self.pushes.pop_front_if(|end| *end <= una).is_some() {}
         self.widest = self.widest.max(window);
-        self.acked = true;
+        (self.acked, self.eased) = (true, true);
     }
 }
 
@@ -219,13 +258,45 @@ mod tests {
     #[test]
     fn a_buffer_grows_to_twice_the_window_and_not_beyond_its_bound() {
         let mut buffer = buffer(46_080, 1);
-        buffer.expand(4, 2304);
+        buffer.expand(4, 2304, MSS);
         assert_eq!(buffer.size, 46_080);
-        buffer.expand(100, 2304);
+        buffer.expand(100, 2304, MSS);
         assert_eq!(buffer.size, 460_800);
-        buffer.expand(50, 2304);
+        buffer.expand(50, 2304, MSS);
         assert_eq!(buffer.size, 460_800);
-        buffer.expand(u64::MAX, 2304);
+        buffer.expand(u64::MAX, 2304, MSS);
         assert_eq!(buffer.size, 4 << 20);
+    }
+
+    // What is not asked for within the bounds is exactly what would change nothing.
+    #[test]
+    fn the_bounds_tell_windows_and_memory_with_which_nothing_changes() {
+        for size in [1, 46_081, 46_082, 46_083, 1 << 20] {
+            for mss in [1, 536, MSS] {
+                let mut buffer = buffer(size, 1);
+                buffer.expand(1, 2304, mss);
+                let grown = buffer.size;
+                let most = (1..=grown).rev().find(|taken| buffer.has_room(*taken));
+                let most = most.expect("there is room beside a byte");
+                assert_eq!(buffer.wakes_within / mss, most, "{size} {mss}");
+                let window = buffer.grows_beyond / mss;
+                buffer.expand(window, 2304, mss);
+                assert_eq!(buffer.size, grown, "{size} {mss}");
+                buffer.expand(window + 1, 2304, mss);
+                assert!(buffer.size > grown, "{size} {mss}");
+            }
+        }
+        let mut largest = buffer(4 << 20, 1);
+        largest.expand(1, 2304, MSS);
+        assert_eq!(largest.grows_beyond, u64::MAX);
+        let mut beyond_numbers = SendBuffer {
+            bounds: SendBufferSize {
+                least: u64::MAX,
+                most: u64::MAX,
+            },
+            ..buffer(u64::MAX, 1)
+        };
+        beyond_numbers.expand(1, 2304, MSS);
+        assert_eq!(beyond_numbers.wakes_within, u64::MAX);
     }
 }

@@ -40,7 +40,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         if let Some(buffer) = &mut repair.buffer {
             buffer.size = buffer.bounds.least;
             let window = self.segments(self.window);
-            buffer.expand(window, self.config.memory_share(self.mss));
+            buffer.expand(window, self.config.memory_share(self.mss), self.mss);
             buffer.widest = self.edge - self.una;
         }
         self.fill(&mut repair);
@@ -87,26 +87,42 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     }
 
     /// A segment of new data leaves: whether with PSH, and perhaps the buffer grows with it (`tcp_event_new_data_sent`).
+    #[inline(always)]
     pub(super) fn note_first(&mut self, outgoing: &mut Outgoing, repair: &mut Repair) {
         let Some(buffer) = &mut repair.buffer else {
             return;
         };
         let end = outgoing.offset + u64::from(outgoing.payload);
-        if end == self.written && end == buffer.offered {
-            buffer.push(end);
-        }
-        outgoing.push = outgoing.payload > 0 && buffer.is_pushed(end);
-        if buffer.writer == Writer::Waits {
+        outgoing.push = (end >= buffer.next_push || end == self.written)
+            && buffer.leaves_with_push(end, end == self.written)
+            && outgoing.payload > 0;
+        if buffer.writer == Writer::Waits && (buffer.eased || self.asks_for_more(repair)) {
             self.look_for_room(repair);
         }
     }
 
     /// Nothing more can leave of what is written. Returns whether the application has written more.
+    #[inline(always)]
     pub(super) fn lets_write(&mut self, repair: &mut Repair) -> bool {
         let Some(buffer) = &mut repair.buffer else {
             return false;
         };
         let acked = std::mem::take(&mut buffer.acked);
+        match buffer.writer {
+            Writer::Free => false,
+            Writer::Waits => {
+                let looks = acked && (buffer.eased || self.asks_for_more(repair));
+                looks && self.writes_on(acked, repair)
+            }
+            Writer::Fills | Writer::Woken => self.writes_on(acked, repair),
+        }
+    }
+
+    #[inline(never)]
+    fn writes_on(&mut self, acked: bool, repair: &mut Repair) -> bool {
+        let Some(buffer) = &mut repair.buffer else {
+            return false;
+        };
         if buffer.writer == Writer::Fills {
             if self.next < self.written {
                 buffer.push(self.written);
@@ -123,9 +139,50 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         goes_on
     }
 
+    /// Whether the buffer would grow if the window is not full.
+    #[inline(always)]
+    fn asks_for_more(&self, repair: &Repair) -> bool {
+        let window = match &repair.reduction {
+            Some(reduction) => reduction.window() * self.mss,
+            None => self.window,
+        };
+        // How far segments may be overtaken, in whole ones and one more.
+        let overtaken = match &repair.reno {
+            Some(reno) => (reno.reordering() + 1) * self.mss,
+            None => repair.queue.overtaken() + 2 * self.mss,
+        };
+        let buffer = repair.buffer.as_ref();
+        buffer.is_some_and(|buffer| window.max(overtaken) > buffer.grows_beyond)
+    }
+
     /// The application waits: its buffer grows unless the window is full, and it goes on if a third is free
-    /// (`tcp_check_space`, `sk_stream_write_space`).
+    /// (`tcp_check_space`, `sk_stream_write_space`). Mostly neither is so, which is found without a division.
+    #[inline(never)]
     fn look_for_room(&mut self, repair: &mut Repair) {
+        let grows = self.asks_for_more(repair) && self.allows_segment(repair);
+        let beside = self.config.memory_beside();
+        let Some(buffer) = &mut repair.buffer else {
+            return;
+        };
+        // Between two acknowledgements no memory is given back.
+        let mut has_room = std::mem::take(&mut buffer.eased);
+        if has_room {
+            // All times the bytes of a segment; the last segment counts for a part.
+            let unsent = self.written.saturating_sub(self.next);
+            let outstanding = self.written.saturating_sub(self.una);
+            let segments = (repair.queue.buffers() * self.mss).saturating_add(unsent);
+            let taken = outstanding.saturating_mul(self.mss);
+            let taken = taken.saturating_add(segments.saturating_mul(beside));
+            has_room = taken <= buffer.wakes_within;
+        }
+        if grows || has_room {
+            self.find_room(repair);
+        }
+    }
+
+    /// [`Sender::look_for_room`] where there may be some.
+    #[inline(never)]
+    fn find_room(&mut self, repair: &mut Repair) {
         let window = match &repair.reduction {
             Some(reduction) => reduction.window(),
             None => self.segments(self.window),
@@ -146,9 +203,9 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         };
         if !is_full {
             let window = window.max(reordering + 1);
-            buffer.expand(window, self.config.memory_share(self.mss));
+            buffer.expand(window, self.config.memory_share(self.mss), self.mss);
         }
-        if buffer.size > taken && buffer.size - taken >= taken / 2 {
+        if buffer.has_room(taken) {
             buffer.writer = Writer::Woken;
         }
     }
