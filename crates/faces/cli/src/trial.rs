@@ -20,9 +20,8 @@ use crate::args::trial::{SettleArgs, TrialArgs, TrialCommand, TrialOrder};
 use crate::law_settings;
 use crate::observe::{Seen, Watched};
 use crate::output::{self, Stop};
-use crate::predict::{self, predict};
+use crate::predict::{self, predict_law};
 use crate::privileged;
-use crate::seen_file::write;
 
 /// Does what the command says, which was `given` as these words.
 pub(crate) fn trial(args: &TrialArgs, given: &[String]) -> Result<(), Stop> {
@@ -186,23 +185,11 @@ fn expected(
     (seen, flows): (&Observation, &[Flow]),
     (folder, given): (&Path, &[String]),
 ) -> Result<Option<ExpectedEffect>, Stop> {
-    let cures = seen.cures();
-    let is_it = |attach: &observed::Attach| attach.scheme == order.scheme;
-    let mut cures = cures.iter();
-    let Some(cure) = cures.find(|cure| cure.attach.as_ref().is_some_and(is_it)) else {
-        return Ok(None);
-    };
     let out = folder.join("before.toml");
-    if !write(&out, seen, flows)? {
-        return Ok(None);
-    }
-    let schemes = format!("{},{}", seen.scheme(), cure.scheme);
-    let modelled = predict(&out, seen, flows, (given, Some(schemes)))?;
-    Ok(ExpectedEffect::of(
-        &modelled.prediction,
-        &order.scheme,
-        measure,
-    ))
+    let law = (order.scheme.as_str(), Vec::new());
+    let modelled = predict_law(&out, (seen, flows), law, given)?;
+    Ok(modelled
+        .and_then(|modelled| ExpectedEffect::of(&modelled.prediction, &order.scheme, measure)))
 }
 
 fn progress(plan: &TrialPlan, period: &TrialPeriod) -> String {

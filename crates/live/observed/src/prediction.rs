@@ -145,6 +145,14 @@ impl Prediction {
         self.advice.iter().filter_map(named)
     }
 
+    /// The effect of the law that `attach` calls so, if that was simulated.
+    #[must_use]
+    pub fn of_law(&self, law: &str) -> Option<&Predicted> {
+        let is_it = |attach: &Attach| attach.scheme == law;
+        let mut cures = self.cures.iter();
+        cures.find(|cure| cure.times.is_some() && cure.attach.as_ref().is_some_and(is_it))
+    }
+
     /// The best cure that would gain more than the model errs, and that no command puts there.
     #[must_use]
     pub fn elsewhere(&self) -> Option<&Predicted> {
