@@ -140,6 +140,8 @@ struct Shelf<'a> {
 struct Programs {
     folder: PathBuf,
     licences: String,
+    /// The answer of a simulation, if this machine can run the programs.
+    answer: Option<String>,
 }
 
 impl Shelf<'_> {
@@ -209,6 +211,14 @@ impl Shelf<'_> {
         }
         let workshop = self.workshop;
         let folder = programs::build(workshop, processor)?;
+        let answer = programs::answer(&folder, processor)?;
+        let mut others = self.programs.values().map(|other| &other.answer);
+        if answer.is_some() && others.any(|other| other.is_some() && *other != answer) {
+            return Err(Failure(format!(
+                "the program for {} answers otherwise than the one for another processor",
+                processor.name()
+            )));
+        }
         let parts = linked::parts(workshop, processor)?;
         let bill = sbom::bill(workshop, processor, &parts);
         let file = workshop.out().join(bill_of(&workshop.version, processor));
@@ -217,7 +227,11 @@ impl Shelf<'_> {
         let own = workshop.repository.read("LICENSE-MIT")?;
         let musl = workshop.repository.read("packaging/musl-COPYRIGHT")?;
         let licences = licences::text(&parts, &own, &musl)?;
-        let programs = Programs { folder, licences };
+        let programs = Programs {
+            folder,
+            licences,
+            answer,
+        };
         self.programs.insert(processor.name(), programs.clone());
         Ok(programs)
     }

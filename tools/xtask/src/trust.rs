@@ -26,6 +26,22 @@ pub(crate) enum Trust {
     /// 200 trials of a law without effect and 100 killed trials, on this machine's kernel, as root: about forty minutes;
     /// `TAILWATER_TRIALS` and `TAILWATER_KILLS` set other numbers
     Trials,
+    /// Compare laws in this machine's kernel and in the simulator on equal arguments, bit by bit, as root; then log laws in
+    /// the shadow of live traffic, and certify the logs
+    Decisions {
+        /// How many calls of each law with drawn arguments
+        #[arg(long, value_name = "N", default_value_t = 10_000_000)]
+        count: u64,
+        /// How many decisions of each law in the shadow of live traffic
+        #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+        live: u64,
+    },
+    /// Emulate incidents, record, simulate and shrink them, as root: a quarter of an hour for thirty
+    Incidents {
+        /// How many incidents
+        #[arg(long, value_name = "N", default_value_t = 30)]
+        count: u32,
+    },
     /// Crates of your own, each compiled alone with all its dependencies
     Crates,
 }
@@ -33,12 +49,14 @@ pub(crate) enum Trust {
 impl Trust {
     /// Runs the check.
     pub(crate) fn run(self, repository: &Repository) -> Result<(), Failure> {
-        let ignored = |arguments: &[&str], tests: &[&str]| {
+        let test = |arguments: &[&str]| {
             let mut command = repository.cargo(&[&["test"], arguments].concat());
             command.args(["--", "--ignored", "--nocapture"]);
-            run(command.args(tests))
+            command
         };
+        let ignored = |arguments: &[&str], tests: &[&str]| run(test(arguments).args(tests));
         let kernel = ["--features", "kernel"];
+        let deploy = [&["-p", "tailwater-live", "--test", "deploy"], &kernel[..]].concat();
         match self {
             Self::Grants => ignored(
                 &[&["-p", "programs", "--test", "programs"], &kernel[..]].concat(),
@@ -62,7 +80,7 @@ impl Trust {
                 &["divided::", "--test-threads=1"],
             ),
             Self::Observe => ignored(
-                &[&["-p", "tailwater-live", "--test", "deploy"], &kernel[..]].concat(),
+                &deploy,
                 &[
                     "--exact",
                     "devices::observers_of_four_devices_killed_ten_times_stay_small_and_see_every_flow",
@@ -75,10 +93,27 @@ impl Trust {
                     "arrays::a_thousand_points_by_every_system_have_equal_bytes_and_shards_take_equal_time",
                 ],
             ),
-            Self::Trials => ignored(
-                &[&["-p", "tailwater-live", "--test", "deploy"], &kernel[..]].concat(),
-                &["trials::"],
-            ),
+            Self::Trials => ignored(&deploy, &["trials::"]),
+            Self::Decisions { count, live } => {
+                let laws = [&["-p", "programs", "--test", "programs"], &kernel[..]].concat();
+                let mut drawn = test(&laws);
+                drawn.env("TAILWATER_DECISIONS", count.to_string());
+                let name =
+                    "laws_agree::laws_agree_with_the_kernel_bit_by_bit_over_ten_million_vectors";
+                run(drawn.args(["--exact", name]))?;
+                let mut logged = test(&deploy);
+                logged.env("TAILWATER_DECISIONS", live.to_string());
+                let name =
+                    "certificates::millions_of_decisions_in_the_shadow_are_those_of_the_simulator";
+                run(logged.args(["--exact", name]))
+            }
+            Self::Incidents { count } => {
+                run(&mut repository.cargo(&["build", "-p", "tailwater"]))?;
+                let mut incidents = test(&deploy);
+                incidents.env("TAILWATER_INCIDENTS", count.to_string());
+                let name = "incidents::of_thirty_incidents_25_fit_and_are_shrunk_and_no_file_has_an_address";
+                run(incidents.args(["--exact", name]))
+            }
             Self::Crates => ignored(
                 &["-p", "xtask", "--test", "contributing"],
                 &["--exact", "crates_of_ones_own_compile_alone"],

@@ -179,6 +179,19 @@ impl Granted {
         }
     }
 
+    /// `struct flight_flow` as it lies in memory.
+    pub fn to_memory(&self) -> Vec<u8> {
+        let words = [self.ack, self.edge, self.counted_bytes, self.most_bytes];
+        let flags = [self.scale, self.counts, self.waits, self.is_known];
+        [
+            &self.epoch.to_ne_bytes(),
+            words.map(u32::to_ne_bytes).as_flattened(),
+            &flags,
+            &self.segment_bytes.to_ne_bytes(),
+        ]
+        .concat()
+    }
+
     /// What its sender may send from the next byte on.
     pub const fn window(&self) -> u32 {
         self.edge.wrapping_sub(self.ack)

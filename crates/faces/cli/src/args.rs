@@ -6,7 +6,7 @@ mod examples;
 mod explore;
 mod folder;
 pub(crate) mod goals;
-mod law;
+pub(crate) mod law;
 pub(crate) mod observe;
 mod pcap;
 pub(crate) mod plan;

@@ -22,7 +22,7 @@ pub(crate) fn deploy(command: &DeployCommand, given: &[String]) -> Result<(), St
     match command {
         DeployCommand::Observe(args) => observe(args, given),
         DeployCommand::Attach(args) => attach(args, given),
-        DeployCommand::Certify(args) => certify(args),
+        DeployCommand::Certify(args) => certify(args, given),
         DeployCommand::Trial(args) => trial(args, given),
         DeployCommand::Status(args) => status(args, given),
         DeployCommand::Detach(args) => detach(args, given),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use observed::{Flow, Observation, Verdict};
 use protocol::Line;
-use scenario::{Problem, Problems};
+use scenario::{Overrides, Problem, Problems};
 use serde_json::{Value, json};
 
 use crate::args::observe::ObserveArgs;
@@ -116,7 +116,7 @@ fn observe_one(
         None => None,
     };
     let modelled = match written.filter(|_| args.predict) {
-        Some(out) => Some(predict(out, seen, flows, (given, None))?),
+        Some(out) => Some(predict(out, seen, flows, (given, Overrides::default()))?),
         None => None,
     };
     match (args.format, &modelled) {

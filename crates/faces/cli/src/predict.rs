@@ -11,6 +11,7 @@ use results::{Folder, deliver};
 use scenario::{Overrides, Problems, Scenario, Source};
 
 use crate::output::{self, Stop};
+use crate::seen_file::write;
 use crate::watch::watched;
 
 /// A prediction, with the paths of its scenario and its run.
@@ -20,13 +21,39 @@ pub(crate) struct Modelled {
     pub(crate) folder: PathBuf,
 }
 
-/// Simulates the scenario in the file `out` with these schemes, or with all its schemes, into a run folder beside it.
-/// If the simulation would take more than some minutes, only the flows that began first are simulated.
+/// Simulates the observed traffic in today's network and with the law that `attach` knows by this name, with these
+/// settings. Returns nothing if the model has no such law, or if no flow was seen.
+pub(crate) fn predict_law(
+    out: &Path,
+    (seen, flows): (&Observation, &[Flow]),
+    (law, sets): (&str, Vec<String>),
+    given: &[String],
+) -> Result<Option<Modelled>, Stop> {
+    let cures = seen.cures();
+    let is_it = |attach: &observed::Attach| attach.scheme == law;
+    let mut cures = cures.iter();
+    let Some(cure) = cures.find(|cure| cure.attach.as_ref().is_some_and(is_it)) else {
+        return Ok(None);
+    };
+    if !write(out, seen, flows)? {
+        return Ok(None);
+    }
+    let schemes = Some(format!("{},{}", seen.scheme(), cure.scheme));
+    let overrides = Overrides {
+        schemes,
+        sets,
+        ..Overrides::default()
+    };
+    predict(out, seen, flows, (given, overrides)).map(Some)
+}
+
+/// Simulates the scenario in the file `out`, changed by `overrides`, into a run folder beside it. If the simulation would
+/// take more than some minutes, only the flows that began first are simulated.
 pub(crate) fn predict(
     out: &Path,
     seen: &Observation,
     flows: &[Flow],
-    (given, schemes): (&[String], Option<String>),
+    (given, overrides): (&[String], Overrides),
 ) -> Result<Modelled, Stop> {
     let folder = free(&out.with_extension(""));
     let (source, part) = affordable(out, seen, flows)?;
@@ -35,8 +62,7 @@ pub(crate) fn predict(
         // The flows were observed once, so there is one seed.
         overrides: Overrides {
             seeds: Some(NonZeroU32::MIN),
-            schemes,
-            ..Overrides::default()
+            ..overrides
         },
         ..Request::new(source)
     };
@@ -225,7 +251,7 @@ mod tests {
         let out = folder.join("seen.toml");
         fs::write(folder.join("seen.csv"), observed::trace(&flows)).unwrap();
         fs::write(&out, seen.scenario("seen", "seen.csv", &flows)).unwrap();
-        let Ok(modelled) = predict(&out, &seen, &flows, (&[], None)) else {
+        let Ok(modelled) = predict(&out, &seen, &flows, (&[], Overrides::default())) else {
             panic!("a scenario without mistakes");
         };
         let said = modelled.prediction;
@@ -275,7 +301,7 @@ mod tests {
         let out = folder.join("seen.toml");
         fs::write(folder.join("seen.csv"), observed::trace(&flows)).unwrap();
         fs::write(&out, seen.scenario("seen", "seen.csv", &flows)).unwrap();
-        let Ok(modelled) = predict(&out, &seen, &flows, (&[], None)) else {
+        let Ok(modelled) = predict(&out, &seen, &flows, (&[], Overrides::default())) else {
             panic!("a scenario without mistakes");
         };
         let said = modelled.prediction;

@@ -15,28 +15,28 @@ use results::deliver;
 use scenario::{Problem, Problems};
 use serde_json::json;
 
+use crate::args::law::LawArgs;
 use crate::args::text_or_json::TextOrJson;
 use crate::args::trial::{SettleArgs, TrialArgs, TrialCommand, TrialOrder};
 use crate::law_settings;
 use crate::observe::{Seen, Watched};
 use crate::output::{self, Stop};
-use crate::predict::{self, predict};
+use crate::predict::{self, predict_law};
 use crate::privileged;
-use crate::seen_file::write;
 
 /// Runs the command, which the user `given` as these words.
 pub(crate) fn trial(args: &TrialArgs, given: &[String]) -> Result<(), Stop> {
     match (&args.then, &args.order) {
         (Some(TrialCommand::Settle(args)), _) => settle(args),
-        (None, Some(order)) => carry_out(order, given),
+        (None, Some(order)) => carry_out((order, &args.law), given),
         (None, None) => unreachable!("the law and the device are required without a subcommand"),
     }
 }
 
 /// The whole way of a trial.
-fn carry_out(order: &TrialOrder, given: &[String]) -> Result<(), Stop> {
+fn carry_out((order, law): (&TrialOrder, &LawArgs), given: &[String]) -> Result<(), Stop> {
     let measure = measure(order)?;
-    law_settings::check(&order.scheme, &order.law.sets)?;
+    law_settings::check(&order.scheme, &law.sets)?;
     // Whether the periods are long enough is only known after timers were seen.
     TrialShape::new(order.periods, order.period.as_secs_f64(), Some(0.0)).map_err(refused)?;
     let folder = order.out.clone().unwrap_or_else(|| {
@@ -44,8 +44,8 @@ fn carry_out(order: &TrialOrder, given: &[String]) -> Result<(), Stop> {
         predict::free(&usual)
     });
     let mut files = Files::create(&folder)?;
-    let (seen, flows) = before(order, given)?;
-    let plan = planned(order, measure, (&seen, &flows), (&folder, given))?;
+    let (seen, flows) = before((order, law), given)?;
+    let plan = planned((order, law), measure, (&seen, &flows), (&folder, given))?;
     let hash = files.freeze(&plan)?;
     if order.format == TextOrJson::Table {
         output::answer(&answer::trial::planned(&plan))?;
@@ -105,7 +105,10 @@ fn measure(order: &TrialOrder) -> Result<TrialMeasure, Problems> {
 }
 
 /// Watches the device before the law acts.
-fn before(order: &TrialOrder, given: &[String]) -> Result<(Observation, Vec<Flow>), Stop> {
+fn before(
+    (order, law): (&TrialOrder, &LawArgs),
+    given: &[String],
+) -> Result<(Observation, Vec<Flow>), Stop> {
     let seconds = order.before.unwrap_or(order.period).as_secs();
     output::complain(&format!(
         "watching {} for {seconds} s before anything acts",
@@ -114,7 +117,7 @@ fn before(order: &TrialOrder, given: &[String]) -> Result<(Observation, Vec<Flow
     let devs = [order.dev.clone()];
     let watched = Watched {
         devs: &devs,
-        netns: order.law.netns.as_deref(),
+        netns: law.netns.as_deref(),
         seconds,
         metrics: None,
     };
@@ -149,7 +152,7 @@ fn judged(seen: &Observation, flows: &[Flow]) -> Vec<Flow> {
 
 /// The plan, with the model's prediction for the law.
 fn planned(
-    order: &TrialOrder,
+    (order, law): (&TrialOrder, &LawArgs),
     measure: TrialMeasure,
     (seen, flows): (&Observation, &[Flow]),
     (folder, given): (&Path, &[String]),
@@ -161,10 +164,10 @@ fn planned(
     Ok(TrialPlan {
         version: sim::VERSION.to_owned(),
         law: order.scheme.clone(),
-        sets: order.law.sets.clone(),
-        buffer: order.law.buffer,
+        sets: law.sets.clone(),
+        buffer: law.buffer,
         device: order.dev.clone(),
-        netns: order.law.netns.clone().unwrap_or_default(),
+        netns: law.netns.clone().unwrap_or_default(),
         shape,
         seed: order.seed,
         schedule: schedule(order.periods, order.seed),
@@ -188,23 +191,11 @@ fn expected(
     (seen, flows): (&Observation, &[Flow]),
     (folder, given): (&Path, &[String]),
 ) -> Result<Option<ExpectedEffect>, Stop> {
-    let cures = seen.cures();
-    let is_it = |attach: &observed::Attach| attach.scheme == order.scheme;
-    let mut cures = cures.iter();
-    let Some(cure) = cures.find(|cure| cure.attach.as_ref().is_some_and(is_it)) else {
-        return Ok(None);
-    };
     let out = folder.join("before.toml");
-    if !write(&out, seen, flows)? {
-        return Ok(None);
-    }
-    let schemes = format!("{},{}", seen.scheme(), cure.scheme);
-    let modelled = predict(&out, seen, flows, (given, Some(schemes)))?;
-    Ok(ExpectedEffect::of(
-        &modelled.prediction,
-        &order.scheme,
-        measure,
-    ))
+    let law = (order.scheme.as_str(), Vec::new());
+    let modelled = predict_law(&out, (seen, flows), law, given)?;
+    Ok(modelled
+        .and_then(|modelled| ExpectedEffect::of(&modelled.prediction, &order.scheme, measure)))
 }
 
 fn progress(plan: &TrialPlan, period: &TrialPeriod) -> String {

@@ -145,6 +145,14 @@ impl Prediction {
         self.advice.iter().filter_map(named)
     }
 
+    /// The effect of the law that `attach` knows by this name, if it was simulated.
+    #[must_use]
+    pub fn of_law(&self, law: &str) -> Option<&Predicted> {
+        let is_it = |attach: &Attach| attach.scheme == law;
+        let mut cures = self.cures.iter();
+        cures.find(|cure| cure.times.is_some() && cure.attach.as_ref().is_some_and(is_it))
+    }
+
     /// The best cure that would gain more than the model errs but cannot be applied by command.
     #[must_use]
     pub fn elsewhere(&self) -> Option<&Predicted> {

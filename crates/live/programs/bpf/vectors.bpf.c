@@ -3,8 +3,10 @@
 // program of user space.
 #include "kernel.h"
 
+#include "grant.h"
 #include "hscc.h"
 #include "idle.h"
+#include "mark.h"
 #include "rwndq.h"
 
 // Inputs, which the laws replace by their results.
@@ -45,6 +47,45 @@ int run(struct vector *vector) {
     else v->changes = idle_on_close(&v->idle_state, &v->idle_flow);
     v->revives = idle_on_ack(&v->idle_state, &v->idle_flow, v->ack + v->size);
     if (v->revives) v->revives = idle_on_life(&v->idle_state, &v->idle_flow);
+    *vector = copy;
+    return 0;
+}
+
+// The same of marks and of grants, which one stack does not hold beside the others.
+struct grant_vector {
+    struct mark_params mark_params;
+    struct grant_params grant_params;
+    struct flight flight;
+    struct flight_flow flow;
+    uint64_t now, level;
+    // What happens to the connection, with the acknowledgement, the bytes and the window field of its segment.
+    uint32_t kind, ack, bytes, advertised;
+    uint32_t marks, window, asked, unused;
+};
+
+enum { OPENS, JOINS, ACKNOWLEDGES, HAS_ITS_TURN, CLOSES };
+
+SEC("syscall")
+int run_grants(struct grant_vector *vector) {
+    struct grant_vector copy = *vector, *v = &copy;
+    v->marks = mark_marks(&v->mark_params, v->level);
+    for (uint32_t i = 0; i < FLIGHT_EPOCHS; i++)
+        if (flight_is_behind(&v->flight, v->now))
+            flight_step(&v->flight, v->grant_params.epoch_ns, v->now);
+    v->window = v->asked = 0;
+    switch (v->kind) {
+    case OPENS: v->window = grant_open(&v->grant_params, &v->flight, &v->flow, v->ack, v->bytes); break;
+    case JOINS: grant_join(&v->flight, &v->flow, v->ack, v->bytes); break;
+    case CLOSES:
+        flight_take(&v->flight, &v->flow);
+        __builtin_memset(&v->flow, 0, sizeof v->flow);
+        break;
+    default:
+        v->flow.most_bytes = v->bytes;
+        grant_on_ack(&v->flight, &v->flow, v->ack);
+        v->asked = grant_ask(&v->grant_params, &v->flight, &v->flow, v->kind == HAS_ITS_TURN);
+        v->window = grant_tell(&v->flight, &v->flow, (uint16_t)v->advertised);
+    }
     *vector = copy;
     return 0;
 }

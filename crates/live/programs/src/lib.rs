@@ -56,6 +56,6 @@ pub use receiver::{Receiver, Segment, SegmentKind};
 #[cfg(feature = "kernel")]
 pub use ring_reader::RingReader;
 #[cfg(feature = "kernel")]
-pub use vectors::{Vector, Vectors};
+pub use vectors::{GrantVector, Vector, Vectors};
 #[cfg(feature = "kernel")]
 pub use watchdog::Watchdog;

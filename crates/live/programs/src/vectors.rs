@@ -10,10 +10,11 @@ pub struct Vectors {
     object: Object,
 }
 
-/// `struct vector` of `bpf/vectors.bpf.c` in words of four bytes: arguments, and the results of the laws.
-pub type Vector = [u32; WORDS];
+/// `struct vector` of `bpf/vectors.bpf.c` in words of four bytes: arguments of HSCC and RWNDQ, and the results of the laws.
+pub type Vector = [u32; 58];
 
-const WORDS: usize = 58;
+/// `struct grant_vector` of `bpf/vectors.bpf.c`: the same of marks and of grants.
+pub type GrantVector = [u32; 52];
 
 impl Vectors {
     /// Loads them.
@@ -22,11 +23,21 @@ impl Vectors {
         Ok(Self { object })
     }
 
-    /// Calls every law once.
+    /// Calls HSCC and RWNDQ once.
     pub fn run(&self, vector: &mut Vector) -> Result<(), LoadError> {
+        self.call("run", vector)
+    }
+
+    /// Calls marks and grants once.
+    pub fn run_grants(&self, vector: &mut GrantVector) -> Result<(), LoadError> {
+        self.call("run_grants", vector)
+    }
+
+    fn call(&self, name: &str, vector: &mut [u32]) -> Result<(), LoadError> {
         let mut memory: Vec<u8> = vector.iter().flat_map(|word| word.to_ne_bytes()).collect();
         let mut programs = self.object.progs_mut();
-        let program = programs.next().ok_or(LoadError::Lacks("program"))?;
+        let program = programs.find(|program| program.name() == name);
+        let program = program.ok_or(LoadError::Lacks("program"))?;
         let input = ProgramInput {
             context_in: Some(&mut memory),
             ..ProgramInput::default()

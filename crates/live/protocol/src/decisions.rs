@@ -11,24 +11,7 @@ use laws::{Call, Difference, Loadable, Replay};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::Settings;
-
-/// The cause of decisions in a kernel. Another kernel, compiler or text of the law may decide otherwise, so that a certificate holds
-/// for these alone.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DecidedBy {
-    /// The release of the kernel and its build, as `uname -rv` prints them.
-    pub kernel: String,
-    /// The SHA-256 of the kernel's description of its types, `/sys/kernel/btf/vmlinux`.
-    pub btf_sha256: String,
-    /// The compiler of the program, as it calls itself.
-    pub compiler: String,
-    /// The SHA-256 of the compiled program.
-    pub program_sha256: String,
-    /// The SHA-256 of the text of the law.
-    pub law_sha256: String,
-}
+use crate::{Certificate, DecidedBy, Settings};
 
 /// The first line of a log of decisions. It has no addresses.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -53,37 +36,6 @@ pub struct DecisionLog {
     /// The cause of its decisions.
     pub decided_by: DecidedBy,
 }
-
-/// The decisions of a log are those of the simulator, bit by bit.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Certificate {
-    /// The version that certified.
-    pub version: String,
-    /// The law, as `attach` calls it.
-    pub law: String,
-    /// The device of the log.
-    pub device: String,
-    /// Its settings there.
-    pub settings: Settings,
-    /// The cause of its decisions.
-    pub decided_by: DecidedBy,
-    /// Decisions about packets. All are equal.
-    pub decisions: u64,
-    /// Calls of the law, those that it learns from included.
-    pub calls: u64,
-    /// Packets that the law would have changed.
-    pub would_change: u64,
-    /// Connections of these packets; of marks, whose law knows no connections, none.
-    pub connections: u64,
-    /// The least window that it would have written, in bytes.
-    pub least_window_bytes: Option<u64>,
-    /// Connections that it would have given less than two full segments at some time.
-    pub below_two_segments: u64,
-}
-
-/// So many equal decisions are proof enough to act (`attach --certified`).
-pub const LEAST_DECISIONS: u64 = 1_000_000;
 
 /// Why there is no certificate.
 #[derive(Debug)]
@@ -158,6 +110,7 @@ pub fn certify(mut log: impl BufRead) -> Result<Certificate, Uncertified> {
         connections: seen.connections.len() as u64,
         least_window_bytes: seen.least_window_bytes,
         below_two_segments: seen.below_two_segments.len() as u64,
+        predicted: None,
     })
 }
 

@@ -14,6 +14,7 @@
 //! # Ok::<(), protocol::Unreadable>(())
 //! ```
 
+mod certificate;
 mod decisions;
 mod deployment;
 mod emulation;
@@ -27,9 +28,8 @@ use std::fmt;
 use observed::trial::{TrialEnd, TrialFlow, TrialPeriod};
 use serde::{Deserialize, Serialize};
 
-pub use decisions::{
-    Certificate, DecidedBy, DecisionLog, LEAST_DECISIONS, Uncertified, certify, law_sha256, sha256,
-};
+pub use certificate::{Certificate, DecidedBy, LEAST_DECISIONS, PredictedTail};
+pub use decisions::{DecisionLog, Uncertified, certify, law_sha256, sha256};
 pub use deployment::{
     AttachAction, AttachLine, CheckState, Checked, DetachAction, DetachLine, DoctorLine,
     LoadedProgram, LoggedLine, Passed, Reading, SchemeSupport, StatusLine,

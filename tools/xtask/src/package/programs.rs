@@ -56,7 +56,12 @@ pub(super) fn build(workshop: &Workshop<'_>, processor: Processor) -> Result<Pat
         // Headers of this machine's own libraries must not be used for programs of another one.
         .env("NO_PKG_CONFIG", "1");
     run(&mut cargo)?;
-    let folder = workshop.target.join(target).join(workshop.profile);
+    // Cargo's name for the folder of this profile.
+    let folder = match workshop.profile {
+        "dev" => "debug",
+        profile => profile,
+    };
+    let folder = workshop.target.join(target).join(folder);
     for name in [COMMAND, LIVE] {
         let path = folder.join(name);
         let bytes = fs::read(&path).map_err(|error| Failure::file("read", &path, &error))?;
@@ -67,8 +72,38 @@ pub(super) fn build(workshop: &Workshop<'_>, processor: Processor) -> Result<Pat
     Ok(folder)
 }
 
+/// Runs both programs, with QEMU if they are for another processor, and returns the answer of a simulation. Without QEMU it
+/// returns none, and says so.
+pub(super) fn answer(folder: &Path, processor: Processor) -> Result<Option<String>, Failure> {
+    let emulator = format!("qemu-{}", processor.name());
+    let is_here = Processor::here() == Some(processor);
+    if !is_here && !starts(&emulator, &["--version"]) {
+        eprintln!(
+            "skipped running the programs for {}: {emulator} is not installed: apt install qemu-user",
+            processor.name()
+        );
+        return Ok(None);
+    }
+    let program = |name: &str| {
+        let path = folder.join(name);
+        if is_here {
+            return Command::new(path);
+        }
+        let mut command = Command::new(&emulator);
+        command.arg(path);
+        command
+    };
+    stdout(program(LIVE).arg("--help"))?;
+    let mut simulation = program(COMMAND);
+    simulation.args(["run", "incast", "--seeds", "1", "--no-save"]);
+    let answer = stdout(simulation.env("COLUMNS", "100").env("NO_COLOR", "1"))?;
+    // Behind the answer stands the time that it took.
+    let (answer, _) = answer.split_once("\nCost: ").unwrap_or((&answer, ""));
+    Ok(Some(answer.to_owned()))
+}
+
 /// The features of distributed programs.
-pub(super) const FEATURES: &str = "tailwater-live/kernel,programs/static";
+pub(super) const FEATURES: &str = "tailwater-live/static";
 
 /// Messages of panics contain file names: they are made relative to the root of the repository or of Cargo's folder.
 pub(super) fn flags(workshop: &Workshop<'_>) -> String {

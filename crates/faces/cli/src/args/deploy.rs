@@ -102,6 +102,10 @@ pub(crate) struct CertifyArgs {
     /// The file of the certificate [default: LOG with the ending .certificate.json]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) out: Option<PathBuf>,
+    /// The answer of `observe --format json` for the same device. The command simulates it with the law and the settings of
+    /// the log, and the certificate then has the predicted 99th percentile of completion times
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) seen: Option<PathBuf>,
     /// How to print the verdict
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(crate) format: TextOrJson,

@@ -102,6 +102,8 @@ pub(super) const CERTIFY: &str = "\
 Examples:
   sudo tailwater attach hscc --dev eth1 --for 10m --shadow --log decisions.log
   tailwater certify decisions.log
+  sudo tailwater observe --dev eth1 --for 60s --format json > seen.json
+  tailwater certify decisions.log --seen seen.json
   sudo tailwater attach hscc --dev eth1 --for 10m --certified decisions.certificate.json
 
 It repeats every decision of the kernel with the simulator's copy of the law. Certify again after

@@ -17,8 +17,12 @@ use super::value::{period, seed};
 pub(crate) struct TrialArgs {
     #[command(subcommand)]
     pub(crate) then: Option<TrialCommand>,
+    // Clap does not see that a group was given if another one is inside (`clap_derive`, `derives/args.rs`), so that the law's
+    // arguments stand beside it.
     #[command(flatten)]
     pub(crate) order: Option<TrialOrder>,
+    #[command(flatten)]
+    pub(crate) law: LawArgs,
 }
 
 #[derive(Subcommand)]
@@ -44,8 +48,6 @@ pub(crate) struct TrialOrder {
     /// The device whose queue fills. Data leave through it, and their ACKs come in through it
     #[arg(long, value_name = "DEV")]
     pub(crate) dev: String,
-    #[command(flatten)]
-    pub(crate) law: LawArgs,
     /// How many periods the trial has, an even number from 12 to 120; the law acts in half of them
     #[arg(long, value_name = "N", default_value = "40")]
     pub(crate) periods: u32,
@@ -81,4 +83,35 @@ fn laws() -> PossibleValuesParser {
     let laws = kernel_laws().into_iter().map(|(_, law)| law);
     let laws = laws.filter(|law| law.is_attachable() && law.site == Site::Port);
     laws.map(|law| law.name).collect::<Vec<_>>().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Typed {
+        #[command(flatten)]
+        args: TrialArgs,
+    }
+
+    #[test]
+    fn a_law_and_a_device_are_an_order_and_a_folder_is_settled() {
+        let typed = |words: &str| {
+            let words = ["tailwater"].into_iter().chain(words.split(' '));
+            Typed::try_parse_from(words).map(|typed| typed.args)
+        };
+        let all = typed("hscc --dev p1 --netns box --set hscc.window=2").expect("an order");
+        let order = all.order.expect("a law and a device");
+        assert_eq!((&*order.scheme, &*order.dev), ("hscc", "p1"));
+        assert_eq!(all.law.netns.as_deref(), Some("box"));
+        assert_eq!(all.law.sets, ["hscc.window=2"]);
+        let plain = typed("hscc --dev p1").expect("an order");
+        assert!(plain.order.is_some() && plain.then.is_none());
+        let settled = typed("settle results/trial-p1").expect("a folder");
+        assert!(settled.order.is_none() && settled.then.is_some());
+        assert!(typed("hscc").is_err() && typed("--dev p1").is_err());
+    }
 }

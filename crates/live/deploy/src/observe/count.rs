@@ -366,6 +366,6 @@ const MSS: u32 = 1_448;
 const SWEEP: Duration = Duration::from_secs(1);
 /// Connections that are silent for this long are dropped, too.
 const FORGOTTEN: Duration = Duration::from_secs(30);
-/// Of all devices together. A flow takes about 200 bytes.
+/// Of all devices together. A flow takes about 500 bytes, with its connection.
 const MOST_FLOWS: usize = 1_000_000;
 const MOST_EVENTS: usize = 1_000_000;

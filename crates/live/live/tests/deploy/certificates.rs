@@ -1,17 +1,19 @@
 //! Certificates of the decisions of laws in the shadow, and laws that act only with a certificate.
 
 use std::fs::{self, File};
-use std::io::BufReader;
+use std::io::{BufReader, Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use base::cast::real;
+use laws::Call;
 use protocol::{Certificate, LEAST_DECISIONS, certify};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::bed::{Bed, PORT, SWITCH, line, names, program};
+use crate::bed::{Bed, PORT, SWITCH, command, line, names, program};
 
 /// A folder for logs and certificates, which is removed on drop.
 struct Folder(PathBuf);
@@ -37,10 +39,15 @@ impl Drop for Folder {
 
 /// A law in the shadow that logs its decisions.
 fn logging(bed: &Bed, scheme: &str, log: &str) -> Child {
+    logging_for(bed, scheme, log, 60)
+}
+
+/// The same for so many seconds.
+fn logging_for(bed: &Bed, scheme: &str, log: &str, seconds: u32) -> Child {
     let switch = bed.namespace(SWITCH);
     let mut command = Command::new(program());
     command.args(["attach", scheme, "--dev", PORT, "--netns", &switch]);
-    command.args(["--shadow", "--lease-s", "60", "--log", log]);
+    command.args(["--shadow", "--lease-s", &seconds.to_string(), "--log", log]);
     if scheme == "mark" {
         command.args(["--set", "switch.ecn_threshold=20KB"]);
     }
@@ -100,6 +107,98 @@ fn laws_in_the_shadow_decide_as_the_simulator_and_leave_nothing() {
     let hscc = certified(&folder.file("hscc"));
     assert!(hscc.would_change > 0 && hscc.connections > 0, "{hscc:?}");
     bed.holds_nothing();
+}
+
+/// `TAILWATER_DECISIONS` says how many of each law.
+#[test]
+#[ignore = "takes some minutes for a million: cargo xtask trust decisions"]
+fn millions_of_decisions_in_the_shadow_are_those_of_the_simulator() {
+    let Some(bed) = Bed::new() else { return };
+    let folder = Folder::new(&bed);
+    let wanted = std::env::var("TAILWATER_DECISIONS").ok();
+    let wanted: u64 = wanted.map_or(1_000_000, |text| text.parse().expect("a number"));
+    let switch = bed.namespace(SWITCH);
+    // A slower queue would make ACKs rare, and a longer one would not fill.
+    command(&format!(
+        "tc -n {switch} qdisc replace dev {PORT} root tbf rate 500mbit burst 20000 limit 64000"
+    ));
+    for scheme in ["hscc", "rwndq", "mark"] {
+        let log = folder.file(scheme);
+        let child = logging_for(&bed, scheme, &log, 86_400);
+        let (begin, mut growing) = (machine::clock::now(), Growing::of(&log));
+        while growing.decisions() < wanted {
+            bed.transfer(20, 4 << 20);
+        }
+        let seconds = begin.elapsed().as_secs_f64();
+        let own = processor_time(&child);
+        logged(child);
+        let certificate = certified(&log);
+        let text = format!(
+            "{scheme}: {} decisions of {} calls are equal, in {seconds:.0} s, {} would have changed a packet; writing them \
+             down took {:.2} us of processor time each call",
+            certificate.decisions,
+            certificate.calls,
+            certificate.would_change,
+            own.as_secs_f64() * 1e6 / real(certificate.calls),
+        );
+        writeln!(std::io::stderr(), "{text}").expect("somebody reads");
+        assert!(certificate.decisions >= wanted, "{certificate:?}");
+        assert!(
+            certificate.would_change > 0 || scheme == "mark",
+            "{certificate:?}"
+        );
+        fs::remove_file(log).expect("it is there");
+    }
+    bed.holds_nothing();
+}
+
+/// A log that is being written.
+struct Growing {
+    file: File,
+    /// Read, and not yet a whole call.
+    rest: Vec<u8>,
+    has_head: bool,
+    decisions: u64,
+}
+
+impl Growing {
+    fn of(log: &str) -> Self {
+        Self {
+            file: File::open(log).expect("a log"),
+            rest: Vec::new(),
+            has_head: false,
+            decisions: 0,
+        }
+    }
+
+    /// How many decisions it has.
+    fn decisions(&mut self) -> u64 {
+        self.file.read_to_end(&mut self.rest).expect("a log");
+        if !self.has_head {
+            let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') else {
+                return 0;
+            };
+            self.rest.drain(..=end);
+            self.has_head = true;
+        }
+        let (calls, rest) = self.rest.as_chunks::<{ Call::BYTES }>();
+        let calls = calls.iter().filter_map(|call| Call::read(call));
+        self.decisions += calls.filter(Call::is_decision).count() as u64;
+        self.rest = rest.to_vec();
+        self.decisions
+    }
+}
+
+/// The processor time of a process so far.
+fn processor_time(child: &Child) -> Duration {
+    let text = fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("it runs");
+    let (_, fields) = text.rsplit_once(") ").expect("a name in brackets");
+    // Fields 14 and 15 of proc(5), in ticks of 10 ms; the first one here is the third.
+    let ticks = fields.split(' ').skip(11).take(2);
+    let ticks: u64 = ticks
+        .map(|field| field.parse::<u64>().expect("ticks"))
+        .sum();
+    Duration::from_millis(10 * ticks)
 }
 
 #[test]

@@ -4,8 +4,9 @@ use std::fs;
 use std::io::Write;
 use std::net::TcpListener;
 use std::process::Child;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use base::cast::real;
 use serde_json::Value;
 
 use crate::bed::{Bed, PORT, RECEIVER, SENDER, SWITCH};
@@ -50,8 +51,38 @@ fn one_process_watches_two_devices_and_tells_each_with_its_flows() {
 /// An observer, the number of flows that passed since it began to watch, and its memory at that time.
 struct Watcher {
     child: Child,
+    begin: Instant,
     flows: u64,
     memory: u64,
+    /// The time, the flows and the memory when it had watched for a while.
+    settled: Option<(Instant, u64, u64)>,
+}
+
+impl Watcher {
+    /// That many flows more have passed.
+    fn passed(&mut self, flows: u64) {
+        self.flows += flows;
+        if self.settled.is_none() && self.begin.elapsed() >= SETTLED {
+            self.settled = Some((machine::clock::now(), self.flows, memory(&self.child)));
+        }
+    }
+
+    /// Its growth since it had watched for a while, in words.
+    fn growth(&self) -> String {
+        let Some((since, flows, before)) = self.settled else {
+            return "it did not watch for long enough to tell its growth".to_owned();
+        };
+        let [seen, grown] = [
+            self.flows - flows,
+            memory(&self.child).saturating_sub(before) >> 10,
+        ];
+        let seconds = since.elapsed().as_secs_f64();
+        let per_hour = real(grown) * 3_600.0 / seconds / 1_024.0;
+        format!(
+            "{grown} KiB in {seconds:.0} s and {seen} flows, {:.0} bytes a flow, {per_hour:.1} MiB an hour",
+            real(grown) * 1_024.0 / real(seen.max(1))
+        )
+    }
 }
 
 /// Observers of four devices on one path; one after the other is killed and started again. `TAILWATER_OBSERVE_S` says
@@ -74,8 +105,10 @@ fn observers_of_four_devices_killed_ten_times_stay_small_and_see_every_flow() {
         let memory = memory(&child);
         Watcher {
             child,
+            begin: machine::clock::now(),
             flows: 0,
             memory,
+            settled: None,
         }
     };
     let mut watchers = devices.map(begun);
@@ -86,9 +119,7 @@ fn observers_of_four_devices_killed_ten_times_stay_small_and_see_every_flow() {
         while begin.elapsed() < until {
             bed.transfer(12, 20_000);
             sent += 12;
-            for one in &mut watchers {
-                one.flows += 12;
-            }
+            watchers.iter_mut().for_each(|one| one.passed(12));
         }
         small(&watchers);
         let place = round % devices.len();
@@ -99,9 +130,7 @@ fn observers_of_four_devices_killed_ten_times_stay_small_and_see_every_flow() {
     while begin.elapsed() < Duration::from_secs(seconds) {
         bed.transfer(12, 20_000);
         sent += 12;
-        for one in &mut watchers {
-            one.flows += 12;
-        }
+        watchers.iter_mut().for_each(|one| one.passed(12));
     }
     small(&watchers);
     let counts = watchers.iter().map(|one| one.flows);
@@ -111,7 +140,10 @@ fn observers_of_four_devices_killed_ten_times_stay_small_and_see_every_flow() {
     ));
     for (one, (of, device)) in watchers.into_iter().zip(devices) {
         let [now, first] = [memory(&one.child), one.memory].map(|bytes| bytes >> 10);
-        told(&format!("{device}: {now} KiB, {first} in the beginning"));
+        told(&format!(
+            "{device}: {now} KiB, {first} in the beginning; then {}",
+            one.growth()
+        ));
         let (lines, seen) = ended(one.child);
         let cost = &seen["cost"];
         assert_eq!(
@@ -133,7 +165,7 @@ fn told(text: &str) {
     writeln!(std::io::stderr(), "{text}").expect("somebody reads");
 }
 
-/// A flow takes some 200 bytes, whose list grows by doubling; nothing else grows.
+/// A flow takes some 500 bytes with its connection, in lists that grow by doubling; nothing else grows.
 fn small(watchers: &[Watcher]) {
     for one in watchers {
         let (now, bound) = (
@@ -158,3 +190,6 @@ fn memory(child: &Child) -> u64 {
     let kilobytes: u64 = number.expect("a size").parse().expect("a number");
     kilobytes << 10
 }
+
+/// A process that has watched for so long has made its maps and its buffers.
+const SETTLED: Duration = Duration::from_secs(20);

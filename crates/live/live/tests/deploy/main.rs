@@ -8,6 +8,7 @@ mod cures;
 mod devices;
 mod grants;
 mod guide;
+mod incidents;
 mod mice;
 mod observe;
 mod trial;

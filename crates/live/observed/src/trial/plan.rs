@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use engine::random::Stream;
 
 use super::measure::{TrialGoal, TrialGuard, TrialMeasure};
-use crate::cure::Attach;
 use crate::prediction::Prediction;
 use crate::times::Times;
 
@@ -128,9 +127,7 @@ impl ExpectedEffect {
     /// the prediction lacks that law.
     #[must_use]
     pub fn of(prediction: &Prediction, law: &str, measure: TrialMeasure) -> Option<Self> {
-        let is_it = |attach: &Attach| attach.scheme == law;
-        let mut cures = prediction.cures.iter();
-        let cure = cures.find(|cure| cure.attach.as_ref().is_some_and(is_it))?;
+        let cure = prediction.of_law(law)?;
         let of = |times: &Times| match measure {
             TrialMeasure::P50 => Some(times.fct_p50_s),
             TrialMeasure::P99 => Some(times.fct_p99_s),

@@ -22,7 +22,7 @@ use std::time::Duration;
 use laws::{Grants, Hscc, HsccSettings, Idle, Loadable, Rwndq, RwndqSettings};
 use libbpf_rs::ProgramInput;
 use programs::observer::{Observer, Watch};
-use programs::{Direction, LoadError, Port, Reason};
+use programs::{Direction, LoadError, Port, Reason, Setup};
 
 use frame::Frame;
 
@@ -57,6 +57,14 @@ fn measure() -> Result<bool, LoadError> {
         }
     }
     println!("{:<34}{LOOK_NS:>9}{REWRITE_NS:>9}", "at most");
+    println!(
+        "{:<34}{:>9}{:>9}{:>9}",
+        "ns per ACK", "acts", "shadow", "log"
+    );
+    for (name, law, object) in laws() {
+        let [acts, looks_on, logs] = shadows(&law, object)?;
+        println!("{name:<34}{acts:>9}{looks_on:>9}{logs:>9}");
+    }
     let ack = granting()?;
     println!("{:<34}{ack:>9}", "grants at a receiver");
     println!("{:<34}{GRANT_NS:>9}", "at most");
@@ -135,7 +143,11 @@ fn observing() -> Result<[u64; 2], LoadError> {
 
 /// A law that knows the connection of the ACKs.
 fn port(law: &Loadable, object: &[u8]) -> Result<Port, LoadError> {
-    let port = Port::load_as(law, object, 65_536)?;
+    begun(Port::load_as(law, object, 65_536)?)
+}
+
+/// The same of a law that is loaded.
+fn begun(port: Port) -> Result<Port, LoadError> {
     port.renew(Duration::from_hours(1))?;
     port.run(Direction::Egress, &Frame::syn(Some(7)).bytes())?;
     port.run(Direction::Ingress, &Frame::syn_ack(Some(7)).bytes())?;
@@ -215,6 +227,52 @@ fn costs(port: &Port, options: &[u8]) -> Result<[u64; 3], LoadError> {
         beyond(rewrite, restore),
         beyond(data, call),
     ])
+}
+
+/// The cost of an ACK that the law would change, with the call of the program: where the law acts, where it looks on, and where
+/// each of its calls is written down, too.
+fn shadows(law: &Loadable, object: &[u8]) -> Result<[u64; 3], LoadError> {
+    let frame = Frame {
+        options: LAYOUTS[1].1.to_vec(),
+        ..Frame::ack(HIGH)
+    };
+    let frame = frame.bytes();
+    let acts = port(law, object)?;
+    let others = [false, true].map(|records| {
+        let setup = Setup {
+            shadow: true,
+            records,
+            ..Setup::default()
+        };
+        begun(Port::load_object(law, object, setup)?)
+    });
+    let [looks_on, logs] = others;
+    let (looks_on, logs) = (looks_on?, logs?);
+    let ring = logs.calls()?;
+    let mut least = [u64::MAX; 5];
+    for _ in 0..RUNS {
+        let runs = [
+            (&acts, "nothing"),
+            (&acts, "restore"),
+            (&acts, "restored"),
+            (&looks_on, "ingress"),
+            (&logs, "ingress"),
+        ];
+        for (least, (port, name)) in least.iter_mut().zip(runs) {
+            *least = time(port, name, &frame)?.min(*least);
+        }
+        // A full ring would take less time.
+        let written = ring.heard()?.len();
+        assert!(written >= REPEATS as usize, "{written} calls");
+    }
+    let seen = [&looks_on, &logs].map(|port| count(port, Reason::Shadowed));
+    assert_eq!(
+        seen,
+        [u64::from(RUNS * REPEATS); 2],
+        "every ACK is one that would be changed"
+    );
+    let [call, restore, restored, looks_on, logs] = least;
+    Ok([restored.saturating_sub(restore) + call, looks_on, logs])
 }
 
 /// Nanoseconds per run of a program, on average.

@@ -1,25 +1,65 @@
 //! The kernel computes the same from the text of a law as the simulator.
 
+use std::io::Write;
+use std::time::Instant;
+
 use laws::{Hscc, HsccSettings, Idle, Life, Rwndq, RwndqSettings};
 use programs::{Vector, Vectors};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::frame::{URG, flags};
+use crate::grant_vectors;
 use crate::loaded;
 
 #[test]
 fn laws_agree_with_the_kernel_bit_by_bit_over_100_000_vectors() {
+    agree(1, 100_000);
+}
+
+/// `TAILWATER_DECISIONS` says how many of each law.
+#[test]
+#[ignore = "takes some minutes: cargo xtask trust decisions"]
+fn laws_agree_with_the_kernel_bit_by_bit_over_ten_million_vectors() {
+    let count = std::env::var("TAILWATER_DECISIONS").ok();
+    let count = count.map_or(10_000_000, |text| text.parse().expect("a number"));
+    let begin = now();
+    agree(2, count);
+    let text = format!(
+        "{count} decisions each of HSCC, RWNDQ, marks and grants are equal, in {:.0} s",
+        begin.elapsed().as_secs_f64()
+    );
+    writeln!(std::io::stderr(), "{text}").expect("somebody reads");
+}
+
+/// The clock: nothing but a message follows from it.
+#[expect(clippy::disallowed_methods, reason = "it says how long something took")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// Calls every law so often, in the kernel and here, with the same arguments.
+fn agree(seed: u64, count: u64) {
     let Some(vectors) = loaded(Vectors::load()) else {
         return;
     };
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-    for number in 0..100_000 {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    for number in 0..count {
         let case = Case::draw(&mut random);
         let mut vector = case.vector();
         vectors.run(&mut vector).expect("a vector is run");
         assert_eq!(vector, case.expected(), "vector {number}: {case:?}");
+        let case = grant_vectors::Case::draw(&mut random);
+        let mut vector = case.vector();
+        vectors.run_grants(&mut vector).expect("a vector is run");
+        assert_eq!(vector, case.expected(), "vector {number}: {case:?}");
     }
+}
+
+/// Half of the numbers up to `most` are small, where the laws have their corners.
+pub(crate) fn below(random: &mut Xoshiro256PlusPlus, most: u64) -> u64 {
+    let bits = random.next_u64() % (u64::from(most.ilog2()) + 2);
+    random.next_u64() % ((1 << bits).min(most + 1))
 }
 
 #[derive(Debug)]
@@ -39,13 +79,9 @@ struct Case {
 }
 
 impl Case {
-    /// Settings, a port in the middle of its life, and a packet. Half of the sizes are small, where the laws
-    /// have their corners.
+    /// Settings, a port in the middle of its life, and a packet.
     fn draw(random: &mut Xoshiro256PlusPlus) -> Self {
-        let mut below = |most: u64| {
-            let bits = random.next_u64() % (u64::from(most.ilog2()) + 2);
-            random.next_u64() % ((1 << bits).min(most + 1))
-        };
+        let mut below = |most| below(random, most);
         let small = |number: u64| u32::try_from(number).expect("a small number");
         let mut hscc = Hscc::new(&HsccSettings {
             buffer_units: below(1 << 40),
@@ -172,6 +208,11 @@ fn words(
         )
         .chain(made.into_iter().chain([0]).flat_map(u32::to_ne_bytes));
     let memory: Vec<u8> = memory.collect();
+    words_of(&memory)
+}
+
+/// Memory as the words of a struct.
+pub(crate) fn words_of<const WORDS: usize>(memory: &[u8]) -> [u32; WORDS] {
     let (chunks, rest) = memory.as_chunks();
     assert!(rest.is_empty(), "whole words");
     let words: Vec<u32> = chunks

@@ -6,6 +6,7 @@ mod captures;
 mod edges;
 mod faults;
 mod frame;
+mod grant_vectors;
 mod grants;
 mod laws_agree;
 mod leases;
