@@ -320,7 +320,7 @@ Both sides *agree* if every comparison does, and *differ* if one does. A scenari
   30 %.
 - A timer expires: the round times of both sides must not be told apart (Kolmogorov-Smirnov at 0.001, whole boots
   permuted), which fewer than seven boots and seeds cannot be: such a scenario is open; nor the first rounds, one of each boot, which are the same
-  above 0.01. Last rounds are left out: connections here close with the last answer, and 32 FINs at the port make it 8 us longer. Medians lie within 15 %; they are open if they do not and the round times are not told apart, as medians of
+  above 0.01. Times within a thousandth of each other count as equal, as enough answers tell any two programs apart. Last rounds are left out: connections here close with the last answer, and 32 FINs at the port make it 8 us longer. Medians lie within 15 %; they are open if they do not and the round times are not told apart, as medians of
   rounds with and without a timeout may. The mean round, drops, timeouts and rounds with a timeout are compared by ratio: it has to lie within a factor of
   1.2, and its interval of 95 % within a factor of 1.5. Both sides differ if the interval lies outside of the factor of 1.2,
   and what is neither is open. The interval is that of boots, and of counts at least that of independent events: with fewer

@@ -65,7 +65,7 @@ fn squared_error(values: &[f64]) -> f64 {
 
 /// The probability that the distributions of two sides are at least this far apart if both are the same: the share of
 /// permutations of whole boots with at least this Kolmogorov-Smirnov distance. The actual arrangement counts as one of
-/// them.
+/// them. Times within a thousandth of each other count as equal: enough answers tell any two programs apart.
 pub(super) fn permuted(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
     let mut values: Vec<(f64, usize)> = Vec::new();
     for (boot, rounds) in a.iter().chain(b).enumerate() {
@@ -75,7 +75,8 @@ pub(super) fn permuted(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
     let boots = a.len() + b.len();
     let mut is_first: Vec<bool> = (0..boots).map(|boot| boot < a.len()).collect();
     let sizes: Vec<usize> = a.iter().chain(b).map(Vec::len).collect();
-    let found = distance(&values, &is_first, &sizes);
+    let equal = last_equal(&values);
+    let found = distance(&values, &equal, &is_first, &sizes);
     let mut draws = Stream::new(1, "permutations", 0);
     let mut as_far = 1;
     for _ in 0..PERMUTATIONS {
@@ -83,15 +84,29 @@ pub(super) fn permuted(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
             let other = draws.below(place as u64 + 1);
             is_first.swap(place, usize::try_from(other).expect("a place"));
         }
-        if distance(&values, &is_first, &sizes) >= found - 1e-12 {
+        if distance(&values, &equal, &is_first, &sizes) >= found - 1e-12 {
             as_far += 1;
         }
     }
     number(as_far) / number(PERMUTATIONS + 1)
 }
 
-/// The largest difference between the two distribution functions of sorted values.
-fn distance(values: &[(f64, usize)], is_first: &[bool], sizes: &[usize]) -> f64 {
+/// For each of these sorted values, the place of the last value that counts as equal to it.
+fn last_equal(values: &[(f64, usize)]) -> Vec<usize> {
+    let mut last = 0;
+    let of = |(value, _): &(f64, usize)| {
+        let most = value * (1.0 + SAME_TIME);
+        while values.get(last + 1).is_some_and(|next| next.0 <= most) {
+            last += 1;
+        }
+        last
+    };
+    values.iter().map(of).collect()
+}
+
+/// The largest difference between the two distribution functions of sorted values. Those of one side may lie as much higher
+/// as `equal` says.
+fn distance(values: &[(f64, usize)], equal: &[usize], is_first: &[bool], sizes: &[usize]) -> f64 {
     let total = |first: bool| -> f64 {
         let own = is_first
             .iter()
@@ -99,15 +114,18 @@ fn distance(values: &[(f64, usize)], is_first: &[bool], sizes: &[usize]) -> f64 
             .filter(|(is_first, _)| **is_first == first);
         number(own.map(|(_, size)| *size as u64).sum())
     };
-    let (a, b) = (total(true), total(false));
-    let (mut at, mut most) = (0.0_f64, 0.0_f64);
-    for (index, (value, boot)) in values.iter().enumerate() {
-        at += if is_first[*boot] { 1.0 / a } else { -1.0 / b };
-        // Equal values make one step.
-        let is_step = values.get(index + 1).is_none_or(|next| next.0 > *value);
-        if is_step {
-            most = most.max(at.abs());
+    let steps = [1.0 / total(true), 1.0 / total(false)];
+    // Both functions at the current value and at the last one that counts as equal.
+    let (mut here, mut beyond) = ([0.0_f64; 2], [0.0_f64; 2]);
+    let (mut most, mut reached) = (0.0_f64, 0);
+    let side = |place: usize| usize::from(!is_first[values[place].1]);
+    for (place, last) in equal.iter().enumerate() {
+        here[side(place)] += steps[side(place)];
+        while reached <= *last {
+            beyond[side(reached)] += steps[side(reached)];
+            reached += 1;
         }
+        most = most.max(here[0] - beyond[1]).max(here[1] - beyond[0]);
     }
     most
 }
@@ -128,6 +146,8 @@ pub(super) fn median(mut values: Vec<f64>) -> f64 {
 
 /// The probability below which distributions are called different.
 pub(super) const LEVEL: f64 = 1e-3;
+/// Times that differ by at most this share count as equal: a twentieth of the band of goodput where no timer expires.
+const SAME_TIME: f64 = 1e-3;
 /// Enough to estimate a probability of 1e-3 to within about a tenth of it.
 const PERMUTATIONS: u64 = 20_000;
 
@@ -167,8 +187,15 @@ mod tests {
     fn the_distance_of_distributions_is_that_of_kolmogorov_and_smirnov() {
         let values = [(1.0, 0), (2.0, 1), (2.0, 0), (3.0, 1)];
         // After 1 it is 1/2, at 2 both sides take a step.
-        let found = distance(&values, &[true, false], &[2, 2]);
+        let of = |values: &[(f64, usize)]| {
+            distance(values, &last_equal(values), &[true, false], &[2, 2])
+        };
+        let found = of(&values);
         assert!((found - 0.5).abs() < 1e-12, "{found}");
+        // A thousandth is no difference, and two thousandths are one.
+        let apart = |by: f64| [(1.0, 0), (1.0, 0), (1.0 + by, 1), (1.0 + by, 1)];
+        assert!(of(&apart(0.0009)) < 1e-12);
+        assert!((of(&apart(0.002)) - 1.0).abs() < 1e-12);
     }
 
     #[test]
