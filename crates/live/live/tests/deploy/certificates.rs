@@ -42,7 +42,7 @@ fn logging(bed: &Bed, scheme: &str, log: &str) -> Child {
     logging_for(bed, scheme, log, 60)
 }
 
-/// The same for so many seconds.
+/// [`logging`], for this many seconds.
 fn logging_for(bed: &Bed, scheme: &str, log: &str, seconds: u32) -> Child {
     let switch = bed.namespace(SWITCH);
     let mut command = Command::new(program());
