@@ -241,7 +241,7 @@ impl<'a> Matrix<'a> {
                 return Err(pair.wrong(format!(
                     "other connections wait for trigger {trigger} of this connection, but it never ends or waits for \
                      itself: {}",
-                    if size == 0 { "import it with --size for flows without an end" } else { "correct its hosts" }
+                    if size == 0 { "import it with a size for flows without an end" } else { "correct its hosts" }
                 )));
             }
             return Ok(());
