@@ -58,7 +58,7 @@ impl Imported {
         self.flows.iter().any(|flow| flow.wait.is_some())
     }
 
-    /// Whether no flow starts for more than [`LONG_GAP`], in a file in which no flow waits for another.
+    /// Whether no flow starts for more than a minute, in a file in which no flow waits for another.
     pub fn pauses(&self) -> bool {
         let mut pairs = self.flows.windows(2);
         !self.waits() && pairs.any(|pair| pair[1].start - pair[0].start > LONG_GAP)

@@ -119,7 +119,9 @@ fn observers_of_four_devices_killed_ten_times_stay_small_and_see_every_flow() {
         while begin.elapsed() < until {
             bed.transfer(12, 20_000);
             sent += 12;
-            watchers.iter_mut().for_each(|one| one.passed(12));
+            for one in &mut watchers {
+                one.passed(12);
+            }
         }
         small(&watchers);
         let place = round % devices.len();
@@ -130,7 +132,9 @@ fn observers_of_four_devices_killed_ten_times_stay_small_and_see_every_flow() {
     while begin.elapsed() < Duration::from_secs(seconds) {
         bed.transfer(12, 20_000);
         sent += 12;
-        watchers.iter_mut().for_each(|one| one.passed(12));
+        for one in &mut watchers {
+            one.passed(12);
+        }
     }
     small(&watchers);
     let counts = watchers.iter().map(|one| one.flows);

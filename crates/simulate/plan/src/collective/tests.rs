@@ -139,7 +139,7 @@ fn what_is_no_collective_is_refused_with_a_remedy() {
         ),
         (
             shape(Collective::AllReduce, HalvingDoubling, 12),
-            "they are 12",
+            "there are 12",
             "to 8 or 16",
         ),
         (
