@@ -265,7 +265,7 @@ fn peers_parts_and_priorities_that_cannot_be_are_refused_with_the_place() {
         ),
         (
             "[group.a]\nscheme = \"qos\"\nqos.priority = 2",
-            "no priority 2 among 2",
+            "no priority 2: the 2 priorities",
         ),
         (
             "[group.a]\nscheme = \"qos\"\n[group.b]\nscheme = \"qos\"\nqos.levels = 3",
