@@ -426,7 +426,7 @@ fn check(parameters: &Parameters) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Steps of the integration in a round trip without a queue: the error is below what a figure shows.
+/// Steps of the integration in a round trip without a queue. With this number the error does not show in a figure.
 const STEPS: f64 = 20.0;
 
 /// Some ten megabytes.

@@ -10,7 +10,7 @@ pub(crate) struct Facts {
     /// Mean lateness of the starts of flows.
     pub(crate) start_lateness_mean_us: Option<f64>,
     pub(crate) fct_p50_us: Option<f64>,
-    /// Share of busy time of all cores, without processes of low priority.
+    /// Share of busy time of all cores, processes of low priority included.
     pub(crate) busy_share: f64,
     /// Throughput over the rate of the link while packets waited; null if hardly any waited.
     pub(crate) rate_share: Option<f64>,
