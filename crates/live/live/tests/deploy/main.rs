@@ -218,7 +218,7 @@ fn another_queue_is_told() {
     ));
     let drift = bed.status(PORT)["drift"].to_string();
     assert!(
-        drift.contains("room for 32000 bytes, and was tbf with room for 64000"),
+        drift.contains("room for 32000 bytes, but was tbf with room for 64000"),
         "{drift}"
     );
     command(&format!("tc -n {switch} qdisc del dev {PORT} root"));
