@@ -109,7 +109,7 @@ pub struct Port {
     max_waiting_bytes: u64,
     hook: Option<Box<dyn SwitchHook>>,
     levels: LevelHistogram,
-    /// Lengths of the queue of which the hook is not told.
+    /// Lengths of the queue that are not reported to the hook.
     quiet: Quiet,
     drops: u64,
     marks: u64,

@@ -45,7 +45,7 @@ struct RingEntry {
     flags: TcpFlags,
     ecn: Ecn,
     dscp: u8,
-    /// The reserved bits, of which TCP has four, and above them those about options and an extension ([`carried`]).
+    /// TCP's four reserved bits. The bits above them tell of options and an extension ([`carried`]).
     reserved: u8,
 }
 
@@ -352,7 +352,7 @@ const KEPT_BESIDES: &str = "what a packet carries besides is kept";
 
 /// How many places ahead the ring is fetched: the next cache line or the one after.
 const AHEAD: u32 = 3;
-/// The same of options: two take more than a cache line.
+/// How many places ahead options are fetched: two take more than a cache line.
 const CARRIED_AHEAD: u32 = 2;
 
 /// Places that a ring keeps for good, 4 KiB of them; of more it gives half back whenever it runs empty

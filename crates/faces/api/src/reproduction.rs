@@ -222,8 +222,8 @@ impl Job {
         }
     }
 
-    /// The same job with a change, for these schemes only, in a folder below `folder`; `None` if the change needs no
-    /// other runs. Completion times are only broken down if something measures the parts.
+    /// A copy of the job with a change, for these schemes only, in a folder below `folder`; `None` if the change
+    /// needs no other runs. Completion times are only broken down if something measures the parts.
     fn with(
         &self,
         change: &Change,

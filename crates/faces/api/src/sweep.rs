@@ -54,7 +54,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// The same with `start` as its beginning.
+    /// Sets the beginning to `start`.
     #[must_use]
     pub fn since(self, start: Instant) -> Self {
         Self { start, ..self }
@@ -93,7 +93,8 @@ impl<'a> Sweep<'a> {
         Ok(Some(Ties::new(&summary.rows, &under_orders.rows)))
     }
 
-    /// The finished sweep with its points, of which this many existed before, simulated on this many threads.
+    /// The finished sweep with its points, the number of points that existed before, and the number of
+    /// threads.
     fn finished(
         &self,
         summary: Summary,

@@ -79,7 +79,7 @@ impl Emulation {
         Some(lines.and_then(Self::of))
     }
 
-    /// The same with these additional verdicts.
+    /// Adds these verdicts.
     #[must_use]
     pub fn with_claims(mut self, claims: Vec<ClaimLine>) -> Self {
         self.claims.extend(claims);

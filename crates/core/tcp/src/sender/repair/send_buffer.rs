@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(buffer.size, 4 << 20);
     }
 
-    // What is not asked for within the bounds is exactly what would change nothing.
+    // Within the bounds no question is asked, because no answer would change anything.
     #[test]
     fn the_bounds_tell_windows_and_memory_with_which_nothing_changes() {
         for size in [1, 46_081, 46_082, 46_083, 1 << 20] {

@@ -123,7 +123,7 @@ paper = 10
 unit = "KB"
 "#;
 
-/// The lines of four runs of both schemes, of which `invalid` are invalid.
+/// The lines of four runs of both schemes; `invalid` of the runs are invalid.
 fn emulation(invalid: u32) -> Emulation {
     let set = Settings::from([("workload.senders".to_owned(), "1".to_owned())]);
     let mut lines = vec![

@@ -4,7 +4,7 @@ use super::*;
 
 const FEW: &str = "schemes = [\"newreno\", \"dctcp\"]\n";
 
-/// A scheme with 40 flows, the slowest of which took 3 ms.
+/// A scheme with 40 flows; the slowest took 3 ms.
 fn forty(point: &PointSpec, metrics: &mut Metrics) {
     metrics.flows_completed = 40;
     metrics.fct_p99_us = 3e3;
