@@ -38,7 +38,7 @@ pub struct PortConfig {
     pub delay: Span,
     /// The random delay of each packet at the end of the wire, if there is one.
     pub jitter: Option<Jitter>,
-    /// The token bucket that takes the place of the rate, if there is one; then without jitter.
+    /// The token bucket that takes the place of the rate, if there is one.
     pub bucket: Option<Bucket>,
     /// How much may wait.
     pub limit: Limit,
@@ -148,10 +148,6 @@ pub enum Offer {
 impl Port {
     /// An idle port whose queue statistics begin at `measure_from`.
     pub fn new(config: PortConfig, measure_from: Time) -> Self {
-        debug_assert!(
-            config.jitter.is_none() || config.bucket.is_none(),
-            "a link has jitter behind a host, and a bucket behind a switch"
-        );
         let hook = config.hook.as_ref();
         let calls = hook.map_or(Calls::NONE, |hook| hook.calls());
         let looks = config.discipline.is_congested(Backlog::default())

@@ -143,7 +143,8 @@ impl PointSpec {
             || shares.iter().any(|share| share.0 > 0.0)
             || topology.exceptions.0.iter().any(|one| one.own.loss.0 > 0.0)
             || topology.faults.0.iter().any(|one| one.kind.is_random())
-            || point.keys.link.jitter.0 != Some(Span::ZERO);
+            || point.keys.link.jitter.0 != Some(Span::ZERO)
+            || point.keys.switch.jitter > Span::ZERO;
         let marks = point.keys.switch.ecn_max.0.is_some();
         let drawn = |group: &Group| {
             let workload = &group.keys.workload;

@@ -57,7 +57,11 @@ impl Port {
     #[inline(always)]
     pub(super) fn send_apart(&mut self, size: u64, now: Time) -> (Time, Time) {
         if let Some(bucket) = &mut self.bucket {
-            let leaves = bucket.leave(size, now);
+            let mut leaves = bucket.leave(size, now);
+            // Its timer is late.
+            if let Some(jitter) = &mut self.jitter {
+                leaves = jitter.late(leaves);
+            }
             self.free_at = bucket.ready(size).max(leaves);
             return (leaves, leaves + self.delay);
         }

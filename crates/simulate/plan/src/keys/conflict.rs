@@ -200,14 +200,20 @@ fn queues(keys: &Keys, found: &mut Vec<Conflict>) {
             "give a load below 1 and a finite switch.buffer",
         ));
     }
-    if let OrOff(Some(depth)) = switch.burst
-        && depth.in_bytes(keys.packet_bytes()) < keys.packet_bytes()
-    {
-        found.push(Conflict::new(
-            &["switch.burst"],
-            "no full packet fits into the token bucket of switch.burst, so no packet would ever leave",
-            "give \"1pkt\" or more, or \"off\"",
-        ));
+    let bursts: [(&'static [&'static str], _); 2] = [
+        (&["switch.burst"], switch.burst),
+        (&["host.burst"], keys.host.burst),
+    ];
+    for (key, burst) in bursts {
+        if let OrOff(Some(depth)) = burst
+            && depth.in_bytes(keys.packet_bytes()) < keys.packet_bytes()
+        {
+            let why = format!(
+                "no full packet fits into the token bucket of {}, so no packet would ever leave",
+                key[0]
+            );
+            found.push(Conflict::new(key, why, "give \"1pkt\" or more, or \"off\""));
+        }
     }
     if keys.host.queue == HostQueue::Switch && keys.host.buffer.0.is_some() {
         found.push(Conflict::new(

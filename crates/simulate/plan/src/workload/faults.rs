@@ -172,13 +172,22 @@ fn unchangeable(keys: &Keys) -> Option<Conflict> {
     } else if switch.burst.0.is_some() {
         Some(Conflict::new(
             &["topology.faults", "switch.burst"],
-            "a token bucket decides in advance when packets leave, before a link fails or changes",
+            BUCKET,
             "set switch.burst = \"off\", or let links lose or damage packets, hosts disappear or stop reading",
+        ))
+    } else if keys.host.burst.0.is_some() {
+        Some(Conflict::new(
+            &["topology.faults", "host.burst"],
+            BUCKET,
+            "set host.burst = \"off\", or let links lose or damage packets, hosts disappear or stop reading",
         ))
     } else {
         None
     }
 }
+
+const BUCKET: &str =
+    "a token bucket decides in advance when packets leave, before a link fails or changes";
 
 fn conflict(message: String, remedy: impl Into<String>) -> Conflict {
     Conflict::new(&["topology.faults"], message, remedy)

@@ -154,6 +154,10 @@ fn faults_that_fit_no_place_are_refused_with_what_there_is() {
             "switch.burst=1pkt",
             "a token bucket decides in advance when packets leave",
         ),
+        (
+            "host.burst=1pkt",
+            "a token bucket decides in advance when packets leave",
+        ),
         ("switch.pfc=all", "would lose pauses that are under way"),
     ] {
         let message = message(FABRIC, &[down, other, "switch.pfc_xoff=24KB"]);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use base::Ordered as _;
 use base::cast::whole;
-use base::{Span, WireSize};
+use base::{OrOff, Span, WireSize};
 use engine::Token;
 use engine::random::Stream;
 use fabric::{
@@ -170,11 +170,8 @@ impl<'a> Ports<'a> {
         let threshold = keys.switch.ecn_threshold.0.map(|size| self.limit(size));
         let mut made = PortParts {
             discipline: threshold.map_or(Discipline::DropTail, Discipline::EcnThreshold),
-            bucket: keys
-                .switch
-                .burst
-                .0
-                .map(|depth| Bucket::new(link.rate, depth.in_bytes(keys.packet_bytes()))),
+            bucket: self.bucket(keys.switch.burst, link),
+            jitter: self.jitter(port, keys.switch.jitter),
             ..PortParts::plain()
         };
         let roles = in_switches(self.roles);
@@ -296,8 +293,9 @@ impl<'a> Ports<'a> {
     /// A port of a host.
     pub(super) fn of_host(&self, port: PortId, link: &LinkSpec) -> PortParts {
         let mut made = self.of_lossless_host(port, link);
-        made.jitter = self.jitter(port);
-        made.bucket = None;
+        let keys = &self.point.keys;
+        made.jitter = self.jitter(port, keys.link.jitter(keys.packet_bytes()));
+        made.bucket = self.bucket(keys.host.burst, link);
         if self.point.keys.host.queue == HostQueue::Own {
             made.discipline = self.losing_acks(port, made.discipline);
             made.discipline = self.losing_chosen(port, made.discipline);
@@ -306,9 +304,16 @@ impl<'a> Ports<'a> {
         made
     }
 
-    /// The jitter of packets on a host's link.
-    fn jitter(&self, port: PortId) -> Option<Jitter> {
-        let most = self.point.keys.link.jitter(self.point.keys.packet_bytes());
+    /// The token bucket in front of `link`, if it has one.
+    fn bucket(&self, burst: OrOff<WireSize>, link: &LinkSpec) -> Option<Bucket> {
+        let packet = self.point.keys.packet_bytes();
+        burst
+            .0
+            .map(|depth| Bucket::new(link.rate, depth.in_bytes(packet)))
+    }
+
+    /// A jitter of up to `most` at a port.
+    fn jitter(&self, port: PortId, most: Span) -> Option<Jitter> {
         let stream = || Stream::new(self.point.seed, "link jitter", u64::from(port.0));
         (most > Span::ZERO).then(|| Jitter::new(most, stream()))
     }

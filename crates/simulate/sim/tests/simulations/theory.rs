@@ -135,8 +135,9 @@ fn a_lone_flow_takes_the_handshake_the_rounds_of_slow_start_and_the_last_one() {
 }
 
 // The last of n segments is delivered `n s + 2 d` after the first began to leave, and SYN and SYN-ACK are as much earlier.
+// The buckets of hosts are full again when the first segment comes.
 #[test]
-fn a_port_with_a_bucket_of_one_packet_costs_a_lone_flow_no_time_of_its_own() {
+fn ports_with_a_bucket_of_one_packet_cost_a_lone_flow_no_time_of_their_own() {
     let star = Star::new("1Gbps", "20us");
     let fct_with = |burst: &str| {
         let sets = [
@@ -148,8 +149,10 @@ fn a_port_with_a_bucket_of_one_packet_costs_a_lone_flow_no_time_of_its_own() {
         ];
         fct(&outcome(LONE, "newreno", &sets))
     };
-    let saved = fct_with("switch.burst=off") - fct_with("switch.burst=1pkt");
-    assert_eq!(saved, 2 * star.segment(0) + star.segment(1446));
+    for key in ["switch.burst", "host.burst"] {
+        let saved = fct_with(&format!("{key}=off")) - fct_with(&format!("{key}=1pkt"));
+        assert_eq!(saved, 2 * star.segment(0) + star.segment(1446), "{key}");
+    }
 }
 
 #[test]

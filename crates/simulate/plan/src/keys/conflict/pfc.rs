@@ -12,7 +12,7 @@ pub(super) fn conflicts(keys: &Keys) -> Vec<Finding> {
     if switch.pfc.classes().is_none() {
         return found;
     }
-    let contradictions: [(&'static [&'static str], bool, &str, &str); 5] = [
+    let contradictions: [(&'static [&'static str], bool, &str, &str); 6] = [
         (
             &["switch.pfc_xoff", "switch.pool"],
             switch.pool == SharedPool::Off && !matches!(switch.pfc_xoff, PauseThreshold::Static(_)),
@@ -30,6 +30,12 @@ pub(super) fn conflicts(keys: &Keys) -> Vec<Finding> {
             switch.burst.0.is_some(),
             "a token bucket sends packets that it has released even if their priority is paused",
             "set switch.burst = \"off\"",
+        ),
+        (
+            &["host.burst", "switch.pfc"],
+            keys.host.burst.0.is_some(),
+            "a token bucket sends packets that it has released even if their priority is paused",
+            "set host.burst = \"off\"",
         ),
         (
             &["switch.emulated_load", "switch.pfc"],
