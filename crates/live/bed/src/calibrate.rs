@@ -14,6 +14,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::error::EmulateError;
 use crate::lan::{self, Lan, Running, Speed};
+use crate::lateness;
 use crate::measure;
 use crate::paths::{links_between, on_the_way};
 use crate::testbed::Testbed;
@@ -48,7 +49,8 @@ impl FromStr for RateChoice {
     }
 }
 
-/// Makes the network of `bed` with links of the speed in `choice`, and measures its round trip.
+/// Makes the network of `bed` with links of the speed in `choice`, and measures its round trip and how late its packets
+/// are.
 pub(crate) fn network(
     bed: &Testbed,
     plan: &Plan,
@@ -56,10 +58,17 @@ pub(crate) fn network(
 ) -> Result<(Lan, Calibration), EmulateError> {
     let (lan, speed) = at_speed(bed, plan, choice)?;
     let (rtt_us, links) = round_trip(bed, &lan, plan)?;
+    let network = Running {
+        bed,
+        lan: &lan,
+        speed,
+    };
+    let jitter_us = lateness::longest_us(network, || held(network, plan))?;
     let found = Calibration {
         speed,
         rtt_us,
         links,
+        jitter_us,
         spread_us: 0.0,
     };
     Ok((lan, found))
@@ -108,7 +117,7 @@ fn speed(bed: &Testbed, lan: &Lan, plan: &Plan, choice: RateChoice) -> Result<Sp
                 burst,
             };
             lan.set_speed(bed, speed)?;
-            last = held(bed, lan, speed, plan)?;
+            last = held(Running { bed, lan, speed }, plan)?;
             if last.is_some_and(|share| share >= HOLDS) {
                 let slower = choice == RateChoice::Auto && Some(rate) != rates.last();
                 if slower && !starts_on_time(bed, lan, speed, plan)? {
@@ -144,7 +153,8 @@ fn starts_on_time(bed: &Testbed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Re
 }
 
 /// The share of the watched port's rate that a few long flows get through this port.
-fn held(bed: &Testbed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<Option<f64>> {
+fn held(network: Running<'_>, plan: &Plan) -> io::Result<Option<f64>> {
+    let Running { bed, speed, .. } = network;
     let pairs = (plan.connections.iter()).map(|one| (one.sender, one.receiver));
     let pairs: BTreeSet<(HostId, HostId)> = pairs.collect();
     let passes = |pair: &(HostId, HostId)| {
@@ -181,7 +191,7 @@ fn held(bed: &Testbed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<Optio
     let (connections, flows) = (connections.collect::<Vec<_>>(), flows.collect::<Vec<_>>());
     let dependencies = Dependencies::default();
     let work = trial(&connections, &flows, &dependencies);
-    Ok(measure::run(Running { bed, lan, speed }, &work)?.rate_share())
+    Ok(measure::run(network, &work)?.rate_share())
 }
 
 /// These flows with Reno, in a network without laws.

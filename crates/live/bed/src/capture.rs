@@ -96,43 +96,19 @@ impl Tap {
     /// Writes the next packet. Returns whether there was one.
     fn next(&mut self) -> io::Result<bool> {
         let mut frame = [0; SNAP];
-        let mut control = cmsg_space!(TimeSpec, u32);
-        let mut parts = [IoSliceMut::new(&mut frame)];
-        let descriptor = self.socket.as_raw_fd();
-        // The returned length is the packet's length, even if only a part is kept.
-        let received = recvmsg::<LinkAddr>(
-            descriptor,
-            &mut parts,
-            Some(&mut control),
-            MsgFlags::MSG_TRUNC,
-        );
-        let received = match received {
-            Err(Errno::EAGAIN | Errno::EINTR) => return Ok(false),
-            received => received?,
+        let Some(seen) = next(&self.socket, &mut frame)? else {
+            return Ok(false);
         };
-        let mut at = Duration::ZERO;
-        for message in received.cmsgs()? {
-            match message {
-                ControlMessageOwned::ScmTimestampns(time) => at = Duration::from(time),
-                ControlMessageOwned::RxqOvfl(lost) => self.captured.lost = lost,
-                _ => {}
-            }
-        }
-        let (length, from) = (received.bytes, received.address);
-        if let Some(from) = from {
-            self.write(&frame[..length.min(SNAP)], length, from, at)?;
+        self.captured.lost = seen.lost.unwrap_or(self.captured.lost);
+        if let Some(from) = seen.from {
+            let kept = &frame[..seen.length.min(SNAP)];
+            self.write(kept, seen.length, from, seen.at)?;
         }
         Ok(true)
     }
 
-    fn write(
-        &mut self,
-        frame: &[u8],
-        length: usize,
-        from: LinkAddr,
-        at: Duration,
-    ) -> io::Result<()> {
-        let is_from = |index: &u32| usize::try_from(*index) == Ok(from.ifindex());
+    fn write(&mut self, frame: &[u8], length: usize, from: Place, at: Duration) -> io::Result<()> {
+        let is_from = |index: &u32| from.is_at(*index);
         let Some(place) = self.interfaces.iter().position(is_from) else {
             // The loopback device.
             return Ok(());
@@ -141,7 +117,7 @@ impl Tap {
             self.captured.left_out += 1;
             return Ok(());
         }
-        let direction = if from.pkttype() == OUTGOING { OUT } else { IN };
+        let direction = if from.leaves { OUT } else { IN };
         let block = EnhancedPacketBlock {
             interface_id: u32::try_from(place).map_err(io::Error::other)?,
             timestamp: at,
@@ -158,8 +134,72 @@ impl Tap {
     }
 }
 
+/// A packet that a socket of [`listen`] has seen.
+pub(crate) struct Seen {
+    /// When, since 1970.
+    pub(crate) at: Duration,
+    /// Its bytes, those included that were not kept.
+    pub(crate) length: usize,
+    pub(crate) from: Option<Place>,
+    /// All packets that the kernel has dropped before they were read, if it says so.
+    lost: Option<u32>,
+}
+
+/// Where a packet was seen.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    interface: usize,
+    leaves: bool,
+}
+
+impl Place {
+    /// Whether it passes the interface with this number.
+    fn is_at(self, interface: u32) -> bool {
+        usize::try_from(interface) == Ok(self.interface)
+    }
+
+    /// Whether it leaves through the interface with this number.
+    pub(crate) fn leaves(self, interface: u32) -> bool {
+        self.leaves && self.is_at(interface)
+    }
+}
+
+/// The next packet of a socket of [`listen`], with its beginning in `frame`; `None` if there is none for a moment.
+pub(crate) fn next(socket: &OwnedFd, frame: &mut [u8]) -> io::Result<Option<Seen>> {
+    let mut control = cmsg_space!(TimeSpec, u32);
+    let mut parts = [IoSliceMut::new(frame)];
+    // The returned length is the packet's length, even if only a part is kept.
+    let received = recvmsg::<LinkAddr>(
+        socket.as_raw_fd(),
+        &mut parts,
+        Some(&mut control),
+        MsgFlags::MSG_TRUNC,
+    );
+    let received = match received {
+        Err(Errno::EAGAIN | Errno::EINTR) => return Ok(None),
+        received => received?,
+    };
+    let mut seen = Seen {
+        at: Duration::ZERO,
+        length: received.bytes,
+        from: received.address.map(|from| Place {
+            interface: from.ifindex(),
+            leaves: from.pkttype() == OUTGOING,
+        }),
+        lost: None,
+    };
+    for message in received.cmsgs()? {
+        match message {
+            ControlMessageOwned::ScmTimestampns(time) => seen.at = Duration::from(time),
+            ControlMessageOwned::RxqOvfl(lost) => seen.lost = Some(lost),
+            _ => {}
+        }
+    }
+    Ok(Some(seen))
+}
+
 /// A socket that sees every packet of its namespace.
-fn listen() -> io::Result<OwnedFd> {
+pub(crate) fn listen() -> io::Result<OwnedFd> {
     let socket = socket(
         AddressFamily::Packet,
         SockType::Raw,

@@ -26,6 +26,7 @@ pub mod emulate;
 mod error;
 mod ideal_fct;
 mod lan;
+mod lateness;
 mod lines;
 mod losses;
 mod measure;

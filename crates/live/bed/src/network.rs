@@ -125,6 +125,12 @@ impl Network {
                 different.push(row);
             }
         }
+        different.extend(found.jitter_us.map(|late| Instead {
+            key: "link.jitter".to_owned(),
+            instead: format!(
+                "packets leave a full port up to {late:.0} us late, as at every port of the twin"
+            ),
+        }));
         different.extend(self.sysctls.iter().map(|setting| Instead {
             key: setting.name(),
             instead: format!(

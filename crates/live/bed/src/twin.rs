@@ -21,6 +21,8 @@ pub(crate) struct Calibration {
     pub(crate) rtt_us: f64,
     /// Links between a sender and a receiver.
     pub(crate) links: u32,
+    /// The longest time by which packets leave a full port late, if it was measured.
+    pub(crate) jitter_us: Option<f64>,
     /// The time within which flows started late, in the median run.
     pub(crate) spread_us: f64,
 }
@@ -183,19 +185,21 @@ fn own(original: Original<'_>) -> Vec<(&'static str, String)> {
     if is_incast(point) && keys.workload.jitter < late {
         own.push(("workload.jitter", span_text(late)));
     }
-    // A bucket of one packet is the packet in service; a larger one adds room.
-    let more = (found.speed.burst - 1) * bed.packet_bytes();
-    if keys.switch.buffer.0.is_some() {
-        own.push(("switch.buffer", format!("{}B", bed.switch_limit + more)));
+    if let Some(late) = found.jitter_us {
+        let late = span_text(Span::from_secs_f64(late * 1e-6));
+        own.retain(|(key, _)| !matches!(*key, "link.jitter" | "switch.jitter"));
+        own.push(("link.jitter", late.clone()));
+        own.push(("switch.jitter", late));
     }
-    // Ports mark at the corresponding queue length, for the same reason.
-    let mark = bed
-        .mark_from
-        .map(|from| format!("{}B", from + u64::from(more)));
-    own.push((
-        "switch.ecn_threshold",
-        mark.unwrap_or_else(|| "off".to_owned()),
-    ));
+    let bytes = |bytes: u64| format!("{bytes}B");
+    let bucket = found.speed.burst * bed.packet_bytes();
+    own.push(("switch.burst", bytes(bucket.into())));
+    own.push(("host.burst", bytes(bucket.into())));
+    if keys.switch.buffer.0.is_some() {
+        own.push(("switch.buffer", bytes(bed.switch_limit.into())));
+    }
+    let mark = bed.mark_from.map_or_else(|| "off".to_owned(), bytes);
+    own.push(("switch.ecn_threshold", mark));
     own
 }
 
@@ -240,6 +244,7 @@ mod tests {
             speed,
             rtt_us: 60.0,
             links: 2,
+            jitter_us: Some(24.0),
             spread_us: 0.0,
         };
         let stack = Stack::of(point, &bed, &["reno".to_owned()]).unwrap();
@@ -274,7 +279,11 @@ mod tests {
         assert_eq!(keys.link.rate.as_bps(), 200_000_000);
         assert_eq!(keys.link.delay, Span::from_micros(15));
         assert_eq!(keys.packet_bytes(), 1514);
-        assert_eq!(twin.points()[0].text("switch.buffer"), "122634B");
+        assert_eq!(twin.points()[0].text("switch.buffer"), "121120B");
+        assert_eq!(twin.points()[0].text("switch.burst"), "3028B");
+        assert_eq!(twin.points()[0].text("host.burst"), "3028B");
+        assert_eq!(keys.link.jitter(1514), Span::from_micros(24));
+        assert_eq!(keys.switch.jitter, Span::from_micros(24));
         assert_eq!(twin.points()[0].text("tcp.min_rto"), "10ms");
         assert_eq!(twin.points()[0].text("tcp.initial_rto"), "1s");
         assert_eq!(twin.points()[0].text("workload.senders"), "10");
@@ -299,6 +308,7 @@ mod tests {
             },
             rtt_us: 40.0,
             links: 2,
+            jitter_us: None,
             spread_us: 100.0,
         };
         let original = Original {

@@ -105,12 +105,16 @@ fn network(keys: &Keys) -> Vec<(String, &'static str)> {
 /// Unsupported settings of queues, each with its remedy.
 fn buffers(keys: &Keys) -> Vec<(String, &'static str)> {
     let mut refused = Vec::new();
-    if keys.switch.burst.0.is_some() {
-        refused.push((
-            "switch.burst: the test bed itself finds the smallest depth at which its token buckets keep their rate"
-                .to_owned(),
-            "leave it out",
-        ));
+    for (key, burst) in [
+        ("switch.burst", keys.switch.burst),
+        ("host.burst", keys.host.burst),
+    ] {
+        if burst.0.is_some() {
+            refused.push((
+                format!("{key}: the test bed itself finds the smallest depth at which its token buckets keep their rate"),
+                "leave it out",
+            ));
+        }
     }
     if keys.switch.ecn_max.0.is_some() {
         refused.push((

@@ -59,7 +59,7 @@ struct Fixed {
     twin: Option<&'static str>,
 }
 
-const QUEUES: [Fixed; 5] = [
+const QUEUES: [Fixed; 6] = [
     Fixed {
         key: "link.delay",
         agrees: |_| false,
@@ -69,8 +69,14 @@ const QUEUES: [Fixed; 5] = [
     Fixed {
         key: "link.jitter",
         agrees: |keys| keys.link.jitter.0.is_none_or(|jitter| jitter == Span::ZERO),
-        instead: "the jitter of this machine; the twin has a twenty-fifth of a packet's time",
+        instead: "the jitter of this machine",
         twin: Some("auto"),
+    },
+    Fixed {
+        key: "switch.jitter",
+        agrees: |keys| keys.switch.jitter == Span::ZERO,
+        instead: "the jitter of this machine",
+        twin: Some("0s"),
     },
     Fixed {
         key: "net.header_bytes",

@@ -79,7 +79,9 @@ fn what_linux_cannot_have_is_refused() {
     let late = refused(&[("bottleneck.reordering", "0.01")]);
     assert!(late.starts_with("bottleneck.ack_loss"), "{late}");
     assert!(refused(&[("bottleneck.lose", "syn")]).starts_with("bottleneck.lose"));
-    assert!(refused(&[("switch.burst", "2pkt")]).starts_with("switch.burst"));
+    for key in ["switch.burst", "host.burst"] {
+        assert!(refused(&[(key, "2pkt")]).starts_with(key));
+    }
     assert!(refused(&[("switch.pool", "4MB")]).starts_with("switch.pool"));
     assert!(refused(&[("switch.ecn_max", "60pkt")]).starts_with("switch.ecn_max"));
     let pfc = [
