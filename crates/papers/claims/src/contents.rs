@@ -21,11 +21,11 @@ pub enum State {
     Judged(Vec<String>),
     /// It defines something that the program computes at this place.
     Defined(String),
-    /// It is a drawing without results; with the place where its mechanism is shown or tested, if there is one.
+    /// It is a drawing without results. The text names the place where its mechanism is shown or tested, if there is one.
     Diagram(String),
     /// Nothing in it can be judged, for this reason.
     Untestable(String),
-    /// It has not been compared with the paper's text; with the open questions.
+    /// It has not been compared with the paper's text. The text has the open questions.
     Unread(String),
 }
 

@@ -42,7 +42,7 @@ impl Lossless {
         }
     }
 
-    /// Whether a paused port stays paused when nothing is left in its switch but what waits behind ports in `stuck`.
+    /// Whether a paused port stays paused once its switch holds only packets that wait behind ports in `stuck`.
     fn is_stuck(&self, one: (PortId, usize), stuck: &[(PortId, usize)]) -> bool {
         let left = self.left(one, stuck);
         let ingress = self.ports[one.0.0 as usize].ingress[one.1];
@@ -53,7 +53,7 @@ impl Lossless {
         left + self.config.resume > self.threshold(one.0, stuck)
     }
 
-    /// The threshold of a port when nothing is left in its switch but what waits behind ports in `stuck`.
+    /// The threshold of a port once its switch holds only packets that wait behind ports in `stuck`.
     fn threshold(&self, port: PortId, stuck: &[(PortId, usize)]) -> u64 {
         let into = self.ports[port.0 as usize].into;
         let pool = into.and_then(|switch| self.switches[switch].pool.as_ref());
