@@ -293,11 +293,11 @@ fn timeouts_of_flows_make_those_of_the_network() {
         assert_eq!(sum(6), metric("syn_timeouts"), "{point}");
         // Twelve windows of ten segments meet a queue of 20.
         assert!(metric("timeouts").is_some_and(|count| count > 0), "{point}");
-        // 70 segments of 1,514 bytes take 42 ms alone.
+        // 69 segments of 1,514 bytes take 41.8 ms alone, less 1.2 ms for two that a bucket lets go at once.
         let alone = |flow: &Value| {
             flow[7]
                 .as_f64()
-                .is_some_and(|us| (41_000.0..60_000.0).contains(&us))
+                .is_some_and(|us| (40_500.0..60_000.0).contains(&us))
         };
         assert!(flows.iter().all(alone), "{point}");
     }
