@@ -54,9 +54,8 @@ fn departures(socket: &OwnedFd, interface: u32, stop: &AtomicBool) -> io::Result
                     bytes: seen.length as u64,
                 });
             }
-            Some(_) => {}
             None if last => return Ok(left),
-            None => {}
+            _ => {}
         }
     }
 }
