@@ -18,7 +18,7 @@ use crate::losses::{self, LossEvent};
 use crate::ports::{PortReport, Sites, loaded};
 use crate::series::Series;
 use crate::testbed::Testbed;
-use crate::traffic::{self, Traffic, Work};
+use crate::traffic::{self, Counts, Traffic, Work};
 use crate::validity::Facts;
 use base::cast::{count, real};
 
@@ -44,6 +44,35 @@ pub(crate) fn simulated_row(flow: &FlowRecord, lead: f64) -> FlowRow {
         timeouts: Some(flow.timeouts),
         syn_timeouts: Some(flow.syn_timeouts),
         alone_us: None,
+    }
+}
+
+/// Counts of all senders.
+struct Totals {
+    /// Segments with data, including retransmissions.
+    packets: u64,
+    retransmissions: u64,
+    /// Timers that expired, without those of SYNs.
+    timeouts: u64,
+    syn_timeouts: u64,
+}
+
+impl Totals {
+    /// The sums of what sockets count. A counter that this kernel's sockets lack is that of the namespaces, which also
+    /// counts FINs, and the timers of receivers whose FIN was answered by an ACK that a full queue dropped. No simulated
+    /// connection closes.
+    fn of(flows: &[traffic::Sent], all: &TcpCounters) -> Self {
+        let counts = flows.iter().map(|flow| flow.counts);
+        let sockets = counts.fold(Counts::NONE, Counts::and);
+        let or = |own: Option<u32>, all: u64| own.map_or(all, u64::from);
+        let timers = all.timeouts.saturating_sub(all.syn_retransmissions);
+        let segments = all.data_segments + all.retransmissions;
+        Self {
+            packets: or(sockets.packets, segments),
+            retransmissions: or(sockets.retransmissions, all.retransmissions),
+            timeouts: or(sockets.timeouts, timers),
+            syn_timeouts: or(sockets.syn_timeouts, all.syn_retransmissions),
+        }
     }
 }
 
@@ -148,9 +177,7 @@ impl Run {
         let bytes: u64 = flows.iter().map(|flow| flow.received).sum();
         let took = last.saturating_sub(first).as_secs_f64();
         let queue = self.queue();
-        let tcp = &self.tcp;
-        let timeouts = tcp.timeouts.saturating_sub(tcp.syn_retransmissions);
-        let packets = tcp.data_segments + tcp.retransmissions;
+        let sent = Totals::of(flows, &self.tcp);
         let completed = fct.len();
         let failed = flows.iter().filter(|flow| flow.failed).count();
         // A flow without end is not expected to complete.
@@ -161,13 +188,13 @@ impl Run {
         let [mean, p50, p95, p99, max] = statistics(&fct);
         LinuxMetrics {
             goodput_bps: number(real(bytes) * 8.0 / took),
-            timeouts: Some(timeouts),
+            timeouts: Some(sent.timeouts),
             tail_timeouts: None,
-            syn_timeouts: Some(tcp.syn_retransmissions),
-            timeout_rate: number(real(timeouts) / real(packets)),
-            retransmissions: Some(tcp.retransmissions),
+            syn_timeouts: Some(sent.syn_timeouts),
+            timeout_rate: number(real(sent.timeouts) / real(sent.packets)),
+            retransmissions: Some(sent.retransmissions),
             after_timeout: None,
-            packets: Some(packets),
+            packets: Some(sent.packets),
             fairness: self.fairness(),
             drops: Some(self.drops),
             marks: self.told.counts.get("marked").copied(),
@@ -510,5 +537,24 @@ mod tests {
         assert_eq!(series.losses, Some(losses), "one is a stranger's");
         assert_eq!([metrics.drops, metrics.marks], [Some(3), Some(4)]);
         assert!((run.rate_share().unwrap() - 0.9).abs() < 1e-9);
+    }
+
+    #[test]
+    fn timers_of_receivers_do_not_count_where_sockets_count_their_own() {
+        let flow = |timeouts| Sent {
+            counts: Counts {
+                timeouts,
+                ..Counts::NONE
+            },
+            ..Sent::default()
+        };
+        let namespaces = TcpCounters {
+            timeouts: 9,
+            syn_retransmissions: 1,
+            ..TcpCounters::default()
+        };
+        let timeouts = |flows: &[Sent]| Totals::of(flows, &namespaces).timeouts;
+        assert_eq!(timeouts(&[flow(Some(5)), flow(Some(2))]), 7);
+        assert_eq!(timeouts(&[flow(Some(5)), flow(None)]), 8, "an older kernel");
     }
 }
