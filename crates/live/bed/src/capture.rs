@@ -1,8 +1,8 @@
 //! Captures everything that passes a switch, in a file that Wireshark reads.
 //!
 //! A packet is captured where it comes in and where it leaves, so that both sides of a queue and of a program are
-//! visible. Data is seen before the queue at the sender's port and after it at the bottleneck. ACKs are seen before
-//! they are rewritten at the bottleneck and afterwards at the sender's port.
+//! visible. Data is seen before the queue at the sender's port and after it at the watched port. ACKs are seen before
+//! they are rewritten at the watched port and afterwards at the sender's port.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -53,16 +53,16 @@ pub(crate) struct Captured {
 }
 
 impl Tap {
-    /// Begins to capture before and after the bottleneck.
+    /// Begins to capture before and after the watched port.
     pub(crate) fn open(bed: &Testbed, lan: &Lan, file: &Path) -> io::Result<Self> {
-        let socket = lan.owner(bed.bottleneck).within(listen)?;
+        let socket = lan.owner(bed.watched).within(listen)?;
         let section = SectionHeaderBlock {
             endianness: Endianness::Little,
             ..SectionHeaderBlock::default()
         };
         let file = BufWriter::with_capacity(1 << 20, File::create(file)?);
         let mut writer = PcapNgWriter::with_section_header(file, section).map_err(error)?;
-        let (node, _) = bed.topology.ends(bed.bottleneck);
+        let (node, _) = bed.topology.ends(bed.watched);
         let ports: Vec<PortId> = lan.ports_of(node).collect();
         for port in &ports {
             writer
@@ -216,13 +216,15 @@ pub(crate) fn listen() -> io::Result<OwnedFd> {
 fn described(bed: &Testbed, port: PortId) -> InterfaceDescriptionBlock<'static> {
     let names = bed.topology.names();
     let (from, to) = bed.topology.ends(port);
-    let bottleneck = if port == bed.bottleneck {
+    let role = if port == bed.bottleneck {
         ", the bottleneck"
+    } else if port == bed.watched {
+        ", which most flows pass"
     } else {
         ""
     };
     let ends = format!(
-        "{} to {}{bottleneck}",
+        "{} to {}{role}",
         names[from.0 as usize], names[to.0 as usize]
     );
     InterfaceDescriptionBlock {

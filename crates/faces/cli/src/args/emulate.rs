@@ -28,7 +28,7 @@ pub(crate) struct EmulateArgs {
     /// Leave out the simulation
     #[arg(long)]
     pub(crate) no_sim: bool,
-    /// Capture the packets before and after the bottleneck, in the first run of each scheme
+    /// Capture the packets before and after the port that most flows pass, in the first run of each scheme
     #[arg(long)]
     pub(crate) pcap: bool,
     /// The run folder [default: results/SCENARIO-live, with a number if that exists]
