@@ -63,12 +63,12 @@ pub(crate) fn network(
         lan: &lan,
         speed,
     };
-    let jitter_us = lateness::longest_us(network, || held(network, plan))?;
+    let lateness_us = lateness::longest_us(network, || held(network, plan))?;
     let found = Calibration {
         speed,
         rtt_us,
         links,
-        jitter_us,
+        lateness_us,
         spread_us: 0.0,
     };
     Ok((lan, found))

@@ -91,7 +91,7 @@ mod tests {
         },
         rtt_us: 40.0,
         links: 2,
-        jitter_us: None,
+        lateness_us: None,
         spread_us: 0.0,
     };
 

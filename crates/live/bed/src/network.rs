@@ -125,10 +125,10 @@ impl Network {
                 different.push(row);
             }
         }
-        different.extend(found.jitter_us.map(|late| Instead {
-            key: "link.jitter".to_owned(),
+        different.extend(found.lateness_us.map(|late| Instead {
+            key: "switch.burst_lateness".to_owned(),
             instead: format!(
-                "packets leave a full port up to {late:.0} us late, as at every port of the twin"
+                "packets that wait for tokens leave up to {late:.0} us late, at hosts of the twin as well"
             ),
         }));
         different.extend(self.sysctls.iter().map(|setting| Instead {

@@ -22,7 +22,7 @@ pub(crate) struct Calibration {
     /// Links between a sender and a receiver.
     pub(crate) links: u32,
     /// The longest time by which packets leave a full port late, if it was measured.
-    pub(crate) jitter_us: Option<f64>,
+    pub(crate) lateness_us: Option<f64>,
     /// The time within which flows started late, in the median run.
     pub(crate) spread_us: f64,
 }
@@ -185,11 +185,10 @@ fn own(original: Original<'_>) -> Vec<(&'static str, String)> {
     if is_incast(point) && keys.workload.jitter < late {
         own.push(("workload.jitter", span_text(late)));
     }
-    if let Some(late) = found.jitter_us {
+    if let Some(late) = found.lateness_us {
         let late = span_text(Span::from_secs_f64(late * 1e-6));
-        own.retain(|(key, _)| !matches!(*key, "link.jitter" | "switch.jitter"));
-        own.push(("link.jitter", late.clone()));
-        own.push(("switch.jitter", late));
+        own.push(("switch.burst_lateness", late.clone()));
+        own.push(("host.burst_lateness", late));
     }
     let bytes = |bytes: u64| format!("{bytes}B");
     let bucket = found.speed.burst * bed.packet_bytes();
@@ -244,7 +243,7 @@ mod tests {
             speed,
             rtt_us: 60.0,
             links: 2,
-            jitter_us: Some(24.0),
+            lateness_us: Some(24.0),
             spread_us: 0.0,
         };
         let stack = Stack::of(point, &bed, &["reno".to_owned()]).unwrap();
@@ -282,8 +281,8 @@ mod tests {
         assert_eq!(twin.points()[0].text("switch.buffer"), "121120B");
         assert_eq!(twin.points()[0].text("switch.burst"), "3028B");
         assert_eq!(twin.points()[0].text("host.burst"), "3028B");
-        assert_eq!(keys.link.jitter(1514), Span::from_micros(24));
-        assert_eq!(keys.switch.jitter, Span::from_micros(24));
+        assert_eq!(keys.switch.burst_lateness, Span::from_micros(24));
+        assert_eq!(keys.host.burst_lateness, Span::from_micros(24));
         assert_eq!(twin.points()[0].text("tcp.min_rto"), "10ms");
         assert_eq!(twin.points()[0].text("tcp.initial_rto"), "1s");
         assert_eq!(twin.points()[0].text("workload.senders"), "10");
@@ -308,7 +307,7 @@ mod tests {
             },
             rtt_us: 40.0,
             links: 2,
-            jitter_us: None,
+            lateness_us: None,
             spread_us: 100.0,
         };
         let original = Original {

@@ -245,8 +245,8 @@ base::settings! {
         pub pfc_headroom: OrAuto<WireSize> = "auto",
         /// Bytes that a port which was idle sends at once, beyond its rate: the depth of a token bucket (tc-tbf), which takes the place of the transmitter's rate, as at shaped ports of hosts and clouds. "1pkt" also is a switch that begins to send a packet while it still comes in (cut-through). A packet waits for its tokens in the queue. "off" takes every packet its time.
         pub burst: OrOff<WireSize> = "off",
-        /// Longest time that a packet which a switch has sent waits at the end of its link: a random time below it, uniform and in order, as link.jitter is for packets of hosts. Packets of a token bucket (switch.burst) wait before they leave, as its timer is late.
-        pub jitter: Span = "0s",
+        /// Longest time by which the timer of a token bucket (switch.burst) is late, as timers of software are: a random time below it, uniform. A packet that waits for its tokens leaves that much later; one that finds them is not late. A bucket of two packets keeps its rate, as tokens come in time; one of a single packet has no room for tokens that come while it is late.
+        pub burst_lateness: Span = "0s",
         /// Whether buffer and ecn_threshold count bytes or packets. Under "bytes" a size in pkt means that many full packets of bytes.
         pub unit: QueueUnit = "bytes",
         /// Share of the packets arriving at a queue that is lost at random, whatever the packets carry: at queues of switches, and of hosts where host.queue = "switch". Every queue loses this share anew: a path through four queues loses nearly four times the share, and its ACKs lose as much again on the way back. Lost packets count as drops.
@@ -265,6 +265,8 @@ base::settings! {
         pub buffer: OrUnlimited<WireSize> = "unlimited",
         /// Bytes that an idle host sends at once, beyond its rate: the depth of a token bucket, as switch.burst has it at switches. If two packets of a host reach a full queue together, one of them may find room; if they come one after the other at the rate of the queue, both do, or neither. "off" takes every packet its time.
         pub burst: OrOff<WireSize> = "off",
+        /// Longest time by which the timer of that token bucket is late, as switch.burst_lateness has it at switches.
+        pub burst_lateness: Span = "0s",
     }
 }
 

@@ -144,7 +144,8 @@ impl PointSpec {
             || topology.exceptions.0.iter().any(|one| one.own.loss.0 > 0.0)
             || topology.faults.0.iter().any(|one| one.kind.is_random())
             || point.keys.link.jitter.0 != Some(Span::ZERO)
-            || point.keys.switch.jitter > Span::ZERO;
+            || point.keys.switch.burst_lateness > Span::ZERO
+            || point.keys.host.burst_lateness > Span::ZERO;
         let marks = point.keys.switch.ecn_max.0.is_some();
         let drawn = |group: &Group| {
             let workload = &group.keys.workload;

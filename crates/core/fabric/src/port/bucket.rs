@@ -2,11 +2,11 @@
 
 use base::{Rate, Time};
 
-use super::Port;
+use super::{Jitter, Port};
 
 /// A token bucket with a rate and a depth, which fills while nothing is sent. A packet leaves as a whole as soon as there
 /// are tokens for all its bytes, as `tc-tbf(8)` without a peak rate sends it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Bucket {
     rate: Rate,
     /// Bytes for which it has room; no packet has more.
@@ -15,6 +15,8 @@ pub struct Bucket {
     full_at: Time,
     /// When the newest packet leaves.
     last: Time,
+    /// How late its timer is.
+    late: Option<Jitter>,
 }
 
 impl Bucket {
@@ -25,17 +27,29 @@ impl Bucket {
             depth,
             full_at: Time::ZERO,
             last: Time::ZERO,
+            late: None,
         }
     }
 
-    /// The bucket before anything was sent.
+    /// The same with a timer that is `late`: packets that wait for tokens leave that much later, together with those
+    /// behind them that have tokens by then. A bucket with room for a packet more keeps its rate meanwhile.
+    #[must_use]
+    pub fn with_late_timer(self, late: Option<Jitter>) -> Self {
+        Self { late, ..self }
+    }
+
+    /// The bucket before anything was sent, with a timer that is in time.
     pub(super) fn filled(&self) -> Self {
         Self::new(self.rate, self.depth)
     }
 
     /// Takes the tokens of a packet of `size` bytes that is there at `now`. Returns when it leaves.
     pub fn leave(&mut self, size: u64, now: Time) -> Time {
-        self.last = self.ready(size).max(self.last).max(now);
+        let (ready, first) = (self.ready(size), self.last.max(now));
+        self.last = match &mut self.late {
+            Some(late) if ready > first => late.late(ready),
+            _ => ready.max(first),
+        };
         self.full_at = self.full_at.max(self.last) + self.rate.serialisation(size);
         self.last
     }
@@ -57,19 +71,20 @@ impl Port {
     #[inline(always)]
     pub(super) fn send_apart(&mut self, size: u64, now: Time) -> (Time, Time) {
         if let Some(bucket) = &mut self.bucket {
-            let mut leaves = bucket.leave(size, now);
-            // Its timer is late.
-            if let Some(jitter) = &mut self.jitter {
-                leaves = jitter.late(leaves);
-            }
+            let leaves = bucket.leave(size, now);
             self.free_at = bucket.ready(size).max(leaves);
-            return (leaves, leaves + self.delay);
+            return (leaves, self.arrives(leaves));
         }
         let begins = self.free_at.max(now);
         self.free_at = begins + self.serialisation_apart(size);
-        let at = self.free_at + self.delay;
-        let arrives = self.jitter.as_mut().map_or(at, |jitter| jitter.late(at));
-        (begins, arrives)
+        (begins, self.arrives(self.free_at))
+    }
+
+    /// When a packet arrives whose last bit goes to the wire at `sent`.
+    #[inline(always)]
+    fn arrives(&mut self, sent: Time) -> Time {
+        let at = sent + self.delay;
+        self.jitter.as_mut().map_or(at, |jitter| jitter.late(at))
     }
 
     /// [`Port::begins_after`] of a port with jitter, a bucket, or such a rate.
@@ -85,6 +100,7 @@ impl Port {
 #[cfg(test)]
 mod tests {
     use base::Span;
+    use engine::random::Stream;
 
     use super::*;
 
@@ -124,5 +140,50 @@ mod tests {
             times(&mut bucket(1250), &[(1250, 5), (125, 5), (1250, 5)]),
             [5, 6, 16]
         );
+    }
+
+    #[test]
+    fn a_late_timer_delays_only_packets_that_wait_for_tokens_and_keeps_the_rate() {
+        for entity in 0..20 {
+            let late = Jitter::new(Span::from_micros(5), Stream::new(1, "test", entity));
+            let mut bucket = bucket(2500).with_late_timer(Some(late));
+            // Two packets find tokens. Each of the others waits for its own.
+            let found: Vec<_> = (0..1000).map(|_| bucket.leave(1250, us(5))).collect();
+            assert_eq!(found[..2], [us(5); 2]);
+            for (place, found) in (1..).zip(&found[2..]) {
+                let due = us(5 + 10 * place);
+                assert!(
+                    (due..due + Span::from_micros(5)).contains(found),
+                    "{found:?}"
+                );
+            }
+            // Waits are uniform: the mean is within five standard errors of 2.5 us.
+            let waits = (1..)
+                .zip(&found[2..])
+                .map(|(place, found)| found.since(us(5 + 10 * place)));
+            let mean_ns = waits.map(Span::as_ps).sum::<u64>() / 998 / 1000;
+            assert!((2270..2730).contains(&mean_ns), "{mean_ns}");
+        }
+    }
+
+    #[test]
+    fn what_has_tokens_when_a_late_timer_fires_leaves_then() {
+        let late = Jitter::new(Span::from_micros(9), Stream::new(1, "test", 3));
+        let mut bucket = bucket(2500).with_late_timer(Some(late));
+        assert_eq!([(); 2].map(|()| bucket.leave(1250, us(5))), [us(5); 2]);
+        let third = bucket.leave(1250, us(5));
+        assert!(third > us(16), "{third:?}");
+        // The tokens for 125 bytes are there at 16 us.
+        assert_eq!(bucket.leave(125, us(5)), third);
+    }
+
+    #[test]
+    fn a_bucket_of_one_packet_loses_tokens_while_its_timer_is_late() {
+        let late = Jitter::new(Span::from_micros(9), Stream::new(1, "test", 3));
+        let mut bucket = bucket(1250).with_late_timer(Some(late));
+        let last = (0..1001).map(|_| bucket.leave(1250, us(0))).last();
+        // Each gap is 4.5 us longer, within five standard errors.
+        let mean_ns = last.expect("a packet").as_ps() / 1_000_000;
+        assert!((14_090..14_910).contains(&mean_ns), "{mean_ns}");
     }
 }

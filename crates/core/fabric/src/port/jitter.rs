@@ -5,8 +5,7 @@ use engine::random::Stream;
 
 use super::Port;
 
-/// A random wait of each packet at the end of a wire, in order: a packet waits for the one before it. At a token bucket,
-/// packets wait before they leave.
+/// A random wait of each packet at the end of a wire, in order: a packet waits for the one before it.
 ///
 /// Without it senders keep step, and the same ones find room in a full queue again and again (Floyd and Jacobson, "On
 /// Traffic Phase Effects", 1992).
@@ -73,7 +72,7 @@ mod tests {
     use base::{FlowId, HostId, Packet, Rate};
 
     use super::*;
-    use crate::port::{Bucket, PortConfig};
+    use crate::port::PortConfig;
     use crate::{Discipline, Limit, Strict};
 
     fn us(us: u64) -> Time {
@@ -82,11 +81,7 @@ mod tests {
 
     /// A port of 1 Gbit/s at which a packet without payload takes 10 us, with this jitter in us.
     fn port(entity: u64, jitter: u64) -> Port {
-        Port::new(config(entity, jitter), Time::ZERO)
-    }
-
-    fn config(entity: u64, jitter: u64) -> PortConfig {
-        PortConfig {
+        let config = PortConfig {
             rate: Rate::from_bps(1_000_000_000),
             delay: Span::from_micros(40),
             jitter: Some(Jitter::new(
@@ -99,7 +94,8 @@ mod tests {
             hook: None,
             priorities: Strict::FIFO,
             header_bytes: 1250,
-        }
+        };
+        Port::new(config, Time::ZERO)
     }
 
     /// When packets arrive that are offered at these times.
@@ -151,27 +147,5 @@ mod tests {
         let found = |entity| arrivals(&mut port(entity, 10), (0..10).map(|at| us(20 * at)));
         assert_eq!(found(1), found(1));
         assert!(found(1).iter().zip(found(2)).all(|(one, two)| *one != two));
-    }
-
-    #[test]
-    fn packets_leave_a_bucket_late_and_in_order() {
-        for entity in 0..20 {
-            let bucket = Some(Bucket::new(Rate::from_bps(1_000_000_000), 2_500));
-            let mut port = Port::new(
-                PortConfig {
-                    bucket,
-                    ..config(entity, 5)
-                },
-                Time::ZERO,
-            );
-            // The bucket has room for two packets, and the third one waits for its tokens.
-            let found = arrivals(&mut port, [us(0); 3].into_iter());
-            let expected = [us(40), us(40), us(50)];
-            for (found, expected) in found.iter().zip(expected) {
-                assert!((expected..expected + Span::from_micros(5)).contains(found));
-            }
-            assert!(found[0] <= found[1], "{found:?}");
-            assert_ne!(found[2], us(50), "it is late");
-        }
     }
 }

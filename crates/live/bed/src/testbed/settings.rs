@@ -59,7 +59,7 @@ struct Fixed {
     twin: Option<&'static str>,
 }
 
-const QUEUES: [Fixed; 6] = [
+const QUEUES: [Fixed; 7] = [
     Fixed {
         key: "link.delay",
         agrees: |_| false,
@@ -73,10 +73,16 @@ const QUEUES: [Fixed; 6] = [
         twin: Some("auto"),
     },
     Fixed {
-        key: "switch.jitter",
-        agrees: |keys| keys.switch.jitter == Span::ZERO,
-        instead: "the jitter of this machine",
-        twin: Some("0s"),
+        key: "switch.burst_lateness",
+        agrees: |keys| keys.switch.burst_lateness == Span::ZERO,
+        instead: "the late timers of this machine",
+        twin: None,
+    },
+    Fixed {
+        key: "host.burst_lateness",
+        agrees: |keys| keys.host.burst_lateness == Span::ZERO,
+        instead: "the late timers of this machine",
+        twin: None,
     },
     Fixed {
         key: "net.header_bytes",

@@ -200,21 +200,7 @@ fn queues(keys: &Keys, found: &mut Vec<Conflict>) {
             "give a load below 1 and a finite switch.buffer",
         ));
     }
-    let bursts: [(&'static [&'static str], _); 2] = [
-        (&["switch.burst"], switch.burst),
-        (&["host.burst"], keys.host.burst),
-    ];
-    for (key, burst) in bursts {
-        if let OrOff(Some(depth)) = burst
-            && depth.in_bytes(keys.packet_bytes()) < keys.packet_bytes()
-        {
-            let why = format!(
-                "no full packet fits into the token bucket of {}, so no packet would ever leave",
-                key[0]
-            );
-            found.push(Conflict::new(key, why, "give \"1pkt\" or more, or \"off\""));
-        }
-    }
+    buckets(keys, found);
     if keys.host.queue == HostQueue::Switch && keys.host.buffer.0.is_some() {
         found.push(Conflict::new(
             &["host.queue", "host.buffer"],
@@ -251,6 +237,41 @@ fn queues(keys: &Keys, found: &mut Vec<Conflict>) {
             "such a queue drops before it marks: lower switch.ecn_threshold, raise \
                      switch.buffer, or set switch.ecn_threshold = \"off\"",
         ));
+    }
+}
+
+/// Token buckets without room for a packet, and late timers without a bucket.
+fn buckets(keys: &Keys, found: &mut Vec<Conflict>) {
+    let (switch, host) = (&keys.switch, &keys.host);
+    let buckets: [(&'static [&'static str; 2], _, _); 2] = [
+        (
+            &["switch.burst", "switch.burst_lateness"],
+            switch.burst,
+            switch.burst_lateness,
+        ),
+        (
+            &["host.burst", "host.burst_lateness"],
+            host.burst,
+            host.burst_lateness,
+        ),
+    ];
+    for (names, burst, lateness) in buckets {
+        let [name, late] = *names;
+        match burst.0 {
+            Some(depth) if depth.in_bytes(keys.packet_bytes()) < keys.packet_bytes() => {
+                let why = format!(
+                    "no full packet fits into the token bucket of {name}, so no packet would ever leave"
+                );
+                let remedy = "give \"1pkt\" or more, or \"off\"";
+                found.push(Conflict::new(&names[..1], why, remedy));
+            }
+            None if lateness > Span::ZERO => {
+                let why = format!("{late} has no effect without a token bucket ({name})");
+                let remedy = format!("leave {late} out, or give {name}");
+                found.push(Conflict::new(&names[..], why, remedy));
+            }
+            _ => {}
+        }
     }
 }
 

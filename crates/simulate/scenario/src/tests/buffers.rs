@@ -88,3 +88,31 @@ fn queues_that_share_a_buffer_and_drop_before_they_mark_are_warned_of() {
     );
     scenario(above, &["switch.pfc=all"]);
 }
+
+#[test]
+fn a_token_bucket_has_room_for_a_packet_and_a_late_timer_needs_one() {
+    for (set, expected) in [
+        (
+            "switch.burst=100B",
+            "no full packet fits into the token bucket of switch.burst",
+        ),
+        (
+            "host.burst=100B",
+            "no full packet fits into the token bucket of host.burst",
+        ),
+        (
+            "switch.burst_lateness=10us",
+            "switch.burst_lateness has no effect without a token bucket (switch.burst)",
+        ),
+        (
+            "host.burst_lateness=10us",
+            "host.burst_lateness has no effect without a token bucket (host.burst)",
+        ),
+    ] {
+        let text = message("schemes = [\"newreno\"]", &[set]);
+        assert!(text.contains(expected), "{text}");
+    }
+    let both = ["host.burst=2pkt", "host.burst_lateness=10us"];
+    let scenario = scenario("schemes = [\"newreno\"]", &both);
+    assert!(scenario.is_random(), "timers are late at random");
+}

@@ -9,7 +9,7 @@ use super::Breakdown;
 use super::flight::{Flights, Lesson, Sent};
 
 /// A port in a network that carries only this connection.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Hop {
     rate: Rate,
     delay: Span,
@@ -66,7 +66,9 @@ impl Hop {
 
 impl Path {
     fn of(path: &[PortId], ports: &[Hop]) -> Option<Self> {
-        let hops: Box<[Hop]> = path.iter().map(|port| ports[port.0 as usize]).collect();
+        let hops: Box<[Hop]> = (path.iter())
+            .map(|port| ports[port.0 as usize].clone())
+            .collect();
         let slowest = hops.iter().map(|hop| hop.rate).min()?;
         Some(Self { hops, slowest })
     }

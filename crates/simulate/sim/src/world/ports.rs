@@ -170,8 +170,7 @@ impl<'a> Ports<'a> {
         let threshold = keys.switch.ecn_threshold.0.map(|size| self.limit(size));
         let mut made = PortParts {
             discipline: threshold.map_or(Discipline::DropTail, Discipline::EcnThreshold),
-            bucket: self.bucket(keys.switch.burst, link),
-            jitter: self.jitter(port, keys.switch.jitter),
+            bucket: self.bucket(port, keys.switch.burst, keys.switch.burst_lateness, link),
             ..PortParts::plain()
         };
         let roles = in_switches(self.roles);
@@ -294,8 +293,9 @@ impl<'a> Ports<'a> {
     pub(super) fn of_host(&self, port: PortId, link: &LinkSpec) -> PortParts {
         let mut made = self.of_lossless_host(port, link);
         let keys = &self.point.keys;
-        made.jitter = self.jitter(port, keys.link.jitter(keys.packet_bytes()));
-        made.bucket = self.bucket(keys.host.burst, link);
+        let jitter = keys.link.jitter(keys.packet_bytes());
+        made.jitter = self.jitter(port, "link jitter", jitter);
+        made.bucket = self.bucket(port, keys.host.burst, keys.host.burst_lateness, link);
         if self.point.keys.host.queue == HostQueue::Own {
             made.discipline = self.losing_acks(port, made.discipline);
             made.discipline = self.losing_chosen(port, made.discipline);
@@ -304,17 +304,22 @@ impl<'a> Ports<'a> {
         made
     }
 
-    /// The token bucket in front of `link`, if it has one.
-    fn bucket(&self, burst: OrOff<WireSize>, link: &LinkSpec) -> Option<Bucket> {
-        let packet = self.point.keys.packet_bytes();
-        burst
-            .0
-            .map(|depth| Bucket::new(link.rate, depth.in_bytes(packet)))
+    /// The token bucket in front of `link`, if it has one, whose timer is late by up to `late`.
+    fn bucket(
+        &self,
+        port: PortId,
+        burst: OrOff<WireSize>,
+        late: Span,
+        link: &LinkSpec,
+    ) -> Option<Bucket> {
+        let depth = burst.0?.in_bytes(self.point.keys.packet_bytes());
+        let late = self.jitter(port, "late timer", late);
+        Some(Bucket::new(link.rate, depth).with_late_timer(late))
     }
 
-    /// A jitter of up to `most` at a port.
-    fn jitter(&self, port: PortId, most: Span) -> Option<Jitter> {
-        let stream = || Stream::new(self.point.seed, "link jitter", u64::from(port.0));
+    /// A jitter of up to `most` at a port, for this `purpose`.
+    fn jitter(&self, port: PortId, purpose: &str, most: Span) -> Option<Jitter> {
+        let stream = || Stream::new(self.point.seed, purpose, u64::from(port.0));
         (most > Span::ZERO).then(|| Jitter::new(most, stream()))
     }
 
