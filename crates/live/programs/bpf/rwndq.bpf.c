@@ -28,8 +28,9 @@ struct {
     TYPE(value, struct rwndq_port);
 } port SEC(".maps");
 
-// Takes the samples that are due, when data leaves. ACKs then need no exact clock, which was a fifth of their cost. For
-// most packets none is due, and that needs no lock.
+// Takes the samples that are due, when data leaves, and when an ACK passes while data waits: windows have to follow a
+// queue that shrinks, even if no data comes. Otherwise ACKs do without the exact clock, which is a quarter of their cost.
+// For most packets no sample is due, and that needs no lock.
 INLINE void sample(struct rwndq_port *rwndq, uint64_t now, struct __sk_buff *skb) {
     uint64_t interval = rwndq->interval_ns, samples = 0;
     uint32_t backlog, call;
@@ -150,6 +151,7 @@ int ingress(struct __sk_buff *skb) {
     enum reason reason;
     if (!rwndq || !has_lease(now)) return count(PASS_LEASE);
     // Before the packet is examined, as above.
+    if (backlog_of(skb)) sample(rwndq, bpf_ktime_get_ns(), skb);
     let_idle_go(rwndq, now);
     reason = find_segment(skb, &segment);
     if (reason != REASONS) return count(reason);

@@ -308,6 +308,30 @@ fn timeouts_of_flows_make_those_of_the_network() {
     }
 }
 
+/// While the queue of the first burst drains, no data comes, and ACKs have to take the samples. Windows then end before what
+/// is outstanding, so a sender whose last segments are lost cannot probe and waits for a timer, as in the twin.
+#[test]
+fn windows_of_rwndq_follow_a_queue_that_shrinks_while_no_data_comes() {
+    let Some(_machine) = machine() else { return };
+    let words = ["emulate", "incast", "--scheme", "rwndq", "--runs", "4"];
+    let more = ["--rate", "50Mbps", "--set", "workload.senders=20"];
+    let Some((_, lines)) = emulated(&[&words[..], &more].concat()) else {
+        return;
+    };
+    let timeouts = |world: &str| -> u64 {
+        let points = lines.iter().filter(|line| line["type"] == "point");
+        let own = points.filter(|line| line["world"] == world);
+        own.filter_map(|line| line["metrics"]["timeouts"].as_u64())
+            .sum()
+    };
+    // With samples by data alone there are 0 to 3 in a run, where the twin has 2 to 11.
+    let (linux, twin) = (timeouts("linux"), timeouts("simulated"));
+    assert!(
+        linux >= 13,
+        "{linux} timeouts in four runs, {twin} in the twin"
+    );
+}
+
 /// Endpoints of the simulator send to a receiver of the kernel.
 #[test]
 fn our_tcp_sends_to_the_kernel_over_a_device() {
