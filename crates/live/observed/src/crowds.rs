@@ -17,11 +17,11 @@ pub struct Loss {
     pub is_timeout: bool,
 }
 
-/// All crowds: milliseconds with many flows to one receiver, which is an `R`. Those of the last [`KEPT`] are kept, with
+/// All crowds: milliseconds with many flows to one receiver, which is an `R`. Those of the last 20 s are kept, with
 /// the losses; of earlier ones only numbers, so that memory does not grow with time.
 ///
 /// For a crowd the decisive number is the time until the first loss of one of its flows, and for a timeout the time
-/// since the last crowd in which its flow took part. Both are looked for as far as [`REACH`], and compared with the
+/// since the last crowd in which its flow took part. Both are looked for as far as 10 s, and compared with the
 /// minimum RTO when the verdict is asked for.
 #[derive(Clone, Debug)]
 pub struct Crowds<R> {
@@ -59,7 +59,7 @@ impl<R> Default for Crowds<R> {
 }
 
 impl<R: Ord + Clone + ToString> Crowds<R> {
-    /// Adds a crowd of so many flows, which began `at` this time since the observation did.
+    /// Adds a crowd of `degree` flows, which began `at` this time since the observation did.
     pub fn add(&mut self, receiver: R, at: Duration, degree: u32) {
         self.all += 1;
         self.most = self.most.max(degree);

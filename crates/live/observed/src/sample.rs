@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use base::cast::{index, real, whole};
 
-/// Whole numbers whose ranks are asked for later. The first [`EXACT`] are kept each, so that ranks are exact. With more
-/// of them only their numbers in bins are kept: a rank is then off by at most one part in 2,048. Memory is at most about
+/// Whole numbers for percentiles. Up to 65,536 of them are kept singly, and percentiles are exact. With more of them only
+/// counts in bins are kept, and a percentile is right to one part in 2,048. Memory is at most about
 /// a megabyte.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Sample {
@@ -83,7 +83,7 @@ pub(crate) const fn edges(bin: u64, bits: u32) -> (u64, u64) {
     ((bin - (shift << bits)) << shift, 1 << shift)
 }
 
-/// As many numbers are kept each.
+/// The largest number of values that are kept singly.
 pub(crate) const EXACT: usize = 1 << 16;
 /// A bin is at most a 1,024th of its values wide.
 const FINE: u32 = 10;

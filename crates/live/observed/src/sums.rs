@@ -1,4 +1,4 @@
-//! What is kept of flows that ended.
+//! Sums over flows that ended.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::seen::Flow;
 pub struct FlowSums {
     /// Their number.
     pub flows: u64,
-    /// Those whose sender is on another machine.
+    /// Flows whose sender is on another machine.
     pub inferred: u64,
     /// Timeouts.
     pub timeouts: u64,

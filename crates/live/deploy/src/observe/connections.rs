@@ -6,8 +6,7 @@ use std::time::Duration;
 use observed::{Needless, Sample, SentAgain, needless};
 use programs::observer::{FlowDirection, Socket};
 
-/// The connections of which something was heard lately, and sums of all earlier ones, so that memory does not grow with
-/// time: it is that of the connections that closed in the last [`SETTLED`], and of those with losses in the last
+/// Recent connections and sums of all earlier ones, so that memory does not grow with time. Memory is that of the connections that closed in the last [`SETTLED`], and of those with losses in the last
 /// [`FORGOTTEN`].
 #[derive(Default)]
 pub(super) struct Connections {
@@ -16,7 +15,7 @@ pub(super) struct Connections {
     needless: Needless,
 }
 
-/// What is known of the connections with the same ends.
+/// The connections with the same ends.
 #[derive(Default)]
 struct Connection {
     /// The last state.
@@ -58,7 +57,7 @@ impl Connections {
         connection.changed = now;
     }
 
-    /// A flow with so many timeouts and fast retransmissions has ended.
+    /// A flow has ended with these numbers of timeouts and fast retransmissions.
     pub(super) fn repaired(
         &mut self,
         way: FlowDirection,
@@ -92,7 +91,7 @@ impl Connections {
         });
     }
 
-    /// Those that are held in memory.
+    /// The number of connections that are held in memory.
     pub(super) fn held(&self) -> usize {
         self.recent.len()
     }
@@ -173,8 +172,8 @@ fn add(sum: &mut Needless, more: Needless) {
 
 /// The flows of a connection are reported at most 31 s after its last packet.
 const SETTLED: Duration = Duration::from_secs(40);
-/// The end of a connection that was silent for long is not reported. What is heard of a connection after this time counts
-/// as of another connection.
+/// The end of a connection that was silent for long is not reported. A connection that is reported after this time counts
+/// as another one.
 const FORGOTTEN: Duration = Duration::from_mins(10);
 
 #[cfg(test)]
