@@ -29,6 +29,11 @@ pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> 
         netns: args.netns.as_deref(),
         seconds: args.time.as_secs(),
         metrics: args.metrics.as_deref(),
+        flows: args.flows
+            || args.format == TextOrJson::Json
+            || args.predict
+            || args.out.is_some()
+            || args.incident.is_some(),
     };
     match &devs[..] {
         [dev] => observe_one(dev, &watched, args, given),
@@ -164,12 +169,15 @@ pub(crate) struct Watched<'a> {
     pub(crate) seconds: u64,
     /// The address at which Prometheus may ask meanwhile.
     pub(crate) metrics: Option<&'a str>,
+    /// Whether each flow is wanted, too.
+    pub(crate) flows: bool,
 }
 
 /// An observation with its flows.
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) observation: Observation,
+    /// In the order of their starts; none if they are not wanted.
     pub(crate) flows: Vec<Flow>,
     /// Remarks.
     notes: Vec<String>,
@@ -195,25 +203,37 @@ impl Watched<'_> {
         }
         add("--netns", self.netns);
         add("--metrics", self.metrics);
+        if !self.flows {
+            words.push("--no-flows".into());
+        }
         let lines = privileged::call(given, words, &mut |_| ())?;
-        // The flows and the remarks of a device come before its summary.
-        let (mut all, mut next) = (Vec::new(), Seen::default());
-        for line in lines {
-            match line {
-                Line::Flow(flow) => next.flows.push(*flow),
-                Line::Note(note) => next.notes.push(note.text),
-                Line::Observed(observation) => all.push(Seen {
-                    observation: *observation,
-                    ..std::mem::take(&mut next)
-                }),
-                _ => {}
-            }
-        }
-        if all.len() < self.devs.len() {
-            return Err(nothing());
-        }
-        Ok(all)
+        by_device(lines, self.devs).ok_or_else(nothing)
     }
+}
+
+/// The observation of each of these devices; `None` if the summary of one is missing.
+fn by_device(lines: Vec<Line>, devs: &[String]) -> Option<Vec<Seen>> {
+    let mut all: Vec<Seen> = devs.iter().map(|_| Seen::default()).collect();
+    let (mut device, mut summaries) = (0, 0);
+    for line in lines {
+        match line {
+            Line::Device(named) => device = devs.iter().position(|dev| *dev == named.device)?,
+            Line::Flow(flow) => all.get_mut(device)?.flows.push(*flow),
+            Line::Note(note) => all.get_mut(device)?.notes.push(note.text),
+            // Summaries come in the order of the devices.
+            Line::Observed(observation) => {
+                all.get_mut(summaries)?.observation = *observation;
+                summaries += 1;
+            }
+            _ => {}
+        }
+    }
+    // Flows come in the order of their ends.
+    for one in &mut all {
+        let starts = |one: &Flow, other: &Flow| one.start_s.total_cmp(&other.start_s);
+        one.flows.sort_by(starts);
+    }
+    (summaries == devs.len()).then_some(all)
 }
 
 fn nothing() -> Stop {
@@ -304,6 +324,8 @@ fn device_of(routes: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use protocol::DeviceLine;
+
     use super::*;
 
     #[test]
@@ -312,6 +334,61 @@ mod tests {
             "Iface\tDestination\tGateway\nbr0\t0000A8C0\t00000000\neth3\t00000000\t0100A8C0\n";
         assert_eq!(device_of(routes).as_deref(), Some("eth3"));
         assert_eq!(device_of("Iface\tDestination\n"), None);
+    }
+
+    #[test]
+    fn flows_are_those_of_the_device_that_was_named_last_in_the_order_of_their_starts() {
+        let flow = |start_s| {
+            let flow = Flow {
+                start_s,
+                ..Flow::lossless("10.0.0.1:5", "10.0.0.9:80", 1_000)
+            };
+            Line::Flow(Box::new(flow))
+        };
+        let named = |device: &str| {
+            let device = device.to_owned();
+            Line::Device(DeviceLine { device })
+        };
+        let summary = |device: &str| {
+            let device = device.to_owned();
+            Line::Observed(Box::new(Observation {
+                device,
+                ..Observation::default()
+            }))
+        };
+        let devs = ["eth1", "eth2"].map(str::to_owned);
+        let lines = vec![
+            named("eth2"),
+            flow(3.0),
+            named("eth1"),
+            flow(2.0),
+            flow(1.0),
+            summary("eth1"),
+            named("eth2"),
+            flow(0.5),
+            summary("eth2"),
+        ];
+        let seen = by_device(lines.clone(), &devs).expect("both");
+        let starts = |seen: &Seen| seen.flows.iter().map(|flow| flow.start_s).sum::<f64>();
+        let of = |seen: &Seen| {
+            (
+                seen.observation.device.clone(),
+                starts(seen),
+                seen.flows.len(),
+            )
+        };
+        assert_eq!(of(&seen[0]), ("eth1".to_owned(), 3.0, 2));
+        assert_eq!(of(&seen[1]), ("eth2".to_owned(), 3.5, 2));
+        assert!(
+            seen.iter()
+                .all(|one| one.flows[0].start_s < one.flows[1].start_s)
+        );
+        // One summary of two, and flows of a device that nobody named.
+        assert!(by_device(lines[..6].to_vec(), &devs).is_none());
+        assert!(by_device(vec![named("eth3"), flow(1.0)], &devs).is_none());
+        // A single device is not named.
+        let one = by_device(vec![flow(1.0), summary("eth1")], &devs[..1]).expect("it");
+        assert_eq!(one[0].flows.len(), 1);
     }
 
     #[test]

@@ -120,6 +120,7 @@ fn before(
         netns: law.netns.as_deref(),
         seconds,
         metrics: None,
+        flows: true,
     };
     let Seen {
         observation: seen,

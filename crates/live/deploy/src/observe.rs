@@ -9,13 +9,14 @@ use machine::netlink::{Devices, Queue};
 use machine::privilege::drop_all;
 use observed::{DEGREE, Observation};
 use programs::observer::{Observer, Watch, measure};
-use protocol::{Line, NoteLine};
+use protocol::{DeviceLine, Line, NoteLine};
 
 use crate::device::{DeviceId, Root, unreadable};
 use crate::error::DeployError;
 use crate::metrics::Readers;
 use crate::namespace::inside;
 
+mod connections;
 mod count;
 mod metrics;
 
@@ -32,6 +33,8 @@ pub struct Observe {
     pub time: Duration,
     /// The address where Prometheus may ask meanwhile.
     pub metrics: Option<SocketAddr>,
+    /// Whether each flow is reported, too.
+    pub flows: bool,
 }
 
 /// Facts about a device, found before it is watched.
@@ -45,8 +48,9 @@ pub(crate) struct Port {
     pub(crate) rate_from: &'static str,
 }
 
-/// Watches devices. Reports the flows of each, and then a summary. A signal ends it early, and so does the removal of
-/// the last device.
+/// Watches devices. Reports each flow once it has ended, if wanted, and a summary of each device in the end. A signal ends
+/// it early, and so does the removal of the last device. Before flows of another device comes the name of the device, if
+/// there are several.
 ///
 /// # Errors
 /// If there is no such device, or the kernel refuses.
@@ -67,13 +71,19 @@ pub fn observe(order: &Observe, tell: &mut dyn FnMut(&Line)) -> Result<(), Deplo
         let mut both = observers.iter_mut().zip(&ports);
         both.try_for_each(|(observer, port)| Ok(observer.attach(port.place.device)?))
     })?;
-    let among = order.devices.len();
     let watched = observers.into_iter().zip(ports);
-    let watched = watched.map(|(observer, port)| Watched::new(observer, port, begin, among));
+    let watched = watched.map(|(observer, port)| Watched::new(observer, port, begin, order));
     let mut watched: Vec<_> = watched.collect();
+    let mut tell = Teller {
+        tell,
+        device: (order.devices.len() == 1).then_some(0),
+    };
     // Programs are measured in the first second: reading clocks around each of them costs as much as some of them.
     let measured = order.time.min(MEASURED);
-    watch(&mut watched, begin + measured, &mut |_| Ok(()))?;
+    watch(&mut watched, begin + measured, &mut |watched| {
+        tell.flows(watched);
+        Ok(())
+    })?;
     for one in &mut watched {
         one.measured(begin)?;
     }
@@ -83,6 +93,7 @@ pub fn observe(order: &Observe, tell: &mut dyn FnMut(&Line)) -> Result<(), Deplo
         for one in &mut *watched {
             one.look_at_queue(&mut devices);
         }
+        tell.flows(watched);
         if let Some(readers) = &readers {
             readers.answer(&mut || {
                 let seen = watched.iter().filter_map(|one| one.summary().ok());
@@ -91,9 +102,35 @@ pub fn observe(order: &Observe, tell: &mut dyn FnMut(&Line)) -> Result<(), Deplo
         }
         Ok(())
     })?;
-    watched
-        .into_iter()
-        .try_for_each(|one| one.end(&mut devices, tell))
+    let mut numbered = watched.into_iter().enumerate();
+    numbered.try_for_each(|(number, one)| one.end(&mut devices, &mut tell, number))
+}
+
+/// Reports lines, and the device of flows and remarks when it is another one than before.
+struct Teller<'a> {
+    tell: &'a mut dyn FnMut(&Line),
+    /// The number of the device of the last flow or remark.
+    device: Option<usize>,
+}
+
+impl Teller<'_> {
+    /// The flows of all devices that have ended since the last call.
+    fn flows(&mut self, watched: &mut [Watched]) {
+        for (number, one) in watched.iter_mut().enumerate() {
+            for flow in one.count.taken() {
+                self.line(number, one, &Line::Flow(Box::new(flow)));
+            }
+        }
+    }
+
+    fn line(&mut self, number: usize, of: &Watched, line: &Line) {
+        if self.device != Some(number) {
+            self.device = Some(number);
+            let device = of.port.place.name.clone();
+            (self.tell)(&Line::Device(DeviceLine { device }));
+        }
+        (self.tell)(line);
+    }
 }
 
 /// Reads events until that time of the monotonic clock, until a signal comes, or until no device is left.
@@ -126,10 +163,10 @@ struct Watched {
 }
 
 impl Watched {
-    /// One `among` several devices.
-    fn new(observer: Observer, port: Port, begin: Duration, among: usize) -> Self {
+    fn new(observer: Observer, port: Port, begin: Duration, order: &Observe) -> Self {
+        let count = Count::new(begin, port.queue_bps()).among(order.devices.len());
         Self {
-            count: Count::new(begin, port.queue_bps()).among(among),
+            count: if order.flows { count.listing() } else { count },
             drops: port.queue.as_ref().map(|(queue, _)| queue.drops),
             port,
             observer,
@@ -163,7 +200,8 @@ impl Watched {
     fn end(
         mut self,
         devices: &mut Devices,
-        tell: &mut dyn FnMut(&Line),
+        tell: &mut Teller<'_>,
+        number: usize,
     ) -> Result<(), DeployError> {
         self.observer.detach();
         if let Ok(queue) = devices.queue(self.port.place.device) {
@@ -171,20 +209,21 @@ impl Watched {
         }
         self.count.end(&self.observer)?;
         let seen = self.summary()?;
-        for flow in self.count.flows() {
-            tell(&Line::Flow(Box::new(flow.clone())));
+        for flow in self.count.taken() {
+            tell.line(number, &self, &Line::Flow(Box::new(flow)));
         }
         let note = |text: &str| {
             let text = text.to_owned();
             Line::Note(NoteLine { text })
         };
         if self.is_gone {
-            tell(&note("the device went away before the time was over"));
+            let text = "the device went away before the time was over";
+            tell.line(number, &self, &note(text));
         }
         if let Some(why) = &self.port.unreadable {
-            tell(&note(why));
+            tell.line(number, &self, &note(why));
         }
-        tell(&Line::Observed(Box::new(seen)));
+        (tell.tell)(&Line::Observed(Box::new(seen)));
         Ok(())
     }
 }

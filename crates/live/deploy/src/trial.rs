@@ -68,7 +68,7 @@ pub fn trial(plan: &TrialPlan, hash: &str, tell: &mut dyn FnMut(&Line)) -> Resul
         plan,
         standing,
         begin,
-        count: Count::new(begin, port.queue_bps()),
+        count: Count::new(begin, port.queue_bps()).listing(),
         connections: SeenConnections::default(),
         periods: Vec::new(),
         flows: Vec::new(),

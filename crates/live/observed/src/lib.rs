@@ -1,11 +1,12 @@
 //! Observations of a network at a device: whether it is incast, its cost, and a scenario of it.
 //!
 //! An [`Observation`] holds what was counted; [`judge`] finds the [`Verdict`] from the milliseconds in which many flows
-//! went to one receiver ([`IncastBurst`]) and from what was lost ([`Loss`]), [`needless`] repairs left out; [`Observation::scenario`] writes what a
+//! went to one receiver and from what was lost ([`Crowds`]), [`needless`] repairs left out; [`Observation::scenario`] writes what a
 //! simulation needs, with a row for each [`Cure`]; a [`Prediction`] says by its [`Fit`] whether to believe the
 //! simulation, and which cures gain more than it errs, with each [`Command`] that puts them there. Nothing here touches a network: the crate `live` watches, and the command simulates and draws.
 
 mod command;
+mod crowds;
 mod cure;
 mod fit;
 mod incident;
@@ -13,13 +14,16 @@ mod needless;
 mod numbers;
 mod prediction;
 mod rounds;
+mod sample;
 mod scenario;
 mod seen;
+mod sums;
 mod times;
 pub mod trial;
 mod verdict;
 
 pub use command::{Command, Site};
+pub use crowds::{Crowds, Loss};
 pub use cure::{Attach, AttachPoint, Cure, TriedValue};
 pub use fit::{Deviation, Fit};
 pub use incident::{Incident, fewest};
@@ -27,7 +31,9 @@ pub use needless::{Needless, SentAgain, needless};
 pub use numbers::percentile;
 pub use prediction::{Knee, Predicted, Prediction, RankedBy};
 pub use rounds::{FlowTiming, Rounds};
+pub use sample::Sample;
 pub use scenario::trace;
 pub use seen::{Cost, Flow, Judged, Observation, Queue, Verdict};
+pub use sums::FlowSums;
 pub use times::Times;
-pub use verdict::{DEGREE, IncastBurst, Loss, judge};
+pub use verdict::{DEGREE, judge};

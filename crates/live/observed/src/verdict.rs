@@ -1,33 +1,9 @@
 //! The verdict on a network.
 
-use std::collections::BTreeMap;
-
-use crate::seen::{Flow, Judged, Observation, Verdict};
+use crate::crowds::Crowds;
+use crate::seen::{Judged, Observation, Verdict};
+use crate::sums::FlowSums;
 use base::cast::real;
-
-/// A millisecond in which many flows went to one receiver.
-#[derive(Clone, PartialEq, Debug)]
-pub struct IncastBurst {
-    /// Its address.
-    pub receiver: String,
-    /// The time in seconds since the observation began.
-    pub at_s: f64,
-    /// The largest number of simultaneous flows.
-    pub degree: u32,
-}
-
-/// A packet that was dropped, or a timeout.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Loss {
-    /// The address of the receiver.
-    pub receiver: String,
-    /// The time in seconds since the observation began.
-    pub at_s: f64,
-    /// When the flow began.
-    pub flow_since_s: f64,
-    /// Whether it is a timeout, or a packet that was dropped.
-    pub is_timeout: bool,
-}
 
 /// With at least this many simultaneous flows it may be incast.
 pub const DEGREE: u32 = 8;
@@ -35,53 +11,17 @@ pub const DEGREE: u32 = 8;
 /// Finds the verdict for what was counted. A crowd is followed by the losses of its flows within two retransmission
 /// timeouts.
 #[must_use]
-pub fn judge(
+pub fn judge<R: Ord + Clone + ToString>(
     seen: &Observation,
-    flows: &[Flow],
-    crowds: &[IncastBurst],
-    losses: &[Loss],
+    flows: &FlowSums,
+    crowds: &Crowds<R>,
 ) -> Judged {
     let within_s = 2.0 * seen.min_rto_ms.unwrap_or(LINUX_RTO_MS) / 1e3;
-    let mut by_receiver: BTreeMap<&str, Vec<(f64, bool)>> = BTreeMap::new();
-    for crowd in crowds {
-        let all = by_receiver.entry(&crowd.receiver).or_default();
-        all.push((crowd.at_s, false));
-    }
-    for all in by_receiver.values_mut() {
-        all.sort_by(|one, other| one.0.total_cmp(&other.0));
-    }
-    let mut judged = Judged {
-        crowds: crowds.len() as u64,
-        most: crowds.iter().map(|crowd| crowd.degree).max().unwrap_or(0),
-        ..Judged::default()
-    };
-    for loss in losses {
-        let all = by_receiver.get_mut(loss.receiver.as_str());
-        let all = all.map_or(&mut [][..], Vec::as_mut_slice);
-        // The time of a crowd is the beginning of its millisecond.
-        let earliest = (loss.at_s - within_s).max(loss.flow_since_s - 1e-3);
-        let from = all.partition_point(|(at_s, _)| *at_s < earliest);
-        let until = all.partition_point(|(at_s, _)| *at_s <= loss.at_s);
-        let before = all.get_mut(from..until).unwrap_or_default();
-        for (_, followed) in before.iter_mut() {
-            *followed = true;
-        }
-        judged.timeouts += u64::from(loss.is_timeout);
-        judged.timeouts_following += u64::from(loss.is_timeout && !before.is_empty());
-    }
-    let followed = by_receiver
-        .values()
-        .flatten()
-        .filter(|(_, followed)| *followed);
-    judged.followed = followed.count() as u64;
-    let receiver = by_receiver.iter().max_by_key(|(_, all)| all.len());
-    judged.receiver = receiver.map(|(receiver, _)| (*receiver).to_owned());
+    let mut judged = crowds.judged(within_s);
     let window = 10 * u64::from(seen.mss.unwrap_or(MSS));
     let round_trips_s = 3.0 * seen.min_rtt_us.unwrap_or(0.0) / 1e6;
-    let long = flows.iter().filter(|flow| flow.bytes > window);
-    judged.long_flows = long.clone().count() as u64;
-    judged.short_lived = long.filter(|flow| flow.fct_s <= round_trips_s).count() as u64;
-    judged.verdict = verdict(seen, &judged, flows.len() as u64);
+    (judged.long_flows, judged.short_lived) = flows.long_flows(window, round_trips_s);
+    judged.verdict = verdict(seen, &judged, flows.flows);
     judged
 }
 
@@ -118,24 +58,41 @@ const MSS: u32 = 1_448;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::seen::Queue;
+    use std::time::Duration;
 
-    fn crowd(at_s: f64) -> IncastBurst {
-        IncastBurst {
-            receiver: "10.0.0.9".to_owned(),
-            at_s,
-            degree: 20,
-        }
+    use super::*;
+    use crate::crowds::Loss;
+    use crate::seen::{Flow, Queue};
+
+    /// The time of a crowd.
+    fn crowd(at_s: f64) -> Duration {
+        Duration::from_secs_f64(at_s)
     }
 
-    fn timeout(receiver: &str, at_s: f64, flow_since_s: f64) -> Loss {
-        Loss {
-            receiver: receiver.to_owned(),
-            at_s,
-            flow_since_s,
+    fn timeout(receiver: &'static str, at_s: f64, flow_since_s: f64) -> (&'static str, Loss) {
+        let loss = Loss {
+            at: Duration::from_secs_f64(at_s),
+            flow_since: Duration::from_secs_f64(flow_since_s),
             is_timeout: true,
+        };
+        (receiver, loss)
+    }
+
+    /// The verdict for these flows, crowds of 20 flows to one receiver, and losses.
+    fn judge(
+        seen: &Observation,
+        flows: &[Flow],
+        crowds: &[Duration],
+        losses: &[(&'static str, Loss)],
+    ) -> Judged {
+        let mut all = Crowds::default();
+        for at in crowds {
+            all.add("10.0.0.9", *at, 20);
         }
+        for (receiver, loss) in losses {
+            all.lose(*receiver, *loss);
+        }
+        super::judge(seen, &flows.iter().collect(), &all)
     }
 
     fn flow(bytes: u64, fct_s: f64) -> Flow {

@@ -373,8 +373,8 @@ int dropped(uint64_t *arguments) {
     return 0;
 }
 
-APART void tell_socket(struct sock *sock, uint32_t is_v6, const struct way *way, uint32_t is_over) {
-    struct told_socket told = {.kind = SOCKET, .is_v6 = is_v6, .way = *way, .is_over = is_over};
+APART void tell_socket(struct sock *sock, uint32_t is_v6, const struct way *way, uint32_t end) {
+    struct told_socket told = {.kind = SOCKET, .is_v6 = is_v6, .way = *way, .end = end};
     read_socket(sock, &told);
     tell(&told, sizeof told);
 }
@@ -437,7 +437,7 @@ int moves(uint64_t *arguments) {
     flow->transfer.is_own = 1;
     // Repairs continue after a FIN, but most connections do not need any.
     if (to == CLOSED) read_retransmissions(sock, &sent, &needless);
-    if (from == ESTABLISHED || sent) tell_socket(sock, is_v6, &way, to == CLOSED);
+    if (from == ESTABLISHED || sent) tell_socket(sock, is_v6, &way, to == CLOSED ? OVER : CLOSES);
     return 0;
 }
 

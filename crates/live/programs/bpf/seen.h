@@ -68,9 +68,12 @@ struct told_socket {
     uint32_t retransmitted;
     // Two clocks at the same time, which show how long a tick is.
     uint64_t jiffies, now;
-    // 1: the connection is over.
-    uint32_t needless, is_over;
+    // A `socket_end`.
+    uint32_t needless, end;
 };
+
+// Whether a connection is over, so that its numbers are final, or begins to close, so that no new data follow.
+enum socket_end { OPENED, OVER, CLOSES };
 
 enum told_kind { TRANSFER = 1, INCAST, DROP, TIMEOUT, LATE, SOCKET };
 

@@ -76,6 +76,8 @@ pub enum Line {
     Doctor(DoctorLine),
     /// A remark about an observation.
     Note(NoteLine),
+    /// The device of the flows and remarks that follow, if several are observed.
+    Device(DeviceLine),
     /// A transfer that was observed.
     Flow(Box<observed::Flow>),
     /// A device that was observed.
@@ -110,6 +112,14 @@ pub enum Line {
 pub struct NoteLine {
     /// The remark.
     pub text: String,
+}
+
+/// The device of the flows and remarks that follow.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceLine {
+    /// Its name.
+    pub device: String,
 }
 
 /// A trial begins.

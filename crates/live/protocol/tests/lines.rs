@@ -6,11 +6,11 @@ use observed::trial::{TrialEnd, TrialFlow, TrialPeriod};
 use observed::{Flow, Observation};
 use protocol::{
     AttachAction, AttachLine, BedLine, CaptureLine, CheckState, Checked, ClaimLine, ClaimResult,
-    ClaimValue, DetachAction, DetachLine, DoctorLine, DownLine, EmulationLine, FailedLine,
-    FetchedLine, FlowRow, Instead, LacksLine, Line, LinuxMetrics, LinuxRun, LoadedProgram,
-    LoggedLine, LossKind, LowAcks, NoteLine, Passed, PointLine, ProblemLine, Reading, Results,
-    SchemeSupport, ServedAt, ServedLine, ServingLine, Settings, SkippedLine, SlotLengths,
-    StatusLine, TrialBeginLine, TwinLine, UpLine,
+    ClaimValue, DetachAction, DetachLine, DeviceLine, DoctorLine, DownLine, EmulationLine,
+    FailedLine, FetchedLine, FlowRow, Instead, LacksLine, Line, LinuxMetrics, LinuxRun,
+    LoadedProgram, LoggedLine, LossKind, LowAcks, NoteLine, Passed, PointLine, ProblemLine,
+    Reading, Results, SchemeSupport, ServedAt, ServedLine, ServingLine, Settings, SkippedLine,
+    SlotLengths, StatusLine, TrialBeginLine, TwinLine, UpLine,
 };
 
 fn word(text: &str) -> String {
@@ -190,9 +190,12 @@ fn of_points() -> Vec<Line> {
     points.map(Line::Point).into()
 }
 
-/// Lines of `serve` and `fetch`.
+/// Lines of `serve` and `fetch`, and the name of a device.
 fn of_transfers() -> Vec<Line> {
     vec![
+        Line::Device(DeviceLine {
+            device: word("eth0"),
+        }),
         Line::Serving(ServingLine {
             node: word("tw-4711n0-h0"),
             places: vec![ServedAt {

@@ -1,36 +1,35 @@
 //! Events of the kernel, put together.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
 use base::cast::{count, real};
 use machine::netlink::Limit;
-use observed::{
-    Cost, Flow, IncastBurst, Loss, Observation, Queue, SentAgain, judge, needless, percentile,
-};
+use observed::{Cost, Crowds, Flow, FlowSums, Loss, Observation, Queue, judge};
 use programs::Direction;
-use programs::observer::{FlowDirection, Observer, ObserverEvent, Socket, Totals, Transfer};
+use programs::observer::{FlowDirection, Observer, ObserverEvent, Totals, Transfer};
 
 use super::Port;
+use super::connections::{Connections, most_common};
 use crate::error::DeployError;
 
-/// Everything counted so far.
+/// Everything counted so far. Flows that ended are only sums here: memory grows with the flows, connections, and losses
+/// of the last minute, but not with time.
 pub(crate) struct Count {
     begin: Duration,
     /// Rate of the queue of the device, if it has a limit of its own.
     queue_bps: Option<u64>,
     /// The time when ended connections were last dropped.
     swept: Duration,
-    flows: Vec<Flow>,
-    crowds: Vec<IncastBurst>,
-    losses: Vec<Loss>,
-    /// Bytes of first windows, for larger flows.
-    first: Vec<u32>,
-    /// The last state of each connection.
-    sockets: BTreeMap<FlowDirection, Socket>,
-    /// Segments retransmitted on connections that are over: all, and those that had arrived already.
-    sent_again: BTreeMap<FlowDirection, (u64, u64)>,
+    sums: FlowSums,
+    /// Flows that ended since they were taken, if somebody takes them.
+    ended: Option<Vec<Flow>>,
+    crowds: Crowds<IpAddr>,
+    /// For each number of bytes in a first window, the flows that were larger.
+    first: BTreeMap<u32, u64>,
+    connections: Connections,
     /// Flows and events that did not fit.
     lost: u64,
     /// The number of devices that this process watches. They share its time and its memory.
@@ -47,12 +46,11 @@ impl Count {
             begin,
             queue_bps,
             swept: begin,
-            flows: Vec::new(),
-            crowds: Vec::new(),
-            losses: Vec::new(),
-            first: Vec::new(),
-            sockets: BTreeMap::new(),
-            sent_again: BTreeMap::new(),
+            sums: FlowSums::default(),
+            ended: None,
+            crowds: Crowds::default(),
+            first: BTreeMap::new(),
+            connections: Connections::default(),
             lost: 0,
             among: 1,
             cost: Cost::default(),
@@ -64,6 +62,14 @@ impl Count {
     /// Shares the room for flows among this many devices, which one process watches.
     pub(super) fn among(self, among: usize) -> Self {
         Self { among, ..self }
+    }
+
+    /// Keeps each flow that ended until it is [taken](Self::taken).
+    pub(crate) fn listing(self) -> Self {
+        Self {
+            ended: Some(Vec::new()),
+            ..self
+        }
     }
 
     /// Reads new events, and frees memory from time to time.
@@ -83,7 +89,14 @@ impl Count {
                 self.keep(way, &transfer);
             }
         }
+        self.fold();
         Ok(())
+    }
+
+    /// Frees the memory of everything that ended long ago.
+    fn fold(&mut self) {
+        self.connections.fold(self.now);
+        self.crowds.fold(self.now.saturating_sub(self.begin));
     }
 
     /// Unfinished transfers count as well.
@@ -94,8 +107,6 @@ impl Count {
         for (way, transfer) in observer.transfers()? {
             self.keep(way, &transfer);
         }
-        self.flows
-            .sort_by(|one, other| one.start_s.total_cmp(&other.start_s));
         Ok(())
     }
 
@@ -106,18 +117,9 @@ impl Count {
         self.cost.core_share = spent / 1e9 / time.as_secs_f64().max(1e-9);
     }
 
-    pub(super) fn flows(&self) -> &[Flow] {
-        &self.flows
-    }
-
-    /// The flows since the last call. They are then removed here.
+    /// The flows that ended since the last call, in this order; none if they are not [listed](Self::listing).
     pub(crate) fn taken(&mut self) -> Vec<Flow> {
-        self.crowds.clear();
-        self.losses.clear();
-        self.first.clear();
-        self.sockets.clear();
-        self.sent_again.clear();
-        std::mem::take(&mut self.flows)
+        self.ended.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Flows and events that did not fit.
@@ -126,45 +128,34 @@ impl Count {
     }
 
     fn note(&mut self, told: ObserverEvent) {
-        if self.crowds.len().max(self.losses.len()) >= MOST_EVENTS / self.among {
-            self.lost += 1;
-            return;
-        }
-        let seconds = |time: Duration| time.saturating_sub(self.begin).as_secs_f64();
-        let receiver = |way: &FlowDirection| way.to.ip().to_string();
-        let mut lose = |way: &FlowDirection, at, since, is_timeout| {
-            self.losses.push(Loss {
-                receiver: receiver(way),
-                at_s: seconds(at),
-                flow_since_s: seconds(since),
-                is_timeout,
-            });
-        };
         match told {
             ObserverEvent::Transfer(way, transfer) => self.keep(way, &transfer),
-            ObserverEvent::Incast(way, at, degree) => self.crowds.push(IncastBurst {
-                receiver: receiver(&way),
-                at_s: seconds(at),
-                degree,
-            }),
-            ObserverEvent::Drop(way, at, since) => lose(&way, at, since, false),
-            ObserverEvent::Timeout(way, at, since) | ObserverEvent::Late(way, at, since) => {
-                lose(&way, at, since, true);
-            }
-            ObserverEvent::Socket(way, mut socket) => {
-                if self.sockets.len() >= MOST_FLOWS / self.among {
+            ObserverEvent::Socket(way, socket) => {
+                if self.connections.held() >= MOST_CONNECTIONS / self.among {
+                    self.lost += 1;
                     return;
                 }
-                if socket.is_over && socket.retransmitted > 0 {
-                    let (sent, needless) = self.sent_again.entry(way).or_default();
-                    *sent += u64::from(socket.retransmitted);
-                    *needless += u64::from(socket.needless);
-                    // Another connection may have the same ports.
-                    (socket.retransmitted, socket.needless) = (0, 0);
-                }
-                self.sockets.insert(way, socket);
+                self.connections.tell(way, socket, self.now);
+            }
+            _ if self.crowds.held() >= MOST_EVENTS / self.among => self.lost += 1,
+            ObserverEvent::Incast(way, at, degree) => {
+                let at = at.saturating_sub(self.begin);
+                self.crowds.add(way.to.ip(), at, degree);
+            }
+            ObserverEvent::Drop(way, at, since) => self.lose(way, (at, since), false),
+            ObserverEvent::Timeout(way, at, since) | ObserverEvent::Late(way, at, since) => {
+                self.lose(way, (at, since), true);
             }
         }
+    }
+
+    fn lose(&mut self, way: FlowDirection, (at, since): (Duration, Duration), is_timeout: bool) {
+        let loss = Loss {
+            at: at.saturating_sub(self.begin),
+            flow_since: since.saturating_sub(self.begin),
+            is_timeout,
+        };
+        self.crowds.lose(way.to.ip(), loss);
     }
 
     fn keep(&mut self, way: FlowDirection, transfer: &Transfer) {
@@ -172,12 +163,8 @@ impl Count {
         if transfer.bytes == 0 {
             return;
         }
-        if self.flows.len() >= MOST_FLOWS / self.among {
-            self.lost += 1;
-            return;
-        }
         if transfer.from_syn && transfer.bytes > transfer.first_bytes.into() {
-            self.first.push(transfer.first_bytes);
+            *self.first.entry(transfer.first_bytes).or_default() += 1;
         }
         let since_begin = |time: Duration| time.saturating_sub(self.begin).as_secs_f64();
         let queued = match self.queue_bps {
@@ -190,7 +177,7 @@ impl Count {
         } else {
             transfer.late_repeats
         };
-        self.flows.push(Flow {
+        let flow = Flow {
             start_s: since_begin(transfer.first),
             opened_s: transfer.opened.map(since_begin),
             fct_s: fct.as_secs_f64(),
@@ -206,7 +193,13 @@ impl Count {
             leaves: transfer.direction == Direction::Egress,
             is_told: transfer.is_own,
             closed: transfer.closed,
-        });
+        };
+        self.sums.add(&flow);
+        if flow.is_told && self.connections.held() < MOST_CONNECTIONS / self.among {
+            let repairs = (flow.timeouts, flow.fast_retransmits);
+            self.connections.repaired(way, repairs, self.now);
+        }
+        self.ended.iter_mut().for_each(|all| all.push(flow.clone()));
     }
 
     /// The results so far. A queue has bins of this power of two bytes, and has dropped this much since it was created.
@@ -225,13 +218,8 @@ impl Count {
         let drops = drops
             .zip(before)
             .map_or(0, |(now, before)| now.wrapping_sub(before));
-        let sum = |of: fn(&Flow) -> u32| self.flows.iter().map(|flow| u64::from(of(flow))).sum();
-        let mut times: Vec<_> = self.flows.iter().map(|flow| flow.fct_s).collect();
-        let all_s: f64 = times.iter().sum();
-        let waited_s: f64 = self.flows.iter().map(|flow| flow.waited_s).sum();
-        let flows = self.flows.len() as u64;
-        let inferred = self.flows.iter().filter(|flow| !flow.is_told).count() as u64;
-        let needless = needless(&self.flows, &self.sent_again());
+        let sums = &self.sums;
+        let needless = self.connections.needless();
         let last = degrees
             .iter()
             .rposition(|count| *count > 0)
@@ -273,83 +261,62 @@ impl Count {
             packets: totals.packets,
             packet_bytes: totals.bytes,
             drops: drops.into(),
-            flows,
-            inferred_flows: inferred,
-            fct_p50_s: percentile(&mut times, 0.5),
-            fct_p99_s: percentile(&mut times, 0.99),
-            timeouts: sum(|flow| flow.timeouts),
-            fast_retransmits: sum(|flow| flow.fast_retransmits),
-            probes: sum(|flow| flow.probes),
+            flows: sums.flows,
+            inferred_flows: sums.inferred,
+            fct_p50_s: sums.fct_s(0.5),
+            fct_p99_s: sums.fct_s(0.99),
+            timeouts: sums.timeouts,
+            fast_retransmits: sums.fast_retransmits,
+            probes: sums.probes,
             needless_timeouts: needless.timeouts,
             needless_fast_retransmits: needless.fast_retransmits,
-            repeats: sum(|flow| flow.repeats),
+            repeats: sums.repeats,
             syn_repeats: totals.syn_repeats,
             syn_ack_repeats: totals.syn_ack_repeats,
             resets: totals.resets,
             degrees: degrees.get(..last).unwrap_or_default().to_vec(),
-            waited_share: if all_s > 0.0 { waited_s / all_s } else { 0.0 },
+            waited_share: sums.waited_share(),
             cost,
             ..Observation::default()
         };
         self.add_sockets(&mut seen, totals);
-        seen.judged = judge(&seen, &self.flows, &self.crowds, &self.losses);
+        seen.judged = judge(&seen, sums, &self.crowds);
         seen
-    }
-
-    /// The segments that each connection has sent again.
-    fn sent_again(&self) -> Vec<SentAgain> {
-        let of = |way: &FlowDirection, segments, needless| SentAgain {
-            sender: way.from.to_string(),
-            receiver: way.to.to_string(),
-            segments,
-            needless,
-        };
-        let over = self.sent_again.iter();
-        let over = over.map(|(way, (sent, needless))| of(way, *sent, *needless));
-        let open = self.sockets.iter();
-        let open = open.filter(|(_, socket)| socket.retransmitted > 0);
-        let open = open.map(|(way, one)| of(way, one.retransmitted.into(), one.needless.into()));
-        over.chain(open).collect()
     }
 
     /// Adds the values of sockets: the most common one where they differ.
     fn add_sockets(&self, seen: &mut Observation, totals: &Totals) {
-        let sockets = || self.sockets.values();
-        let mut least: Vec<_> = sockets()
-            .map(|socket| f64::from(socket.min_rtt_us))
-            .filter(|rtt| *rtt > 0.0)
-            .collect();
-        least.extend(totals.handshake.map(|time| time.as_secs_f64() * 1e6));
-        seen.min_rtt_us = least.iter().copied().reduce(f64::min);
-        let mut smoothed: Vec<_> = sockets().map(|socket| f64::from(socket.srtt_us)).collect();
-        if !smoothed.is_empty() {
-            seen.srtt_us = Some(percentile(&mut smoothed, 0.5));
-            let above = percentile(&mut smoothed, 0.99) - seen.min_rtt_us.unwrap_or(0.0);
+        let states = self.connections.states();
+        let handshake = totals.handshake.map(|time| time.as_secs_f64() * 1e6);
+        let least = states
+            .min_rtt_us
+            .map(f64::from)
+            .into_iter()
+            .chain(handshake);
+        seen.min_rtt_us = least.reduce(f64::min);
+        if states.sockets() > 0 {
+            let srtt_us = |share| real(states.srtt_us.percentile(share));
+            seen.srtt_us = Some(srtt_us(0.5));
+            let above = srtt_us(0.99) - seen.min_rtt_us.unwrap_or(0.0);
             if seen.queue.is_none() {
                 seen.inferred_queue_bytes = Some(above.max(0.0) * real(seen.rate_bps) / 8e6);
             }
         }
-        seen.mss = most_common(sockets().map(|socket| socket.mss));
+        seen.mss = most_common(&states.mss).copied();
         let mss = seen.mss.unwrap_or(MSS).max(1);
-        let first = self.first.iter().filter(|bytes| **bytes >= mss);
-        seen.initial_window = most_common(first.map(|bytes| bytes / mss));
-        let rto = most_common(sockets().map(|socket| socket.min_rto));
-        seen.min_rto_ms = rto.map(|rto| rto.as_secs_f64() * 1e3);
-        seen.control = most_common(sockets().map(|socket| socket.control.clone()));
+        let mut windows = BTreeMap::new();
+        for (bytes, flows) in self.first.range(mss..) {
+            *windows.entry(bytes / mss).or_default() += flows;
+        }
+        seen.initial_window = most_common(&windows).copied();
+        seen.min_rto_ms = most_common(&states.min_rto).map(|rto| rto.as_secs_f64() * 1e3);
+        seen.control = most_common(&states.control).cloned();
     }
 
     fn own_share(&self, time: Duration) -> f64 {
         let own = own_time().saturating_sub(self.own);
         own.as_secs_f64() / time.as_secs_f64().max(1e-9) / count(self.among)
     }
-}
-
-/// The value that comes most often.
-fn most_common<T: Ord>(values: impl Iterator<Item = T>) -> Option<T> {
-    let mut counts = BTreeMap::new();
-    values.for_each(|value| *counts.entry(value).or_insert(0_u64) += 1);
-    let most = counts.into_iter().max_by_key(|(_, count)| *count);
-    most.map(|(value, _)| value)
 }
 
 /// Processor time that this process has taken.
@@ -366,6 +333,111 @@ const MSS: u32 = 1_448;
 const SWEEP: Duration = Duration::from_secs(1);
 /// Connections that are silent for this long are dropped, too.
 const FORGOTTEN: Duration = Duration::from_secs(30);
-/// Of all devices together. A flow takes about 500 bytes, with its connection.
-const MOST_FLOWS: usize = 1_000_000;
+/// Of all devices together: open connections and those that ended in the last 40 s.
+const MOST_CONNECTIONS: usize = 1_000_000;
+/// Likewise: crowds and losses of the last 20 s.
 const MOST_EVENTS: usize = 1_000_000;
+
+#[cfg(test)]
+mod tests {
+    use programs::observer::Socket;
+
+    use super::*;
+
+    impl Count {
+        /// The flows, connections, crowds, losses, and numbers of earlier ones that are held in memory.
+        fn held(&self) -> usize {
+            let flows = self.sums.held() + self.first.len();
+            let connections = self.connections.held() + self.connections.held_numbers();
+            flows + connections + self.crowds.held() + self.crowds.held_numbers()
+        }
+    }
+
+    /// The events of flow `number` of a hundred a second: every second one has a crowd and a timeout.
+    fn pass(count: &mut Count, number: u32) {
+        let first = Duration::from_millis(10) * number;
+        let fct = Duration::from_micros((u64::from(number) * 7_919 % 50_000) + 300);
+        let end = |host: u32, port: u32| {
+            let address = std::net::Ipv4Addr::new(10, 0, u8::try_from(host).expect("few"), 1);
+            (address, u16::try_from(port).expect("a port")).into()
+        };
+        let way = FlowDirection {
+            from: end(number % 200, 10_000 + number % 50_000),
+            to: end(201, 80),
+        };
+        let timeouts = u32::from(number.is_multiple_of(2));
+        let transfer = Transfer {
+            first,
+            opened: Some(first),
+            last: first + fct,
+            bytes: 20_000,
+            waited: Duration::from_micros(200) * timeouts,
+            segments: 14,
+            repeats: timeouts,
+            late_repeats: 0,
+            timeouts,
+            fast: 0,
+            probes: 0,
+            drops: timeouts,
+            from_syn: true,
+            closed: true,
+            is_own: true,
+            direction: Direction::Egress,
+            queued: 0,
+            first_bytes: 14_480,
+        };
+        let socket = Socket {
+            mss: 1_448,
+            srtt_us: 300 + number % 500,
+            min_rtt_us: 100,
+            cwnd: 10,
+            min_rto: Duration::from_millis(200),
+            delivered_ce: 0,
+            control: "cubic".to_owned(),
+            retransmitted: timeouts,
+            needless: u32::from(number.is_multiple_of(4)),
+            is_over: timeouts > 0,
+            closes: true,
+        };
+        count.now = transfer.last;
+        if timeouts > 0 {
+            count.note(ObserverEvent::Incast(way, first, 12));
+            count.note(ObserverEvent::Timeout(way, transfer.last, first));
+        }
+        count.note(ObserverEvent::Socket(way, socket));
+        count.note(ObserverEvent::Transfer(way, transfer));
+        if number.is_multiple_of(100) {
+            count.fold();
+        }
+    }
+
+    #[test]
+    fn memory_does_not_grow_with_flows_that_ended() {
+        let mut count = Count::new(Duration::ZERO, None);
+        let at = |count: &mut Count, flows: std::ops::Range<u32>| {
+            flows.for_each(|number| pass(count, number));
+            count.held()
+        };
+        // Each number of them exceeds those that are kept singly.
+        let half = at(&mut count, 0..150_000);
+        let all = at(&mut count, 150_000..300_000);
+        // 40 s have 4,000 connections, and 20 s have 2,000 crowds and losses.
+        assert!(all < 40_000 && all <= half + half / 100, "{half} and {all}");
+        assert_eq!((count.sums.flows, count.sums.timeouts), (300_000, 150_000));
+        assert_eq!((count.lost, count.taken()), (0, Vec::new()));
+        // Half of the timeouts were needless: all that these connections had sent again had arrived.
+        assert_eq!(count.connections.needless().timeouts, 75_000);
+        assert_eq!(count.connections.states().sockets(), 300_000);
+    }
+
+    #[test]
+    fn flows_are_listed_in_the_order_of_their_ends_and_leave_with_their_taker() {
+        let mut count = Count::new(Duration::ZERO, None).listing();
+        (0..300).for_each(|number| pass(&mut count, number));
+        let taken = count.taken();
+        assert_eq!(taken.len(), 300);
+        assert_eq!(taken.iter().map(|flow| flow.timeouts).sum::<u32>(), 150);
+        assert!(count.taken().is_empty());
+        assert_eq!(count.sums, taken.iter().collect());
+    }
+}

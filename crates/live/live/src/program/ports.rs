@@ -52,6 +52,9 @@ pub(super) struct Observe {
     /// Where Prometheus may ask
     #[arg(long)]
     metrics: Option<String>,
+    /// Report no single flow
+    #[arg(long)]
+    no_flows: bool,
 }
 
 #[derive(Args)]
@@ -147,6 +150,7 @@ mod with_programs {
                 netns: self.netns,
                 time: Duration::from_secs(self.time_s),
                 metrics: self.metrics.as_deref().map(loopback).transpose()?,
+                flows: !self.no_flows,
             };
             Ok(deploy::observe(&order, &mut line)?)
         }

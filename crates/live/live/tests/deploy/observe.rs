@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use protocol::Line;
@@ -14,13 +14,19 @@ use serde_json::Value;
 
 use crate::bed::{Bed, PORT, RECEIVER, SENDER, SWITCH, TBF, command, line, program};
 
+/// An observer whose lines are read while it watches, as it tells flows meanwhile.
+pub(crate) struct Watching {
+    pub(crate) child: Child,
+    lines: JoinHandle<String>,
+}
+
 /// Starts an observer, and returns once it watches.
-pub(crate) fn watching(dev: &str, netns: &str, more: &[&str]) -> Child {
+pub(crate) fn watching(dev: &str, netns: &str, more: &[&str]) -> Watching {
     watching_for("60", dev, netns, more)
 }
 
 /// The same, for this number of seconds.
-pub(crate) fn watching_for(seconds: &str, dev: &str, netns: &str, more: &[&str]) -> Child {
+pub(crate) fn watching_for(seconds: &str, dev: &str, netns: &str, more: &[&str]) -> Watching {
     let mut command = Command::new(program());
     command.args(["observe", "--dev", dev, "--netns", netns]);
     command.args(["--time-s", seconds]);
@@ -34,14 +40,21 @@ pub(crate) fn watching_for(seconds: &str, dev: &str, netns: &str, more: &[&str])
             break;
         }
     }
-    child
+    let mut out = child.stdout.take().expect("its output");
+    let lines = thread::spawn(move || {
+        let mut text = String::new();
+        out.read_to_string(&mut text).expect("lines");
+        text
+    });
+    Watching { child, lines }
 }
 
 /// Ends an observer once the last packets have passed. Its report is then as complete as at the end of its time.
-pub(crate) fn ended(child: Child) -> (Vec<Value>, Value) {
+pub(crate) fn ended(watching: Watching) -> (Vec<Value>, Value) {
     thread::sleep(Duration::from_millis(500));
-    kill_process(Pid::from_child(&child), Signal::TERM).expect("a child that runs");
-    seen(child)
+    let id = Pid::from_child(&watching.child);
+    kill_process(id, Signal::TERM).expect("a child that runs");
+    seen(watching)
 }
 
 fn capabilities(child: &Child) -> Option<u64> {
@@ -53,10 +66,10 @@ fn capabilities(child: &Child) -> Option<u64> {
 }
 
 /// Its lines, with the summary.
-fn seen(child: Child) -> (Vec<Value>, Value) {
-    let output = child.wait_with_output().expect("it ends");
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{} {text}", output.status);
+fn seen(mut watching: Watching) -> (Vec<Value>, Value) {
+    let status = watching.child.wait().expect("it ends");
+    let text = watching.lines.join().expect("its lines");
+    assert!(status.success(), "{status} {text}");
     let lines: Vec<Value> = text.lines().map(line).collect();
     let seen = lines.iter().find(|line| line["type"] == "observed");
     let seen = seen.expect("a summary").clone();
@@ -211,7 +224,7 @@ fn emulated() -> Option<(Vec<Value>, Vec<Value>, Value)> {
     let told = String::from_utf8_lossy(&output.stdout);
     if !output.status.success() {
         // The observer has ended with the device, or never found it.
-        drop(child.map(Child::wait_with_output));
+        drop(child.map(|mut watching| watching.child.wait()));
         assert!(told.contains("this machine sustains"), "{told}");
         testing::skipped("this machine is too busy to hold the rate");
         return None;
@@ -369,15 +382,15 @@ fn whoever_watches_has_no_privileges_leaves_nothing_and_answers_prometheus() {
     let free = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
     let address = free.expect("a port is free").to_string();
     let mut child = watching(PORT, &bed.namespace(SWITCH), &["--metrics", &address]);
-    assert_eq!(capabilities(&child), Some(0));
+    assert_eq!(capabilities(&child.child), Some(0));
     bed.transfer(2, 5_000);
     let text = asked(&address);
     for line in ["tailwater_observed_packets_total{", "verdict=\"quiet\"} 1"] {
         assert!(text.contains(line), "{line} in {text}");
     }
     // Killed in the middle: its programs are removed with it, and later data arrives.
-    child.kill().expect("it is killed");
-    child.wait().expect("it ends");
+    child.child.kill().expect("it is killed");
+    child.child.wait().expect("it ends");
     bed.transfer(2, 5_000);
     bed.holds_nothing();
     let told = Command::new("tc")

@@ -79,6 +79,8 @@ pub struct Socket {
     pub needless: u32,
     /// Whether the connection is over, so that these numbers are final.
     pub is_over: bool,
+    /// Whether it has begun to close, so that no new data follow.
+    pub closes: bool,
 }
 
 /// An event, reported when it happens.
@@ -210,6 +212,7 @@ impl Socket {
             retransmitted: word(bytes, 84)?,
             needless: word(bytes, 104)?,
             is_over: word(bytes, 108)? == 1,
+            closes: word(bytes, 108)? > 0,
         })
     }
 }
