@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::seen::{Flow, Judged, Observation, Verdict};
+use crate::seen::{Flow, Observation, ObservedVerdict, VerdictEvidence};
 use base::cast::real;
 
 /// A millisecond in which many flows went to one receiver.
@@ -18,7 +18,7 @@ pub struct IncastBurst {
 
 /// A packet that was dropped, or a timeout.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Loss {
+pub struct ObservedLoss {
     /// The address of the receiver.
     pub receiver: String,
     /// The time in seconds since the observation began.
@@ -39,8 +39,8 @@ pub fn judge(
     seen: &Observation,
     flows: &[Flow],
     crowds: &[IncastBurst],
-    losses: &[Loss],
-) -> Judged {
+    losses: &[ObservedLoss],
+) -> VerdictEvidence {
     let within_s = 2.0 * seen.min_rto_ms.unwrap_or(LINUX_RTO_MS) / 1e3;
     let mut by_receiver: BTreeMap<&str, Vec<(f64, bool)>> = BTreeMap::new();
     for crowd in crowds {
@@ -50,10 +50,10 @@ pub fn judge(
     for all in by_receiver.values_mut() {
         all.sort_by(|one, other| one.0.total_cmp(&other.0));
     }
-    let mut judged = Judged {
+    let mut judged = VerdictEvidence {
         crowds: crowds.len() as u64,
         most: crowds.iter().map(|crowd| crowd.degree).max().unwrap_or(0),
-        ..Judged::default()
+        ..VerdictEvidence::default()
     };
     for loss in losses {
         let all = by_receiver.get_mut(loss.receiver.as_str());
@@ -85,7 +85,7 @@ pub fn judge(
     judged
 }
 
-fn verdict(seen: &Observation, judged: &Judged, flows: u64) -> Verdict {
+fn verdict(seen: &Observation, judged: &VerdictEvidence, flows: u64) -> ObservedVerdict {
     let lost = seen.drops
         + judged.timeouts.saturating_sub(seen.needless_timeouts)
         + seen
@@ -99,15 +99,15 @@ fn verdict(seen: &Observation, judged: &Judged, flows: u64) -> Verdict {
     let fills = room.is_none_or(|(most, room)| 2 * most >= room);
     let has_bursts = bursts.any(|(bursts, bytes)| bursts >= 3 && is_below_half(bytes));
     if judged.followed >= 3 && 2 * judged.timeouts_following >= judged.timeouts {
-        Verdict::Incast
+        ObservedVerdict::Incast
     } else if lost > 0 {
-        Verdict::LossWithoutIncast
+        ObservedVerdict::LossWithoutIncast
     } else if seen.bursts_known && fills && has_bursts {
-        Verdict::Microbursts
+        ObservedVerdict::Microbursts
     } else if judged.short_lived >= 3 && 2 * judged.short_lived > flows {
-        Verdict::SlowStartBound
+        ObservedVerdict::SlowStartBound
     } else {
-        Verdict::Quiet
+        ObservedVerdict::Quiet
     }
 }
 
@@ -129,8 +129,8 @@ mod tests {
         }
     }
 
-    fn timeout(receiver: &str, at_s: f64, flow_since_s: f64) -> Loss {
-        Loss {
+    fn timeout(receiver: &str, at_s: f64, flow_since_s: f64) -> ObservedLoss {
+        ObservedLoss {
             receiver: receiver.to_owned(),
             at_s,
             flow_since_s,
@@ -162,7 +162,7 @@ mod tests {
             .map(|at| timeout("10.0.0.9", at, at - 0.5))
             .into();
         let judged = judge(&seen(), &[], &crowds, &losses);
-        assert_eq!(judged.verdict, Verdict::Incast);
+        assert_eq!(judged.verdict, ObservedVerdict::Incast);
         assert_eq!(
             (judged.followed, judged.timeouts_following, judged.timeouts),
             (3, 3, 3)
@@ -175,18 +175,18 @@ mod tests {
         losses.extend([1.2, 2.2, 3.2].map(|at| timeout("10.0.0.8", at, 0.0)));
         assert_eq!(
             judge(&seen(), &[], &crowds, &losses).verdict,
-            Verdict::Incast
+            ObservedVerdict::Incast
         );
         losses.push(timeout("10.0.0.8", 4.0, 0.0));
         assert_eq!(
             judge(&seen(), &[], &crowds, &losses).verdict,
-            Verdict::LossWithoutIncast
+            ObservedVerdict::LossWithoutIncast
         );
         // Two are not a pattern.
         let judged = judge(&seen(), &[], &crowds[..2], &losses[..2]);
         assert_eq!(
             (judged.verdict, judged.followed),
-            (Verdict::LossWithoutIncast, 2)
+            (ObservedVerdict::LossWithoutIncast, 2)
         );
     }
 
@@ -219,26 +219,30 @@ mod tests {
         let small: Vec<_> = (0..4).map(|_| flow(2_000, 100e-6)).collect();
         assert_eq!(
             is(&seen(), &small),
-            Verdict::Quiet,
+            ObservedVerdict::Quiet,
             "many at once, and nothing is lost"
         );
-        assert_eq!(is(&seen(), &rounds), Verdict::SlowStartBound);
+        assert_eq!(is(&seen(), &rounds), ObservedVerdict::SlowStartBound);
         let half = [rounds.clone(), small.clone()].concat();
-        assert_eq!(is(&seen(), &half), Verdict::Quiet, "most is more than half");
+        assert_eq!(
+            is(&seen(), &half),
+            ObservedVerdict::Quiet,
+            "most is more than half"
+        );
         let slow: Vec<_> = (0..4).map(|_| flow(30_000, 310e-6)).collect();
-        assert_eq!(is(&seen(), &slow), Verdict::Quiet);
+        assert_eq!(is(&seen(), &slow), ObservedVerdict::Quiet);
         let bursts = Observation {
             bursts: [0, 3],
             ..seen()
         };
-        assert_eq!(is(&bursts, &rounds), Verdict::Microbursts);
+        assert_eq!(is(&bursts, &rounds), ObservedVerdict::Microbursts);
         let busy = Observation {
             packet_bytes: [0, 700_000_000],
             ..bursts.clone()
         };
         assert_eq!(
             is(&busy, &small),
-            Verdict::Quiet,
+            ObservedVerdict::Quiet,
             "a link that is busy has no bursts"
         );
         let queue = |max_bytes| {
@@ -255,32 +259,32 @@ mod tests {
         });
         assert_eq!(
             [is(&empty, &small), is(&full, &small)],
-            [Verdict::Quiet, Verdict::Microbursts]
+            [ObservedVerdict::Quiet, ObservedVerdict::Microbursts]
         );
         let unknown = Observation {
             bursts_known: false,
             ..bursts.clone()
         };
-        assert_eq!(is(&unknown, &small), Verdict::Quiet);
+        assert_eq!(is(&unknown, &small), ObservedVerdict::Quiet);
         let repaired = Observation {
             fast_retransmits: 2,
             ..seen()
         };
-        assert_eq!(is(&repaired, &small), Verdict::LossWithoutIncast);
+        assert_eq!(is(&repaired, &small), ObservedVerdict::LossWithoutIncast);
         let needlessly = Observation {
             needless_fast_retransmits: 2,
             ..repaired.clone()
         };
-        assert_eq!(is(&needlessly, &small), Verdict::Quiet);
+        assert_eq!(is(&needlessly, &small), ObservedVerdict::Quiet);
         let late = [timeout("10.0.0.9", 9.0, 8.0)];
         let judged = |seen: &Observation| judge(seen, &small, &[], &late).verdict;
-        assert_eq!(judged(&needlessly), Verdict::LossWithoutIncast);
+        assert_eq!(judged(&needlessly), ObservedVerdict::LossWithoutIncast);
         let needlessly = Observation {
             needless_timeouts: 1,
             ..needlessly
         };
-        assert_eq!(judged(&needlessly), Verdict::Quiet);
+        assert_eq!(judged(&needlessly), ObservedVerdict::Quiet);
         let dropped = Observation { drops: 1, ..bursts };
-        assert_eq!(is(&dropped, &rounds), Verdict::LossWithoutIncast);
+        assert_eq!(is(&dropped, &rounds), ObservedVerdict::LossWithoutIncast);
     }
 }

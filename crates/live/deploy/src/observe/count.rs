@@ -5,12 +5,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use base::cast::{count, real};
-use machine::netlink::Limit;
+use machine::netlink::QdiscLimit;
 use observed::{
-    Cost, Flow, IncastBurst, Loss, Observation, Queue, SentAgain, judge, needless, percentile,
+    Cost, Flow, IncastBurst, Observation, ObservedLoss, Queue, SentAgain, judge, needless,
+    percentile,
 };
 use programs::Direction;
-use programs::observer::{FlowDirection, Observer, ObserverEvent, Socket, Totals, Transfer};
+use programs::observer::{
+    DeviceObserver, FlowDirection, ObservedTransfer, ObserverEvent, Socket, Totals,
+};
 
 use super::Port;
 use crate::error::DeployError;
@@ -24,7 +27,7 @@ pub(crate) struct Count {
     swept: Duration,
     flows: Vec<Flow>,
     crowds: Vec<IncastBurst>,
-    losses: Vec<Loss>,
+    losses: Vec<ObservedLoss>,
     /// Bytes of first windows, for larger flows.
     first: Vec<u32>,
     /// The last state of each connection.
@@ -67,7 +70,11 @@ impl Count {
     }
 
     /// Reads new events, and frees memory from time to time.
-    pub(crate) fn look(&mut self, observer: &Observer, now: Duration) -> Result<(), DeployError> {
+    pub(crate) fn look(
+        &mut self,
+        observer: &DeviceObserver,
+        now: Duration,
+    ) -> Result<(), DeployError> {
         self.now = now;
         for told in observer.told()? {
             self.note(told);
@@ -87,7 +94,7 @@ impl Count {
     }
 
     /// Unfinished transfers count as well.
-    pub(crate) fn end(&mut self, observer: &Observer) -> Result<(), DeployError> {
+    pub(crate) fn end(&mut self, observer: &DeviceObserver) -> Result<(), DeployError> {
         for told in observer.told()? {
             self.note(told);
         }
@@ -133,7 +140,7 @@ impl Count {
         let seconds = |time: Duration| time.saturating_sub(self.begin).as_secs_f64();
         let receiver = |way: &FlowDirection| way.to.ip().to_string();
         let mut lose = |way: &FlowDirection, at, since, is_timeout| {
-            self.losses.push(Loss {
+            self.losses.push(ObservedLoss {
                 receiver: receiver(way),
                 at_s: seconds(at),
                 flow_since_s: seconds(since),
@@ -167,7 +174,7 @@ impl Count {
         }
     }
 
-    fn keep(&mut self, way: FlowDirection, transfer: &Transfer) {
+    fn keep(&mut self, way: FlowDirection, transfer: &ObservedTransfer) {
         // A direction without data carries ACKs alone.
         if transfer.bytes == 0 {
             return;
@@ -251,7 +258,7 @@ impl Count {
                     kind: queue.kind.clone(),
                     room_bytes: *room,
                     room_packets: match queue.limit {
-                        Some(Limit::Packets(packets)) => Some(packets),
+                        Some(QdiscLimit::Packets(packets)) => Some(packets),
                         _ => None,
                     },
                     burst_bytes: queue.burst_bytes,
