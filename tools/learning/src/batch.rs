@@ -9,7 +9,7 @@ use engine::random::Stream;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::environment::{Environment, Episode, Failure, Step, Task};
+use crate::environment::{Environment, EnvironmentFailure, Episode, Step, Task};
 use crate::settings::{Autoreset, Term};
 
 /// Environments of one task, each with its own episodes.
@@ -23,7 +23,7 @@ pub struct Batch {
 
 /// The results of a step, with room for all environments, one after the other.
 #[derive(Debug)]
-pub struct Told<'a> {
+pub struct StepResults<'a> {
     /// The agents' observations: [`Task::observation_len`] numbers for each environment.
     pub observations: &'a mut [f32],
     /// The agents' last observations in an episode, if [`Autoreset::SameStep`] overwrites them; otherwise it may be
@@ -115,7 +115,7 @@ impl Batch {
         &mut self,
         seeds: &[Option<Option<u64>>],
         observations: &mut [f32],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), EnvironmentFailure> {
         assert_eq!(
             seeds.len(),
             self.members.len(),
@@ -144,7 +144,11 @@ impl Batch {
     ///
     /// # Panics
     /// If an environment has not begun, or a buffer has the wrong length.
-    pub fn step(&mut self, decisions: &[f32], told: Told<'_>) -> Result<(), Failure> {
+    pub fn step(
+        &mut self,
+        decisions: &[f32],
+        told: StepResults<'_>,
+    ) -> Result<(), EnvironmentFailure> {
         let (task, autoreset) = (&self.task, self.autoreset);
         let places = told.places(task, decisions);
         assert_eq!(
@@ -173,7 +177,7 @@ impl Batch {
 }
 
 impl Member {
-    fn begin(&mut self, task: &Arc<Task>, seen: &mut [f32]) -> Result<(), Failure> {
+    fn begin(&mut self, task: &Arc<Task>, seen: &mut [f32]) -> Result<(), EnvironmentFailure> {
         let seed = match self.episode {
             0 => self.seed,
             // As many bits as every number format can represent.
@@ -196,7 +200,7 @@ impl Member {
         task: &Arc<Task>,
         autoreset: Autoreset,
         place: StepBuffers<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), EnvironmentFailure> {
         self.ended = None;
         let step = if self.is_over {
             let is_next = autoreset == Autoreset::NextStep;
@@ -224,7 +228,7 @@ impl Member {
         task: &Arc<Task>,
         autoreset: Autoreset,
         (decisions, seen, last): (&[f32], &mut [f32], Option<&mut [f32]>),
-    ) -> Result<Step, Failure> {
+    ) -> Result<Step, EnvironmentFailure> {
         let environment = self.environment.as_mut().expect(BEGUN);
         let step = environment.step(decisions);
         environment.observe(seen);
@@ -243,7 +247,7 @@ impl Member {
     }
 }
 
-impl<'a> Told<'a> {
+impl<'a> StepResults<'a> {
     /// The buffers of every environment.
     fn places(self, task: &Task, decisions: &'a [f32]) -> Vec<StepBuffers<'a>> {
         let size = task.observation_len();

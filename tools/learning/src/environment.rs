@@ -13,14 +13,14 @@ use tcp::Config;
 
 use crate::draw::{Draw, Template};
 use crate::facts::Facts;
-use crate::settings::{Act, Feature, Settings, Term};
+use crate::settings::{Act, EnvironmentSettings, Feature, Term};
 use crate::slot::{Counts, Slot, Slots};
 use crate::view::View;
 
 /// The common parts of environments.
 #[derive(Debug)]
 pub struct Task {
-    settings: Settings,
+    settings: EnvironmentSettings,
     template: Template,
     /// Agents of every episode.
     agents: usize,
@@ -31,7 +31,7 @@ pub struct Task {
 
 /// Why an environment cannot go on.
 #[derive(Clone, Debug, thiserror::Error)]
-pub enum Failure {
+pub enum EnvironmentFailure {
     /// The drawn settings are no valid scenario.
     #[error("{0}")]
     Scenario(Problems),
@@ -92,7 +92,7 @@ impl Task {
     /// # Errors
     /// All errors in the scenario and in the settings.
     pub fn new(
-        settings: Settings,
+        settings: EnvironmentSettings,
         (source, overrides): (Source, Overrides),
         draws: Vec<Draw>,
     ) -> Result<Self, Problems> {
@@ -165,7 +165,7 @@ impl Environment {
     ///
     /// # Errors
     /// If the seed draws an invalid scenario, or one with other agents.
-    pub fn new(task: Arc<Task>, seed: u64) -> Result<Self, Failure> {
+    pub fn new(task: Arc<Task>, seed: u64) -> Result<Self, EnvironmentFailure> {
         let slots = Slots::new(task.settings.act == Act::Rate);
         let (stepper, facts) = begin(&task, &slots, seed)?;
         let mut made = Self {
@@ -188,7 +188,7 @@ impl Environment {
     ///
     /// # Errors
     /// Like [`Environment::new`]. After an error the previous episode still exists.
-    pub fn reset(&mut self, seed: u64) -> Result<(), Failure> {
+    pub fn reset(&mut self, seed: u64) -> Result<(), EnvironmentFailure> {
         if self.task.template.is_drawn() {
             let (stepper, facts) = begin(&self.task, &self.slots, seed)?;
             (self.stepper, self.facts) = (stepper, facts);
@@ -422,8 +422,11 @@ impl Environment {
 }
 
 /// The simulation with a seed, at time zero.
-fn begin(task: &Task, slots: &Slots, seed: u64) -> Result<(Stepper, Facts), Failure> {
-    let point = task.template.point(seed).map_err(Failure::Scenario)?;
+fn begin(task: &Task, slots: &Slots, seed: u64) -> Result<(Stepper, Facts), EnvironmentFailure> {
+    let point = task
+        .template
+        .point(seed)
+        .map_err(EnvironmentFailure::Scenario)?;
     let own = slots.clone();
     let senders = move |id: FlowId, info: &FlowInfo| own.sender(id, info);
     let stepper = Stepper::with_senders(point, Arc::new(senders))?;
@@ -431,7 +434,7 @@ fn begin(task: &Task, slots: &Slots, seed: u64) -> Result<(Stepper, Facts), Fail
     Ok((stepper, facts))
 }
 
-fn facts(task: &Task, stepper: &Stepper) -> Result<Facts, Failure> {
+fn facts(task: &Task, stepper: &Stepper) -> Result<Facts, EnvironmentFailure> {
     let facts = Facts::of(
         &task.settings,
         stepper.point(),
@@ -440,7 +443,7 @@ fn facts(task: &Task, stepper: &Stepper) -> Result<Facts, Failure> {
     if facts.agents == task.agents {
         return Ok(facts);
     }
-    Err(Failure::Agents {
+    Err(EnvironmentFailure::Agents {
         found: facts.agents,
         expected: task.agents,
     })

@@ -6,9 +6,9 @@ use base::cast::real;
 use base::{HostId, Rate, Span};
 use fabric::{NodeId, PortId, Topology};
 use plan::PointSpec;
-use sim::observation::Observation;
+use sim::observation::Snapshot;
 
-use crate::settings::{Agents, Interval, Settings};
+use crate::settings::{Agents, DecisionInterval, EnvironmentSettings};
 
 /// Of one episode.
 #[derive(Clone, Debug)]
@@ -45,9 +45,9 @@ pub(crate) struct Placement {
 
 impl Facts {
     pub(crate) fn of(
-        settings: &Settings,
+        settings: &EnvironmentSettings,
         point: &PointSpec,
-        (topology, seen): (&Topology, &Observation),
+        (topology, seen): (&Topology, &Snapshot),
     ) -> Self {
         let keys = &point.keys;
         let sizes = (keys.packet_bytes(), u64::from(keys.net.header_bytes));
@@ -114,8 +114,8 @@ impl Facts {
             link: bytes_per_second(keys.link.rate),
             round_trip,
             interval: match settings.interval {
-                Interval::RoundTrip => round_trip,
-                Interval::Fixed(interval) => interval,
+                DecisionInterval::RoundTrip => round_trip,
+                DecisionInterval::Fixed(interval) => interval,
             },
         }
     }

@@ -42,7 +42,7 @@ mod settings;
 mod slot;
 mod view;
 
-pub use batch::{Batch, Told};
+pub use batch::{Batch, StepResults};
 pub use draw::{Draw, From};
-pub use environment::{Environment, Episode, Failure, Step, Task};
-pub use settings::{Act, Agents, Autoreset, Feature, Interval, Settings, Term};
+pub use environment::{Environment, EnvironmentFailure, Episode, Step, Task};
+pub use settings::{Act, Agents, Autoreset, DecisionInterval, EnvironmentSettings, Feature, Term};

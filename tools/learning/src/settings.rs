@@ -5,13 +5,13 @@ use scenario::{Problem, Problems, Source};
 
 /// The relation of agents to a simulation.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Settings {
+pub struct EnvironmentSettings {
     /// Who decides.
     pub agents: Agents,
     /// What a decision sets.
     pub act: Act,
     /// The time from one decision to the next.
-    pub interval: Interval,
+    pub interval: DecisionInterval,
     /// The features that an agent sees, in this order.
     pub observe: Vec<Feature>,
     /// The reward of a step: the sum of terms, each times its weight.
@@ -24,7 +24,7 @@ pub struct Settings {
 
 /// The time from one decision to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Interval {
+pub enum DecisionInterval {
     /// The longest round trip of the network without queues.
     RoundTrip,
     /// A fixed one.
@@ -154,7 +154,7 @@ words! {
     Disabled = "Disabled",
 }
 
-impl Interval {
+impl DecisionInterval {
     /// "rtt" or a time.
     ///
     /// # Errors
@@ -171,7 +171,7 @@ impl Interval {
     }
 }
 
-impl Settings {
+impl EnvironmentSettings {
     /// Fails for settings that contradict each other or have no meaning.
     pub(crate) fn check(&self) -> Result<(), Problems> {
         let mut problems = Vec::new();

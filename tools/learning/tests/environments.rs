@@ -7,8 +7,8 @@ use base::cast::real;
 use base::{FlowId, Packet, Span, TcpFlags, Time};
 use engine::random::Stream;
 use learning::{
-    Act, Agents, Autoreset, Batch, Draw, Environment, Feature, From, Interval, Settings, Step,
-    Task, Term, Told,
+    Act, Agents, Autoreset, Batch, DecisionInterval, Draw, Environment, EnvironmentSettings,
+    Feature, From, Step, StepResults, Task, Term,
 };
 use plan::PointSpec;
 use scenario::{Overrides, Problems, Source};
@@ -19,11 +19,11 @@ use tcp::{Ack, Established, Loss, SegmentCc, SenderCc};
 const SENDERS: usize = 8;
 const STEP: Span = Span::from_micros(100);
 
-fn settings(agents: Agents, act: Act) -> Settings {
-    Settings {
+fn settings(agents: Agents, act: Act) -> EnvironmentSettings {
+    EnvironmentSettings {
         agents,
         act,
-        interval: Interval::Fixed(STEP),
+        interval: DecisionInterval::Fixed(STEP),
         observe: Feature::ALL.to_vec(),
         reward: vec![(Term::FlowTime, -1.0)],
         max_steps: None,
@@ -31,7 +31,11 @@ fn settings(agents: Agents, act: Act) -> Settings {
     }
 }
 
-fn task_of(settings: Settings, sets: &[&str], draws: Vec<Draw>) -> Result<Task, Problems> {
+fn task_of(
+    settings: EnvironmentSettings,
+    sets: &[&str],
+    draws: Vec<Draw>,
+) -> Result<Task, Problems> {
     let given = [
         format!("workload.senders={SENDERS}"),
         "workload.jitter=100us".to_owned(),
@@ -48,7 +52,7 @@ fn task_of(settings: Settings, sets: &[&str], draws: Vec<Draw>) -> Result<Task, 
     Task::new(settings, (source, overrides), draws)
 }
 
-fn begun(settings: Settings, sets: &[&str], seed: u64) -> Environment {
+fn begun(settings: EnvironmentSettings, sets: &[&str], seed: u64) -> Environment {
     let task = task_of(settings, sets, Vec::new()).expect("settings without mistakes");
     Environment::new(Arc::new(task), seed).expect("an episode")
 }
@@ -291,8 +295,8 @@ impl Room {
         }
     }
 
-    fn told(&mut self) -> Told<'_> {
-        Told {
+    fn told(&mut self) -> StepResults<'_> {
+        StepResults {
             observations: &mut self.observations,
             finals: &mut self.finals,
             rewards: &mut self.rewards,
@@ -341,7 +345,7 @@ fn threads_change_nothing_and_episodes_follow_from_the_seed() {
 fn an_episode_that_is_over_begins_again_when_it_is_to() {
     let number = |number| NonZeroUsize::new(number).expect("a number above 0");
     for autoreset in Autoreset::ALL {
-        let sets = Settings {
+        let sets = EnvironmentSettings {
             max_steps: Some(3),
             ..settings(Agents::Flow, Act::Window)
         };
@@ -445,12 +449,12 @@ fn wrong_settings_are_named() {
         Err(problems) => problems.to_string(),
     };
     let good = || settings(Agents::Flow, Act::Window);
-    let twice = Settings {
+    let twice = EnvironmentSettings {
         observe: vec![Feature::Rtt, Feature::Rtt],
         ..good()
     };
     assert!(said(task_of(twice, &[], Vec::new())).contains("observe cannot be \"rtt\""));
-    let nothing = Settings {
+    let nothing = EnvironmentSettings {
         observe: Vec::new(),
         ..good()
     };
@@ -483,5 +487,5 @@ fn wrong_settings_are_named() {
         agents.0[0].remedy().as_deref(),
         Some("\"flow\", \"host\" or \"port\"")
     );
-    assert!(Interval::parse("5").is_err() && Interval::parse("0us").is_err());
+    assert!(DecisionInterval::parse("5").is_err() && DecisionInterval::parse("0us").is_err());
 }

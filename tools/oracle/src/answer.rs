@@ -10,7 +10,7 @@ use crate::list::number;
 
 /// One run of a scenario.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
+pub struct ScenarioRun {
     /// Of an incast, its rounds.
     pub rounds: Vec<Round>,
     /// For flows without end: the arrived bytes.
@@ -93,7 +93,7 @@ pub const COUNTERS: [&str; 22] = [
     "TCPChallengeACK",
 ];
 
-impl From<Raw> for Answer {
+impl From<Raw> for ScenarioRun {
     fn from(raw: Raw) -> Self {
         let mut counters = BTreeMap::new();
         for (name, count) in raw.tx.into_iter().chain(raw.rx) {
@@ -121,7 +121,7 @@ impl From<Raw> for Answer {
     }
 }
 
-impl Answer {
+impl ScenarioRun {
     /// A counter; 0 if it did not change.
     pub fn counter(&self, name: &str) -> u64 {
         self.counters.get(name).copied().unwrap_or(0)
@@ -139,15 +139,15 @@ pub type Answers = BTreeMap<String, Answered>;
 /// The kernel's answers to a scenario.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answered {
-    /// [`Scenario::definition`](crate::list::Scenario::definition) of the scenario at the time of the answers.
+    /// [`Scenario::definition`](crate::list::OracleScenario::definition) of the scenario at the time of the answers.
     pub definition: u64,
     /// An answer of each boot, by the number of the boot.
-    pub boots: BTreeMap<u32, Answer>,
+    pub boots: BTreeMap<u32, ScenarioRun>,
 }
 
 impl Answered {
     /// The answers, in the order of boots.
-    pub fn all(&self) -> Vec<Answer> {
+    pub fn all(&self) -> Vec<ScenarioRun> {
         self.boots.values().cloned().collect()
     }
 }
@@ -203,7 +203,7 @@ pub fn write(answers: &Answers, origin: &str) -> Result<String> {
 }
 
 impl Line {
-    fn of(name: &str, definition: u64, boot: u32, answer: &Answer) -> Self {
+    fn of(name: &str, definition: u64, boot: u32, answer: &ScenarioRun) -> Self {
         let carried = answer.carried.as_ref();
         let counters = answer.counters.iter();
         Self {
@@ -223,7 +223,7 @@ impl Line {
         }
     }
 
-    fn answer(self) -> Result<(String, Answer)> {
+    fn answer(self) -> Result<(String, ScenarioRun)> {
         let us: Vec<f64> = split(&self.round_us)?;
         let timeouts: Vec<u64> = split(&self.round_timeouts)?;
         let rounds = us.into_iter().zip(timeouts);
@@ -241,7 +241,7 @@ impl Line {
             }),
             None => None,
         };
-        let answer = Answer {
+        let answer = ScenarioRun {
             rounds: rounds
                 .map(|(us, timeouts)| Round { us, timeouts })
                 .collect(),
@@ -276,7 +276,7 @@ mod tests {
         let raw = r#"{"name": "a", "rounds": [[2276000, 0], [5611500, 2]], "queue_mean": 1.2, "drops": 3, "marks": 4,
             "tx": {"TCPTimeouts": 2, "TcpOutSegs": 9}, "rx": {"DelayedACKs": 7}}"#;
         let raw: Raw = serde_json::from_str(raw).unwrap();
-        let incast = Answer::from(raw);
+        let incast = ScenarioRun::from(raw);
         assert_eq!(
             incast.rounds[1],
             Round {
@@ -285,16 +285,16 @@ mod tests {
             }
         );
         assert_eq!((incast.timeouts(), incast.counter("TcpOutSegs")), (2, 0));
-        let stream = Answer {
+        let stream = ScenarioRun {
             carried: Some(Carried {
                 seconds: 2.0,
                 bytes: vec![5, 6],
                 late_seconds: 1.0,
                 late_bytes: vec![2, 3],
             }),
-            ..Answer::default()
+            ..ScenarioRun::default()
         };
-        let answered = |definition, boots: Vec<(u32, Answer)>| Answered {
+        let answered = |definition, boots: Vec<(u32, ScenarioRun)>| Answered {
             definition,
             boots: boots.into_iter().collect(),
         };

@@ -13,7 +13,7 @@ use twox_hash::XxHash64;
 
 use crate::answer::{Answered, Answers, Raw};
 use crate::kernel::Kernel;
-use crate::list::{self, Rig, Scenario};
+use crate::list::{self, OracleScenario, Rig};
 
 /// The guest's programs.
 const LAB: &str = include_str!("../guest/lab.py");
@@ -33,7 +33,7 @@ pub struct Boot<'a> {
     number: u32,
     rig: Rig,
     /// Scenarios with the numbers of the answers, in the order in which they run.
-    answers: Vec<(&'a Scenario, u32)>,
+    answers: Vec<(&'a OracleScenario, u32)>,
     /// The folder for the segments that senders receive and send, if they are captured. The answers of such a boot are
     /// not kept, because capturing copies every packet.
     streams: Option<PathBuf>,
@@ -45,13 +45,13 @@ struct Plan<'a> {
     boot: u32,
     #[serde(flatten)]
     rig: Rig,
-    scenarios: Vec<&'a Scenario>,
+    scenarios: Vec<&'a OracleScenario>,
 }
 
 /// The boots for answers that are neither committed nor stored yet, at most `most` for each scenario.
 pub fn missing<'a>(
     kernel: &Kernel,
-    scenarios: &[&'a Scenario],
+    scenarios: &[&'a OracleScenario],
     committed: &Answers,
     most: u32,
 ) -> Vec<Boot<'a>> {
@@ -62,7 +62,7 @@ pub fn missing<'a>(
         .iter()
         .map(|scenario| scenario.answers.min(most))
         .max();
-    let is_missing = |(scenario, answer): &(&Scenario, u32)| {
+    let is_missing = |(scenario, answer): &(&OracleScenario, u32)| {
         *answer <= scenario.answers.min(most)
             && !is_committed(scenario, committed, *answer)
             && !place(kernel, scenario, *answer).exists()
@@ -72,7 +72,7 @@ pub fn missing<'a>(
         for rig in &rigs {
             let own = scenarios.iter().filter(|scenario| scenario.rig == *rig);
             let answers = own.flat_map(|scenario| answers_of(number).map(|one| (*scenario, one)));
-            let answers: Vec<(&Scenario, u32)> = answers.filter(is_missing).collect();
+            let answers: Vec<(&OracleScenario, u32)> = answers.filter(is_missing).collect();
             if !answers.is_empty() {
                 boots.push(Boot {
                     number,
@@ -96,10 +96,10 @@ fn answers_of(boot: u32) -> RangeInclusive<u32> {
 
 /// The boots that capture the segments of senders in these scenarios into folders below `folder`, for folders that do
 /// not exist yet. The number of a boot is the scenario's index in the whole list, independent of the selection.
-pub fn capturing<'a>(scenarios: &'a [Scenario], folder: &Path) -> Vec<Boot<'a>> {
+pub fn capturing<'a>(scenarios: &'a [OracleScenario], folder: &Path) -> Vec<Boot<'a>> {
     let all = list::all();
     let number = |name: &str| (1..).zip(&all).find(|(_, one)| one.name == name);
-    let one = |scenario: &'a Scenario| Boot {
+    let one = |scenario: &'a OracleScenario| Boot {
         number: number(&scenario.name).map_or(0, |(number, _)| number),
         // The time at which a packet has left an end can be computed from its arrival at the switch.
         rig: Rig {
@@ -116,7 +116,7 @@ pub fn capturing<'a>(scenarios: &'a [Scenario], folder: &Path) -> Vec<Boot<'a>> 
 /// The answers to a scenario: from this machine's boots and, if there are none, the committed ones.
 pub fn stored(
     kernel: &Kernel,
-    scenario: &Scenario,
+    scenario: &OracleScenario,
     committed: &Answers,
     most: u32,
 ) -> Result<Answered> {
@@ -139,7 +139,7 @@ pub fn stored(
 }
 
 /// Whether the committed data has the answer with this number to the current definition of the scenario.
-fn is_committed(scenario: &Scenario, committed: &Answers, answer: u32) -> bool {
+fn is_committed(scenario: &OracleScenario, committed: &Answers, answer: u32) -> bool {
     let answered = committed.get(&scenario.name);
     answered.is_some_and(|answered| {
         answered.definition == scenario.definition() && answered.boots.contains_key(&answer)
@@ -147,7 +147,7 @@ fn is_committed(scenario: &Scenario, committed: &Answers, answer: u32) -> bool {
 }
 
 /// The path of an answer. Its name contains the scenario, its definition and the number of the answer.
-fn place(kernel: &Kernel, scenario: &Scenario, answer: u32) -> PathBuf {
+fn place(kernel: &Kernel, scenario: &OracleScenario, answer: u32) -> PathBuf {
     let name = format!(
         "{}-{:016x}-{answer}.json",
         scenario.name,

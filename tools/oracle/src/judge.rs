@@ -8,13 +8,13 @@
 
 mod statistics;
 
-use crate::answer::{Answer, Round};
-use crate::list::{Kind, PACKET, Scenario, number};
+use crate::answer::{Round, ScenarioRun};
+use crate::list::{OracleScenario, OracleTraffic, PACKET, number};
 use statistics::{LEVEL, Ratio, can_tell, mean, median, permuted, ratio_of_counts, ratio_of_means};
 
 /// The answers of one side in a few numbers.
 #[derive(Clone, Debug, Default)]
-pub struct Side {
+pub struct SideSummary {
     /// Payload over time of all boots together, in Mbit/s.
     pub goodput: f64,
     /// Median of the rounds after the first of each boot, in ms; without rounds the median goodput of boots.
@@ -35,7 +35,7 @@ pub struct Side {
 
 /// The result of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Finding {
+pub enum ComparisonResult {
     /// Both sides are the same within the band.
     Agrees,
     /// They are not.
@@ -52,29 +52,29 @@ pub struct Check {
     /// The numbers of both sides, or their distance.
     pub found: String,
     /// What follows from them.
-    pub finding: Finding,
+    pub finding: ComparisonResult,
 }
 
 /// A scenario with both sides.
 #[derive(Clone, Debug)]
-pub struct Verdict {
+pub struct ScenarioVerdict {
     /// Linux.
-    pub theirs: Side,
+    pub theirs: SideSummary,
     /// The simulator.
-    pub ours: Side,
+    pub ours: SideSummary,
     /// Whether a timer expired in the kernel.
     pub timers: bool,
     /// All comparisons.
     pub checks: Vec<Check>,
 }
 
-impl Verdict {
+impl ScenarioVerdict {
     /// In a word.
     pub fn word(&self) -> &'static str {
         let has = |finding| self.checks.iter().any(|check| check.finding == finding);
-        if has(Finding::Differs) {
+        if has(ComparisonResult::Differs) {
             "differs"
-        } else if has(Finding::Open) {
+        } else if has(ComparisonResult::Open) {
             "open"
         } else {
             "agrees"
@@ -86,7 +86,11 @@ impl Verdict {
 ///
 /// # Panics
 /// If a side has no answer, or none in which every flow has carried data.
-pub fn judge(scenario: &Scenario, theirs: &[Answer], ours: &[Answer]) -> Verdict {
+pub fn judge(
+    scenario: &OracleScenario,
+    theirs: &[ScenarioRun],
+    ours: &[ScenarioRun],
+) -> ScenarioVerdict {
     let silent = silent(theirs, ours);
     let (theirs, ours) = (&*begun(theirs), &*begun(ours));
     for side in [theirs, ours] {
@@ -107,10 +111,10 @@ pub fn judge(scenario: &Scenario, theirs: &[Answer], ours: &[Answer]) -> Verdict
     if !scenario.exact && !can_tell(theirs.len(), ours.len()) {
         // With so few boots, their error is unknown.
         for check in &mut checks {
-            check.finding = Finding::Open;
+            check.finding = ComparisonResult::Open;
         }
     }
-    Verdict {
+    ScenarioVerdict {
         theirs: sides.0,
         ours: sides.1,
         timers,
@@ -120,8 +124,8 @@ pub fn judge(scenario: &Scenario, theirs: &[Answer], ours: &[Answer]) -> Verdict
 
 /// The answers in which every flow has carried data. A flow whose SYN was lost waits for a second, longer than most
 /// scenarios last, and shows nothing else. Other scenarios cover lost SYNs.
-fn begun(answers: &[Answer]) -> Vec<Answer> {
-    let has_begun = |answer: &&Answer| {
+fn begun(answers: &[ScenarioRun]) -> Vec<ScenarioRun> {
+    let has_begun = |answer: &&ScenarioRun| {
         let carried = answer.carried.as_ref();
         carried.is_none_or(|carried| carried.bytes.iter().all(|bytes| *bytes > 0))
     };
@@ -129,7 +133,7 @@ fn begun(answers: &[Answer]) -> Vec<Answer> {
 }
 
 /// Compares the numbers of left-out answers, if there are any: they must be few, or about equal shares.
-fn silent(theirs: &[Answer], ours: &[Answer]) -> Option<Check> {
+fn silent(theirs: &[ScenarioRun], ours: &[ScenarioRun]) -> Option<Check> {
     let [(their, of_their), (our, of_our)] = [theirs, ours].map(|side| {
         let out = side.len() - begun(side).len();
         (out, number(out as u64) / number(side.len().max(1) as u64))
@@ -140,27 +144,27 @@ fn silent(theirs: &[Answer], ours: &[Answer]) -> Option<Check> {
         what: "flows that do not begin",
         found: format!("{their} and {our}"),
         finding: if is_few || (of_their - of_our).abs() <= 0.2 {
-            Finding::Agrees
+            ComparisonResult::Agrees
         } else {
-            Finding::Differs
+            ComparisonResult::Differs
         },
     })
 }
 
 /// Comparisons of means, for scenarios in which no timer expires or nothing is random.
 fn means(
-    scenario: &Scenario,
-    sides: &(Side, Side),
-    theirs: &[Answer],
-    ours: &[Answer],
+    scenario: &OracleScenario,
+    sides: &(SideSummary, SideSummary),
+    theirs: &[ScenarioRun],
+    ours: &[ScenarioRun],
 ) -> Vec<Check> {
-    let ratio = |value: &dyn Fn(&Answer) -> f64, bands: Bands| {
-        let of = |side: &[Answer]| -> Vec<f64> { side.iter().map(value).collect() };
+    let ratio = |value: &dyn Fn(&ScenarioRun) -> f64, bands: Bands| {
+        let of = |side: &[ScenarioRun]| -> Vec<f64> { side.iter().map(value).collect() };
         let ratio = ratio_of_means(&of(theirs), &of(ours));
         let is_same = (1.0 / bands.same..=bands.same).contains(&ratio.found);
         let finding = match ratio.finding(bands) {
             // One or two boots do not show the error.
-            Finding::Open if scenario.exact && is_same => Finding::Agrees,
+            ComparisonResult::Open if scenario.exact && is_same => ComparisonResult::Agrees,
             finding => finding,
         };
         (ratio.found, finding)
@@ -170,15 +174,15 @@ fn means(
         found: format!("{:+.1} %", 100.0 * (found - 1.0)),
         finding,
     };
-    let goodput = |answer: &Answer| goodput(scenario, answer);
+    let goodput = |answer: &ScenarioRun| goodput(scenario, answer);
     let mut checks = vec![check("goodput", ratio(&goodput, GOODPUT))];
     if scenario.look > 0 {
-        let queue = |answer: &Answer| answer.queue_mean;
+        let queue = |answer: &ScenarioRun| answer.queue_mean;
         checks.push(check("mean queue", ratio(&queue, QUEUE)));
     }
     if scenario.exact {
         checks.push(within("median", sides.0.median, sides.1.median, 0.05));
-        if matches!(scenario.kind, Kind::Incast { .. }) {
+        if matches!(scenario.kind, OracleTraffic::Incast { .. }) {
             checks.push(within(FIRST, sides.0.first, sides.1.first, 0.05));
         }
     }
@@ -187,14 +191,14 @@ fn means(
 
 /// Comparisons of distributions, for scenarios in which a timer expires at random.
 fn distributions(
-    scenario: &Scenario,
-    sides: &(Side, Side),
-    theirs: &[Answer],
-    ours: &[Answer],
+    scenario: &OracleScenario,
+    sides: &(SideSummary, SideSummary),
+    theirs: &[ScenarioRun],
+    ours: &[ScenarioRun],
 ) -> Vec<Check> {
     let (their, our) = sides;
-    let rounds = |answers: &[Answer]| -> Vec<Vec<f64>> {
-        let of = |answer: &Answer| match &answer.carried {
+    let rounds = |answers: &[ScenarioRun]| -> Vec<Vec<f64>> {
+        let of = |answer: &ScenarioRun| match &answer.carried {
             Some(_) => vec![goodput_of(answer)],
             None => between(&answer.rounds).map(|round| round.us).collect(),
         };
@@ -218,9 +222,9 @@ fn distributions(
                 format!("p {chance:.4}")
             },
             finding: if chance < LEVEL {
-                Finding::Differs
+                ComparisonResult::Differs
             } else {
-                Finding::Agrees
+                ComparisonResult::Agrees
             },
         },
         Check {
@@ -231,7 +235,7 @@ fn distributions(
         Check {
             // If about half of the rounds have a timeout, the median is random.
             finding: match within("median", their.median, our.median, 0.15).finding {
-                Finding::Differs if chance >= LEVEL => Finding::Open,
+                ComparisonResult::Differs if chance >= LEVEL => ComparisonResult::Open,
                 finding => finding,
             },
             ..within("median", their.median, our.median, 0.15)
@@ -241,7 +245,7 @@ fn distributions(
         checks.push(first_rounds(theirs, ours));
     }
     if scenario.extras.lose.is_none() {
-        let drops = |answer: &Answer| number(answer.drops);
+        let drops = |answer: &ScenarioRun| number(answer.drops);
         checks.extend(counts("drops", theirs, ours, drops));
     }
     checks
@@ -256,9 +260,10 @@ fn between(rounds: &[Round]) -> impl Iterator<Item = &Round> {
 }
 
 /// Rounds in which windows begin: one of each boot, some of them with a timeout.
-fn first_rounds(theirs: &[Answer], ours: &[Answer]) -> Check {
-    let first = |side: &[Answer]| -> Vec<Vec<f64>> {
-        let of = |answer: &Answer| answer.rounds.iter().take(1).map(|round| round.us).collect();
+fn first_rounds(theirs: &[ScenarioRun], ours: &[ScenarioRun]) -> Check {
+    let first = |side: &[ScenarioRun]| -> Vec<Vec<f64>> {
+        let of =
+            |answer: &ScenarioRun| answer.rounds.iter().take(1).map(|round| round.us).collect();
         side.iter().map(of).collect()
     };
     let chance = permuted(&first(theirs), &first(ours));
@@ -266,19 +271,19 @@ fn first_rounds(theirs: &[Answer], ours: &[Answer]) -> Check {
         what: "first rounds",
         found: format!("p {chance:.4}"),
         finding: if chance < LEVEL {
-            Finding::Differs
+            ComparisonResult::Differs
         } else if chance < LEVEL_OF_FIRST {
-            Finding::Open
+            ComparisonResult::Open
         } else {
-            Finding::Agrees
+            ComparisonResult::Agrees
         },
     }
 }
 
 /// Timers that expired, and rounds in which one did.
-fn timeouts(theirs: &[Answer], ours: &[Answer]) -> Vec<Check> {
-    let all = |answer: &Answer| number(answer.timeouts());
-    let rounds = |answer: &Answer| {
+fn timeouts(theirs: &[ScenarioRun], ours: &[ScenarioRun]) -> Vec<Check> {
+    let all = |answer: &ScenarioRun| number(answer.timeouts());
+    let rounds = |answer: &ScenarioRun| {
         let rounds = answer.rounds.iter();
         number(rounds.filter(|round| round.timeouts > 0).count() as u64)
     };
@@ -292,11 +297,11 @@ fn timeouts(theirs: &[Answer], ours: &[Answer]) -> Vec<Check> {
 /// Compares a count of events; `None` if neither side has any.
 fn counts(
     what: &'static str,
-    theirs: &[Answer],
-    ours: &[Answer],
-    count: impl Fn(&Answer) -> f64,
+    theirs: &[ScenarioRun],
+    ours: &[ScenarioRun],
+    count: impl Fn(&ScenarioRun) -> f64,
 ) -> Option<Check> {
-    let of = |side: &[Answer]| -> Vec<f64> { side.iter().map(&count).collect() };
+    let of = |side: &[ScenarioRun]| -> Vec<f64> { side.iter().map(&count).collect() };
     let (theirs, ours) = (of(theirs), of(ours));
     let least = theirs.iter().sum::<f64>().min(ours.iter().sum());
     let most = theirs.iter().sum::<f64>().max(ours.iter().sum());
@@ -304,7 +309,7 @@ fn counts(
         what,
         found: format!("{} and {}", short(mean(&theirs)), short(mean(&ours))),
         finding: match ratio_of_counts(&theirs, &ours).finding(COUNTS) {
-            Finding::Agrees if least < ENOUGH => Finding::Open,
+            ComparisonResult::Agrees if least < ENOUGH => ComparisonResult::Open,
             finding => finding,
         },
     })
@@ -322,23 +327,23 @@ struct Bands {
 impl Ratio {
     /// Both sides agree if the ratio is within the band and its interval within the wider one. They differ if the
     /// interval is outside of the band.
-    fn finding(self, bands: Bands) -> Finding {
+    fn finding(self, bands: Bands) -> ComparisonResult {
         let is_within = |factor: f64, low: f64, high: f64| low >= 1.0 / factor && high <= factor;
         if self.low > bands.same || self.high < 1.0 / bands.same {
-            Finding::Differs
+            ComparisonResult::Differs
         } else if is_within(bands.same, self.found, self.found)
             && is_within(bands.known, self.low, self.high)
         {
-            Finding::Agrees
+            ComparisonResult::Agrees
         } else {
-            Finding::Open
+            ComparisonResult::Open
         }
     }
 }
 
 /// How two flows finally share the port: the share of the first.
-fn shares(theirs: &[Answer], ours: &[Answer]) -> Check {
-    let share = |answers: &[Answer]| {
+fn shares(theirs: &[ScenarioRun], ours: &[ScenarioRun]) -> Check {
+    let share = |answers: &[ScenarioRun]| {
         let late = answers.iter().filter_map(|answer| answer.carried.as_ref());
         let late: Vec<f64> = late
             .map(|carried| number(carried.late_bytes[0]) / number(carried.late_bytes.iter().sum()))
@@ -350,9 +355,9 @@ fn shares(theirs: &[Answer], ours: &[Answer]) -> Check {
         what: "share of the first flow",
         found: format!("{:.0} and {:.0} %", 100.0 * theirs, 100.0 * ours),
         finding: if (theirs - ours).abs() <= 0.1 {
-            Finding::Agrees
+            ComparisonResult::Agrees
         } else {
-            Finding::Differs
+            ComparisonResult::Differs
         },
     }
 }
@@ -367,15 +372,16 @@ fn within(what: &'static str, theirs: f64, ours: f64, band: f64) -> Check {
         what,
         found: format!("{:+.1} %", 100.0 * off),
         finding: if off.abs() <= band {
-            Finding::Agrees
+            ComparisonResult::Agrees
         } else {
-            Finding::Differs
+            ComparisonResult::Differs
         },
     }
 }
 
-fn side(scenario: &Scenario, answers: &[Answer]) -> Side {
-    let counts = |of: &dyn Fn(&Answer) -> f64| mean(&answers.iter().map(of).collect::<Vec<f64>>());
+fn side(scenario: &OracleScenario, answers: &[ScenarioRun]) -> SideSummary {
+    let counts =
+        |of: &dyn Fn(&ScenarioRun) -> f64| mean(&answers.iter().map(of).collect::<Vec<f64>>());
     let goodputs = answers.iter().map(|answer| goodput(scenario, answer));
     let goodputs: Vec<f64> = goodputs.collect();
     let rounds = |skip: usize, take: usize| -> Vec<f64> {
@@ -387,7 +393,7 @@ fn side(scenario: &Scenario, answers: &[Answer]) -> Side {
     let has_rounds = scenario.has_rounds();
     let harmonic =
         number(goodputs.len() as u64) / goodputs.iter().map(|one| 1.0 / one).sum::<f64>();
-    Side {
+    SideSummary {
         goodput: if has_rounds {
             harmonic
         } else {
@@ -412,7 +418,7 @@ fn side(scenario: &Scenario, answers: &[Answer]) -> Side {
 }
 
 /// Payload over the time of rounds, or over that of a flow without end, in Mbit/s.
-fn goodput(scenario: &Scenario, answer: &Answer) -> f64 {
+fn goodput(scenario: &OracleScenario, answer: &ScenarioRun) -> f64 {
     if !scenario.has_rounds() {
         return goodput_of(answer);
     }
@@ -421,7 +427,7 @@ fn goodput(scenario: &Scenario, answer: &Answer) -> f64 {
 }
 
 /// In Mbit/s.
-fn goodput_of(answer: &Answer) -> f64 {
+fn goodput_of(answer: &ScenarioRun) -> f64 {
     let carried = answer
         .carried
         .as_ref()
@@ -429,7 +435,7 @@ fn goodput_of(answer: &Answer) -> f64 {
     8.0 * number(carried.bytes.iter().sum()) / carried.seconds / 1e6
 }
 
-fn timeout_rounds(answer: &Answer) -> f64 {
+fn timeout_rounds(answer: &ScenarioRun) -> f64 {
     let with = answer
         .rounds
         .iter()
@@ -478,8 +484,8 @@ mod tests {
     use crate::list;
 
     /// Boots with these numbers of timeouts, each in a round of its own of 20.
-    fn boots(timeouts: &[u64]) -> Vec<Answer> {
-        let one = |timeouts: &u64| Answer {
+    fn boots(timeouts: &[u64]) -> Vec<ScenarioRun> {
+        let one = |timeouts: &u64| ScenarioRun {
             rounds: (0..20)
                 .map(|round| {
                     let expired = round < *timeouts;
@@ -496,18 +502,18 @@ mod tests {
             queue_mean: 1514.0,
             drops: 1000,
             counters: BTreeMap::from([("TCPTimeouts".to_owned(), *timeouts)]),
-            ..Answer::default()
+            ..ScenarioRun::default()
         };
         timeouts.iter().map(one).collect()
     }
 
-    fn verdict(theirs: &[u64], ours: &[u64]) -> Verdict {
+    fn verdict(theirs: &[u64], ours: &[u64]) -> ScenarioVerdict {
         let all = list::all();
         let incast = all.iter().find(|one| one.name == "incast-16x64k-reno");
         judge(incast.expect("it is listed"), &boots(theirs), &boots(ours))
     }
 
-    fn finding(verdict: &Verdict, what: &str) -> Option<Finding> {
+    fn finding(verdict: &ScenarioVerdict, what: &str) -> Option<ComparisonResult> {
         let check = verdict.checks.iter().find(|check| check.what == what);
         check.map(|check| check.finding)
     }
@@ -520,14 +526,17 @@ mod tests {
             let verdict = verdict(&some(theirs), &some(ours));
             assert_eq!(
                 finding(&verdict, "timeouts"),
-                Some(Finding::Open),
+                Some(ComparisonResult::Open),
                 "{theirs} {ours}"
             );
             assert_ne!(verdict.word(), "agrees");
         }
         // 20 and none do not go together.
         let verdict = verdict(&some(0), &some(20));
-        assert_eq!(finding(&verdict, "timeouts"), Some(Finding::Differs));
+        assert_eq!(
+            finding(&verdict, "timeouts"),
+            Some(ComparisonResult::Differs)
+        );
     }
 
     #[test]
@@ -546,16 +555,16 @@ mod tests {
         let found = |ours: &[u64]| finding(&verdict(&[5; 20], ours), "timeouts");
         let with =
             |more: usize| -> Vec<u64> { (0..20).map(|at| 5 + u64::from(at < more)).collect() };
-        assert_eq!(found(&with(10)), Some(Finding::Agrees));
-        assert_eq!(found(&[6; 20]), Some(Finding::Open));
-        assert_eq!(found(&[10; 20]), Some(Finding::Differs));
+        assert_eq!(found(&with(10)), Some(ComparisonResult::Agrees));
+        assert_eq!(found(&[6; 20]), Some(ComparisonResult::Open));
+        assert_eq!(found(&[10; 20]), Some(ComparisonResult::Differs));
     }
 
     #[test]
     fn timeouts_that_come_in_a_few_boots_tell_less_than_as_many_in_all() {
         let bursts: Vec<u64> = (0..20).map(|at| if at < 5 { 20 } else { 0 }).collect();
         let found = finding(&verdict(&bursts, &bursts), "timeouts");
-        assert_eq!(found, Some(Finding::Open));
+        assert_eq!(found, Some(ComparisonResult::Open));
     }
 
     // The last one differs in when connections close.
@@ -570,7 +579,7 @@ mod tests {
             let incast = list::all().swap_remove(0);
             finding(&judge(&incast, &theirs, &ours), "round times")
         };
-        assert_eq!(with(19), Some(Finding::Agrees));
+        assert_eq!(with(19), Some(ComparisonResult::Agrees));
         let two = &theirs[0].rounds[..2];
         assert_eq!(between(two).count(), 1);
         assert_eq!(
@@ -582,12 +591,12 @@ mod tests {
     #[test]
     fn few_boots_are_open_where_chance_decides() {
         let few = verdict(&[5; 6], &[5; 6]);
-        assert_eq!(finding(&few, "round times"), Some(Finding::Open));
+        assert_eq!(finding(&few, "round times"), Some(ComparisonResult::Open));
     }
 
     #[test]
     fn where_chance_decides_nothing_two_boots_suffice() {
-        let exact = &Scenario {
+        let exact = &OracleScenario {
             exact: true,
             ..list::all().swap_remove(0)
         };
@@ -605,16 +614,16 @@ mod tests {
 
     #[test]
     fn a_flow_that_never_began_tells_nothing() {
-        let answer = |bytes: &[u64]| Answer {
+        let answer = |bytes: &[u64]| ScenarioRun {
             carried: Some(crate::answer::Carried {
                 seconds: 0.5,
                 bytes: bytes.to_vec(),
                 late_seconds: 0.25,
                 late_bytes: bytes.to_vec(),
             }),
-            ..Answer::default()
+            ..ScenarioRun::default()
         };
-        let all = [answer(&[7, 7]), answer(&[7, 0]), Answer::default()];
+        let all = [answer(&[7, 7]), answer(&[7, 0]), ScenarioRun::default()];
         assert_eq!(begun(&all), [all[0].clone(), all[2].clone()]);
         // Unless many more of one side do not begin.
         let side = |silent: usize| {
@@ -628,11 +637,21 @@ mod tests {
         };
         assert_eq!(
             [agrees(0, 0), agrees(1, 2), agrees(4, 6)],
-            [None, Some(Finding::Agrees), Some(Finding::Agrees)]
+            [
+                None,
+                Some(ComparisonResult::Agrees),
+                Some(ComparisonResult::Agrees)
+            ]
         );
-        assert_eq!([agrees(0, 5), agrees(9, 4)], [Some(Finding::Differs); 2]);
+        assert_eq!(
+            [agrees(0, 5), agrees(9, 4)],
+            [Some(ComparisonResult::Differs); 2]
+        );
         let of_two = [answer(&[7, 7]), answer(&[7, 0])];
         let check = silent(&of_two, &of_two[..1]);
-        assert_eq!(check.map(|check| check.finding), Some(Finding::Differs));
+        assert_eq!(
+            check.map(|check| check.finding),
+            Some(ComparisonResult::Differs)
+        );
     }
 }

@@ -10,9 +10,9 @@ use serde::Serialize;
 use twox_hash::XxHash64;
 
 /// Every scenario, in the order of the page.
-pub fn all() -> Vec<Scenario> {
+pub fn all() -> Vec<OracleScenario> {
     let parts = [catalogue::incasts(), behaviour::all(), catalogue::streams()];
-    let mut all: Vec<Scenario> = parts.into_iter().flatten().collect();
+    let mut all: Vec<OracleScenario> = parts.into_iter().flatten().collect();
     for scenario in &mut all {
         if let Some((_, answers)) = RARE.iter().find(|(name, _)| *name == scenario.name) {
             scenario.answers = *answers;
@@ -63,7 +63,7 @@ const RARE: [(&str, u32); 25] = [
 
 /// One scenario: the switch, its links, and its traffic.
 #[derive(Clone, Debug, Serialize)]
-pub struct Scenario {
+pub struct OracleScenario {
     /// Its name in data and on the page.
     pub name: String,
     /// Its links.
@@ -81,7 +81,7 @@ pub struct Scenario {
     pub look: u64,
     /// What happens.
     #[serde(flatten)]
-    pub kind: Kind,
+    pub kind: OracleTraffic,
     /// Features of only some scenarios.
     #[serde(flatten)]
     pub extras: Extras,
@@ -93,12 +93,12 @@ pub struct Scenario {
     pub exact: bool,
     /// The table of the page that it stands in.
     #[serde(skip)]
-    pub section: Section,
+    pub section: PageTable,
 }
 
 /// Tables of the page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Section {
+pub enum PageTable {
     /// Incasts of 16 KiB and more.
     Incasts,
     /// Answers of few segments.
@@ -194,7 +194,7 @@ pub struct Rig {
 /// The traffic of a scenario.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Kind {
+pub enum OracleTraffic {
     /// A receiver asks all senders at once on persistent connections, and again when all have answered.
     Incast {
         /// How many are asked.
@@ -214,12 +214,12 @@ pub enum Kind {
         rounds: u32,
     },
     /// Senders send without end.
-    Stream(Stream),
+    Stream(StreamTraffic),
 }
 
 /// Flows without end.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Stream {
+pub struct StreamTraffic {
     /// When each begins, in ns.
     pub starts: Vec<u64>,
     /// When all end, in ns.
@@ -242,13 +242,15 @@ pub struct Stream {
 
 impl Lose {
     /// The loss in the notation of `bottleneck.lose`. Segments of each answer are numbered from 1.
-    pub fn setting(self, kind: &Kind) -> String {
+    pub fn setting(self, kind: &OracleTraffic) -> String {
         let name = match self.what {
             Lost::Syn => "syn".to_owned(),
             Lost::SynAck => "syn-ack".to_owned(),
             Lost::Ack => "ack".to_owned(),
             Lost::Segment => {
-                let (Kind::Incast { size, .. } | Kind::Opening { size, .. }) = kind else {
+                let (OracleTraffic::Incast { size, .. } | OracleTraffic::Opening { size, .. }) =
+                    kind
+                else {
                     return format!("segment {}", self.segment);
                 };
                 format!("segment {} of {}", self.segment, size.div_ceil(MSS))
@@ -258,7 +260,7 @@ impl Lose {
     }
 }
 
-impl Scenario {
+impl OracleScenario {
     /// A hash of this scenario's definition. Answers are stored by it, so a changed scenario needs new ones.
     #[expect(
         clippy::missing_panics_doc,
@@ -271,22 +273,22 @@ impl Scenario {
 
     /// Whether it has rounds.
     pub fn has_rounds(&self) -> bool {
-        !matches!(self.kind, Kind::Stream(_))
+        !matches!(self.kind, OracleTraffic::Stream(_))
     }
 
     /// Bytes of all answers of a round.
     pub fn round_bytes(&self) -> u64 {
         match &self.kind {
-            Kind::Incast { senders, size, .. } => u64::from(*senders) * size,
-            Kind::Opening { size, .. } => *size,
-            Kind::Stream(_) => 0,
+            OracleTraffic::Incast { senders, size, .. } => u64::from(*senders) * size,
+            OracleTraffic::Opening { size, .. } => *size,
+            OracleTraffic::Stream(_) => 0,
         }
     }
 
     /// How many flows it has that never end.
     pub fn starts(&self) -> usize {
         match &self.kind {
-            Kind::Stream(stream) => stream.starts.len(),
+            OracleTraffic::Stream(stream) => stream.starts.len(),
             _ => 0,
         }
     }
@@ -323,9 +325,9 @@ mod tests {
     fn no_scenario_asks_more_hosts_than_its_links_have() {
         for scenario in all() {
             let senders = match &scenario.kind {
-                Kind::Incast { senders, .. } => *senders as usize,
-                Kind::Opening { .. } => 1,
-                Kind::Stream(stream) => stream.starts.len(),
+                OracleTraffic::Incast { senders, .. } => *senders as usize,
+                OracleTraffic::Opening { .. } => 1,
+                OracleTraffic::Stream(stream) => stream.starts.len(),
             };
             assert!(senders <= scenario.rig.hosts as usize, "{}", scenario.name);
         }

@@ -18,12 +18,12 @@ use rayon::prelude::*;
 
 use oracle::answer::{self, Answers};
 use oracle::kernel::Kernel;
-use oracle::list::Scenario;
+use oracle::list::OracleScenario;
 use oracle::page::Reasons;
 use oracle::question::Question;
 use oracle::stream::receiver::Acknowledged;
 use oracle::stream::sender::Replayed;
-use oracle::stream::{Sent, Stream};
+use oracle::stream::{ConnectionSide, Sent};
 use oracle::walk::{self, Evidence, Names};
 use oracle::{boot, compare, list, page, simulate};
 
@@ -94,11 +94,11 @@ fn main() -> Result<()> {
     if cli.walk {
         return write_walk(&cli.root, cli.sources.as_deref());
     }
-    let chosen = |scenario: &Scenario| {
+    let chosen = |scenario: &OracleScenario| {
         let only = cli.only.as_ref();
         only.is_none_or(|name| scenario.name.contains(name))
     };
-    let scenarios: Vec<Scenario> = list::all().into_iter().filter(chosen).collect();
+    let scenarios: Vec<OracleScenario> = list::all().into_iter().filter(chosen).collect();
     if scenarios.is_empty() {
         bail!(
             "no scenario has {:?} in its name",
@@ -176,7 +176,7 @@ fn write_walk(root: &Path, sources: Option<&Path>) -> Result<()> {
 }
 
 /// Boots for the streams that are not in `folder` yet, and holds endpoints against all of them.
-fn replay(cli: &Cli, scenarios: &[Scenario], folder: &Path) -> Result<()> {
+fn replay(cli: &Cli, scenarios: &[OracleScenario], folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let folder = folder.canonicalize()?;
     if !cli.stored {
@@ -206,7 +206,7 @@ fn replay(cli: &Cli, scenarios: &[Scenario], folder: &Path) -> Result<()> {
 }
 
 /// The files of a scenario's senders, or of its receivers, if there are any.
-fn streams_of(scenario: &Scenario, folder: &Path, receivers: bool) -> Result<Vec<PathBuf>> {
+fn streams_of(scenario: &OracleScenario, folder: &Path, receivers: bool) -> Result<Vec<PathBuf>> {
     let place = folder.join(&scenario.name);
     if !place.exists() {
         return Ok(Vec::new());
@@ -223,13 +223,13 @@ fn name(file: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-fn senders(cli: &Cli, scenario: &Scenario, files: &[PathBuf]) -> Result<()> {
+fn senders(cli: &Cli, scenario: &OracleScenario, files: &[PathBuf]) -> Result<()> {
     if files.is_empty() {
         return Ok(());
     }
     let told: Vec<Replayed> = files
         .par_iter()
-        .map(|file| Stream::read(file)?.replay(scenario, &cli.set))
+        .map(|file| ConnectionSide::read(file)?.replay(scenario, &cli.set))
         .collect::<Result<_>>()?;
     let same = told.iter().filter(|one| one.differs.is_none()).count();
     let sum = |count: fn(&Replayed) -> usize| told.iter().map(count).sum::<usize>();
@@ -261,13 +261,13 @@ fn senders(cli: &Cli, scenario: &Scenario, files: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-fn receivers(cli: &Cli, scenario: &Scenario, files: &[PathBuf]) -> Result<()> {
+fn receivers(cli: &Cli, scenario: &OracleScenario, files: &[PathBuf]) -> Result<()> {
     if files.is_empty() {
         return Ok(());
     }
     let told: Vec<Acknowledged> = files
         .par_iter()
-        .map(|file| Stream::read(file)?.acknowledge(scenario, &cli.set))
+        .map(|file| ConnectionSide::read(file)?.acknowledge(scenario, &cli.set))
         .collect::<Result<_>>()?;
     let sum = |count: fn(&Acknowledged) -> usize| told.iter().map(count).sum::<usize>();
     let first = files.iter().zip(&told).find_map(|(file, one)| {
@@ -300,7 +300,7 @@ fn toml_of(cli: &Cli) -> Result<Reasons> {
 }
 
 /// The committed answers to the scenarios as they are now, and the release in the first line of the data.
-fn stored(cli: &Cli, scenarios: &[Scenario]) -> Result<(Answers, String)> {
+fn stored(cli: &Cli, scenarios: &[OracleScenario]) -> Result<(Answers, String)> {
     let path = cli.root.join(DATA);
     let mut answers = answer::read(&path)?;
     let text = fs::read_to_string(&path)?;
@@ -318,14 +318,14 @@ fn stored(cli: &Cli, scenarios: &[Scenario]) -> Result<(Answers, String)> {
 }
 
 /// The answers of the kernel, which boots where some are missing; all of them become the committed data.
-fn measured(cli: &Cli, scenarios: &[Scenario], whole: bool) -> Result<(Answers, String)> {
+fn measured(cli: &Cli, scenarios: &[OracleScenario], whole: bool) -> Result<(Answers, String)> {
     let kernel = Kernel::get()?;
     // Answers of another kernel are no answers of this one.
     let committed = match stored(cli, scenarios) {
         Ok((answers, release)) if release == kernel.release => answers,
         _ => Answers::new(),
     };
-    let references: Vec<&Scenario> = scenarios.iter().collect();
+    let references: Vec<&OracleScenario> = scenarios.iter().collect();
     let mut boots = boot::missing(&kernel, &references, &committed, cli.boots);
     eprintln!("{} boots are missing", boots.len());
     if cli.jobs == 0 {

@@ -2,20 +2,20 @@
 
 use serde::Deserialize;
 
-use crate::answer::{Answer, COUNTERS};
-use crate::judge::{Finding, Side, Verdict, short};
-use crate::list::{Kind, SEEDS, Scenario, Section, number};
+use crate::answer::{COUNTERS, ScenarioRun};
+use crate::judge::{ComparisonResult, ScenarioVerdict, SideSummary, short};
+use crate::list::{OracleScenario, OracleTraffic, PageTable, SEEDS, number};
 
 /// A scenario with everything that the page tells of it.
-pub struct Row {
+pub struct PageRow {
     /// The scenario.
-    pub scenario: Scenario,
+    pub scenario: OracleScenario,
     /// Both sides.
-    pub verdict: Verdict,
+    pub verdict: ScenarioVerdict,
     /// The kernel's answers.
-    pub theirs: Vec<Answer>,
+    pub theirs: Vec<ScenarioRun>,
     /// The simulator's.
-    pub ours: Vec<Answer>,
+    pub ours: Vec<ScenarioRun>,
 }
 
 /// Why scenarios differ.
@@ -23,13 +23,13 @@ pub struct Row {
 #[serde(deny_unknown_fields)]
 pub struct Reasons {
     /// Each with the scenarios that it is about.
-    pub reason: Vec<Reason>,
+    pub reason: Vec<DifferenceReason>,
 }
 
 /// The counter that differs, and the mechanism suspected.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Reason {
+pub struct DifferenceReason {
     /// What it is.
     pub says: String,
     /// Names of scenarios.
@@ -37,7 +37,7 @@ pub struct Reason {
 }
 
 /// The page, of a kernel called `release`.
-pub fn page(rows: &[Row], release: &str, reasons: &Reasons) -> String {
+pub fn page(rows: &[PageRow], release: &str, reasons: &Reasons) -> String {
     let mut parts = vec![HEAD.replace("RELEASE", release), summary(rows)];
     for (section, head) in TABLES {
         let own = rows.iter().filter(|row| row.scenario.section == section);
@@ -57,12 +57,12 @@ pub fn page(rows: &[Row], release: &str, reasons: &Reasons) -> String {
 }
 
 /// One scenario without a page: its line, every comparison, and the counters.
-pub fn alone(row: &Row) -> String {
+pub fn alone(row: &PageRow) -> String {
     let checks = row.verdict.checks.iter().map(|check| {
         let finding = match check.finding {
-            Finding::Agrees => "agrees",
-            Finding::Differs => "differs",
-            Finding::Open => "open",
+            ComparisonResult::Agrees => "agrees",
+            ComparisonResult::Differs => "differs",
+            ComparisonResult::Open => "open",
         };
         format!("| {} | {} | {finding} |\n", check.what, check.found)
     });
@@ -78,8 +78,8 @@ pub fn alone(row: &Row) -> String {
 }
 
 /// The head of a section's table.
-fn columns(section: Section) -> &'static str {
-    if section == Section::Streams {
+fn columns(section: PageTable) -> &'static str {
+    if section == PageTable::Streams {
         STREAM_COLUMNS
     } else {
         ROUND_COLUMNS
@@ -87,7 +87,7 @@ fn columns(section: Section) -> &'static str {
 }
 
 /// How many scenarios agree, with and without timers.
-fn summary(rows: &[Row]) -> String {
+fn summary(rows: &[PageRow]) -> String {
     let line = |what: &str, timers: bool| {
         let of = |word: &str| {
             let own = rows.iter().filter(|row| row.verdict.timers == timers);
@@ -103,10 +103,11 @@ fn summary(rows: &[Row]) -> String {
     let answers = rows.iter().map(|row| row.theirs.len()).max();
     let timers = rows
         .iter()
-        .filter(|row| row.verdict.timers && row.scenario.section != Section::Streams);
-    let same = |row: &&Row| {
+        .filter(|row| row.verdict.timers && row.scenario.section != PageTable::Streams);
+    let same = |row: &&PageRow| {
         let mut checks = row.verdict.checks.iter();
-        checks.all(|check| check.finding == Finding::Agrees || !TIMES.contains(&check.what))
+        checks
+            .all(|check| check.finding == ComparisonResult::Agrees || !TIMES.contains(&check.what))
     };
     let (incasts, same) = (timers.clone().count(), timers.filter(same).count());
     [
@@ -130,7 +131,7 @@ fn summary(rows: &[Row]) -> String {
 const TIMES: [&str; 4] = ["round times", "mean round", "goodput", "median"];
 
 /// The line of a scenario in its table.
-pub fn line(row: &Row) -> String {
+pub fn line(row: &PageRow) -> String {
     let cells = if row.scenario.has_rounds() {
         incast(row)
     } else {
@@ -144,7 +145,7 @@ pub fn line(row: &Row) -> String {
     )
 }
 
-fn incast(row: &Row) -> Vec<String> {
+fn incast(row: &PageRow) -> Vec<String> {
     let (theirs, ours) = (&row.verdict.theirs, &row.verdict.ours);
     vec![
         pair(theirs, ours, |side| format!("{:.0}", side.goodput)),
@@ -169,7 +170,7 @@ fn incast(row: &Row) -> Vec<String> {
     ]
 }
 
-fn stream(row: &Row) -> Vec<String> {
+fn stream(row: &PageRow) -> Vec<String> {
     let (theirs, ours) = (&row.verdict.theirs, &row.verdict.ours);
     vec![
         pair(theirs, ours, |side| short(side.goodput)),
@@ -181,7 +182,7 @@ fn stream(row: &Row) -> Vec<String> {
 }
 
 /// Linux's number and ours.
-fn pair(theirs: &Side, ours: &Side, text: impl Fn(&Side) -> String) -> String {
+fn pair(theirs: &SideSummary, ours: &SideSummary, text: impl Fn(&SideSummary) -> String) -> String {
     let (theirs, ours) = (text(theirs), text(ours));
     if theirs == ours {
         theirs
@@ -191,12 +192,12 @@ fn pair(theirs: &Side, ours: &Side, text: impl Fn(&Side) -> String) -> String {
 }
 
 /// From how many senders on goodput is below half of the line.
-fn collapse(rows: &[Row]) -> String {
+fn collapse(rows: &[PageRow]) -> String {
     let mut lines = vec![COLLAPSE.to_owned()];
     for cc in ["reno", "cubic", "dctcp"] {
-        let first = |goodput: &dyn Fn(&Row) -> f64| {
+        let first = |goodput: &dyn Fn(&PageRow) -> f64| {
             let below = rows.iter().find_map(|row| match row.scenario.kind {
-                Kind::Incast { senders, .. }
+                OracleTraffic::Incast { senders, .. }
                     if row.scenario.name == format!("incast-{senders}x64k-{cc}")
                         && goodput(row) < number(row.scenario.rig.rate) / 2e6 =>
                 {
@@ -214,11 +215,11 @@ fn collapse(rows: &[Row]) -> String {
 }
 
 /// Scenarios that are open, and why.
-fn undecided(rows: &[Row]) -> String {
+fn undecided(rows: &[PageRow]) -> String {
     let open = rows.iter().filter(|row| row.verdict.word() == "open");
-    let line = |row: &Row| {
+    let line = |row: &PageRow| {
         let checks = row.verdict.checks.iter();
-        let own = checks.filter(|check| check.finding == Finding::Open);
+        let own = checks.filter(|check| check.finding == ComparisonResult::Open);
         let own: Vec<String> = own
             .map(|check| format!("{} ({})", check.what, check.found))
             .collect();
@@ -232,15 +233,15 @@ fn undecided(rows: &[Row]) -> String {
 }
 
 /// What differs, with the letters of reasons, and below it what these say.
-fn differences(rows: &[Row], reasons: &Reasons) -> String {
-    let mut used: Vec<&Reason> = Vec::new();
+fn differences(rows: &[PageRow], reasons: &Reasons) -> String {
+    let mut used: Vec<&DifferenceReason> = Vec::new();
     let mut lines = Vec::new();
     for row in rows.iter().filter(|row| row.verdict.word() == "differs") {
         let failed = row
             .verdict
             .checks
             .iter()
-            .filter(|check| check.finding == Finding::Differs);
+            .filter(|check| check.finding == ComparisonResult::Differs);
         let failed: Vec<String> = failed
             .map(|check| format!("{} ({})", check.what, check.found))
             .collect();
@@ -270,14 +271,14 @@ fn letter(place: usize) -> char {
 }
 
 /// The kernel's counters, and ours where we have them.
-fn counters(rows: &[Row]) -> String {
+fn counters(rows: &[PageRow]) -> String {
     let mut lines = vec![COUNTED.to_owned()];
     for row in rows {
-        let mean = |answers: &[Answer], name: &str| {
+        let mean = |answers: &[ScenarioRun], name: &str| {
             let sum: u64 = answers.iter().map(|answer| answer.counter(name)).sum();
             number(sum) / number(answers.len().max(1) as u64)
         };
-        let has = |answers: &[Answer], name: &str| {
+        let has = |answers: &[ScenarioRun], name: &str| {
             answers
                 .iter()
                 .any(|answer| answer.counters.contains_key(name))
@@ -360,9 +361,9 @@ const STREAM_COLUMNS: &str = "
 ";
 
 /// Tables, in their order, with the text above them.
-const TABLES: [(Section, &str); 7] = [
+const TABLES: [(PageTable, &str); 7] = [
     (
-        Section::Incasts,
+        PageTable::Incasts,
         "
 ## Incasts
 
@@ -374,7 +375,7 @@ are means of a boot.
 ",
     ),
     (
-        Section::Few,
+        PageTable::Few,
         "
 ## Answers of few segments
 
@@ -382,7 +383,7 @@ are means of a boot.
 ",
     ),
     (
-        Section::Pauses,
+        PageTable::Pauses,
         "
 ## Pauses
 
@@ -392,7 +393,7 @@ in the others 16 senders of 64 KiB share a port with 32 packets. 30 rounds. Paus
 ",
     ),
     (
-        Section::Openings,
+        PageTable::Openings,
         "
 ## Handshakes that lose a segment
 
@@ -401,7 +402,7 @@ the ACK behind it is lost, or the first two copies. The second copy of the ACK i
 ",
     ),
     (
-        Section::Losses,
+        PageTable::Losses,
         "
 ## One lost segment
 
@@ -410,7 +411,7 @@ the probe is lost, too, if the name ends in `twice`.
 ",
     ),
     (
-        Section::Settings,
+        PageTable::Settings,
         "
 ## Settings and applications
 
@@ -420,7 +421,7 @@ of senders and of the receiver. In `pieces` the request has two writes of 100 by
 ",
     ),
     (
-        Section::Streams,
+        PageTable::Streams,
         "
 ## Flows without end
 

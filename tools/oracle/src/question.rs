@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use base::{DataSize, Quantity, Rate, Span};
 use clap::{Args, ValueEnum};
 
-use crate::list::{Extras, Kind, Lose, Lost, MSS, PACKET, Rig, Scenario, Section};
+use crate::list::{Extras, Lose, Lost, MSS, OracleScenario, OracleTraffic, PACKET, PageTable, Rig};
 use crate::simulate::setting_of;
 
 /// Asks the kernel and the simulator about one scenario, and prints both beside each other: senders answer requests of
@@ -104,7 +104,7 @@ enum CongestionControl {
 
 impl Question {
     /// The chosen scenario, or the mistake in it.
-    pub fn scenario(&self) -> Result<Scenario, String> {
+    pub fn scenario(&self) -> Result<OracleScenario, String> {
         let (name, size) = match (self.segments, self.size) {
             (Some(segments), _) => (format!("{segments}s"), segments * MSS),
             (None, Some(size)) => (size.to_string(), size.in_bytes(MSS)),
@@ -131,7 +131,7 @@ impl Question {
                 "--threshold: {threshold} is not below --buffer, {buffer} packets"
             ));
         }
-        let kind = Kind::Incast {
+        let kind = OracleTraffic::Incast {
             senders: self.senders,
             size,
             rounds: self.rounds,
@@ -142,7 +142,7 @@ impl Question {
                 4 * packet_ns(rig.rate)
             },
         };
-        Ok(Scenario {
+        Ok(OracleScenario {
             name: format!("asked-{}x{name}-{cc}", self.senders),
             rig,
             cc,
@@ -154,7 +154,7 @@ impl Question {
             extras: self.extras()?,
             answers: self.boots,
             exact: false,
-            section: Section::Settings,
+            section: PageTable::Settings,
         })
     }
 
@@ -301,7 +301,7 @@ mod tests {
         question: Question,
     }
 
-    fn asked(line: &str) -> Result<Scenario, String> {
+    fn asked(line: &str) -> Result<OracleScenario, String> {
         let words = std::iter::once("ask").chain(line.split_whitespace());
         let matches = Line::command()
             .try_get_matches_from(words)

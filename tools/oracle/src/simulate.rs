@@ -3,28 +3,28 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
-use engine::random::Stream as Draws;
+use engine::random::Stream;
 use sim::metrics::{FlowRecord, Outcome};
 
-use crate::answer::{Answer, Carried, Round};
-use crate::list::{Kind, MSS, PACKET, Scenario, Stream, number};
+use crate::answer::{Carried, Round, ScenarioRun};
+use crate::list::{MSS, OracleScenario, OracleTraffic, PACKET, StreamTraffic, number};
 
 /// Simulates a scenario with `seed`, which stands for a boot, and `sets` on top, as `KEY=VALUE`.
-pub fn simulate(scenario: &Scenario, seed: u64, sets: &[String]) -> Result<Answer> {
+pub fn simulate(scenario: &OracleScenario, seed: u64, sets: &[String]) -> Result<ScenarioRun> {
     // Boots have any phase of the kernel's ticks.
-    let phase = Draws::new(seed, "phase", 0).below(TEN_MS);
+    let phase = Stream::new(seed, "phase", 0).below(TEN_MS);
     // A handshake takes one and a half round trips.
     let start = lead(scenario) + phase;
     match &scenario.kind {
-        Kind::Incast { senders, .. } => {
+        OracleTraffic::Incast { senders, .. } => {
             let outcome = run(scenario, seed, &settings(scenario, start, None), sets)?;
             Ok(incast(scenario, *senders as usize, &outcome))
         }
-        Kind::Opening { .. } => {
+        OracleTraffic::Opening { .. } => {
             let outcome = run(scenario, seed, &settings(scenario, start, None), sets)?;
             Ok(incast(scenario, 1, &outcome))
         }
-        Kind::Stream(stream) => {
+        OracleTraffic::Stream(stream) => {
             let until = |end| run(scenario, seed, &settings(scenario, start, Some(end)), sets);
             let (early, whole) = (until(stream.late_from)?, until(stream.duration)?);
             Ok(carried(stream, &early, &whole))
@@ -33,7 +33,11 @@ pub fn simulate(scenario: &Scenario, seed: u64, sets: &[String]) -> Result<Answe
 }
 
 /// Every setting of a scenario, with which `tailwater run` repeats it; `end` of flows without end, in ns.
-pub fn settings(scenario: &Scenario, start: u64, end: Option<u64>) -> Vec<(&'static str, String)> {
+pub fn settings(
+    scenario: &OracleScenario,
+    start: u64,
+    end: Option<u64>,
+) -> Vec<(&'static str, String)> {
     let rig = &scenario.rig;
     let ns = |count: u64| format!("{count}ns");
     let threshold = match scenario.threshold {
@@ -68,23 +72,23 @@ pub fn settings(scenario: &Scenario, start: u64, end: Option<u64>) -> Vec<(&'sta
         all.push((key, text));
     }
     all.extend(match &scenario.kind {
-        Kind::Stream(stream) => stream_settings(stream, start, end),
+        OracleTraffic::Stream(stream) => stream_settings(stream, start, end),
         kind => round_settings(kind),
     });
     all
 }
 
 /// Rounds of requests.
-fn round_settings(kind: &Kind) -> Vec<(&'static str, String)> {
+fn round_settings(kind: &OracleTraffic) -> Vec<(&'static str, String)> {
     let (connection, senders, size, rounds) = match kind {
-        Kind::Incast {
+        OracleTraffic::Incast {
             senders,
             size,
             rounds,
             ..
         } => ("persistent", *senders, *size, *rounds),
-        Kind::Opening { size, rounds } => ("new", 1, *size, *rounds),
-        Kind::Stream(_) => return Vec::new(),
+        OracleTraffic::Opening { size, rounds } => ("new", 1, *size, *rounds),
+        OracleTraffic::Stream(_) => return Vec::new(),
     };
     let mut all = vec![
         ("workload.kind", "requests".to_owned()),
@@ -94,7 +98,7 @@ fn round_settings(kind: &Kind) -> Vec<(&'static str, String)> {
         ("workload.size", format!("{size}B")),
     ];
     match kind {
-        Kind::Incast { jitter, .. } => all.extend([
+        OracleTraffic::Incast { jitter, .. } => all.extend([
             ("workload.connections", senders.to_string()),
             ("workload.jitter", format!("{jitter}ns")),
         ]),
@@ -108,7 +112,11 @@ fn round_settings(kind: &Kind) -> Vec<(&'static str, String)> {
 }
 
 /// Flows without end, which end at `end` or after their time.
-fn stream_settings(stream: &Stream, start: u64, end: Option<u64>) -> Vec<(&'static str, String)> {
+fn stream_settings(
+    stream: &StreamTraffic,
+    start: u64,
+    end: Option<u64>,
+) -> Vec<(&'static str, String)> {
     let ns = |count: u64| format!("{count}ns");
     let interval = stream.starts.get(1).copied().unwrap_or(0);
     let mut all = vec![
@@ -145,12 +153,12 @@ fn stream_settings(stream: &Stream, start: u64, end: Option<u64>) -> Vec<(&'stat
 /// Time for connections to open before the first round, in ns: a little more than they need. The lab sends requests
 /// when the last one is open, and an end that has received nothing for a timeout acknowledges the first segments one by
 /// one.
-pub(crate) const fn lead(scenario: &Scenario) -> u64 {
+pub(crate) const fn lead(scenario: &OracleScenario) -> u64 {
     LEAD + 12 * scenario.rig.delay
 }
 
 /// Settings for features of only some scenarios.
-fn extras(scenario: &Scenario) -> Vec<(&'static str, String)> {
+fn extras(scenario: &OracleScenario) -> Vec<(&'static str, String)> {
     let extras = &scenario.extras;
     let ns = |count: u64| format!("{count}ns");
     let us = |count: u64| format!("{count}us");
@@ -227,7 +235,7 @@ pub fn setting_of(key: &str, value: &str) -> Option<Vec<(&'static str, String)>>
 }
 
 /// The scheme that corresponds to the kernel's congestion control.
-pub fn scheme(scenario: &Scenario) -> &'static str {
+pub fn scheme(scenario: &OracleScenario) -> &'static str {
     match scenario.cc {
         "reno" => "newreno",
         other => other,
@@ -235,7 +243,7 @@ pub fn scheme(scenario: &Scenario) -> &'static str {
 }
 
 fn run(
-    scenario: &Scenario,
+    scenario: &OracleScenario,
     seed: u64,
     settings: &[(&str, String)],
     sets: &[String],
@@ -253,7 +261,7 @@ fn run(
     sim::run::run(&point).map_err(|error| anyhow::anyhow!("{}: {error}", scenario.name))
 }
 
-fn incast(scenario: &Scenario, senders: usize, outcome: &Outcome) -> Answer {
+fn incast(scenario: &OracleScenario, senders: usize, outcome: &Outcome) -> ScenarioRun {
     let round = |flows: &[FlowRecord]| {
         let begins = flows.iter().map(|flow| flow.start_us);
         let ends = flows.iter().filter_map(|flow| flow.completion_us.get());
@@ -273,10 +281,10 @@ fn incast(scenario: &Scenario, senders: usize, outcome: &Outcome) -> Answer {
         let idle = number(think) / 1e3 * number(rounds.len() as u64 - 1);
         answer.queue_mean *= (busy + idle) / busy;
     }
-    Answer { rounds, ..answer }
+    ScenarioRun { rounds, ..answer }
 }
 
-fn carried(stream: &Stream, early: &Outcome, whole: &Outcome) -> Answer {
+fn carried(stream: &StreamTraffic, early: &Outcome, whole: &Outcome) -> ScenarioRun {
     let bytes = |outcome: &Outcome| -> Vec<u64> {
         outcome
             .flows
@@ -287,7 +295,7 @@ fn carried(stream: &Stream, early: &Outcome, whole: &Outcome) -> Answer {
     let seconds = |ns: u64| number(ns) / 1e9;
     let all = bytes(whole);
     let late = all.iter().zip(bytes(early)).map(|(all, early)| all - early);
-    Answer {
+    ScenarioRun {
         carried: Some(Carried {
             seconds: seconds(stream.duration),
             late_seconds: seconds(stream.duration - stream.late_from),
@@ -298,7 +306,7 @@ fn carried(stream: &Stream, early: &Outcome, whole: &Outcome) -> Answer {
     }
 }
 
-fn answer(outcome: &Outcome) -> Answer {
+fn answer(outcome: &Outcome) -> ScenarioRun {
     let metrics = &outcome.metrics;
     let flows = outcome.flows.iter();
     let of_handshakes: u64 = flows.map(|flow| u64::from(flow.syn_timeouts)).sum();
@@ -308,12 +316,12 @@ fn answer(outcome: &Outcome) -> Answer {
         ("TCPSlowStartRetrans", metrics.after_timeout),
     ];
     let counters = counters.map(|(name, count)| (name.to_owned(), count));
-    Answer {
+    ScenarioRun {
         queue_mean: metrics.queue_mean_bytes,
         drops: metrics.drops,
         marks: metrics.marks,
         counters: BTreeMap::from(counters),
-        ..Answer::default()
+        ..ScenarioRun::default()
     }
 }
 

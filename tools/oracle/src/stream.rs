@@ -20,12 +20,12 @@ use base::{
 use schemes::{FlowInfo, Sender};
 use tcp::{Endpoint, Identity};
 
-use crate::list::Scenario;
+use crate::list::OracleScenario;
 use crate::simulate::{lead, scheme, settings};
 
 /// One side of a connection, as `guest/capture.py` writes it.
 #[derive(Clone, Debug)]
-pub struct Stream {
+pub struct ConnectionSide {
     is_server: bool,
     /// When the SYN of this end left, in ns.
     begins: u64,
@@ -76,7 +76,7 @@ impl Event {
     }
 }
 
-impl Stream {
+impl ConnectionSide {
     /// Reads a file of `guest/capture.py`.
     ///
     /// # Errors
@@ -199,7 +199,7 @@ impl Stream {
         Some(packet)
     }
 
-    fn endpoint(&self, scenario: &Scenario, sets: &[String]) -> Result<Endpoint<Sender>> {
+    fn endpoint(&self, scenario: &OracleScenario, sets: &[String]) -> Result<Endpoint<Sender>> {
         let settings = settings(scenario, lead(scenario), None);
         let mut all: Vec<(&str, &str)> = Vec::new();
         let pairs = sets.iter().map(|set| set.split_once('='));

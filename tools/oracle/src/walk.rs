@@ -22,17 +22,17 @@ pub use page::page;
 /// A group of rules, a section of the page.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Group {
+pub struct RuleGroup {
     /// The subject of its rules.
     pub title: String,
     /// Its rules.
-    pub row: Vec<Row>,
+    pub row: Vec<KernelRule>,
 }
 
 /// A rule of the kernel.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Row {
+pub struct KernelRule {
     /// The rule, in a sentence or two.
     pub rule: String,
     /// Whether the simulator has it.
@@ -120,7 +120,7 @@ impl Names {
 }
 
 /// The groups in a folder, in the order of the names of their files.
-pub fn read(folder: &Path) -> Result<Vec<Group>> {
+pub fn read(folder: &Path) -> Result<Vec<RuleGroup>> {
     let entries =
         fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
     let mut paths = Vec::new();
@@ -144,7 +144,7 @@ fn toml_of<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<T> {
 }
 
 /// The functions and settings of `names` that are in no row.
-pub fn missing<'n>(groups: &[Group], names: &'n Names) -> Vec<&'n str> {
+pub fn missing<'n>(groups: &[RuleGroup], names: &'n Names) -> Vec<&'n str> {
     let rows = || groups.iter().flat_map(|group| &group.row);
     let functions: BTreeSet<&str> = rows().flat_map(|row| strings(&row.functions)).collect();
     let sysctls: BTreeSet<&str> = rows().flat_map(|row| strings(&row.sysctls)).collect();
@@ -158,7 +158,7 @@ pub fn missing<'n>(groups: &[Group], names: &'n Names) -> Vec<&'n str> {
 }
 
 /// Errors in rows: unknown names, and rows that are incomplete or contradictory.
-pub fn mistakes(groups: &[Group], names: &Names, evidence: &Evidence) -> Vec<String> {
+pub fn mistakes(groups: &[RuleGroup], names: &Names, evidence: &Evidence) -> Vec<String> {
     let functions: BTreeSet<&str> = names.functions.values().flat_map(strings).collect();
     let mut wrong = Vec::new();
     for row in groups.iter().flat_map(|group| &group.row) {
@@ -202,7 +202,7 @@ pub fn mistakes(groups: &[Group], names: &Names, evidence: &Evidence) -> Vec<Str
 }
 
 /// How many rows are simulated, and how many of these have evidence.
-pub fn shown(groups: &[Group]) -> (usize, usize) {
+pub fn shown(groups: &[RuleGroup]) -> (usize, usize) {
     let rows = groups.iter().flat_map(|group| &group.row);
     let simulated = rows.filter(|row| row.ours.is_simulated());
     simulated.fold((0, 0), |(all, shown), row| {

@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use oracle::list::Scenario;
-use oracle::stream::Stream;
+use oracle::list::OracleScenario;
+use oracle::stream::ConnectionSide;
 use oracle::{answer, compare, list, page};
 
 /// Scenarios that take some seconds together, of every kind: with and without timers, a longer round trip, random loss,
@@ -26,8 +26,8 @@ fn the_page_tells_what_the_simulator_does_beside_the_stored_answers() {
     let answers = answer::read(&repository().join("tools/oracle/data/linux.csv")).unwrap();
     let told =
         std::fs::read_to_string(repository().join("docs/reference/oracle-linux.md")).unwrap();
-    let is_one = |scenario: &Scenario| SOME.contains(&&*scenario.name);
-    let scenarios: Vec<Scenario> = list::all().into_iter().filter(is_one).collect();
+    let is_one = |scenario: &OracleScenario| SOME.contains(&&*scenario.name);
+    let scenarios: Vec<OracleScenario> = list::all().into_iter().filter(is_one).collect();
     let rows = compare(scenarios, &answers, &[]).unwrap();
     assert_eq!(rows.len(), SOME.len(), "the kernel has answered each");
     for row in &rows {
@@ -42,7 +42,7 @@ fn the_page_tells_what_the_simulator_does_beside_the_stored_answers() {
 #[test]
 fn every_answer_is_to_a_scenario_of_the_list_and_every_scenario_has_one() {
     let answers = answer::read(&repository().join("tools/oracle/data/linux.csv")).unwrap();
-    let of = |scenario: Scenario| (scenario.definition(), scenario.name);
+    let of = |scenario: OracleScenario| (scenario.definition(), scenario.name);
     let mut names: Vec<(u64, String)> = list::all().into_iter().map(of).collect();
     names.sort_unstable_by(|one, other| one.1.cmp(&other.1));
     let answers = answers.into_iter();
@@ -105,7 +105,7 @@ fn chapters_quote_the_numbers_of_the_page() {
 fn senders_send_what_those_of_the_kernel_sent() {
     let mut segments = 0;
     for (scenario, path) in streams(|name| !name.contains('-')) {
-        let stream = Stream::read(&path).unwrap();
+        let stream = ConnectionSide::read(&path).unwrap();
         let replayed = stream.replay(&scenario, &[]).unwrap();
         assert_eq!(replayed.differs, None, "{}", path.display());
         segments += replayed.segments;
@@ -127,10 +127,10 @@ fn senders_push_what_those_of_the_kernel_pushed() {
             .unwrap()
             .to_string_lossy()
             .replace("psh-", "");
-        let sender = Stream::read(&path.with_file_name(name)).unwrap();
+        let sender = ConnectionSide::read(&path.with_file_name(name)).unwrap();
         let pushed = sender.pushed(&scenario, &[]).unwrap();
         let last = *pushed.last().expect("some are pushed");
-        let received = Stream::read(&path).unwrap().received();
+        let received = ConnectionSide::read(&path).unwrap().received();
         for (end, is_pushed) in received.into_iter().filter(|(end, _)| *end <= last) {
             assert_eq!(pushed.contains(&end), is_pushed, "{} {end}", path.display());
             all += usize::from(is_pushed);
@@ -148,7 +148,7 @@ fn senders_push_what_those_of_the_kernel_pushed() {
 fn receivers_acknowledge_nearly_as_those_of_the_kernel() {
     let mut acks = 0;
     for (scenario, path) in streams(|name| name.starts_with("rx-")) {
-        let stream = Stream::read(&path).unwrap();
+        let stream = ConnectionSide::read(&path).unwrap();
         // In thousandths of the acknowledgements that either side sent.
         let same = |sets: &[&str]| {
             let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
@@ -171,7 +171,7 @@ fn receivers_acknowledge_nearly_as_those_of_the_kernel() {
 }
 
 /// The committed streams of these names, with their scenarios.
-fn streams(is_meant: fn(&str) -> bool) -> Vec<(Scenario, PathBuf)> {
+fn streams(is_meant: fn(&str) -> bool) -> Vec<(OracleScenario, PathBuf)> {
     let folder = repository().join("tools/oracle/data/streams");
     let mut found = Vec::new();
     for scenario in list::all() {

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use oracle::walk::{self, Evidence, Group, Names};
+use oracle::walk::{self, Evidence, Names, RuleGroup};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn groups() -> Vec<Group> {
+fn groups() -> Vec<RuleGroup> {
     walk::read(&repository().join("tools/oracle/walk")).expect("rows")
 }
 

@@ -10,6 +10,7 @@ mod outside;
 mod programs;
 mod sources;
 mod step;
+mod types;
 mod unused;
 mod wasm;
 
@@ -80,7 +81,7 @@ fn follow(
 
 /// First steps that take no time, then those that build and run the tests for the kernel. These wait for the network
 /// more than they compute, so [`BESIDE`] runs meanwhile. The command is built before the tests that start it.
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 14] = [
     Step::new("format", |repository| {
         run(&mut repository.cargo(&["fmt", "--all", "--check"]))
     }),
@@ -94,6 +95,7 @@ const STEPS: [Step; 13] = [
     },
     Step::new("circles of modules", circles::check),
     Step::new("words and sizes of sources", sources::check),
+    Step::new("names of public types", types::check),
     Step::new("names of schemes", names::check),
     Step::new("English", english::check),
     Step::new("citations", cites::check),

@@ -6,9 +6,9 @@ use crate::queue::Discipline;
 
 /// A segment that is lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Chosen {
+pub struct ChosenLoss {
     /// Which.
-    pub segment: Segment,
+    pub segment: ChosenSegment,
     /// The only connection that loses it; `None`: every one does.
     pub only: Option<FlowId>,
     /// How many of its copies are lost, counted from the first.
@@ -17,7 +17,7 @@ pub struct Chosen {
 
 /// A segment of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Segment {
+pub enum ChosenSegment {
     /// The SYN.
     Syn,
     /// The SYN-ACK.
@@ -42,7 +42,7 @@ pub enum Segment {
 /// of the stream so far is a copy.
 #[derive(Debug)]
 struct Followed {
-    chosen: Vec<Chosen>,
+    chosen: Vec<ChosenLoss>,
     /// By number of the connection.
     connections: Vec<Connection>,
 }
@@ -61,7 +61,7 @@ struct Connection {
     pending: Vec<(Seq, u32)>,
 }
 
-impl Chosen {
+impl ChosenLoss {
     /// The discipline `inner` behind the loss of these segments. A lost packet counts as dropped by the port.
     pub fn before(chosen: &[Self], inner: Discipline) -> Discipline {
         let mut followed = Followed {
@@ -98,12 +98,12 @@ impl Followed {
         };
         if packet.flags.has(TcpFlags::SYN) {
             return if packet.flags.has(TcpFlags::ACK) {
-                count(&mut connection.syn_acks, Segment::SynAck)
+                count(&mut connection.syn_acks, ChosenSegment::SynAck)
             } else {
-                count(&mut connection.syns, Segment::Syn)
+                count(&mut connection.syns, ChosenSegment::Syn)
             };
         }
-        let of_client = connection.syns > 0 && count(&mut connection.behind, Segment::Ack);
+        let of_client = connection.syns > 0 && count(&mut connection.behind, ChosenSegment::Ack);
         // Data are followed whether or not this copy is lost as one behind the SYN.
         let of_stream = packet.payload > 0 && connection.loses_data(packet, chosen);
         of_client || of_stream
@@ -112,7 +112,7 @@ impl Followed {
     fn loses_at(&self, packet: &Packet, now: Time) -> bool {
         let all = self.chosen.iter().filter(|one| one.concerns(packet));
         let mut times = all.filter_map(|one| match one.segment {
-            Segment::Between(from, until) => Some(from..until),
+            ChosenSegment::Between(from, until) => Some(from..until),
             _ => None,
         });
         times.any(|time| time.contains(&now))
@@ -120,7 +120,7 @@ impl Followed {
 }
 
 impl Connection {
-    fn loses_data(&mut self, packet: &Packet, chosen: &[Chosen]) -> bool {
+    fn loses_data(&mut self, packet: &Packet, chosen: &[ChosenLoss]) -> bool {
         let end = packet.seq.at(u64::from(packet.payload));
         let is_new = self
             .end
@@ -138,9 +138,9 @@ impl Connection {
         }
         self.end = Some(end);
         self.segments += 1;
-        let is_this = |one: &&Chosen| match one.segment {
-            Segment::Data { number, of: 0 } => number == self.segments,
-            Segment::Data { number, of } => number == (self.segments - 1) % of + 1,
+        let is_this = |one: &&ChosenLoss| match one.segment {
+            ChosenSegment::Data { number, of: 0 } => number == self.segments,
+            ChosenSegment::Data { number, of } => number == (self.segments - 1) % of + 1,
             _ => false,
         };
         let mut own = chosen.iter().filter(|one| one.concerns(packet));
@@ -164,16 +164,16 @@ mod tests {
     use super::*;
     use crate::queue::{Backlog, QueueDisc, Verdict};
 
-    const fn of(segment: Segment, copies: u32) -> Chosen {
-        Chosen {
+    const fn of(segment: ChosenSegment, copies: u32) -> ChosenLoss {
+        ChosenLoss {
             segment,
             only: None,
             copies,
         }
     }
 
-    const fn data(number: u64, of: u64) -> Segment {
-        Segment::Data { number, of }
+    const fn data(number: u64, of: u64) -> ChosenSegment {
+        ChosenSegment::Data { number, of }
     }
 
     fn is_lost(
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn the_first_copies_of_a_syn_are_lost_on_every_connection() {
-        let mut port = Chosen::before(&[of(Segment::Syn, 2)], Discipline::DropTail);
+        let mut port = ChosenLoss::before(&[of(ChosenSegment::Syn, 2)], Discipline::DropTail);
         for flow in [3, 0] {
             let lost = [(); 3].map(|()| is_lost(&mut port, flow, TcpFlags::SYN, 7, 0));
             assert_eq!(lost, [true, true, false]);
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn what_follows_a_syn_is_lost_and_acks_of_the_other_side_are_not() {
-        let mut port = Chosen::before(&[of(Segment::Ack, 2)], Discipline::DropTail);
+        let mut port = ChosenLoss::before(&[of(ChosenSegment::Ack, 2)], Discipline::DropTail);
         // No SYN has come this way: these are ACKs of the side that was called.
         assert!(!is_lost(&mut port, 0, TcpFlags::ACK, 8, 0));
         assert!(!is_lost(&mut port, 1, TcpFlags::SYN, 7, 0));
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn the_second_segment_of_every_three_is_lost_and_its_copy_is_not() {
-        let mut port = Chosen::before(&[of(data(2, 3), 1)], Discipline::DropTail);
+        let mut port = ChosenLoss::before(&[of(data(2, 3), 1)], Discipline::DropTail);
         // Numbers wrap within the stream.
         let start = u32::MAX - 2500;
         let mut lost = |number: u32| {
@@ -233,11 +233,11 @@ mod tests {
 
     #[test]
     fn segments_of_one_connection_are_lost_on_no_other() {
-        let only = |number| Chosen {
+        let only = |number| ChosenLoss {
             only: Some(FlowId(7)),
             ..of(data(number, 0), 1)
         };
-        let mut port = Chosen::before(&[only(2), only(3)], Discipline::DropTail);
+        let mut port = ChosenLoss::before(&[only(2), only(3)], Discipline::DropTail);
         let mut lost =
             |flow, number: u32| is_lost(&mut port, flow, TcpFlags::ACK, number * 1000, 1000);
         assert_eq!(
@@ -250,8 +250,8 @@ mod tests {
     #[test]
     fn everything_that_arrives_in_an_interval_is_lost() {
         let [from, until] = [10, 12].map(|ms| Time::ZERO + base::Span::from_millis(ms));
-        let cut = of(Segment::Between(from, until), 1);
-        let mut port = Chosen::before(&[cut], Discipline::DropTail);
+        let cut = of(ChosenSegment::Between(from, until), 1);
+        let mut port = ChosenLoss::before(&[cut], Discipline::DropTail);
         let mut lost = |at: Time| {
             let mut packet = Packet::new(FlowId(3), HostId(0));
             port.on_arrival(Backlog::default(), &mut packet, at) == Verdict::Drop
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn two_copies_of_a_segment_are_lost_even_if_the_second_is_part_of_a_longer_one() {
-        let mut port = Chosen::before(&[of(data(2, 0), 2)], Discipline::DropTail);
+        let mut port = ChosenLoss::before(&[of(data(2, 0), 2)], Discipline::DropTail);
         let mut lost = |seq, payload| is_lost(&mut port, 0, TcpFlags::ACK, seq, payload);
         assert!(!lost(1000, 1000) && lost(2000, 1000) && !lost(3000, 1000));
         assert!(!lost(1000, 1000) && lost(1500, 1000) && !lost(2000, 1000));

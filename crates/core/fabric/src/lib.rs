@@ -44,12 +44,12 @@ mod routes;
 mod topology;
 mod watch;
 
-pub use chosen::{Chosen, Segment};
+pub use chosen::{ChosenLoss, ChosenSegment};
 pub use disorder::Disorder;
 pub use histogram::{LevelHistogram, QueueStatistics};
 pub use hook::{Calls, Quiet, SwitchHook};
 pub use loss::LossLaw;
-pub use network::{FaultDrops, Network, NetworkConfig, PauseReport, Paused, Refusals};
+pub use network::{BufferDrops, FaultDrops, Network, NetworkConfig, PauseReport, Paused};
 pub use noise::{GilbertElliott, Noise, NoiseKind};
 pub use parts::PortParts;
 pub use pfc::{PfcConfig, Xoff, headroom};

@@ -24,8 +24,8 @@ use crate::routes::{Routes, Spread};
 use crate::topology::{LinkSpec, Node, NodeId, Topology, TopologyError};
 use crate::watch::Watch;
 
+pub use buffers::BufferDrops;
 use buffers::Buffers;
-pub use buffers::Refusals;
 pub use faults::FaultDrops;
 use faults::Faults;
 use lossless::Lossless;

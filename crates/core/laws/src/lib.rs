@@ -32,5 +32,5 @@ pub use hscc::{Hscc, HsccSettings};
 pub use idle::{Idle, Life};
 pub use loadable::Loadable;
 pub use mark::Mark;
-pub use replay::{Call, Difference, Replay};
+pub use replay::{Call, DecisionReplay, Difference};
 pub use rwndq::{Case, Rwndq, RwndqSettings};

@@ -158,7 +158,7 @@ impl fmt::Display for Difference {
 
 /// A law whose calls are made once more.
 #[derive(Clone, Debug)]
-pub struct Replay(Law);
+pub struct DecisionReplay(Law);
 
 #[derive(Clone, Debug)]
 enum Law {
@@ -167,7 +167,7 @@ enum Law {
     Mark(Mark),
 }
 
-impl Replay {
+impl DecisionReplay {
     /// The law of this program, from the memory that its map `port` began with; `None` if its calls are not written down, or
     /// the memory is of another law.
     pub fn of(object: &str, memory: &[u8]) -> Option<Self> {
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn the_first_call_with_another_decision_is_told_with_both() {
-        let mut replay = Replay::of("hscc", &hscc().loadable().memory).expect("a law");
+        let mut replay = DecisionReplay::of("hscc", &hscc().loadable().memory).expect("a law");
         let level = Call {
             kind: Call::LEVEL,
             backlog: 32_001,
@@ -331,7 +331,7 @@ mod tests {
         let memory = law
             .loadable(Duration::from_micros(50), &Idle::new(0))
             .memory;
-        let mut replay = Replay::of("rwndq", &memory).expect("a law");
+        let mut replay = DecisionReplay::of("rwndq", &memory).expect("a law");
         let mut expected = law;
         let call = |kind, samples, flow_case| Call {
             kind,
@@ -364,7 +364,8 @@ mod tests {
 
     #[test]
     fn marks_begin_at_the_threshold() {
-        let mut replay = Replay::of("mark", &Mark::new(3_000).loadable().memory).expect("a law");
+        let mut replay =
+            DecisionReplay::of("mark", &Mark::new(3_000).loadable().memory).expect("a law");
         let call = |backlog, window| Call {
             kind: Call::CAPABLE,
             backlog,
@@ -382,7 +383,9 @@ mod tests {
 
     #[test]
     fn laws_that_write_down_no_call_are_not_replayed() {
-        assert!(Replay::of("grants", &[0; 24]).is_none() && Loadable::text("grants").is_none());
-        assert!(Replay::of("hscc", &[0; 8]).is_none(), "cut off");
+        assert!(
+            DecisionReplay::of("grants", &[0; 24]).is_none() && Loadable::text("grants").is_none()
+        );
+        assert!(DecisionReplay::of("hscc", &[0; 8]).is_none(), "cut off");
     }
 }

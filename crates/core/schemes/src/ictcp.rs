@@ -153,7 +153,7 @@ base::choices! {
 
 base::choices! {
     /// How much windows grow in avoidance.
-    pub enum Growth {
+    pub enum AvoidanceGrowth {
         /// A segment.
         Mss = "mss",
         /// MSS * MSS / rwnd: the RCC simulation.
@@ -193,7 +193,7 @@ base::settings! {
         /// Growth in slow start: double the window, or add a segment as in the RCC simulation.
         pub slow_start: SlowStart = "double",
         /// Growth in avoidance: a segment (mss), or MSS * MSS / rwnd as in the RCC simulation (reno).
-        pub growth: Growth = "mss",
+        pub growth: AvoidanceGrowth = "mss",
         /// Window at the sender beside the advertised one: that of newreno, or none (rwnd).
         pub sender: Window = "newreno",
         /// Least round trip that is believed; auto: the least sample of the host.

@@ -39,8 +39,9 @@ pub mod clause;
 
 pub use registry::{
     BuildRoles, Bundle, BundleError, Cause, Derived, FlowInfo, Helper, Hold, HostInfo, MakeHook,
-    MakeHost, MakeQueue, MakeReceiver, MakeSender, Misfit, Origin, PlainSwitches, PortInfo,
-    Refusal, Role, Roles, Scheme, Texts, Ticker, TickerOf, all, give_up, given_up, linux, register,
+    MakeHost, MakeQueue, MakeReceiver, MakeSender, Misfit, Origin, ParamTexts, PlainSwitches,
+    PortInfo, RegistrationError, Role, Roles, Scheme, Ticker, TickerOf, all, give_up, given_up,
+    linux, register,
 };
 
 /// The scheme of the plain sender, with which others are compared.
@@ -55,7 +56,7 @@ pub const USUAL_OF_LINUX: &Scheme = &cubic::SCHEME;
 schemes! {
     newreno,
     dctcp { sender: Sender, receiver: Observer },
-    rcc { receiver: Scheduler },
+    rcc { receiver: GrantScheduler },
     rdtcp,
     ictcp { receiver: Interface },
     cubic { sender: Sender },

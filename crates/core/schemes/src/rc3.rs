@@ -72,7 +72,7 @@ base::settings! {
         /// How many times more segments each further priority has.
         pub growth: Count = "10",
         /// Whether priorities end at the sums of their segments, 40, 440, 4440 ("sums"), or at 40, 400, 4000 ("powers").
-        pub limits: Limits = "sums",
+        pub limits: PriorityLimits = "sums",
         /// Whether low copies that have not left the host are withdrawn once TCP has sent the same data or it has been acknowledged.
         pub withdraw: bool = "false",
         /// Segments that a host hands over at a time at low priority, with the priority of the lowest of them, and that the receiver acknowledges together: segmentation and receive offload.
@@ -89,7 +89,7 @@ base::settings! {
 
 base::choices! {
     /// Where priorities end.
-    pub enum Limits {
+    pub enum PriorityLimits {
         /// At the sum of their segments and those of higher ones.
         Sums = "sums",
         /// At their own segments, those of higher ones included.
@@ -134,7 +134,7 @@ impl Params {
 /// RFC 2474 §3: code points have 6 bits, of which priority 0 has one value.
 const MAX_LEVELS: u32 = 63;
 
-fn build(text: &crate::Texts<'_>) -> Result<Roles, SettingError> {
+fn build(text: &crate::ParamTexts<'_>) -> Result<Roles, SettingError> {
     let params = Params::read(text)?;
     let levels = u8::try_from(params.levels.0).unwrap_or(u8::MAX);
     Ok(Roles {
@@ -142,7 +142,7 @@ fn build(text: &crate::Texts<'_>) -> Result<Roles, SettingError> {
             first: u32::try_from(params.first.amount).unwrap_or(u32::MAX),
             growth: params.growth.0,
             levels,
-            added_up: params.limits == Limits::Sums,
+            added_up: params.limits == PriorityLimits::Sums,
             withdraw: params.withdraw,
             burst: u16::try_from(params.tso.0).unwrap_or(u16::MAX),
         }),

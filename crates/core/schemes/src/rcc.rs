@@ -51,7 +51,7 @@ mod params;
 mod scheduler;
 mod timing;
 
-pub use scheduler::Scheduler;
+pub use scheduler::GrantScheduler;
 
 use base::setting::Settings;
 use tcp::{EcnMode, Orders};
@@ -123,7 +123,7 @@ pub(crate) const fn helper(params: &Params) -> Helper {
 /// The receiver's role, which depends on what it holds back.
 pub(crate) fn receiver(params: &Params, host: &HostInfo) -> Receiver {
     match params.hold {
-        Hold::Ack => Scheduler::new(params, host).into(),
+        Hold::Ack => GrantScheduler::new(params, host).into(),
         Hold::Grant => Receiver::Custom(Box::new(Grants::new(params, host))),
     }
 }

@@ -94,7 +94,7 @@ base::choices! {
 
 base::choices! {
     /// Which packets ask for a rate beside SYNs.
-    pub enum Request {
+    pub enum RateRequest {
         /// Every packet with data.
         Packet = "packet",
         /// One packet with data per round trip.
@@ -122,7 +122,7 @@ base::settings! {
         /// How routers average round trips: "cautious" towards shorter ones, or "even".
         pub averaging: Averaging = "cautious",
         /// Which packets ask for a rate beside SYNs: each "packet" with data, or one per "round-trip".
-        pub request: Request = "packet",
+        pub request: RateRequest = "packet",
     }
 }
 

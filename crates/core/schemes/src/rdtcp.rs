@@ -25,7 +25,7 @@ use base::setting::{SettingError, Settings};
 use tcp::EcnMode;
 
 use crate::rcc::{self, Params};
-use crate::registry::{Role, Roles, Scheme, Texts};
+use crate::registry::{ParamTexts, Role, Roles, Scheme};
 
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {
@@ -54,7 +54,7 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 /// RCC's parameters as RDTCP has them.
-fn params(text: &Texts<'_>) -> Result<Params, SettingError> {
+fn params(text: &ParamTexts<'_>) -> Result<Params, SettingError> {
     Params::read(&|key| {
         let fixed = FIXED.iter().find(|(name, _)| *name == key);
         fixed.map_or_else(|| text(key), |(_, value)| (*value).to_owned())

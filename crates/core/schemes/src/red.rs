@@ -54,14 +54,14 @@ pub const SCHEME: Scheme = Scheme {
 
 /// A place in the queue: a share of the buffer, or a size.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Level {
+pub enum QueueLevel {
     /// Of what the port may hold.
     Share(f64),
     /// As it is.
     Size(WireSize),
 }
 
-impl Quantity for Level {
+impl Quantity for QueueLevel {
     fn expected() -> String {
         format!(
             "a share of the buffer, as in \"0.2\", or {}",
@@ -77,7 +77,7 @@ impl Quantity for Level {
     }
 }
 
-impl Level {
+impl QueueLevel {
     /// In the unit that the queue counts: packets where its limit is in packets, else bytes.
     fn of(self, limit: Limit, packet_bytes: u64) -> f64 {
         match (self, limit) {
@@ -97,9 +97,9 @@ base::settings! {
     /// Parameters of RED.
     pub struct Params in "red" {
         /// Average queue at which early drops or marks begin (min_th): a share of the buffer, or a size.
-        pub min: Level = "0.2",
+        pub min: QueueLevel = "0.2",
         /// Average queue from which on every packet is dropped or marked (max_th): a share of the buffer, or a size.
-        pub max: Level = "0.4",
+        pub max: QueueLevel = "0.4",
         /// Weight of an arrival's sample in the average queue (w_q).
         pub weight: Fraction = "0.25",
         /// Probability that the two thresholds lead up to, before packets since the last one are counted (max_p).
@@ -116,7 +116,7 @@ base::settings! {
 impl Params {
     /// The parts of switches under the scheme called `name`.
     pub(crate) fn roles(self, name: &'static str) -> Roles {
-        let shares = [self.min, self.max].map(|level| matches!(level, Level::Share(_)));
+        let shares = [self.min, self.max].map(|level| matches!(level, QueueLevel::Share(_)));
         Roles {
             shares_buffer: shares.contains(&true).then_some(name),
             misfits: self.misfits(),
@@ -138,8 +138,10 @@ impl Params {
             });
         }
         let inverted = match (self.min, self.max) {
-            (Level::Share(min), Level::Share(max)) => min > max,
-            (Level::Size(min), Level::Size(max)) => min.unit == max.unit && min.amount > max.amount,
+            (QueueLevel::Share(min), QueueLevel::Share(max)) => min > max,
+            (QueueLevel::Size(min), QueueLevel::Size(max)) => {
+                min.unit == max.unit && min.amount > max.amount
+            }
             _ => false,
         };
         if inverted {

@@ -19,7 +19,7 @@ use crate::{Receiver, Sender};
 pub use bundle::{Bundle, BundleError};
 pub use hold::{Cause, Hold, give_up, given_up};
 use linux::Linux;
-pub use outside::{Derived, Origin, Refusal, all, register};
+pub use outside::{Derived, Origin, RegistrationError, all, register};
 
 /// A registered scheme.
 #[derive(Clone, Copy)]
@@ -53,10 +53,10 @@ pub struct Scheme {
 }
 
 /// Makes the roles of a scheme from the texts of its parameters.
-pub type BuildRoles = dyn Fn(&Texts<'_>) -> Result<Roles, SettingError> + Send + Sync;
+pub type BuildRoles = dyn Fn(&ParamTexts<'_>) -> Result<Roles, SettingError> + Send + Sync;
 
 /// The text of every parameter, by full key name.
-pub type Texts<'a> = dyn Fn(&str) -> String + 'a;
+pub type ParamTexts<'a> = dyn Fn(&str) -> String + 'a;
 /// Makes the sender of a connection.
 pub type MakeSender = Box<dyn Fn(&FlowInfo) -> Sender + Send + Sync>;
 /// Makes the receiver control of a host.

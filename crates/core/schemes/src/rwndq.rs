@@ -130,9 +130,9 @@ base::choices! {
 
 /// By how many bits windows are shifted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shift(pub u8);
+pub struct WindowShift(pub u8);
 
-impl Quantity for Shift {
+impl Quantity for WindowShift {
     fn expected() -> String {
         "a whole number from 0 to 14".into()
     }
@@ -161,7 +161,7 @@ base::settings! {
         /// How switches learn by how much windows are shifted.
         pub scale: Scale = "carried",
         /// By how much all windows in the network are shifted with rwndq.scale = "unified" or "shim". Connections without window scaling (tcp.window_scale = "off") are misread then.
-        pub network_scale: Shift = "7",
+        pub network_scale: WindowShift = "7",
         /// How ports count flows.
         pub count: CountBy = "exact",
         /// Whether a connection counts in both of its directions, for connections with data both ways.

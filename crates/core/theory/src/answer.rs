@@ -19,13 +19,13 @@ pub struct Model {
 }
 
 /// From the texts of settings, by full name, to an answer.
-pub type Compute = fn(&dyn Fn(&str) -> String) -> Result<Answer, Refusal>;
+pub type Compute = fn(&dyn Fn(&str) -> String) -> Result<Answer, NoAnswer>;
 
 /// Everything a model says for one choice of its settings.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// Numbers and verdicts.
-    pub tables: Vec<Table>,
+    pub tables: Vec<AnswerTable>,
     /// What the numbers mean, in sentences.
     pub notes: Vec<String>,
     /// Curves and maps.
@@ -34,20 +34,20 @@ pub struct Answer {
 
 /// Rows of equal columns.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct AnswerTable {
     /// Its name in formats for programs.
     pub name: &'static str,
     /// The title of the first column, the case of a row.
     pub case: &'static str,
     /// The other columns.
-    pub columns: Vec<Column>,
+    pub columns: Vec<AnswerColumn>,
     /// Each row's case with its cells.
-    pub rows: Vec<(String, Vec<Cell>)>,
+    pub rows: Vec<(String, Vec<AnswerCell>)>,
 }
 
 /// A column of a table.
 #[derive(Clone, Copy, Debug)]
-pub struct Column {
+pub struct AnswerColumn {
     /// What it holds.
     pub name: &'static str,
     /// Its unit; empty for words and pure numbers.
@@ -56,7 +56,7 @@ pub struct Column {
 
 /// What stands in a table.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Cell {
+pub enum AnswerCell {
     /// A number; NaN where there is none.
     Number(f64),
     /// A word or a formula.
@@ -73,16 +73,16 @@ pub struct Chart {
     /// How to read it.
     pub caption: String,
     /// The horizontal axis.
-    pub x: Axis,
+    pub x: ChartAxis,
     /// The vertical axis.
-    pub y: Axis,
+    pub y: ChartAxis,
     /// The lines drawn, in the order of the legend.
     pub curves: Vec<Curve>,
 }
 
 /// An axis.
 #[derive(Clone, Copy, Debug)]
-pub struct Axis {
+pub struct ChartAxis {
     /// What it measures.
     pub label: &'static str,
     /// Its unit; empty for counts.
@@ -97,14 +97,14 @@ pub struct Curve {
     /// Its name in the legend.
     pub label: String,
     /// How the points are drawn.
-    pub shape: Shape,
+    pub shape: CurveShape,
     /// The points.
     pub points: Vec<(f64, f64)>,
 }
 
 /// How points are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Shape {
+pub enum CurveShape {
     /// Joined by straight lines.
     Line,
     /// The same, dashed and in the colour of text: an exact value to compare with.
@@ -138,7 +138,7 @@ pub enum Colour {
 
 /// Settings that a model has no answer for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct NoAnswer {
     /// The setting to change.
     pub key: &'static str,
     /// Another that it contradicts, which may be changed instead.
@@ -149,7 +149,7 @@ pub struct Refusal {
     pub help: String,
 }
 
-impl Refusal {
+impl NoAnswer {
     /// The fault of a setting, and its remedy.
     pub fn new(key: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
@@ -170,7 +170,7 @@ impl Refusal {
     }
 }
 
-impl From<SettingError> for Refusal {
+impl From<SettingError> for NoAnswer {
     fn from(error: SettingError) -> Self {
         Self::new(
             error.key,
@@ -180,7 +180,7 @@ impl From<SettingError> for Refusal {
     }
 }
 
-impl Axis {
+impl ChartAxis {
     /// A linear axis.
     pub const fn new(label: &'static str, unit: &'static str) -> Self {
         Self {
@@ -202,25 +202,25 @@ impl Curve {
     pub fn line(label: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
         Self {
             label: label.into(),
-            shape: Shape::Line,
+            shape: CurveShape::Line,
             points,
         }
     }
 }
 
-impl From<f64> for Cell {
+impl From<f64> for AnswerCell {
     fn from(number: f64) -> Self {
         Self::Number(number)
     }
 }
 
-impl From<&str> for Cell {
+impl From<&str> for AnswerCell {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
 }
 
-impl From<String> for Cell {
+impl From<String> for AnswerCell {
     fn from(text: String) -> Self {
         Self::Text(text)
     }
@@ -235,6 +235,10 @@ impl fmt::Debug for Model {
 }
 
 /// Columns from pairs of name and unit.
-pub(crate) fn columns<const N: usize>(columns: [(&'static str, &'static str); N]) -> Vec<Column> {
-    columns.map(|(name, unit)| Column { name, unit }).to_vec()
+pub(crate) fn columns<const N: usize>(
+    columns: [(&'static str, &'static str); N],
+) -> Vec<AnswerColumn> {
+    columns
+        .map(|(name, unit)| AnswerColumn { name, unit })
+        .to_vec()
 }

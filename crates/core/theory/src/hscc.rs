@@ -41,7 +41,9 @@ use base::setting::Settings;
 use base::{Count, Fraction, OrAuto, Rate, Span, WireSize};
 use nalgebra::Complex;
 
-use crate::answer::{Answer, Axis, Cell, Chart, Curve, Model, Refusal, Shape, Table, columns};
+use crate::answer::{
+    Answer, AnswerCell, AnswerTable, Chart, ChartAxis, Curve, CurveShape, Model, NoAnswer, columns,
+};
 use crate::dde;
 
 base::settings! {
@@ -119,7 +121,7 @@ impl Burst {
     }
 }
 
-fn answer(parameters: &Parameters) -> Result<Answer, Refusal> {
+fn answer(parameters: &Parameters) -> Result<Answer, NoAnswer> {
     check(parameters)?;
     let corrected = Fluid::new(parameters);
     let unit = parameters.unit.0.unwrap_or(parameters.rtt);
@@ -144,18 +146,18 @@ fn answer(parameters: &Parameters) -> Result<Answer, Refusal> {
 }
 
 /// Eq. 2 for both readings of eq. 1.
-fn equilibria(readings: &[(&str, Fluid)]) -> Table {
+fn equilibria(readings: &[(&str, Fluid)]) -> AnswerTable {
     let rows = readings.iter().map(|(label, fluid)| {
         let still = fluid.equilibrium();
         let number =
-            |of: fn(&Equilibrium) -> f64| Cell::Number(still.as_ref().map_or(f64::NAN, of));
+            |of: fn(&Equilibrium) -> f64| AnswerCell::Number(still.as_ref().map_or(f64::NAN, of));
         let cells = vec![
             number(|still| still.window),
             number(|still| still.queue),
             number(|still| still.rtt * 1e6),
             number(|still| still.clamped * 100.0),
             number(|still| still.lost * 100.0),
-            Cell::from(match still {
+            AnswerCell::from(match still {
                 Ok(_) => "yes",
                 Err(NoEquilibrium::ClampedForEver) => "no: clamped for ever",
                 Err(NoEquilibrium::TooLittleLoss) => "no: too little loss",
@@ -163,7 +165,7 @@ fn equilibria(readings: &[(&str, Fluid)]) -> Table {
         ];
         ((*label).to_owned(), cells)
     });
-    Table {
+    AnswerTable {
         name: "equilibrium",
         case: "equation 1",
         columns: columns([
@@ -179,7 +181,7 @@ fn equilibria(readings: &[(&str, Fluid)]) -> Table {
 }
 
 /// Eq. 3: dominant eigenvalues under different assumptions.
-fn eigenvalues(readings: &[(&str, Fluid)]) -> Table {
+fn eigenvalues(readings: &[(&str, Fluid)]) -> AnswerTable {
     let mut rows = Vec::new();
     for (label, fluid) in readings {
         let Ok(still) = fluid.equilibrium() else {
@@ -220,7 +222,7 @@ fn eigenvalues(readings: &[(&str, Fluid)]) -> Table {
             rows.push((format!("{label}, {what}"), cells));
         }
     }
-    Table {
+    AnswerTable {
         name: "eigenvalues",
         case: "equation 3",
         columns: columns([
@@ -235,7 +237,7 @@ fn eigenvalues(readings: &[(&str, Fluid)]) -> Table {
 }
 
 /// §II-A.
-fn throughputs(burst: &Burst) -> Table {
+fn throughputs(burst: &Burst) -> AnswerTable {
     let timely = Burst {
         timeouts: 0.0,
         ..*burst
@@ -248,9 +250,9 @@ fn throughputs(burst: &Burst) -> Table {
             burst.throughput() * 8.0 / 1e6,
             burst.utilisation() * 100.0,
         ];
-        (label, cells.map(Cell::from).to_vec())
+        (label, cells.map(AnswerCell::from).to_vec())
     });
-    Table {
+    AnswerTable {
         name: "throughput",
         case: "burst",
         columns: columns([
@@ -287,20 +289,20 @@ fn motion(readings: &[(&str, Fluid)], duration: f64) -> Vec<Chart> {
     {
         let level = |value: f64| Curve {
             label: "equilibrium, corrected".into(),
-            shape: Shape::Reference,
+            shape: CurveShape::Reference,
             points: vec![(0.0, value), (duration * 1e3, value)],
         };
         queues.push(level(still.queue));
         windows.push(level(still.window));
     }
-    let time = Axis::new("Time", "ms");
+    let time = ChartAxis::new("Time", "ms");
     vec![
         Chart {
             name: "queue",
             title: "Queue by HSCC's fluid model",
             caption: "Equation (1) from an empty queue and windows of 10 packets.".into(),
             x: time,
-            y: Axis::new("Queue", "packets"),
+            y: ChartAxis::new("Queue", "packets"),
             curves: queues,
         },
         Chart {
@@ -308,7 +310,7 @@ fn motion(readings: &[(&str, Fluid)], duration: f64) -> Vec<Chart> {
             title: "Window of a flow by HSCC's fluid model",
             caption: "Equation (1) from an empty queue and windows of 10 packets.".into(),
             x: time,
-            y: Axis::new("Window", "packets").log(),
+            y: ChartAxis::new("Window", "packets").log(),
             curves: windows,
         },
     ]
@@ -340,8 +342,8 @@ fn response(burst: &Burst) -> Chart {
         caption:
             "What N answers use of the link: N B / (m RTO + n tau + B N / C) of C (section II-A)."
                 .into(),
-        x: Axis::new("Flows", ""),
-        y: Axis::new("Link used", "%"),
+        x: ChartAxis::new("Flows", ""),
+        y: ChartAxis::new("Link used", "%"),
         curves: curves.to_vec(),
     }
 }
@@ -379,10 +381,10 @@ fn notes(fluid: &Fluid) -> Vec<String> {
 }
 
 /// Settings for which the equations mean something.
-fn check(parameters: &Parameters) -> Result<(), Refusal> {
+fn check(parameters: &Parameters) -> Result<(), NoAnswer> {
     if parameters.rtt.as_ps() == 0 {
         let message = "a round trip of 0 has no window";
-        return Err(Refusal::new(
+        return Err(NoAnswer::new(
             "hscc.rtt",
             message,
             "the test bed of the paper has 100us",
@@ -391,7 +393,7 @@ fn check(parameters: &Parameters) -> Result<(), Refusal> {
     let fluid = Fluid::new(parameters);
     if fluid.buffer < 1.0 {
         let message = "the buffer holds no packet";
-        return Err(Refusal::new(
+        return Err(NoAnswer::new(
             "hscc.buffer",
             message,
             "the test bed of the paper has 183pkt",
@@ -399,7 +401,7 @@ fn check(parameters: &Parameters) -> Result<(), Refusal> {
     }
     if fluid.high >= 1.0 {
         let message = "the upper threshold is the whole buffer, above which nothing fits";
-        return Err(Refusal::new(
+        return Err(NoAnswer::new(
             "hscc.alpha2",
             message,
             "choose less than 1; the paper has 0.5",
@@ -408,16 +410,16 @@ fn check(parameters: &Parameters) -> Result<(), Refusal> {
     if fluid.low >= fluid.high {
         let message = "hscc.alpha1 is not below hscc.alpha2";
         let help = "raise hscc.alpha2 or lower hscc.alpha1; the paper has 0.5 and 0.25";
-        return Err(Refusal::new("hscc.alpha1", message, help).with("hscc.alpha2"));
+        return Err(NoAnswer::new("hscc.alpha1", message, help).with("hscc.alpha2"));
     }
     if parameters.unit.0.is_some_and(|unit| unit.as_ps() == 0) {
         let message = "a unit of time of 0 measures nothing";
-        return Err(Refusal::new("hscc.unit", message, "choose 1s, or auto"));
+        return Err(NoAnswer::new("hscc.unit", message, "choose 1s, or auto"));
     }
     let steps = parameters.duration.as_secs() / fluid.rtt * STEPS;
     if !(1.0..=MOST_STEPS).contains(&steps) {
         let message = "the duration is not from a fraction of a round trip to 50,000 of them";
-        return Err(Refusal::new(
+        return Err(NoAnswer::new(
             "hscc.duration",
             message,
             "choose a duration in between",
@@ -442,7 +444,7 @@ const POINTS: usize = 2000;
 mod tests {
     use super::*;
 
-    fn answered(sets: &[(&str, &str)]) -> Result<Answer, Refusal> {
+    fn answered(sets: &[(&str, &str)]) -> Result<Answer, NoAnswer> {
         (MODEL.answer)(&|name: &str| {
             let set = sets.iter().find(|(key, _)| *key == name);
             set.map_or(Parameters::default_text(name), |(_, value)| value)

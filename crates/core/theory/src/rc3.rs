@@ -17,7 +17,9 @@
 use base::setting::Settings;
 use base::{Count, Fraction, Rate, Span};
 
-use crate::answer::{Answer, Axis, Chart, Curve, Model, Refusal, Shape, Table, columns};
+use crate::answer::{
+    Answer, AnswerTable, Chart, ChartAxis, Curve, CurveShape, Model, NoAnswer, columns,
+};
 use base::cast::real;
 
 base::settings! {
@@ -95,14 +97,14 @@ impl Path {
     }
 }
 
-fn answer(parameters: &Parameters) -> Result<Answer, Refusal> {
+fn answer(parameters: &Parameters) -> Result<Answer, NoAnswer> {
     if parameters.rtt.as_ps() == 0 {
         let message = "a round trip of 0 leaves nothing to gain";
-        return Err(Refusal::new("rc3.rtt", message, "the paper has 40ms"));
+        return Err(NoAnswer::new("rc3.rtt", message, "the paper has 40ms"));
     }
     if parameters.load.0 > MOST_LOAD {
         let message = "the load leaves nothing of the link";
-        return Err(Refusal::new(
+        return Err(NoAnswer::new(
             "rc3.load",
             message,
             "choose at most 0.99; the paper has 0.3",
@@ -123,7 +125,7 @@ fn answer(parameters: &Parameters) -> Result<Answer, Refusal> {
         (format!("{bytes} B"), cells)
     });
     Ok(Answer {
-        tables: vec![Table {
+        tables: vec![AnswerTable {
             name: "completion",
             case: "flow",
             columns: columns([
@@ -158,10 +160,10 @@ fn charts(path: &Path, mss: f64) -> Vec<Chart> {
     let gain = curve(&|packets| path.reduction(packets) * 100.0);
     let line = |packets: f64, label: &str| Curve {
         label: label.into(),
-        shape: Shape::Reference,
+        shape: CurveShape::Reference,
         points: vec![(packets * mss / 1e3, 0.0), (packets * mss / 1e3, 100.0)],
     };
-    let size = Axis::new("Flow size", "kB").log();
+    let size = ChartAxis::new("Flow size", "kB").log();
     vec![
         Chart {
             name: "reduction",
@@ -170,7 +172,7 @@ fn charts(path: &Path, mss: f64) -> Vec<Chart> {
                 "As Fig. 4: nothing up to the initial window, most where the path is nearly full."
                     .into(),
             x: size,
-            y: Axis::new("Reduction of completion time", "%"),
+            y: ChartAxis::new("Reduction of completion time", "%"),
             curves: vec![
                 Curve::line("model", gain),
                 line(path.initial_window, "initial window"),
@@ -182,7 +184,7 @@ fn charts(path: &Path, mss: f64) -> Vec<Chart> {
             title: "Completion times by RC3's model",
             caption: "From the start of the application to the last byte at the receiver.".into(),
             x: size,
-            y: Axis::new("Completion time", "ms").log(),
+            y: ChartAxis::new("Completion time", "ms").log(),
             curves: vec![
                 Curve::line("TCP", curve(&|packets| path.tcp(packets) * 1e3)),
                 Curve::line("RC3", curve(&|packets| path.rc3(packets) * 1e3)),

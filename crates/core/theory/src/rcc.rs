@@ -9,7 +9,7 @@
 //! | [`steady_queue`] | §5.1, eq. 4 |
 //! | [`pending_acks`] | §5.1, eq. 6 |
 //! | [`spurious_limit`] | §5.1, eq. 7 |
-//! | [`Ecn`], [`least_threshold`] | §5.2, eqs. 8 to 18 |
+//! | [`EcnSawtooth`], [`least_threshold`] | §5.2, eqs. 8 to 18 |
 //! | [`ideal_completion`] | §5.3, eqs. 19 to 23 |
 //! | [`prioritised_completion`] | Alg. 1 and 2 for equal flows |
 //!
@@ -19,7 +19,7 @@
 use base::setting::Settings;
 use base::{Count, DataSize, Rate, Span, WireSize};
 
-use crate::answer::{Answer, Axis, Chart, Curve, Model, Refusal, Table, columns};
+use crate::answer::{Answer, AnswerTable, Chart, ChartAxis, Curve, Model, NoAnswer, columns};
 use base::cast::real;
 
 base::settings! {
@@ -91,7 +91,7 @@ pub fn spurious_limit(rto: f64, rate: f64) -> f64 {
 /// `((W* + 1/2)^2 - (W* + 1/2)^2 (1 - alpha/2)^2) / 2` it sends. Their ratio is alpha itself, which
 /// gives `alpha^2 (1 - alpha/4) = (W* + 1/4) / (W* + 1/2)^2`, nearly `1 / W*`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ecn {
+pub struct EcnSawtooth {
     /// Rate of the bottleneck, packets/s.
     pub rate: f64,
     /// Round trip without queueing, s.
@@ -102,7 +102,7 @@ pub struct Ecn {
     pub flows: f64,
 }
 
-impl Ecn {
+impl EcnSawtooth {
     /// Window of each flow when the queue reaches the threshold, in packets.
     #[must_use]
     pub fn window(&self) -> f64 {
@@ -180,14 +180,14 @@ pub fn prioritised_completion(
     served * segments / rate
 }
 
-fn answer(parameters: &Parameters) -> Result<Answer, Refusal> {
+fn answer(parameters: &Parameters) -> Result<Answer, NoAnswer> {
     check(parameters)?;
     let packet = u64::from(parameters.packet.0);
     let packets = |size: WireSize| real(size.in_bytes(packet)) / real(packet);
     let mss = u64::from(parameters.mss.0);
     let size = real(parameters.size.in_bytes(mss));
     let incast = Incast {
-        ecn: Ecn {
+        ecn: EcnSawtooth {
             rate: crate::number::bits(parameters.rate) / 8.0 / real(packet),
             rtt: parameters.rtt.as_secs(),
             threshold: packets(parameters.ecn_threshold),
@@ -204,7 +204,7 @@ fn answer(parameters: &Parameters) -> Result<Answer, Refusal> {
         (what.to_owned(), cells)
     });
     Ok(Answer {
-        tables: vec![Table {
+        tables: vec![AnswerTable {
             name: "closed forms",
             case: "quantity",
             columns: columns([("value", ""), ("unit", ""), ("source", "")]),
@@ -221,7 +221,7 @@ fn answer(parameters: &Parameters) -> Result<Answer, Refusal> {
 
 /// Equal flows to one receiver.
 struct Incast {
-    ecn: Ecn,
+    ecn: EcnSawtooth,
     /// Packets that may be in flight.
     budget: f64,
     /// Least timeout in s.
@@ -237,7 +237,7 @@ impl Incast {
     /// Every closed form: what, how much, of what unit, from where.
     fn rows(&self) -> [(&'static str, f64, &'static str, &'static str); 13] {
         let ecn = &self.ecn;
-        let Ecn {
+        let EcnSawtooth {
             rate, rtt, flows, ..
         } = *ecn;
         let (budget, section) = (self.budget, "section 5.2");
@@ -295,17 +295,17 @@ impl Incast {
 
     /// When the flow of this rank completes, in ms.
     fn completion(&self, rank: f64) -> f64 {
-        let Ecn { rate, flows, .. } = self.ecn;
+        let EcnSawtooth { rate, flows, .. } = self.ecn;
         1e3 * prioritised_completion(rank, flows, self.segments, self.budget, rate)
     }
 }
 
 /// The sawtooth against the number of flows.
-fn sawtooth_chart(ecn: Ecn) -> Chart {
+fn sawtooth_chart(ecn: EcnSawtooth) -> Chart {
     let most = (2.0 * ecn.flows).max(40.0);
-    let curve = |label: &str, of: fn(&Ecn) -> f64| {
+    let curve = |label: &str, of: fn(&EcnSawtooth) -> f64| {
         let flows = (0_u32..=200).map(|place| 1.0 + f64::from(place) / 200.0 * (most - 1.0));
-        let points = flows.map(|flows| (flows, of(&Ecn { flows, ..ecn }).max(0.0)));
+        let points = flows.map(|flows| (flows, of(&EcnSawtooth { flows, ..ecn }).max(0.0)));
         Curve::line(label, points.collect())
     };
     Chart {
@@ -313,11 +313,11 @@ fn sawtooth_chart(ecn: Ecn) -> Chart {
         title: "Queue of synchronised flows that answer marks",
         caption: "Without the scheduler (section 5.2); where the shortest queue is 0 the link falls idle."
             .into(),
-        x: Axis::new("Flows", ""),
-        y: Axis::new("Queue", "packets"),
+        x: ChartAxis::new("Flows", ""),
+        y: ChartAxis::new("Queue", "packets"),
         curves: vec![
-            curve("longest", Ecn::max_queue),
-            curve("shortest", Ecn::min_queue),
+            curve("longest", EcnSawtooth::max_queue),
+            curve("shortest", EcnSawtooth::min_queue),
         ],
     }
 }
@@ -339,14 +339,14 @@ fn groups_chart(incast: &Incast) -> Chart {
         caption:
             "With priorities by remaining size, as the groups of Fig. 7(c); time from the start."
                 .into(),
-        x: Axis::new("Completion time", "ms"),
-        y: Axis::new("Flows completed", "%"),
+        x: ChartAxis::new("Completion time", "ms"),
+        y: ChartAxis::new("Flows completed", "%"),
         curves: vec![Curve::line("flows", points)],
     }
 }
 
 /// Settings for which the equations mean something.
-fn check(parameters: &Parameters) -> Result<(), Refusal> {
+fn check(parameters: &Parameters) -> Result<(), NoAnswer> {
     let (packet, mss) = (parameters.packet.0.into(), parameters.mss.0.into());
     for (key, size) in [
         ("rcc.max_queue", parameters.max_queue.in_bytes(packet)),
@@ -354,12 +354,12 @@ fn check(parameters: &Parameters) -> Result<(), Refusal> {
     ] {
         if size == 0 {
             let message = "nothing of it is no setting to compute with";
-            return Err(Refusal::new(key, message, "choose a size above 0"));
+            return Err(NoAnswer::new(key, message, "choose a size above 0"));
         }
     }
     if parameters.senders.0 > MOST_FLOWS {
         let message = format!("more than {MOST_FLOWS} flows cannot be drawn");
-        return Err(Refusal::new("rcc.senders", message, "choose fewer"));
+        return Err(NoAnswer::new("rcc.senders", message, "choose fewer"));
     }
     Ok(())
 }
@@ -370,14 +370,14 @@ const MOST_FLOWS: u32 = 100_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::Cell;
+    use crate::answer::AnswerCell;
 
     /// §6.1: 1 Gbit/s, 1,500-byte packets, four links of 40 us, K = 40.
     const RATE: f64 = 1e9 / 12_000.0;
     const RTT: f64 = 160e-6;
 
-    fn ecn(flows: f64) -> Ecn {
-        Ecn {
+    fn ecn(flows: f64) -> EcnSawtooth {
+        EcnSawtooth {
             rate: RATE,
             rtt: RTT,
             threshold: 40.0,
@@ -391,8 +391,8 @@ mod tests {
         let value = |what: &str| {
             let row = answer.tables[0].rows.iter().find(|(case, _)| case == what);
             match row.unwrap().1[0] {
-                Cell::Number(value) => value,
-                Cell::Text(_) => panic!("{what} is no number"),
+                AnswerCell::Number(value) => value,
+                AnswerCell::Text(_) => panic!("{what} is no number"),
             }
         };
         assert_close(value("steady queue"), 40.0 - 40.0 / 3.0);
@@ -455,7 +455,7 @@ mod tests {
     // Clauses: RCC-5.2-alpha
     #[test]
     fn alpha_solves_the_ratio_of_marked_packets() {
-        // The equation in the documentation of `Ecn`, by bisection, against its first-order solution:
+        // The equation in the documentation of `EcnSawtooth`, by bisection, against its first-order solution:
         // the relative difference vanishes with 1/sqrt(W*).
         for flows in [0.01, 0.1, 1.0] {
             let model = ecn(flows);
@@ -484,7 +484,7 @@ mod tests {
         let threshold = least_threshold(RATE, RTT);
         let held = RATE * RTT + threshold;
         let shortest = |flows: f64| {
-            Ecn {
+            EcnSawtooth {
                 rate: RATE,
                 rtt: RTT,
                 threshold,

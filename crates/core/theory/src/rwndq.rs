@@ -29,7 +29,9 @@
 use base::setting::Settings;
 use base::{Count, Fraction, Rate, Span, WireSize};
 
-use crate::answer::{Answer, Axis, Cell, Chart, Curve, Model, Refusal, Shape, Table, columns};
+use crate::answer::{
+    Answer, AnswerCell, AnswerTable, Chart, ChartAxis, Curve, CurveShape, Model, NoAnswer, columns,
+};
 use base::cast::{count, real};
 
 use crate::number::{ROUNDING, whole};
@@ -94,7 +96,7 @@ pub struct Loop {
 
 /// The state after a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sample {
+pub struct SampledState {
     /// Time in s.
     pub time: f64,
     /// Q in packets.
@@ -105,7 +107,7 @@ pub struct Sample {
 
 /// What a solution comes to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Summary {
+pub struct SolutionSummary {
     /// When the queue first reaches the target, in s; NaN if never.
     pub reached: f64,
     /// Longest queue in packets.
@@ -137,7 +139,7 @@ impl Loop {
     }
 
     /// Samples until `duration` has passed. The window begins at the target (Alg. 1 l. 3, §III-A).
-    pub fn run(&self, duration: f64) -> Vec<Sample> {
+    pub fn run(&self, duration: f64) -> Vec<SampledState> {
         let mut windows = vec![self.target];
         let (mut queue, mut sum, mut slow_start) = (0.0_f64, 0.0, self.slow_start);
         let mut samples = Vec::new();
@@ -168,7 +170,7 @@ impl Loop {
                 sum = 0.0;
             }
             windows.push(window);
-            samples.push(Sample {
+            samples.push(SampledState {
                 time,
                 queue,
                 window,
@@ -178,10 +180,10 @@ impl Loop {
     }
 
     /// What `samples` come to.
-    pub fn summary(&self, samples: &[Sample]) -> Summary {
+    pub fn summary(&self, samples: &[SampledState]) -> SolutionSummary {
         let nothing = f64::NAN;
         let Some(last) = samples.last() else {
-            return Summary {
+            return SolutionSummary {
                 reached: nothing,
                 longest: nothing,
                 settled: nothing,
@@ -197,7 +199,7 @@ impl Loop {
             queues().fold(f64::INFINITY, f64::min),
             queues().fold(0.0, f64::max),
         );
-        let within = |sample: &Sample| (sample.queue - last.queue).abs() <= 0.01 * last.queue;
+        let within = |sample: &SampledState| (sample.queue - last.queue).abs() <= 0.01 * last.queue;
         let from = samples.iter().rposition(|sample| !within(sample));
         let from = from.map_or(0, |place| place + 1);
         // What is still on its way at the end has not settled.
@@ -206,7 +208,7 @@ impl Loop {
         let above = self.target * (1.0 + ROUNDING);
         let reached = samples.iter().find(|sample| sample.queue >= above);
         let longest = samples.iter().map(|sample| sample.queue);
-        Summary {
+        SolutionSummary {
             reached: reached.map_or(nothing, |sample| sample.time),
             longest: longest.fold(0.0, f64::max),
             settled: if settles { samples[from].time } else { nothing },
@@ -223,7 +225,7 @@ fn buffer(parameters: &Parameters) -> f64 {
     real(parameters.buffer.in_bytes(packet)) / real(packet)
 }
 
-fn answer(parameters: &Parameters) -> Result<Answer, Refusal> {
+fn answer(parameters: &Parameters) -> Result<Answer, NoAnswer> {
     check(parameters)?;
     let chosen = Loop::new(parameters);
     let duration = parameters.duration.as_secs();
@@ -231,7 +233,7 @@ fn answer(parameters: &Parameters) -> Result<Answer, Refusal> {
         slow_start,
         ..chosen
     });
-    let mut table = Table {
+    let mut table = AnswerTable {
         name: "queue",
         case: "windows begin",
         columns: columns([
@@ -263,8 +265,8 @@ fn answer(parameters: &Parameters) -> Result<Answer, Refusal> {
         ];
         table
             .rows
-            .push((label.to_owned(), cells.map(Cell::from).to_vec()));
-        let points = |of: fn(&Sample) -> f64| {
+            .push((label.to_owned(), cells.map(AnswerCell::from).to_vec()));
+        let points = |of: fn(&SampledState) -> f64| {
             let points = samples.iter().map(|sample| (sample.time * 1e3, of(sample)));
             points.collect()
         };
@@ -273,7 +275,7 @@ fn answer(parameters: &Parameters) -> Result<Answer, Refusal> {
     }
     let level = |value: f64, label: &str| Curve {
         label: label.to_owned(),
-        shape: Shape::Reference,
+        shape: CurveShape::Reference,
         points: vec![(0.0, value), (duration * 1e3, value)],
     };
     queues.push(level(chosen.target, "target"));
@@ -289,14 +291,14 @@ fn answer(parameters: &Parameters) -> Result<Answer, Refusal> {
 }
 
 fn charts(queues: Vec<Curve>, windows: Vec<Curve>) -> Vec<Chart> {
-    let time = Axis::new("Time", "ms");
+    let time = ChartAxis::new("Time", "ms");
     vec![
         Chart {
             name: "queue",
             title: "Queue by RWNDQ's difference equations",
             caption: "Equations (1) to (3), as Fig. 1 of the paper draws them.".into(),
             x: time,
-            y: Axis::new("Queue", "packets"),
+            y: ChartAxis::new("Queue", "packets"),
             curves: queues,
         },
         Chart {
@@ -304,7 +306,7 @@ fn charts(queues: Vec<Curve>, windows: Vec<Curve>) -> Vec<Chart> {
             title: "Window of all flows by RWNDQ's difference equations",
             caption: "Settled, it holds what the path holds and the target.".into(),
             x: time,
-            y: Axis::new("Window", "packets"),
+            y: ChartAxis::new("Window", "packets"),
             curves: windows,
         },
     ]
@@ -329,10 +331,10 @@ fn notes(parameters: &Parameters, chosen: &Loop) -> Vec<String> {
 }
 
 /// Settings for which the equations mean something.
-fn check(parameters: &Parameters) -> Result<(), Refusal> {
+fn check(parameters: &Parameters) -> Result<(), NoAnswer> {
     if parameters.interval.as_ps() == 0 {
         let message = "the samples have no time between them";
-        return Err(Refusal::new(
+        return Err(NoAnswer::new(
             "rwndq.interval",
             message,
             "the paper has 50us",
@@ -340,11 +342,11 @@ fn check(parameters: &Parameters) -> Result<(), Refusal> {
     }
     if parameters.rtt.as_ps() == 0 {
         let message = "a round trip of 0 has no window";
-        return Err(Refusal::new("rwndq.rtt", message, "the paper has 100us"));
+        return Err(NoAnswer::new("rwndq.rtt", message, "the paper has 100us"));
     }
     if Loop::new(parameters).target <= 0.0 {
         let message = "the target is an empty queue, of which no queue is a share";
-        return Err(Refusal::new(
+        return Err(NoAnswer::new(
             "rwndq.target",
             message,
             "the paper has 0.2 of 83pkt",
@@ -353,7 +355,7 @@ fn check(parameters: &Parameters) -> Result<(), Refusal> {
     let steps = parameters.duration.as_ps() / parameters.interval.as_ps();
     if !(1..=MOST_STEPS).contains(&steps) {
         let message = format!("{steps} samples of rwndq.interval are not from 1 to {MOST_STEPS}");
-        return Err(Refusal::new(
+        return Err(NoAnswer::new(
             "rwndq.duration",
             message,
             "choose a duration in between",
@@ -373,7 +375,7 @@ mod tests {
         Loop::new(&Parameters::defaults())
     }
 
-    fn summary(equations: &Loop, duration: f64) -> Summary {
+    fn summary(equations: &Loop, duration: f64) -> SolutionSummary {
         equations.summary(&equations.run(duration))
     }
 

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::fmt::Write;
 
 use plan::metric::Selector;
-use results::{Against, Bound, Change, RowPair};
+use results::{Against, Bound, MetricChange, RowPair};
 
 pub use headline::of_change;
 
@@ -48,7 +48,7 @@ fn write(
     if rows.len() > LONG {
         let change = |row: &&RowPair| {
             row.change(None, TAIL)
-                .and_then(Change::share)
+                .and_then(MetricChange::share)
                 .unwrap_or(0.0)
         };
         rows.sort_by_key(|row| Reverse((change(row).abs() * 1e6).round().min(1e15).to_bits()));
@@ -140,7 +140,7 @@ fn crossed(out: &mut String, against: &Against, bound: &Bound) -> std::fmt::Resu
     writeln!(out)
 }
 
-fn line(what: String, change: &Change) -> Vec<String> {
+fn line(what: String, change: &MetricChange) -> Vec<String> {
     let value = |value: Option<f64>| {
         value.map_or_else(|| "-".to_owned(), |value| amount(&change.selector, value))
     };
@@ -160,7 +160,7 @@ fn line(what: String, change: &Change) -> Vec<String> {
     ]
 }
 
-fn percent(change: &Change) -> String {
+fn percent(change: &MetricChange) -> String {
     change.share().map_or_else(
         || "-".to_owned(),
         |share| format!("{:+.1} %", share * 100.0),

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use claims::judge::{Counts, Figure, Finding, Judged, Reading, Standing, Tried, Verdict, digits};
+use claims::judge::{
+    Counts, Finding, Judged, JudgedFigure, OtherReading, Standing, TriedCause, Verdict, digits,
+};
 use claims::{ClaimKind, Paper};
 use comfy_table::{Cell, Table};
 use serde_json::{Value, json};
@@ -10,7 +12,7 @@ use serde_json::{Value, json};
 use crate::layout::{self, Tone};
 
 /// Papers with their figures that have been judged.
-pub type Books<'a> = [(&'a Paper, Vec<Figure<'a>>)];
+pub type Books<'a> = [(&'a Paper, Vec<JudgedFigure<'a>>)];
 
 /// One table for each figure, and a line for each paper; `styled` colours the verdicts.
 ///
@@ -145,7 +147,7 @@ fn description(judged: &Judged) -> String {
         add(&judged.standing.to_string());
     }
     let missed = finding.verdict.is_missed();
-    let folded = |tried: &&Tried| missed && !tried.explains();
+    let folded = |tried: &&TriedCause| missed && !tried.explains();
     for tried in judged.causes.iter().filter(|tried| !folded(tried)) {
         add(&cause(tried, missed));
     }
@@ -166,14 +168,14 @@ fn description(judged: &Judged) -> String {
     text
 }
 
-fn cause(tried: &Tried, missed: bool) -> String {
+fn cause(tried: &TriedCause, missed: bool) -> String {
     let explains = if missed { "cause" } else { "tried" };
     let (says, set, ours) = (&tried.says, &tried.set, ours(&tried.finding));
     format!("{explains}: {says} ({set}: {ours}; {})", tried.weighs())
 }
 
 /// The verdict on a claim by another reading of the paper.
-fn reading(read: &Reading) -> String {
+fn reading(read: &OtherReading) -> String {
     let (name, set, verdict) = (&read.name, &read.set, read.finding.verdict);
     format!("by {name}: {verdict}, {} ({set})", ours(&read.finding))
 }
@@ -231,7 +233,7 @@ pub fn json(books: &Books<'_>) -> String {
     format!("{object:#}\n")
 }
 
-fn object(judged: &Judged, figure: &Figure<'_>) -> Value {
+fn object(judged: &Judged, figure: &JudgedFigure<'_>) -> Value {
     let (claim, finding) = (&judged.claim, &judged.finding);
     let causes = judged.causes.iter().map(|tried| {
         json!({
@@ -279,7 +281,7 @@ fn object(judged: &Judged, figure: &Figure<'_>) -> Value {
 }
 
 /// The verdict on a claim by one reading.
-fn read_object(read: &Reading) -> Value {
+fn read_object(read: &OtherReading) -> Value {
     json!({
         "name": read.name,
         "says": read.says,
@@ -351,7 +353,7 @@ pub fn csv(books: &Books<'_>) -> String {
 }
 
 /// Readings with their verdicts: `text: reproduced; code: partly`.
-fn verdicts_by(readings: &[Reading]) -> String {
+fn verdicts_by(readings: &[OtherReading]) -> String {
     let readings = readings.iter();
     let readings = readings.map(|read| format!("{}: {}", read.name, read.finding.verdict));
     readings.collect::<Vec<_>>().join("; ")

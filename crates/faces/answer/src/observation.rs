@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use observed::{Flow, Judged, Observation, Queue, Verdict};
+use observed::{Flow, Observation, ObservedVerdict, Queue, VerdictEvidence};
 
 use crate::words::{counted, grouped, three_digits};
 use base::cast::{real, whole};
@@ -90,33 +90,33 @@ fn evidence(seen: &Observation) -> Vec<String> {
         lines.push(crowds(seen, judged));
     }
     match judged.verdict {
-        Verdict::Incast => lines.push(format!(
+        ObservedVerdict::Incast => lines.push(format!(
             "{} of {} timeouts followed one",
             grouped(judged.timeouts_following),
             grouped(judged.timeouts)
         )),
-        Verdict::LossWithoutIncast => lines.push(format!(
+        ObservedVerdict::LossWithoutIncast => lines.push(format!(
             "lost: {} here, {}, {}; {} of the timeouts followed many flows at once",
             counted(seen.drops, "drop"),
             counted(judged.timeouts, "timeout"),
             counted(seen.fast_retransmits, "fast retransmission"),
             grouped(judged.timeouts_following)
         )),
-        Verdict::Microbursts => lines.push(format!(
+        ObservedVerdict::Microbursts => lines.push(format!(
             "{} above half the rate, and nothing was lost",
             counted(seen.bursts.iter().sum::<u64>(), "burst")
         )),
-        Verdict::SlowStartBound => lines.push(format!(
+        ObservedVerdict::SlowStartBound => lines.push(format!(
             "{} of {} larger than ten segments ended within three round trips, and nothing was lost",
             grouped(judged.short_lived),
             counted(judged.long_flows, "flow")
         )),
-        Verdict::Quiet => lines.push("nothing was lost".to_owned()),
+        ObservedVerdict::Quiet => lines.push("nothing was lost".to_owned()),
     }
     lines
 }
 
-fn crowds(seen: &Observation, judged: &Judged) -> String {
+fn crowds(seen: &Observation, judged: &VerdictEvidence) -> String {
     let all = whole(seen.seconds * 1e3);
     format!(
         "{} of {} ms had 8 or more flows to one receiver, at most {} at once, most of them to {}; {} were followed by a \
@@ -275,15 +275,15 @@ mod tests {
                 skipped: 5,
                 lost: 0,
             },
-            judged: Judged {
-                verdict: Verdict::Incast,
+            judged: VerdictEvidence {
+                verdict: ObservedVerdict::Incast,
                 crowds: 214,
                 followed: 201,
                 most: 61,
                 receiver: Some("10.0.3.7".to_owned()),
                 timeouts: 203,
                 timeouts_following: 187,
-                ..Judged::default()
+                ..VerdictEvidence::default()
             },
             ..Observation::default()
         };
@@ -306,13 +306,16 @@ mod tests {
     fn several_devices_have_one_line_of_verdicts() {
         let seen = |device: &str, verdict| Observation {
             device: device.to_owned(),
-            judged: Judged {
+            judged: VerdictEvidence {
                 verdict,
-                ..Judged::default()
+                ..VerdictEvidence::default()
             },
             ..Observation::default()
         };
-        let [one, other] = [seen("eth0", Verdict::Quiet), seen("eth1", Verdict::Incast)];
+        let [one, other] = [
+            seen("eth0", ObservedVerdict::Quiet),
+            seen("eth1", ObservedVerdict::Incast),
+        ];
         assert_eq!(
             verdicts(&[&one, &other]),
             "2 devices: quiet at eth0; incast at eth1\n"

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use observed::{Command, Deviation, Observation, Predicted, Prediction, RankedBy, Times};
+use observed::{CureCommand, Deviation, FlowTimes, Observation, Predicted, Prediction, RankedBy};
 
 use crate::observation::time;
 use crate::words::{counted, grouped, three_digits};
@@ -77,7 +77,7 @@ fn model(seen: &Observation, said: &Prediction, scenario: &Path) -> String {
     )
 }
 
-fn of(said: &Prediction, times: &Times) -> String {
+fn of(said: &Prediction, times: &FlowTimes) -> String {
     let rounds = match (said.waited, said.waited.of(times)) {
         (RankedBy::FctP99S, _) | (_, None) => String::new(),
         (_, Some(took)) => format!(", {}", waited(said, took)),
@@ -265,7 +265,7 @@ fn tried(said: &Prediction, cure: &Predicted) -> String {
         all.join(", "),
         factor(said.errs)
     ));
-    for Command {
+    for CureCommand {
         place,
         command,
         or,
@@ -307,16 +307,16 @@ const MOST_SAID: usize = 3;
 
 #[cfg(test)]
 mod tests {
-    use observed::{Cure, Flow, Judged, Queue};
+    use observed::{Cure, Flow, Queue, VerdictEvidence};
 
     use super::*;
 
-    fn times(p50_ms: f64, p99_ms: f64, timeouts: u64) -> Times {
-        Times {
+    fn times(p50_ms: f64, p99_ms: f64, timeouts: u64) -> FlowTimes {
+        FlowTimes {
             fct_p50_s: p50_ms / 1e3,
             fct_p99_s: p99_ms / 1e3,
             timeouts,
-            ..Times::default()
+            ..FlowTimes::default()
         }
     }
 
@@ -334,9 +334,9 @@ mod tests {
                 burst_bytes: Some(5_000),
                 ..Queue::default()
             }),
-            judged: Judged {
+            judged: VerdictEvidence {
                 receiver: Some("10.0.3.7".to_owned()),
-                ..Judged::default()
+                ..VerdictEvidence::default()
             },
             ..Observation::default()
         }
@@ -498,7 +498,7 @@ mod tests {
 
     #[test]
     fn rounds_are_told_where_there_are_some() {
-        let with_rounds = |took_ms: f64| Times {
+        let with_rounds = |took_ms: f64| FlowTimes {
             round_p50_s: Some(took_ms / 2e3),
             round_p99_s: Some(took_ms / 1e3),
             ..times(26.0, 233.0, 24)
@@ -509,7 +509,7 @@ mod tests {
         said.judged = 600;
         said.observed = with_rounds(231.0);
         said.model = with_rounds(240.0);
-        said.cures[0].times = Some(Times {
+        said.cures[0].times = Some(FlowTimes {
             fct_p99_s: 0.065,
             ..with_rounds(66.0)
         });

@@ -20,7 +20,7 @@ mod unchanged;
 pub use parts::drops;
 
 use base::cast::real;
-use results::{Measure, Ranking, Row, RunInfo, Shared, Summary};
+use results::{Ranking, RankingMeasure, Row, RunInfo, Shared, Summary};
 
 use crate::words::{SHOWN, amount, averaged, place, rounded, time};
 
@@ -29,7 +29,7 @@ use crate::words::{SHOWN, amount, averaged, place, rounded, time};
 /// The best scheme is compared with the next best, never with the worst, and over all points. If the runs do not
 /// distinguish the schemes, the answer says so.
 pub fn of_run(summary: &Summary) -> Vec<String> {
-    let measure = Measure::of(summary);
+    let measure = RankingMeasure::of(summary);
     let groups = summary.groups();
     let rankings: Vec<Ranking<'_>> = groups
         .filter_map(|group| Ranking::of(summary, group, measure))

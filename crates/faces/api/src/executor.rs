@@ -8,14 +8,14 @@ pub trait Executor: Sync {
     ///
     /// # Errors
     /// Why the remaining jobs cannot be done. Kept answers stay kept.
-    fn execute(&self, order: &Order<'_>, keep: KeepAnswers<'_>) -> Result<(), String>;
+    fn execute(&self, order: &JobOrder<'_>, keep: KeepAnswers<'_>) -> Result<(), String>;
 }
 
 /// Keeps the answers of the job with this number, one for each of its points; or returns why it cannot.
 pub type KeepAnswers<'a> = &'a mut (dyn FnMut(usize, &[Vec<u8>]) -> Result<(), String> + Send);
 
 /// Points that an executor is to simulate.
-pub struct Order<'a> {
+pub struct JobOrder<'a> {
     /// The scenario, as [`Worker::new`](crate::Worker::new) takes it.
     pub toml: String,
     /// Jobs to do.

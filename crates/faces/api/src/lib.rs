@@ -33,16 +33,16 @@ mod worker;
 pub use results::{Access, Folder, Shard};
 pub use sim::error::RunError;
 pub use sim::metrics::{
-    CollectiveMetrics, Cost, FlowRecord, GroupMetrics, HeldUp, Measured, Metrics, Outcome,
-    PortRecord, TierMetrics,
+    CollectiveMetrics, FlowRecord, GroupMetrics, HeldUp, Measured, Metrics, Outcome, PortRecord,
+    RunCost, TierMetrics,
 };
-pub use sim::sweep::Failure;
+pub use sim::sweep::PointFailure;
 
 pub use self::error::Error;
-pub use self::executor::{Executor, Job, KeepAnswers, Order};
+pub use self::executor::{Executor, Job, JobOrder, KeepAnswers};
 pub use self::folder::{Destination, ShardProgress, merge, run_folder, run_request, run_shard};
 pub use self::merge::merge_points;
-pub use self::monitor::{Flows, Monitor, Progress, Silent, Stage, StageWork, Verdicts};
+pub use self::monitor::{Flows, Monitor, RunProgress, Silent, Stage, StageWork, Verdicts};
 pub use self::options::RunOptions;
 pub use self::point::{Point, PointBuilder, run};
 pub use self::reproduction::{Judgement, Reproduced, misses_any, reproduce};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use results::{Finished, Host, RunInfo, Store};
+use results::{Finished, Machine, RunInfo, Store};
 use scenario::{Argument, Help, Overrides, Problem, Problems, Scenario, Source};
 
 use crate::clock;
@@ -64,7 +64,7 @@ pub fn merge_points(
     let mut info = RunInfo {
         command,
         started_unix_s: clock::unix_seconds(),
-        host: Host::this(),
+        host: Machine::this(),
         jobs: folders.len(),
         runs_before: results.len(),
         wall_us: start.elapsed().as_secs_f64() * 1e6,

@@ -9,7 +9,7 @@ use claims::judge::Judged;
 use results::Finished;
 use scenario::Problems;
 use sim::metrics::FlowRecord;
-use sim::sweep::Failure;
+use sim::sweep::PointFailure;
 
 use crate::error::Error;
 use crate::point::Point;
@@ -54,7 +54,7 @@ pub trait Monitor: Sync {
     fn on_work(&self, _expected_s: f64) {}
 
     /// A simulation has failed. [`on_simulation`](Self::on_simulation) follows.
-    fn on_failure(&self, _point: &Point, _failure: &Failure) {}
+    fn on_failure(&self, _point: &Point, _failure: &PointFailure) {}
 
     /// The claims of a figure have been judged.
     fn on_verdicts(&self, _verdicts: &Verdicts<'_>) {}
@@ -94,7 +94,7 @@ pub struct Stage<'a> {
 /// Runs of a stage, which can be inspected while they go on.
 pub(crate) trait Content: Sync {
     /// How far each has come.
-    fn progress(&self) -> Vec<Progress> {
+    fn progress(&self) -> Vec<RunProgress> {
         Vec::new()
     }
 
@@ -114,7 +114,7 @@ impl Content for () {}
 pub type Flows = BTreeMap<u32, Vec<FlowRecord>>;
 
 /// How far one run has come.
-pub struct Progress {
+pub struct RunProgress {
     /// Its folder, if it has one.
     pub folder: Option<PathBuf>,
     /// Points that are done.
@@ -147,7 +147,7 @@ impl Stage<'_> {
     }
 
     /// The progress of every run of the stage. It reads the kept points, so it takes time in proportion to the points.
-    pub fn progress(&self) -> Vec<Progress> {
+    pub fn progress(&self) -> Vec<RunProgress> {
         self.content.progress()
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use plan::PointSpec;
 use sim::metrics::Outcome;
-use sim::sweep::{Failure, run_one};
+use sim::sweep::{PointFailure, run_one};
 
 use crate::error::Error;
 
@@ -134,6 +134,6 @@ impl PointBuilder {
 ///
 /// # Errors
 /// Why the simulation has no outcome: its network cannot carry the traffic, or a role of its scheme gave up or panicked.
-pub fn run(point: &Point) -> Result<Outcome, Failure> {
+pub fn run(point: &Point) -> Result<Outcome, PointFailure> {
     run_one(point.spec(), sim::run::run)
 }

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use claims::catalogue::{self, Selection};
-use claims::judge::{Figure, Judged, Standing, Verdict};
-use claims::{Change, Experiment, Paper};
+use claims::judge::{Judged, JudgedFigure, Standing, Verdict};
+use claims::{Experiment, ExperimentChange, Paper};
 use plan::PointSpec;
-use results::{Access, Host, RunInfo, Store};
+use results::{Access, Machine, RunInfo, Store};
 use scenario::{Overrides, Problem, Problems, Scenario};
 use sim::threads::Ledger;
 
@@ -40,7 +40,7 @@ struct Commission<'a> {
 }
 
 /// Papers with their figures that have been judged.
-pub type Judgement<'a> = [(&'a Paper, Vec<Figure<'a>>)];
+pub type Judgement<'a> = [(&'a Paper, Vec<JudgedFigure<'a>>)];
 
 /// The results of figures of papers.
 #[derive(Debug)]
@@ -226,7 +226,7 @@ impl Job {
     /// needs no other runs. Completion times are only broken down if something measures the parts.
     fn with(
         &self,
-        change: &Change,
+        change: &ExperimentChange,
         (schemes, records): (&BTreeSet<&str>, bool),
         folder: &Path,
     ) -> Option<Self> {
@@ -394,7 +394,7 @@ fn run_one(
         started_unix_s,
         jobs: room.used().get(),
         runs_before: scenario.points().len() - missing.len(),
-        host: Host::this(),
+        host: Machine::this(),
         wall_us: start.elapsed().as_secs_f64() * 1e6,
         ..RunInfo::default()
     };

@@ -11,7 +11,7 @@ use plan::PointSpec;
 use scenario::{Overrides, Problems, Source};
 use sim::metrics::Outcome;
 use sim::run::within;
-use sim::sweep::{Failure, run_all};
+use sim::sweep::{PointFailure, run_all};
 
 use crate::error::Error;
 use crate::monitor::Stage;
@@ -160,7 +160,7 @@ impl ScenarioBuilder {
 }
 
 /// Points with their outcomes, or with the reason why there is none.
-pub type Outcomes = Vec<(Point, Result<Outcome, Failure>)>;
+pub type Outcomes = Vec<(Point, Result<Outcome, PointFailure>)>;
 
 /// Simulates every point of a scenario on all cores, and keeps every outcome in memory.
 /// [`run_folder`](crate::run_folder) keeps tables on disk.
@@ -204,7 +204,7 @@ pub fn sweep(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcomes, 
         jobs: room.jobs,
         content: &(),
     };
-    let done = |point: &PointSpec, result: &Result<Outcome, Failure>| {
+    let done = |point: &PointSpec, result: &Result<Outcome, PointFailure>| {
         if let Err(failure) = result {
             monitor.on_failure(&Point::of(point), failure);
         }

@@ -15,10 +15,10 @@ use scenario::{Problems, Scenario, limits};
 use sim::error::RunError;
 use sim::memory;
 use sim::run::Limits;
-use sim::sweep::{self, Failure};
+use sim::sweep::{self, PointFailure};
 use sim::threads::{Ledger, Threads};
 
-use crate::executor::{Executor, Job, Order};
+use crate::executor::{Executor, Job, JobOrder};
 use crate::forecast;
 use crate::monitor::Monitor;
 use crate::point::Point;
@@ -126,7 +126,7 @@ impl Simulations<'_> {
         let lost = Mutex::new(None);
         let twins = twins(self.points, self.kept.store().is_some_and(Store::captures));
         let of = |point: &PointSpec| twins.get(&point.index).map_or(&[][..], Vec::as_slice);
-        let done = |point: &PointSpec, result: &Result<(), Failure>| {
+        let done = |point: &PointSpec, result: &Result<(), PointFailure>| {
             let share = self.room.share(point);
             let twins = of(point).iter().map(|twin| (*twin, 0.0));
             let mut settled = [(point, share)].into_iter().chain(twins);
@@ -188,7 +188,7 @@ impl Simulations<'_> {
                 steps: Work::of(point, true).steps(),
             }
         };
-        let order = Order {
+        let order = JobOrder {
             toml: self.scenario.resolved(),
             jobs: points.iter().map(job).collect(),
             steps: self.room.steps(),
@@ -218,13 +218,13 @@ impl Simulations<'_> {
     fn settle(
         &self,
         (point, expected): (&PointSpec, f64),
-        result: &Result<(), Failure>,
+        result: &Result<(), PointFailure>,
         monitor: &dyn Monitor,
     ) -> Result<(), String> {
         match result {
             Ok(()) => {}
-            Err(Failure::NotRun | Failure::Run(RunError::Stopped)) => return Ok(()),
-            Err(Failure::Run(RunError::Storage(error))) => return Err(error.clone()),
+            Err(PointFailure::NotRun | PointFailure::Run(RunError::Stopped)) => return Ok(()),
+            Err(PointFailure::Run(RunError::Storage(error))) => return Err(error.clone()),
             Err(failure) => {
                 monitor.on_failure(&Point::of(point), failure);
                 let kept = self

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use plan::PointSpec;
 use results::{
-    Access, Finished, Host, Keep, PointResults, RunInfo, Store, Summary, Ties, Transient, Until,
+    Access, Finished, Keep, Machine, PointResults, RunInfo, Store, Summary, Ties, Transient, Until,
 };
 use scenario::search::Searched;
 use scenario::{Argument, Help, Problem, Problems, Scenario};
@@ -16,7 +16,7 @@ use sim::threads::Ledger;
 
 use crate::clock::{now, unix_seconds};
 use crate::error::{Error, not_kept};
-use crate::monitor::{Content, Flows, Progress, Stage};
+use crate::monitor::{Content, Flows, RunProgress, Stage};
 use crate::options::RunOptions;
 use crate::request::{Allowance, Request};
 use crate::search;
@@ -104,7 +104,7 @@ impl<'a> Sweep<'a> {
         let mut info = RunInfo {
             command: self.request.command.clone(),
             started_unix_s: self.started_unix_s,
-            host: Host::this(),
+            host: Machine::this(),
             jobs,
             runs_before,
             wall_us: self.start.elapsed().as_secs_f64() * 1e6,
@@ -269,7 +269,7 @@ struct Points<'a> {
 }
 
 impl Content for Points<'_> {
-    fn progress(&self) -> Vec<Progress> {
+    fn progress(&self) -> Vec<RunProgress> {
         let Self {
             sweep, scenario, ..
         } = *self;
@@ -282,7 +282,7 @@ impl Content for Points<'_> {
             ..sweep.finished(summary, results, (0, self.jobs))
         });
         let folder = sweep.kept.store().map(|store| store.folder().to_owned());
-        vec![Progress {
+        vec![RunProgress {
             folder,
             done,
             points,

@@ -8,7 +8,7 @@ use record::pcap::CapturePoints;
 use results::{Access, Store};
 use scenario::{Overrides, Problem, Problems, Scenario, Source};
 use sim::error::RunError;
-use sim::sweep::{self, Failure};
+use sim::sweep::{self, PointFailure};
 
 use crate::error::{Error, not_kept};
 use crate::options::RunOptions;
@@ -74,8 +74,10 @@ impl Worker {
         };
         match sweep::run_one(first, run) {
             Ok(()) => {}
-            Err(Failure::NotRun | Failure::Run(RunError::Stopped)) => return Err(Error::Stopped),
-            Err(Failure::Run(RunError::Storage(error))) => {
+            Err(PointFailure::NotRun | PointFailure::Run(RunError::Stopped)) => {
+                return Err(Error::Stopped);
+            }
+            Err(PointFailure::Run(RunError::Storage(error))) => {
                 return Err(not_kept(error));
             }
             Err(failure) => {

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use answer::words::quoted;
-use import::{Content, Imported, Kind, Network, Out, Sizes};
+use import::{Content, FileKind, Imported, ImportedNetwork, ImportedSizes, Out};
 use scenario::{Problem, Problems};
 
 use crate::args::ImportArgs;
@@ -33,7 +33,7 @@ pub(crate) fn made(args: &ImportArgs) -> Result<String, Problems> {
     let mut options = args.options();
     let wrong = |cause: String| {
         let problem = Problem::new(format!("{name}: {cause}"));
-        let kinds = Kind::ALL.map(|(_, name, _)| name).join(", ");
+        let kinds = FileKind::ALL.map(|(_, name, _)| name).join(", ");
         let size = if cause.contains("without an end") {
             "--size 10MB sets the size of flows without an end; "
         } else {
@@ -44,7 +44,7 @@ pub(crate) fn made(args: &ImportArgs) -> Result<String, Problems> {
              explain workload.columns`"
         )))
     };
-    if options.kind.or_else(|| Kind::of(&bytes)) == Some(Kind::Chakra) {
+    if options.kind.or_else(|| FileKind::of(&bytes)) == Some(FileKind::Chakra) {
         options.ranks = import::ranks(&args.file).map_err(wrong)?;
     }
     let content = import::import(&bytes, &options).map_err(wrong)?;
@@ -65,7 +65,7 @@ fn trace(args: &ImportArgs, imported: &Imported) -> Result<String, Problems> {
 }
 
 /// Writes a scenario with a network, and the network's map beside it unless it is a named shape.
-fn map(args: &ImportArgs, network: &Network) -> Result<String, Problems> {
+fn map(args: &ImportArgs, network: &ImportedNetwork) -> Result<String, Problems> {
     let path = path(args, ".toml")?;
     let beside = path.with_extension("json");
     if network.shape.is_none() {
@@ -92,7 +92,7 @@ fn map(args: &ImportArgs, network: &Network) -> Result<String, Problems> {
 }
 
 /// Writes a scenario whose sizes are drawn from a distribution.
-fn law(args: &ImportArgs, sizes: &Sizes) -> Result<String, Problems> {
+fn law(args: &ImportArgs, sizes: &ImportedSizes) -> Result<String, Problems> {
     let path = path(args, ".toml")?;
     let settings = [
         ("workload.kind", "poisson".to_owned()),
@@ -107,7 +107,7 @@ fn law(args: &ImportArgs, sizes: &Sizes) -> Result<String, Problems> {
     let line = format!("Read {} sizes with shares in {shares}.", sizes.rows.len());
     let path = quoted(&path.display().to_string());
     let run = format!("Wrote {path}. Run it with:\n  tailwater run {path}\n");
-    Ok(paragraphs(args, Kind::Sizes.help(), &[line]) + &run)
+    Ok(paragraphs(args, FileKind::Sizes.help(), &[line]) + &run)
 }
 
 /// A scenario with these settings, by table.

@@ -86,10 +86,10 @@ use clap::{CommandFactory, Parser, ValueEnum};
 
 #[doc(inline)]
 pub use library::{
-    Access, Allowance, CollectiveMetrics, Cost, Destination, Error, Failure, FlowRecord, Folder,
-    GroupMetrics, HeldUp, Measured, Metrics, Monitor, Outcome, Outcomes, Point, PointBuilder,
-    PortRecord, Refusal, RunError, RunOptions, Scenario, ScenarioBuilder, Silent, Stage, StageWork,
-    TierMetrics, run, run_folder, sweep,
+    Access, Allowance, CollectiveMetrics, Destination, Error, FlowRecord, Folder, GroupMetrics,
+    HeldUp, Measured, Metrics, Monitor, Outcome, Outcomes, Point, PointBuilder, PointFailure,
+    PortRecord, RegistrationError, RunCost, RunError, RunOptions, Scenario, ScenarioBuilder,
+    Silent, Stage, StageWork, TierMetrics, run, run_folder, sweep,
 };
 
 #[doc(hidden)]
@@ -186,9 +186,9 @@ fn tell_panics() {
 /// assert_eq!(outcome.metrics.flows_completed, 4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn register(scheme: Scheme) -> Result<(), Refusal> {
+pub fn register(scheme: Scheme) -> Result<(), RegistrationError> {
     if new_scheme::is_reserved(scheme.name) {
-        return Err(Refusal::Taken(scheme.name));
+        return Err(RegistrationError::Taken(scheme.name));
     }
     schemes::register(scheme)
 }

@@ -30,25 +30,6 @@ pub use api::CollectiveMetrics;
 /// use tailwater::{Point, run};
 ///
 /// let outcome = run(&Point::builder("newreno").set("workload.senders", 4).build()?)?;
-/// assert!(outcome.cost.events > 0 && outcome.cost.packet_hops >= outcome.cost.events / 10);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub use api::Cost;
-/// ```
-/// use tailwater::{Failure, Point, RunError, run};
-///
-/// let point = Point::builder("newreno")
-///     .set("workload.kind", "poisson")
-///     .set("workload.duration", "1ns")
-///     .build()?;
-/// assert!(matches!(run(&point), Err(Failure::Run(RunError::NoFlow))));
-/// # Ok::<(), tailwater::Error>(())
-/// ```
-pub use api::Failure;
-/// ```
-/// use tailwater::{Point, run};
-///
-/// let outcome = run(&Point::builder("newreno").set("workload.senders", 4).build()?)?;
 /// let slowest = outcome.flows.iter().filter_map(|flow| flow.fct_us.get()).fold(0.0, f64::max);
 /// assert!((slowest - outcome.metrics.fct_max_us).abs() < 1e-6);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -111,7 +92,7 @@ pub use api::Measured;
 /// let (newreno, dctcp) = (of("newreno")?.metrics, of("dctcp")?.metrics);
 /// assert!(dctcp.queue_mean_bytes < newreno.queue_mean_bytes);
 /// assert_eq!(newreno.marks, 0);
-/// # Ok::<(), tailwater::Failure>(())
+/// # Ok::<(), tailwater::PointFailure>(())
 /// ```
 pub use api::Metrics;
 /// ```
@@ -145,6 +126,17 @@ pub use api::Outcome;
 /// ```
 pub use api::Outcomes;
 /// ```
+/// use tailwater::{Point, PointFailure, RunError, run};
+///
+/// let point = Point::builder("newreno")
+///     .set("workload.kind", "poisson")
+///     .set("workload.duration", "1ns")
+///     .build()?;
+/// assert!(matches!(run(&point), Err(PointFailure::Run(RunError::NoFlow))));
+/// # Ok::<(), tailwater::Error>(())
+/// ```
+pub use api::PointFailure;
+/// ```
 /// use tailwater::{Point, run};
 ///
 /// let outcome = run(&Point::builder("newreno").set("workload.senders", 20).build()?)?;
@@ -154,13 +146,21 @@ pub use api::Outcomes;
 /// ```
 pub use api::PortRecord;
 /// ```
-/// use tailwater::{Failure, RunError};
+/// use tailwater::{Point, run};
+///
+/// let outcome = run(&Point::builder("newreno").set("workload.senders", 4).build()?)?;
+/// assert!(outcome.cost.events > 0 && outcome.cost.packet_hops >= outcome.cost.events / 10);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub use api::RunCost;
+/// ```
+/// use tailwater::{PointFailure, RunError};
 ///
 /// /// Whether another seed may have an outcome where this one has none.
-/// fn depends_on_seed(failure: &Failure) -> bool {
-///     matches!(failure, Failure::Run(RunError::NoFlow))
+/// fn depends_on_seed(failure: &PointFailure) -> bool {
+///     matches!(failure, PointFailure::Run(RunError::NoFlow))
 /// }
-/// assert!(depends_on_seed(&Failure::Run(RunError::NoFlow)));
+/// assert!(depends_on_seed(&PointFailure::Run(RunError::NoFlow)));
 /// ```
 pub use api::RunError;
 /// ```
@@ -205,16 +205,16 @@ pub use api::TierMetrics;
 /// ```
 pub use api::{Stage, StageWork};
 /// ```
-/// use tailwater::{Refusal, prelude::*, register};
+/// use tailwater::{RegistrationError, prelude::*, register};
 ///
 /// const TAKEN: Scheme = Scheme {
 ///     name: "dctcp",
 ///     origin: Some(tailwater::origin!()),
 ///     ..Scheme::PLAIN
 /// };
-/// assert!(matches!(register(TAKEN), Err(Refusal::Taken("dctcp"))));
+/// assert!(matches!(register(TAKEN), Err(RegistrationError::Taken("dctcp"))));
 /// ```
-pub use schemes::Refusal;
+pub use schemes::RegistrationError;
 
 #[cfg(test)]
 mod tests {

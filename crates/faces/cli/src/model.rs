@@ -7,7 +7,7 @@ mod text;
 
 use std::path::Path;
 
-use ::report::{Figure, Size};
+use ::report::{Figure, FigureSize};
 use scenario::{Problem, Problems, Source};
 use theory::answer::{Answer, Model};
 
@@ -75,9 +75,9 @@ fn save(
             .as_deref()
             .or(answer.charts.first().map(|chart| chart.name));
         let figure = chosen(model, figures, name.unwrap_or_default())?;
-        let size = Size::default();
+        let size = FigureSize::default();
         let centimetres = |length: Option<Length>, own| length.map_or(own, |length| length.0);
-        let size = Size {
+        let size = FigureSize {
             width_cm: centimetres(args.width, size.width_cm),
             height_cm: centimetres(args.height, size.height_cm),
         };

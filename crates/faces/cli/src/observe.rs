@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use observed::{Flow, Observation, Verdict};
+use observed::{Flow, Observation, ObservedVerdict};
 use protocol::Line;
 use scenario::{Overrides, Problem, Problems};
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ fn observe_several(
         }
     }
     let mut verdicts = seen.map(|seen| seen.judged.verdict);
-    if args.fail_on_incast && verdicts.any(|verdict| verdict == Verdict::Incast) {
+    if args.fail_on_incast && verdicts.any(|verdict| verdict == ObservedVerdict::Incast) {
         return Err(Stop::Failed);
     }
     Ok(())
@@ -143,7 +143,7 @@ fn observe_one(
         }
         (TextOrJson::Table, None) => {}
     }
-    if args.fail_on_incast && seen.judged.verdict == Verdict::Incast {
+    if args.fail_on_incast && seen.judged.verdict == ObservedVerdict::Incast {
         return Err(Stop::Failed);
     }
     Ok(())

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use ::report::{Axis, Figure, Line, Point, Shape, Size, Style};
-use claims::Measured;
+use ::report::{Axis, Figure, FigureSize, PlotLine, PlotPoint, Shape, Style};
+use claims::MeasuredRun;
 use claims::catalogue::{self, Selection};
 use claims::judge::{self, Bench};
 use results::Folder;
@@ -40,9 +40,9 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<(), Stop> {
         axis.range = axis.range.filter(|_| !wanted);
     }
     adjust(&mut figure, args)?;
-    let size = Size::default();
+    let size = FigureSize::default();
     let centimetres = |length: Option<Length>, default| length.map_or(default, |length| length.0);
-    let size = Size {
+    let size = FigureSize {
         width_cm: centimetres(args.width, size.width_cm),
         height_cm: centimetres(args.height, size.height_cm),
     };
@@ -132,7 +132,7 @@ fn across(figure: &mut Figure, text: &str) -> Result<(), Stop> {
         xs().fold(f64::NEG_INFINITY, f64::max),
     );
     let (first, last) = figure.x.range.unwrap_or((first, last));
-    figure.lines.push(Line {
+    figure.lines.push(PlotLine {
         label: name.to_owned(),
         style: Style {
             slot: 0,
@@ -140,7 +140,7 @@ fn across(figure: &mut Figure, text: &str) -> Result<(), Stop> {
             open: false,
         },
         shape: Shape::Model,
-        points: vec![Point::new(first, y), Point::new(last, y)],
+        points: vec![PlotPoint::new(first, y), PlotPoint::new(last, y)],
     });
     Ok(())
 }
@@ -162,7 +162,7 @@ fn reproduced(word: &str, out: &Path) -> Result<Vec<Figure>, Stop> {
                 runs.insert(name, open(&out.join(&paper.name).join(run), word)?);
             }
         }
-        let judged = chosen.iter().map(|experiment| judge::Figure {
+        let judged = chosen.iter().map(|experiment| judge::JudgedFigure {
             experiment,
             bench: Bench {
                 own: &runs[experiment.name.as_str()],
@@ -182,16 +182,16 @@ fn reproduced(word: &str, out: &Path) -> Result<Vec<Figure>, Stop> {
     Ok(panels)
 }
 
-fn open(folder: &Path, word: &str) -> Result<Measured, Problems> {
+fn open(folder: &Path, word: &str) -> Result<MeasuredRun, Problems> {
     if folder.is_dir() {
-        return Measured::open(folder);
+        return MeasuredRun::open(folder);
     }
     let problem = Problem::new(format!("there is no {}", folder.display()));
     let help = format!("`tailwater reproduce {word}` runs the figure; --reproduced says where");
     Err(problem.help(help).into())
 }
 
-fn save(figure: &Figure, size: Size, font: Option<&str>, path: &Path) -> Result<(), Stop> {
+fn save(figure: &Figure, size: FigureSize, font: Option<&str>, path: &Path) -> Result<(), Stop> {
     let format = ::report::Format::of(path)?;
     if font.is_some() && format != ::report::Format::Svg {
         let problem =

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use api::{Destination, Error, Monitor, Request, RunOptions, Stage, StageWork};
-use observed::{Flow, FlowTiming, Observation, Prediction, Rounds, Times};
+use observed::{Flow, FlowTimes, FlowTiming, Observation, Prediction, Rounds};
 use plan::work::Work;
 use results::{Folder, deliver};
 use scenario::{Overrides, Problems, Scenario, Source};
@@ -30,7 +30,7 @@ pub(crate) fn predict_law(
     given: &[String],
 ) -> Result<Option<Modelled>, Stop> {
     let cures = seen.cures();
-    let is_it = |attach: &observed::Attach| attach.scheme == law;
+    let is_it = |attach: &observed::CureAttachment| attach.scheme == law;
     let mut cures = cures.iter();
     let Some(cure) = cures.find(|cure| cure.attach.as_ref().is_some_and(is_it)) else {
         return Ok(None);
@@ -139,7 +139,7 @@ fn prediction(
         let row = rows.iter().position(|row| row.scheme == scheme)?;
         let outcomes = outcomes.get(row)?;
         let is_whole = outcomes.len() == judged.len();
-        Times::of(outcomes, &rounds).filter(|_| is_whole)
+        FlowTimes::of(outcomes, &rounds).filter(|_| is_whole)
     };
     let cures = seen.cures().into_iter().map(|cure| {
         let times = times(&cure.scheme);

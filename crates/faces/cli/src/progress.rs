@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use answer::words::quoted;
 use api::clock::now;
 use api::forecast::Forecast;
-use api::{Error, Failure, Point, StageWork, cores};
+use api::{Error, Point, PointFailure, StageWork, cores};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use scenario::Problem;
 
@@ -53,7 +53,7 @@ impl Bar {
     }
 
     /// A simulation has failed.
-    pub(crate) fn failed(&self, point: &Point, failure: &Failure) {
+    pub(crate) fn failed(&self, point: &Point, failure: &PointFailure) {
         if self.says_failures {
             let line = format!("failed: {}: {failure}", describe(point));
             self.say(|| output::complain(&line));

@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use api::{Error, Figures, Judgement, Monitor, RunOptions, Stage, StageWork, Verdicts, misses_any};
-use api::{Failure, Point};
+use api::{Point, PointFailure};
 use scenario::Problem;
 
 use crate::args::{Format, ReproduceArgs};
@@ -106,7 +106,7 @@ impl Monitor for Terminal<'_> {
         self.bar.with(|bar| bar.worked(expected_s));
     }
 
-    fn on_failure(&self, point: &Point, failure: &Failure) {
+    fn on_failure(&self, point: &Point, failure: &PointFailure) {
         self.bar.with(|bar| bar.failed(point, failure));
     }
 

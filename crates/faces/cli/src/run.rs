@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 
 use api::clock::now;
 use api::{
-    Error, Failure, Flows, Monitor, Point, Precision, Request, RunOptions, Stage, StageWork, Sweep,
-    finish,
+    Error, Flows, Monitor, Point, PointFailure, Precision, Request, RunOptions, Stage, StageWork,
+    Sweep, finish,
 };
 use claims::catalogue;
 use results::{Access, Finished, Folder, Store, Transient};
@@ -155,7 +155,7 @@ impl Monitor for Terminal<'_> {
         self.bar.with(|bar| bar.advance(expected_s));
     }
 
-    fn on_failure(&self, point: &Point, failure: &Failure) {
+    fn on_failure(&self, point: &Point, failure: &PointFailure) {
         self.bar.with(|bar| bar.failed(point, failure));
     }
 

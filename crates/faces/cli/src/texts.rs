@@ -104,7 +104,7 @@ pub struct Import<'a> {
 /// # Errors
 /// If there is no such kind, the file has no flow, or the trace cannot be written.
 pub fn import_flows(import: &Import<'_>) -> Result<String, Error> {
-    let names = import::Kind::ALL.map(|(_, name, _)| name);
+    let names = import::FileKind::ALL.map(|(_, name, _)| name);
     if let Some(kind) = import.kind.filter(|kind| !names.contains(kind)) {
         let problem = Problem::new(format!("there is no kind of file {kind:?}"));
         let help = format!("choose among {}", names.join(", "));

@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 
 use crate::fault::answered;
 use crate::ladder;
-use crate::request::Request;
+use crate::request::PageRequest;
 use crate::run::expected_s;
 
 /// Names, schemes and sliders of the scenario of a request.
-pub(crate) fn describe(request: &Request) -> Value {
+pub(crate) fn describe(request: &PageRequest) -> Value {
     answered(described(request))
 }
 
-fn described(request: &Request) -> Result<Value, Problems> {
+fn described(request: &PageRequest) -> Result<Value, Problems> {
     let scenario = request.scenario()?;
     let points = scenario.points();
     let own = |key: &str| {

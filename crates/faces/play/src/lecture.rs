@@ -11,13 +11,13 @@ pub struct Lecture {
     /// The scenario that its steps change.
     pub scenario: String,
     /// Its steps, one after the other.
-    pub steps: Vec<Step>,
+    pub steps: Vec<SceneStep>,
 }
 
 /// One step of a scene.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct SceneStep {
     /// The sentence about the run.
     pub says: String,
     /// The schemes of the run.
@@ -48,7 +48,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::request::Request;
+    use crate::request::PageRequest;
     use crate::run;
 
     #[test]
@@ -59,14 +59,14 @@ mod tests {
             let text = builtin.expect("a built-in scenario").text;
             for step in &lecture.steps {
                 assert!(!step.holds.is_empty(), "{}: nothing is asserted", step.says);
-                let answer = run::run(&Request {
+                let answer = run::run(&PageRequest {
                     name: lecture.scenario.clone(),
                     text: text.to_owned(),
                     schemes: step.schemes.clone(),
                     sets: step.set.clone(),
                     seed: Some(1),
                     goals: step.holds.clone(),
-                    ..Request::default()
+                    ..PageRequest::default()
                 });
                 if answer["goals_met"] != Value::Bool(true) {
                     let told = answer["sentences"].to_string();

@@ -34,20 +34,20 @@ mod run;
 use serde_json::json;
 
 #[cfg(not(target_family = "wasm"))]
-pub use lecture::{Lecture, Step, lectures};
+pub use lecture::{Lecture, SceneStep, lectures};
 #[cfg(not(target_family = "wasm"))]
 pub use page::{Opened, PROGRAM_VERSION, page};
 #[cfg(not(target_family = "wasm"))]
 pub use panel::PaperPanel;
-pub use request::{Order, Panel, Request};
+pub use request::{PageRequest, PageTask, Panel};
 
 /// The answer of the page to a request, both as JSON.
 pub fn call(request: &str) -> String {
     let answer = match serde_json::from_str(request) {
-        Ok(Order::Run(request)) => run::run(&request),
-        Ok(Order::Play(request)) => run::play(&request),
-        Ok(Order::Draw { run, panel }) => run::draw(&run, &panel),
-        Ok(Order::Version) => json!({ "version": sim::VERSION }),
+        Ok(PageTask::Run(request)) => run::run(&request),
+        Ok(PageTask::Play(request)) => run::play(&request),
+        Ok(PageTask::Draw { run, panel }) => run::draw(&run, &panel),
+        Ok(PageTask::Version) => json!({ "version": sim::VERSION }),
         Err(error) => json!({ "problems": [{ "message": format!("no request: {error}") }] }),
     };
     answer.to_string()

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::lecture::lectures;
 use crate::panel::PaperPanel;
-use crate::request::Request;
+use crate::request::PageRequest;
 use crate::{description, run};
 
 /// The first state of a page.
@@ -63,20 +63,20 @@ struct Page<'a> {
 /// # Errors
 /// Everything that is wrong with the scenario, and what a page does not have.
 pub fn page(opened: &Opened) -> Result<String, Problems> {
-    let request = Request {
+    let request = PageRequest {
         name: opened.name.clone(),
         text: opened.source.text().to_owned(),
         schemes: opened.schemes.clone(),
         sets: opened.sets.clone(),
         seed: opened.seed,
-        ..Request::default()
+        ..PageRequest::default()
     };
     // Errors name their place in the file.
     let scenario = request.scenario()?;
     can_be_carried(&scenario)?;
     let described = description::describe(&request);
     let first = first(&request, &described);
-    let answer = run::run(&Request {
+    let answer = run::run(&PageRequest {
         patience_s: Some(PATIENCE_S),
         ..first.clone()
     });
@@ -166,7 +166,7 @@ fn can_be_carried(scenario: &Scenario) -> Result<(), Problems> {
 }
 
 /// The first run of a scenario: of every swept setting one value, and of long lists of schemes the first.
-pub(crate) fn first(request: &Request, described: &Value) -> Request {
+pub(crate) fn first(request: &PageRequest, described: &Value) -> PageRequest {
     let mut first = request.clone();
     for pair in described["sets"].as_array().into_iter().flatten() {
         let text = |index: usize| pair[index].as_str().unwrap_or_default().to_owned();
@@ -189,10 +189,10 @@ pub(crate) fn first(request: &Request, described: &Value) -> Request {
 fn others(opened: &str) -> Vec<Value> {
     let all = BUILTINS.iter().filter(|builtin| builtin.name != opened);
     let described = all.map(|builtin| {
-        let request = Request {
+        let request = PageRequest {
             name: builtin.name.to_owned(),
             text: builtin.text.to_owned(),
-            ..Request::default()
+            ..PageRequest::default()
         };
         let described = description::describe(&request);
         let first = first(&request, &described);

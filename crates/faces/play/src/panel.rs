@@ -5,7 +5,7 @@ use scenario::{Overrides, Problems, Scenario};
 use serde::Serialize;
 
 use crate::description;
-use crate::request::{Panel, Request};
+use crate::request::{PageRequest, Panel};
 
 /// A panel of a paper's figure in a page.
 #[derive(Clone, Debug, Serialize)]
@@ -13,7 +13,7 @@ pub struct PaperPanel {
     /// The panel itself.
     pub panel: Panel,
     /// The runs that it shows, with the schemes and the values of swept settings that it needs.
-    pub run: Request,
+    pub run: PageRequest,
     /// Whether the runs are those of the figure's own scenario, which the page opens with.
     pub own: bool,
     /// Swept settings, which keep their values whatever the page is set to.
@@ -71,14 +71,14 @@ impl PaperPanel {
                 schemes: all.iter().map(|name| (*name).to_owned()).collect(),
                 ..panel
             },
-            run: Request {
+            run: PageRequest {
                 name: format!("{}/{runs}", paper.name),
                 text: catalogue::scenario_text(source)?,
                 schemes: schemes.map(|name| (*name).to_owned()).collect(),
                 sets: at
                     .map(|(key, texts)| (key.clone(), texts.join(",")))
                     .collect(),
-                ..Request::default()
+                ..PageRequest::default()
             },
             own: runs == figure.runs(),
             axis: axis(plot, &swept).map(|key| {
@@ -120,7 +120,7 @@ pub(crate) mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::request::Order;
+    use crate::request::PageTask;
     use crate::run;
 
     /// Every panel of every paper, with its figure and how many seconds a page expects it to take, or why it refuses it.
@@ -132,7 +132,7 @@ pub(crate) mod tests {
                 let panels = PaperPanel::all(figure, &paper).unwrap();
                 assert_eq!(panels.len(), figure.plots.len(), "{}", figure.id());
                 for (plot, own) in figure.plots.iter().zip(panels) {
-                    let asks = Request {
+                    let asks = PageRequest {
                         patience_s: Some(0.0),
                         ..own.run.clone()
                     };
@@ -147,14 +147,14 @@ pub(crate) mod tests {
     }
 
     /// Orders to draw a panel of each kind, which take little.
-    pub(crate) fn quick() -> Vec<Order> {
+    pub(crate) fn quick() -> Vec<PageTask> {
         let paper = catalogue::paper("rcc").unwrap();
         let orders = QUICK.map(|(kind, name, place)| {
             let figure = paper.experiments.iter().find(|figure| figure.name == name);
             let figure = figure.expect(name);
             assert_eq!(figure.plots[place].kind, kind, "{name}");
             let own = PaperPanel::all(figure, &paper).unwrap().remove(place);
-            Order::Draw {
+            PageTask::Draw {
                 run: own.run,
                 panel: own.panel,
             }
@@ -209,7 +209,7 @@ pub(crate) mod tests {
 
     #[test]
     fn panels_of_papers_show_something() {
-        let orders: Vec<Order> = if env::var_os(ALL).is_none() {
+        let orders: Vec<PageTask> = if env::var_os(ALL).is_none() {
             quick()
         } else {
             let at_once = all().into_iter().filter(|(.., expected)| {
@@ -217,14 +217,14 @@ pub(crate) mod tests {
                     .as_ref()
                     .is_ok_and(|seconds| *seconds <= PATIENCE_S)
             });
-            let orders = at_once.map(|(_, _, own, _)| Order::Draw {
+            let orders = at_once.map(|(_, _, own, _)| PageTask::Draw {
                 run: own.run,
                 panel: own.panel,
             });
             orders.collect()
         };
         for order in orders {
-            let Order::Draw {
+            let PageTask::Draw {
                 run: request,
                 panel,
             } = order

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::page::{QUICK_S, first};
 use crate::panel::tests::quick as panels;
-use crate::request::{Order, Request};
+use crate::request::{PageRequest, PageTask};
 use crate::{call, description, ladder};
 
 /// Calls `each` with the number of each request and the answer of the program that is committed, or of the one that
@@ -58,14 +58,14 @@ fn answers(requests: &[String], mut each: impl FnMut(usize, &str)) -> Option<u64
 
 /// The first run of every built-in scenario that a page offers on three seeds, that of the incast under each scheme, and
 /// mistakes. `cargo xtask play --check` asks for every scenario under each scheme on three seeds.
-fn requests() -> Vec<Order> {
+fn requests() -> Vec<PageTask> {
     let mut requests = Vec::new();
     let thorough = env::var_os(STATES).is_some();
     for builtin in BUILTINS {
-        let request = Request {
+        let request = PageRequest {
             name: builtin.name.to_owned(),
             text: builtin.text.to_owned(),
-            ..Request::default()
+            ..PageRequest::default()
         };
         let described = description::describe(&request);
         if described["expected_s"]
@@ -76,7 +76,7 @@ fn requests() -> Vec<Order> {
         }
         let first = first(&request, &described);
         for seed in 1..=3 {
-            requests.push(Order::Run(Request {
+            requests.push(PageTask::Run(PageRequest {
                 seed: Some(seed),
                 ..first.clone()
             }));
@@ -85,7 +85,7 @@ fn requests() -> Vec<Order> {
             let seeds = if thorough { 1..=3 } else { 1..=1 };
             requests.extend(schemes::all().iter().flat_map(|scheme| {
                 seeds.clone().map(|seed| {
-                    Order::Run(Request {
+                    PageTask::Run(PageRequest {
                         schemes: vec![scheme.name.to_owned()],
                         seed: Some(seed),
                         ..first.clone()
@@ -100,7 +100,7 @@ fn requests() -> Vec<Order> {
             let wrong = wrong.into_iter().chain([("workload.host_names", "0.18")]);
             requests.extend(wrong.map(|(key, text)| {
                 let sets = vec![(key.to_owned(), text.to_owned())];
-                Order::Run(Request {
+                PageTask::Run(PageRequest {
                     sets,
                     ..first.clone()
                 })
@@ -111,7 +111,7 @@ fn requests() -> Vec<Order> {
 }
 
 /// Fails unless the program answers each request as this crate does.
-fn check(orders: &[Order]) {
+fn check(orders: &[PageTask]) {
     let requests = orders.iter();
     let requests: Vec<String> = requests
         .map(|order| serde_json::to_string(order).expect("a request is text"))
@@ -173,10 +173,10 @@ fn the_program_of_a_page_draws_panels_of_papers_as_the_command_does() {
 }
 
 /// A state that a page may get into: settings of its sliders and others, some of them wrong; schemes; a seed.
-fn random_state(stream: &mut Stream, scenarios: &[(Request, Vec<String>)]) -> Order {
+fn random_state(stream: &mut Stream, scenarios: &[(PageRequest, Vec<String>)]) -> PageTask {
     let mut below = |count: usize| usize::try_from(stream.below(count as u64)).unwrap_or(0);
     let (first, sliders) = &scenarios[below(scenarios.len())];
-    let mut request = Request {
+    let mut request = PageRequest {
         seed: Some(below(50) as u64),
         patience_s: Some(PATIENCE_S),
         numbers: true,
@@ -204,7 +204,7 @@ fn random_state(stream: &mut Stream, scenarios: &[(Request, Vec<String>)]) -> Or
         request.sets.retain(|(name, _)| name != key.name);
         request.sets.push((key.name.to_owned(), text));
     }
-    Order::Run(request)
+    PageTask::Run(request)
 }
 
 /// `cargo xtask play --check` asks for 10,000 states.
@@ -212,10 +212,10 @@ fn random_state(stream: &mut Stream, scenarios: &[(Request, Vec<String>)]) -> Or
 fn a_page_in_any_state_answers_as_the_command_does_or_says_what_is_wrong() {
     let states = env::var(STATES).ok().and_then(|count| count.parse().ok());
     let quick = requests().into_iter().filter_map(|order| match order {
-        Order::Run(request) if request.seed == Some(1) => Some(request),
+        PageTask::Run(request) if request.seed == Some(1) => Some(request),
         _ => None,
     });
-    let scenarios: Vec<(Request, Vec<String>)> = quick
+    let scenarios: Vec<(PageRequest, Vec<String>)> = quick
         .map(|request| {
             let described = description::describe(&request);
             let sliders = described["sliders"].as_array().into_iter().flatten();

@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 /// The task.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Order {
+pub enum PageTask {
     /// To simulate, on one seed.
-    Run(Request),
+    Run(PageRequest),
     /// To simulate, and to give the scenes of the first losses.
-    Play(Request),
+    Play(PageRequest),
     /// To simulate what a figure of a paper shows, on one seed, and to draw a panel of it.
     Draw {
         /// The runs.
-        run: Request,
+        run: PageRequest,
         /// The panel.
         panel: Panel,
     },
@@ -27,7 +27,7 @@ pub enum Order {
 /// A scenario, and what is said over its head: the arguments of `tailwater run`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Request {
+pub struct PageRequest {
     /// The name of the scenario in the command.
     pub name: String,
     /// Its text.
@@ -59,7 +59,7 @@ pub struct Panel {
     pub schemes: Vec<String>,
 }
 
-impl Request {
+impl PageRequest {
     /// The scenario.
     pub(crate) fn scenario(&self) -> Result<Scenario, Problems> {
         self.traced(None)

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::rc::Rc;
 
 use base::cast;
-use claims::{Measure, Measured, Plot};
+use claims::{Measure, MeasuredRun, Plot};
 use plan::PointSpec;
 use plan::work::Work;
 use results::{Recorded as _, RunInMemory};
@@ -14,24 +14,24 @@ use sim::memory;
 use sim::run::Limits;
 
 use crate::fault::{answered, fault, faults};
-use crate::request::{Panel, Request};
+use crate::request::{PageRequest, Panel};
 
 /// Simulates every point of a request, or says why not.
-pub(crate) fn run(request: &Request) -> Value {
+pub(crate) fn run(request: &PageRequest) -> Value {
     answered(simulated(request))
 }
 
 /// The scenes of every point of a request.
-pub(crate) fn play(request: &Request) -> Value {
+pub(crate) fn play(request: &PageRequest) -> Value {
     answered(played(request))
 }
 
 /// A panel of a paper's figure from the runs of a request.
-pub(crate) fn draw(request: &Request, panel: &Panel) -> Value {
+pub(crate) fn draw(request: &PageRequest, panel: &Panel) -> Value {
     answered(drawn(request, panel))
 }
 
-fn drawn(request: &Request, panel: &Panel) -> Result<Value, Problems> {
+fn drawn(request: &PageRequest, panel: &Panel) -> Result<Value, Problems> {
     let plot = Plot::of_bytes(&panel.plot);
     let plot = plot.ok_or_else(|| Problem::new("this program cannot read panels of the page"))?;
     // Nothing is recorded over time that the panel does not show.
@@ -45,12 +45,12 @@ fn drawn(request: &Request, panel: &Panel) -> Result<Value, Problems> {
     }
     let run = RunInMemory::simulate(&scenario, limits_of(request));
     let failed = run.summary().failures.len();
-    let run = Measured::of(Rc::new(run), request.name.clone())?;
+    let run = MeasuredRun::of(Rc::new(run), request.name.clone())?;
     let figure = report::panel(&plot, (&panel.name, &panel.title), &panel.schemes, &run)?;
     Ok(json!({ "charts": report::chart(&figure), "failed": failed }))
 }
 
-fn played(request: &Request) -> Result<Value, Problems> {
+fn played(request: &PageRequest) -> Result<Value, Problems> {
     let scenario = request.scenario()?;
     if let Some(asks) = asks(request, &scenario)? {
         return Ok(asks);
@@ -65,7 +65,7 @@ fn played(request: &Request) -> Result<Value, Problems> {
 }
 
 /// Refuses what would not fit or not end; the question whether a long run is wanted.
-fn asks(request: &Request, scenario: &Scenario) -> Result<Option<Value>, Problems> {
+fn asks(request: &PageRequest, scenario: &Scenario) -> Result<Option<Value>, Problems> {
     let points: Vec<&PointSpec> = scenario.points().iter().collect();
     limits::check_steps(&points, true, limits::MOST_STEPS)?;
     memory::fit(&points, NonZeroUsize::MIN, MEMORY)
@@ -75,7 +75,7 @@ fn asks(request: &Request, scenario: &Scenario) -> Result<Option<Value>, Problem
     Ok(is_long.then(|| json!({ "asks_s": expected_s })))
 }
 
-fn simulated(request: &Request) -> Result<Value, Problems> {
+fn simulated(request: &PageRequest) -> Result<Value, Problems> {
     let scenario = request.scenario()?;
     if let Some(asks) = asks(request, &scenario)? {
         return Ok(asks);
@@ -129,7 +129,7 @@ pub(crate) fn expected_s(points: &[&PointSpec]) -> f64 {
 
 /// Limits of a simulation. A page that asks before long runs does not let one run on that takes far longer than expected, as
 /// where every packet is lost and timers go on.
-fn limits_of(request: &Request) -> Limits<'static> {
+fn limits_of(request: &PageRequest) -> Limits<'static> {
     let patience = request.patience_s;
     let steps = patience.map(|most| cast::whole(most * cast::real(STEPS_PER_SECOND) * BEYOND));
     Limits {
@@ -152,11 +152,11 @@ mod tests {
 
     #[test]
     fn a_run_that_takes_far_longer_than_expected_ends() {
-        let all_lost = Request {
+        let all_lost = PageRequest {
             name: "lost".to_owned(),
             text: "schemes = [\"rdtcp\"]\nworkload.senders = 60\nbottleneck.loss = 1\n".to_owned(),
             patience_s: Some(0.02),
-            ..Request::default()
+            ..PageRequest::default()
         };
         let answer = run(&all_lost);
         let error = answer["failures"][0]["error"].as_str().unwrap_or_default();

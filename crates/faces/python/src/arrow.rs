@@ -18,8 +18,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use results::Frame;
 use scenario::{Problem, Problems};
-use tables::Kind;
-use tables::decoded::{self, Array, Description, Values};
+use tables::ColumnType;
+use tables::decoded::{self, Array, ArrayValues, Description};
 
 use crate::errors::{guarded, internal};
 
@@ -124,11 +124,11 @@ impl Table {
 fn schema(columns: &[Description]) -> SchemaRef {
     let fields = columns.iter().map(|column| {
         let kind = match column.kind {
-            Kind::Int32 => DataType::Int32,
-            Kind::Int64 => DataType::Int64,
-            Kind::Double => DataType::Float64,
-            Kind::Bool => DataType::Boolean,
-            Kind::Text => DataType::Utf8,
+            ColumnType::Int32 => DataType::Int32,
+            ColumnType::Int64 => DataType::Int64,
+            ColumnType::Double => DataType::Float64,
+            ColumnType::Bool => DataType::Boolean,
+            ColumnType::Text => DataType::Utf8,
         };
         let words = [("unit", &column.unit), ("description", &column.help)];
         let words = words.into_iter().filter(|(_, word)| !word.is_empty());
@@ -148,11 +148,13 @@ fn batch(schema: &SchemaRef, arrays: Vec<Array>) -> RecordBatch {
 fn array(array: Array) -> ArrayRef {
     let valid = array.valid.map(NullBuffer::from);
     match array.values {
-        Values::Int32(values) => Arc::new(Int32Array::new(values.into(), valid)),
-        Values::Int64(values) => Arc::new(Int64Array::new(values.into(), valid)),
-        Values::Double(values) => Arc::new(Float64Array::new(values.into(), valid)),
-        Values::Bool(values) => Arc::new(BooleanArray::new(BooleanBuffer::from(values), valid)),
-        Values::Text { offsets, bytes } => {
+        ArrayValues::Int32(values) => Arc::new(Int32Array::new(values.into(), valid)),
+        ArrayValues::Int64(values) => Arc::new(Int64Array::new(values.into(), valid)),
+        ArrayValues::Double(values) => Arc::new(Float64Array::new(values.into(), valid)),
+        ArrayValues::Bool(values) => {
+            Arc::new(BooleanArray::new(BooleanBuffer::from(values), valid))
+        }
+        ArrayValues::Text { offsets, bytes } => {
             let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
             let text = StringArray::try_new(offsets, Buffer::from_vec(bytes), valid);
             Arc::new(text.expect("texts that were checked when they were read"))

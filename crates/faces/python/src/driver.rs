@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
-use api::{Executor, KeepAnswers, Order};
+use api::{Executor, JobOrder, KeepAnswers};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -52,7 +52,7 @@ impl Driver {
     fn drive(
         &self,
         py: Python<'_>,
-        order: &Order<'_>,
+        order: &JobOrder<'_>,
         keep: KeepAnswers<'_>,
     ) -> PyResult<Result<(), String>> {
         let jobs = order.jobs.iter().map(|job| (job.points.clone(), job.steps));
@@ -90,7 +90,7 @@ impl Driver {
 }
 
 impl Executor for Driver {
-    fn execute(&self, order: &Order<'_>, keep: KeepAnswers<'_>) -> Result<(), String> {
+    fn execute(&self, order: &JobOrder<'_>, keep: KeepAnswers<'_>) -> Result<(), String> {
         let driven = Python::attach(|py| self.drive(py, order, keep));
         driven.unwrap_or_else(|error| {
             let text = error.to_string();

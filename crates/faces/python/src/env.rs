@@ -7,8 +7,8 @@ use std::thread::available_parallelism;
 use api::Error;
 use claims::catalogue;
 use learning::{
-    Act, Agents, Autoreset, Batch, Draw, Failure, Feature, From, Interval, Settings, Task, Term,
-    Told,
+    Act, Agents, Autoreset, Batch, DecisionInterval, Draw, EnvironmentFailure, EnvironmentSettings,
+    Feature, From, StepResults, Task, Term,
 };
 use numpy::{PyReadonlyArrayDyn, PyReadwriteArrayDyn};
 use pyo3::prelude::*;
@@ -60,10 +60,10 @@ type Flags<'py> = PyReadwriteArrayDyn<'py, bool>;
 
 impl Asked {
     fn task(self) -> Result<(Task, NonZeroUsize, Autoreset, NonZeroUsize), Problems> {
-        let settings = Settings {
+        let settings = EnvironmentSettings {
             agents: Agents::parse(&self.agents)?,
             act: Act::parse(&self.act)?,
-            interval: Interval::parse(&self.interval)?,
+            interval: DecisionInterval::parse(&self.interval)?,
             observe: self
                 .observe
                 .iter()
@@ -194,7 +194,7 @@ impl Environments {
                 .help("actions are numbers, and none is NaN");
             return Err(exception(py, Error::Problems(problem.into())));
         }
-        let room = Told {
+        let room = StepResults {
             observations: observations.as_slice_mut()?,
             finals: finals.as_slice_mut()?,
             rewards: rewards.as_slice_mut()?,
@@ -248,15 +248,15 @@ impl Environments {
 type Words = Vec<(&'static str, &'static str)>;
 
 /// Why an environment cannot go on, as problems.
-fn told(failure: Failure) -> Problems {
+fn told(failure: EnvironmentFailure) -> Problems {
     match failure {
-        Failure::Scenario(problems) => problems,
-        Failure::Agents { .. } => {
+        EnvironmentFailure::Scenario(problems) => problems,
+        EnvironmentFailure::Agents { .. } => {
             let problem = Problem::new(failure.to_string());
             problem
                 .help("let hosts decide, as in agents=\"host\"")
                 .into()
         }
-        Failure::Run(error) => Problem::new(error.to_string()).into(),
+        EnvironmentFailure::Run(error) => Problem::new(error.to_string()).into(),
     }
 }

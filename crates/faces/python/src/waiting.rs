@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use api::{Error, Failure, Monitor, Point, RunError, RunOptions, Stage, StageWork};
+use api::{Error, Monitor, Point, PointFailure, RunError, RunOptions, Stage, StageWork};
 use pyo3::prelude::*;
 use schemes::Cause;
 
@@ -162,8 +162,8 @@ impl Monitor for Counts {
         work()
     }
 
-    fn on_failure(&self, point: &Point, failure: &Failure) {
-        if let Failure::Run(RunError::Role { cause, simulated }) = failure {
+    fn on_failure(&self, point: &Point, failure: &PointFailure) {
+        if let PointFailure::Run(RunError::Role { cause, simulated }) = failure {
             let failed = (
                 point.index(),
                 point.scheme().to_owned(),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use programs::{Direction, Hook, Pinned, Port, Setup};
+use programs::{Direction, HookedProgram, LoadOptions, Pinned, Port};
 use protocol::{AttachAction, AttachLine, LoadedProgram};
 use scenario::Problem;
 
@@ -12,13 +12,13 @@ use crate::device::{DeviceId, FoundDevice};
 use crate::error::DeployError;
 use crate::namespace::inside;
 use crate::record::{Lock, Program, Record};
-use crate::settings::{self, Scheme, Settled};
+use crate::settings::{self, AttachableLaw, Settled};
 
 /// An order to attach a law to a device.
 #[derive(Clone, Debug)]
 pub struct Attach {
     /// The law.
-    pub scheme: Scheme,
+    pub scheme: AttachableLaw,
     /// The device by which ACKs come in.
     pub device: String,
     /// The name of its network namespace; empty for that of this process.
@@ -77,7 +77,7 @@ pub(crate) fn beside(order: &Attach) -> Result<Beside, DeployError> {
 
 impl Beside {
     /// Lets it see packets for this time, or until the returned hooks are dropped.
-    pub(crate) fn begin(&self, lease: Duration) -> Result<Vec<Hook>, DeployError> {
+    pub(crate) fn begin(&self, lease: Duration) -> Result<Vec<HookedProgram>, DeployError> {
         self.port.renew(lease)?;
         let hooks = Direction::BOTH.map(|way| self.port.hook(way, self.record.device(way)));
         let hooks = hooks.into_iter().filter_map(Result::transpose);
@@ -287,7 +287,7 @@ impl<'a> Plan<'a> {
 
     /// The law in the kernel, which records its calls or does not.
     fn verified(&self, records: bool) -> Result<Port, DeployError> {
-        let setup = Setup {
+        let setup = LoadOptions {
             apart: self.record.queue_of.is_some(),
             no_retract: self.record.no_retract,
             shadow: self.record.shadow,

@@ -8,10 +8,10 @@ use protocol::{Certificate, DecidedBy, LEAST_DECISIONS, law_sha256, sha256};
 use scenario::Problem;
 
 use crate::error::DeployError;
-use crate::settings::Scheme;
+use crate::settings::AttachableLaw;
 
 /// The versions that determine this law's decisions on this machine.
-pub(crate) fn decided_by(scheme: Scheme, law: &Loadable) -> Result<DecidedBy, DeployError> {
+pub(crate) fn decided_by(scheme: AttachableLaw, law: &Loadable) -> Result<DecidedBy, DeployError> {
     let (Some(program), Some(law_sha256)) = (programs::object(law), law_sha256(law.object)) else {
         let name = scheme.name();
         let problem = Problem::new(format!("the decisions of {name} cannot be logged"));
@@ -30,7 +30,7 @@ pub(crate) fn decided_by(scheme: Scheme, law: &Loadable) -> Result<DecidedBy, De
 }
 
 /// Refuses a law that this certificate does not prove to decide as the simulator does, here and now.
-pub(crate) fn check(file: &Path, scheme: Scheme, law: &Loadable) -> Result<(), DeployError> {
+pub(crate) fn check(file: &Path, scheme: AttachableLaw, law: &Loadable) -> Result<(), DeployError> {
     let refused = |why: String| {
         let name = scheme.name();
         let problem = Problem::new(format!("--certified {}: {why}", file.display()));

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 
-use machine::netlink::{Device, Devices, Limit, Queue};
+use machine::netlink::{Device, Devices, QdiscLimit, RootQdisc};
 use scenario::Problem;
 use serde::{Deserialize, Serialize};
 
@@ -96,10 +96,10 @@ impl FoundDevice {
 
 impl Root {
     /// Reads `queue` in front of a device with packets of at most `mtu`.
-    pub(crate) fn of(queue: &Queue, mtu: u32) -> Self {
+    pub(crate) fn of(queue: &RootQdisc, mtu: u32) -> Self {
         let room = queue.limit.map(|limit| match limit {
-            Limit::Bytes(bytes) => bytes.into(),
-            Limit::Packets(packets) => u64::from(packets) * u64::from(mtu + ETHERNET),
+            QdiscLimit::Bytes(bytes) => bytes.into(),
+            QdiscLimit::Packets(packets) => u64::from(packets) * u64::from(mtu + ETHERNET),
         });
         Self {
             kind: queue.kind.clone(),
@@ -131,7 +131,7 @@ fn missing(netns: &str, name: &str) -> Problem {
 }
 
 /// Why no program can read the length of a device's queue, if that is so.
-pub(crate) fn unreadable(device: &Device, queue: Option<&Queue>) -> Option<String> {
+pub(crate) fn unreadable(device: &Device, queue: Option<&RootQdisc>) -> Option<String> {
     let name = &device.name;
     match (device.kind.as_str(), queue) {
         (kind @ ("bond" | "team"), _) => {

@@ -51,7 +51,7 @@ pub use metrics::serve;
 #[cfg(feature = "kernel")]
 pub use observe::{Observe, observe};
 #[cfg(feature = "kernel")]
-pub use settings::Scheme;
+pub use settings::AttachableLaw;
 #[cfg(feature = "kernel")]
 pub use status::{Attachment, attachments};
 #[cfg(feature = "kernel")]

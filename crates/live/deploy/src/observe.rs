@@ -5,10 +5,10 @@ use std::thread;
 use std::time::Duration;
 
 use machine::interrupt;
-use machine::netlink::{Devices, Queue};
+use machine::netlink::{Devices, RootQdisc};
 use machine::privilege::drop_all;
 use observed::{DEGREE, Observation};
-use programs::observer::{Observer, Watch, measure};
+use programs::observer::{DeviceObserver, ObserverOptions, measure};
 use protocol::{DeviceLine, Line, NoteLine};
 
 use crate::device::{DeviceId, Root, unreadable};
@@ -41,7 +41,7 @@ pub struct Observe {
 pub(crate) struct Port {
     pub(crate) place: DeviceId,
     /// Its queue, if it can be read, with its room in bytes.
-    pub(crate) queue: Option<(Queue, Option<u64>)>,
+    pub(crate) queue: Option<(RootQdisc, Option<u64>)>,
     /// Why its queue cannot be read, if so.
     pub(crate) unreadable: Option<String>,
     pub(crate) rate_bps: Option<u64>,
@@ -155,7 +155,7 @@ fn watch(
 /// A device that is watched.
 struct Watched {
     port: Port,
-    observer: Observer,
+    observer: DeviceObserver,
     count: Count,
     /// Packets that its queue has dropped, as long as the device is there.
     drops: Option<u32>,
@@ -163,7 +163,7 @@ struct Watched {
 }
 
 impl Watched {
-    fn new(observer: Observer, port: Port, begin: Duration, order: &Observe) -> Self {
+    fn new(observer: DeviceObserver, port: Port, begin: Duration, order: &Observe) -> Self {
         let count = Count::new(begin, port.queue_bps()).among(order.devices.len());
         Self {
             count: if order.flows { count.listing() } else { count },
@@ -261,8 +261,8 @@ impl Port {
 
 impl Port {
     /// Programs that will watch it.
-    pub(crate) fn observer(&self) -> Result<Observer, DeployError> {
-        Ok(Observer::load(Watch {
+    pub(crate) fn observer(&self) -> Result<DeviceObserver, DeployError> {
+        Ok(DeviceObserver::load(ObserverOptions {
             queue_shift: bin_shift(self.room()),
             degree: DEGREE,
             burst_bytes: self.rate_bps.map_or(0, burst_bytes),

@@ -9,7 +9,7 @@ use programs::{AttachedProgram, Watchdog};
 use serde::{Deserialize, Serialize};
 
 use crate::device::{DeviceId, Root};
-use crate::settings::Scheme;
+use crate::settings::AttachableLaw;
 
 /// The record of a law that is attached to a device.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub(crate) struct Record {
     pub(crate) queue_of: Option<DeviceId>,
     /// The root queue, for a law that reads a queue.
     pub(crate) root: Option<Root>,
-    pub(crate) scheme: Scheme,
+    pub(crate) scheme: AttachableLaw,
     pub(crate) settings: Vec<(String, String)>,
     pub(crate) buffer: u64,
     pub(crate) mtu: u32,

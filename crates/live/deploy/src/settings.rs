@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// A law that can be attached, and its scheme.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Scheme {
+pub struct AttachableLaw {
     simulated: &'static schemes::Scheme,
     law: &'static KernelLaw,
 }
@@ -23,7 +23,7 @@ pub(crate) struct Settled {
     pub(crate) warnings: Vec<String>,
 }
 
-impl Scheme {
+impl AttachableLaw {
     /// The scheme with this name.
     pub fn named(name: &str) -> Option<Self> {
         let (simulated, law) = linux::attachable(name)?;
@@ -46,15 +46,15 @@ impl Scheme {
     }
 }
 
-impl PartialEq for Scheme {
+impl PartialEq for AttachableLaw {
     fn eq(&self, other: &Self) -> bool {
         self.name() == other.name()
     }
 }
 
-impl Eq for Scheme {}
+impl Eq for AttachableLaw {}
 
-impl TryFrom<String> for Scheme {
+impl TryFrom<String> for AttachableLaw {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
@@ -62,15 +62,15 @@ impl TryFrom<String> for Scheme {
     }
 }
 
-impl From<Scheme> for String {
-    fn from(scheme: Scheme) -> Self {
+impl From<AttachableLaw> for String {
+    fn from(scheme: AttachableLaw) -> Self {
         scheme.name().to_owned()
     }
 }
 
 /// The law for a port whose queue has room for `buffer` bytes, of packets of at most `mtu`.
 pub(crate) fn settle(
-    scheme: Scheme,
+    scheme: AttachableLaw,
     sets: &[String],
     buffer: u64,
     mtu: u32,
@@ -96,7 +96,12 @@ pub(crate) fn settle(
 }
 
 /// A point of a scenario with these settings, which checks them.
-fn point(scheme: Scheme, sets: &[String], buffer: u64, mss: u32) -> Result<PointSpec, Problems> {
+fn point(
+    scheme: AttachableLaw,
+    sets: &[String],
+    buffer: u64,
+    mss: u32,
+) -> Result<PointSpec, Problems> {
     let law = scheme.law;
     let mut settings = Vec::new();
     let mut problems = Vec::new();
@@ -129,7 +134,7 @@ fn point(scheme: Scheme, sets: &[String], buffer: u64, mss: u32) -> Result<Point
     scenario::point(scheme.simulated.name, 1, &all)
 }
 
-fn warnings(scheme: Scheme, point: &PointSpec) -> Vec<String> {
+fn warnings(scheme: AttachableLaw, point: &PointSpec) -> Vec<String> {
     let key = scheme.law.least_window;
     let small = key.filter(|key| point.text(key) == "1").map(|key| {
         format!(
@@ -156,7 +161,7 @@ mod tests {
 
     fn settled(scheme: &str, sets: &[&str]) -> Result<Settled, String> {
         let sets: Vec<_> = sets.iter().map(|set| (*set).to_owned()).collect();
-        let scheme = Scheme::named(scheme).expect("a law");
+        let scheme = AttachableLaw::named(scheme).expect("a law");
         let settled = settle(scheme, &sets, 64_000, 1_500);
         settled.map_err(|problems| problems.0[0].to_string())
     }
@@ -172,7 +177,7 @@ mod tests {
         };
         assert_eq!(window(&[]), (2 * 1_460, 0));
         assert_eq!(window(&["hscc.window=1"]), (1_460, 1));
-        let rwndq = Scheme::named("rwndq").expect("a law");
+        let rwndq = AttachableLaw::named("rwndq").expect("a law");
         assert!(settle(rwndq, &[], 9_000, 1_500).is_ok());
     }
 

@@ -11,7 +11,7 @@ use machine::interrupt;
 use machine::privilege::drop_all;
 use observed::Flow;
 use observed::trial::{SeenConnections, TrialEnd, TrialFlow, TrialPeriod, TrialPlan};
-use programs::observer::Observer;
+use programs::observer::DeviceObserver;
 use programs::{Direction, Maps, Pinned, Reason};
 use protocol::{Line, TrialBeginLine};
 use scenario::Problem;
@@ -22,7 +22,7 @@ use crate::error::DeployError;
 use crate::namespace::inside;
 use crate::observe::{Count, LOOK, Port, now};
 use crate::record::{Lock, Record};
-use crate::settings::Scheme;
+use crate::settings::AttachableLaw;
 
 /// Carries out a plan, whose file has this hash, and reports each period and flow. A signal ends it early.
 ///
@@ -100,8 +100,8 @@ pub fn trial(plan: &TrialPlan, hash: &str, tell: &mut dyn FnMut(&Line)) -> Resul
 }
 
 /// The law of a plan, which a lease alone can switch.
-fn law(plan: &TrialPlan) -> Result<Scheme, DeployError> {
-    let scheme = Scheme::named(&plan.law).ok_or_else(|| {
+fn law(plan: &TrialPlan) -> Result<AttachableLaw, DeployError> {
+    let scheme = AttachableLaw::named(&plan.law).ok_or_else(|| {
         let problem = Problem::new(format!(
             "this version does not have the law of the plan: {}",
             plan.law
@@ -149,7 +149,7 @@ type Stopped = (Option<String>, bool);
 
 impl Run<'_> {
     /// All periods, and an equally long time after them.
-    fn carry_out(&mut self, observer: &Observer) -> Result<Stopped, DeployError> {
+    fn carry_out(&mut self, observer: &DeviceObserver) -> Result<Stopped, DeployError> {
         let plan = self.plan;
         for (number, on) in (0..).zip(plan.schedule.iter().copied().chain([false])) {
             let period = Duration::from_secs_f64(plan.shape.period_s);
@@ -178,7 +178,7 @@ impl Run<'_> {
     /// One period. Returns why it ended early, if it did.
     fn period(
         &mut self,
-        observer: &Observer,
+        observer: &DeviceObserver,
         on: bool,
         until: Duration,
     ) -> Result<Stopped, DeployError> {

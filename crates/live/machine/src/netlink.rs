@@ -6,7 +6,7 @@ mod ethtool;
 mod route;
 mod socket;
 
-pub use device::{Device, Devices, Limit, Queue};
+pub use device::{Device, Devices, QdiscLimit, RootQdisc};
 pub use diag::round_trip_us;
 pub use ethtool::Ethtool;
 pub use route::{Counters, LinkEnd, Route, Routing, Tbf};

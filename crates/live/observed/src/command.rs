@@ -5,15 +5,15 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cure::{Attach, AttachPoint, Change, Cure};
+use crate::cure::{AttachPoint, Change, Cure, CureAttachment};
 use crate::scenario::{Hosts, address};
 use crate::seen::{Flow, Observation};
 
 /// A command that applies a cure, or a part of one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Command {
+pub struct CureCommand {
     /// On which machines it is typed.
-    pub site: Site,
+    pub site: CommandSite,
     /// The place in words, with addresses.
     pub place: String,
     /// The command.
@@ -27,7 +27,7 @@ pub struct Command {
 /// Machines on which a command is typed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Site {
+pub enum CommandSite {
     /// The machine that watched.
     Here,
     /// The one that receives.
@@ -81,27 +81,27 @@ impl<'a> Peers<'a> {
     }
 
     /// A command for this site, and the command that undoes it.
-    fn command(&self, site: Site, command: String, undo: String) -> Command {
+    fn command(&self, site: CommandSite, command: String, undo: String) -> CureCommand {
         let others = |count: usize| match count {
             0 => String::new(),
             1 => " and 1 other".to_owned(),
             count => format!(" and {count} others"),
         };
         let place = match site {
-            Site::Here => "on this machine".to_owned(),
-            Site::Receiver => format!(
+            CommandSite::Here => "on this machine".to_owned(),
+            CommandSite::Receiver => format!(
                 "at the receiver, {}{}",
                 self.receiver,
                 others(self.other_receivers)
             ),
-            Site::Senders => format!(
+            CommandSite::Senders => format!(
                 "at each sender, {}{}",
                 self.sender,
                 others(self.other_senders)
             ),
-            Site::Hosts => "at every host that sends or receives".to_owned(),
+            CommandSite::Hosts => "at every host that sends or receives".to_owned(),
         };
-        Command {
+        CureCommand {
             site,
             place,
             command,
@@ -111,7 +111,7 @@ impl<'a> Peers<'a> {
     }
 
     /// The command with `attach`.
-    fn attach(&self, way: &Attach) -> Command {
+    fn attach(&self, way: &CureAttachment) -> CureCommand {
         let (device, netns) = (&self.seen.device, &self.seen.netns);
         let netns = match netns.as_str() {
             "" => String::new(),
@@ -120,9 +120,9 @@ impl<'a> Peers<'a> {
         // The device that was watched is the one by which ACKs of incoming data leave.
         let is_here = way.at == AttachPoint::Port || !self.seen.leaves();
         let (site, dev) = if is_here {
-            (Site::Here, format!("--dev {device}{netns}"))
+            (CommandSite::Here, format!("--dev {device}{netns}"))
         } else {
-            (Site::Receiver, "--dev DEVICE".to_owned())
+            (CommandSite::Receiver, "--dev DEVICE".to_owned())
         };
         let sets = way.sets.iter().map(|set| format!(" --set {set}"));
         let sets: String = sets.collect();
@@ -132,7 +132,7 @@ impl<'a> Peers<'a> {
 
     /// The minimum timeout of the route to the receiver, which keeps everything else that it has. Connections that are open
     /// have it at once (`tcp.h`, `tcp_rto_min`).
-    fn min_rto(&self, rto_ms: u32) -> Command {
+    fn min_rto(&self, rto_ms: u32) -> CureCommand {
         let family = if self.receiver.contains(':') {
             " -6"
         } else {
@@ -150,9 +150,9 @@ impl<'a> Peers<'a> {
         } else {
             format!("{change} rto_min {before_ms:.0}ms")
         };
-        Command {
+        CureCommand {
             or: self.min_rto_of_all(rto_ms),
-            ..self.command(Site::Senders, by_route, undo)
+            ..self.command(CommandSite::Senders, by_route, undo)
         }
     }
 
@@ -170,7 +170,7 @@ impl<'a> Peers<'a> {
     }
 
     /// The size of the watched queue, if all its settings are known: a change has to name them all.
-    fn room(&self, factor: u32) -> Option<Command> {
+    fn room(&self, factor: u32) -> Option<CureCommand> {
         let seen = self.seen;
         let queue = seen.queue.as_ref().filter(|_| seen.leaves())?;
         let room = queue.room_bytes?;
@@ -195,16 +195,16 @@ impl<'a> Peers<'a> {
         let limit = |limit: u64| {
             format!("sudo tc{inside} qdisc change dev {device} root {rest} limit {limit}")
         };
-        Some(self.command(Site::Here, limit(after), limit(before)))
+        Some(self.command(CommandSite::Here, limit(after), limit(before)))
     }
 
     /// The bound of every receive buffer. Programs that set `SO_RCVBUF` have their own.
-    fn receive_buffer(&self, buffer: u64) -> Command {
+    fn receive_buffer(&self, buffer: u64) -> CureCommand {
         self.keeping(
             if self.seen.leaves() {
-                Site::Receiver
+                CommandSite::Receiver
             } else {
-                Site::Here
+                CommandSite::Here
             },
             &["net.ipv4.tcp_rmem"],
             &format!("sysctl -w net.ipv4.tcp_rmem=\"4096 {buffer} {buffer}\""),
@@ -212,12 +212,12 @@ impl<'a> Peers<'a> {
     }
 
     /// Marks at the port, and at both ends the control called `control`, which answers marks and asks for them.
-    fn marks(&self, control: &str) -> Vec<Command> {
+    fn marks(&self, control: &str) -> Vec<CureCommand> {
         if !self.seen.leaves() {
             // The queue is that of another machine.
             return Vec::new();
         }
-        let marks = self.attach(&Attach {
+        let marks = self.attach(&CureAttachment {
             scheme: "mark".to_owned(),
             at: AttachPoint::Port,
             sets: vec![format!("switch.ecn_threshold={}B", self.seen.threshold())],
@@ -225,7 +225,7 @@ impl<'a> Peers<'a> {
         let change =
             format!("sysctl -w net.ipv4.tcp_ecn=1 net.ipv4.tcp_congestion_control={control}");
         let names = ["net.ipv4.tcp_ecn", "net.ipv4.tcp_congestion_control"];
-        let everywhere = self.keeping(Site::Hosts, &names, &change);
+        let everywhere = self.keeping(CommandSite::Hosts, &names, &change);
         let receiver = &self.receiver;
         let by_route = format!(
             "for the route to the other end alone: sudo ip route change $(ip route get fibmatch {receiver}) features ecn \
@@ -233,7 +233,7 @@ impl<'a> Peers<'a> {
         );
         vec![
             marks,
-            Command {
+            CureCommand {
                 or: Some(by_route),
                 ..everywhere
             },
@@ -241,11 +241,11 @@ impl<'a> Peers<'a> {
     }
 
     /// A change of settings that saves the old values in a file.
-    fn keeping(&self, site: Site, names: &[&str], change: &str) -> Command {
+    fn keeping(&self, site: CommandSite, names: &[&str], change: &str) -> CureCommand {
         let last = names.last().copied().unwrap_or_default();
         let file = last.rsplit('.').next().unwrap_or(last);
         let sudo = match self.seen.netns.as_str() {
-            netns if netns.is_empty() || site != Site::Here => "sudo".to_owned(),
+            netns if netns.is_empty() || site != CommandSite::Here => "sudo".to_owned(),
             netns => format!("sudo ip netns exec {netns}"),
         };
         let names = names.join(" ");
@@ -259,7 +259,7 @@ impl<'a> Peers<'a> {
 
 impl Cure {
     /// All commands of the cure, in order; empty if no command can apply it.
-    pub(crate) fn commands(&self, peers: &Peers<'_>) -> Vec<Command> {
+    pub(crate) fn commands(&self, peers: &Peers<'_>) -> Vec<CureCommand> {
         match self.means {
             Change::Law => self.attach.iter().map(|way| peers.attach(way)).collect(),
             Change::Marks(control) => peers.marks(control),
@@ -277,7 +277,7 @@ const LINUX_RTO_MS: f64 = 200.0;
 mod tests {
     use super::*;
     use crate::prediction::tests::flow;
-    use crate::{Judged, Queue};
+    use crate::{Queue, VerdictEvidence};
 
     fn seen(kind: &str) -> Observation {
         Observation {
@@ -291,16 +291,16 @@ mod tests {
                 room_packets: Some(40),
                 ..Queue::default()
             }),
-            judged: Judged {
+            judged: VerdictEvidence {
                 receiver: Some("10.0.0.9".to_owned()),
-                ..Judged::default()
+                ..VerdictEvidence::default()
             },
             ..Observation::default()
         }
     }
 
     /// Commands of a cure and what undoes them, of two senders elsewhere.
-    fn typed(seen: &Observation, cure: &str) -> Vec<Command> {
+    fn typed(seen: &Observation, cure: &str) -> Vec<CureCommand> {
         let other = Flow {
             sender: "10.0.0.2:5".to_owned(),
             is_told: false,
@@ -344,7 +344,7 @@ mod tests {
         ] {
             assert_eq!(
                 room(&seen(kind)),
-                Some((change(&then), change(&now), Site::Here))
+                Some((change(&then), change(&now), CommandSite::Here))
             );
         }
         assert_eq!(room(&seen("fq_codel")), None);
@@ -379,9 +379,9 @@ mod tests {
         assert_eq!(or(&seen("tbf")), None);
         let six = Observation {
             has_rto_min_us: true,
-            judged: Judged {
+            judged: VerdictEvidence {
                 receiver: Some("[fd00::9]".to_owned()),
-                ..Judged::default()
+                ..VerdictEvidence::default()
             },
             ..seen("tbf")
         };
@@ -425,7 +425,10 @@ mod tests {
             marks.command,
             "sudo tailwater attach mark --dev p1 --set switch.ecn_threshold=30280B --for 10m"
         );
-        assert_eq!((marks.site, hosts.site), (Site::Here, Site::Hosts));
+        assert_eq!(
+            (marks.site, hosts.site),
+            (CommandSite::Here, CommandSite::Hosts)
+        );
         assert!(
             hosts
                 .command

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::sample::Sample;
-use crate::seen::Judged;
+use crate::seen::VerdictEvidence;
 
 /// A packet that was dropped, or a timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -114,7 +114,7 @@ impl<R: Ord + Clone + ToString> Crowds<R> {
     }
 
     /// The numbers of crowds, if losses `within_s` seconds follow them. Those of the receiver with most of them name it.
-    pub(crate) fn judged(&self, within_s: f64) -> Judged {
+    pub(crate) fn judged(&self, within_s: f64) -> VerdictEvidence {
         let within = Duration::try_from_secs_f64(within_s).unwrap_or(REACH);
         let mut now = self.clone();
         now.settle(Duration::MAX);
@@ -122,14 +122,14 @@ impl<R: Ord + Clone + ToString> Crowds<R> {
         let recent = recent.filter(|(_, lag)| lag.is_some_and(|lag| lag <= within));
         let receivers = self.receivers.iter().filter(|(_, of)| of.crowds > 0);
         let name = receivers.map(|(receiver, of)| (of.crowds, receiver.to_string()));
-        Judged {
+        VerdictEvidence {
             crowds: self.all,
             most: self.most,
             followed: recent.count() as u64 + now.until_loss.up_to(nanoseconds(within)),
             receiver: name.max().map(|(_, name)| name),
             timeouts: self.timeouts,
             timeouts_following: now.until_timeout.up_to(nanoseconds(within)),
-            ..Judged::default()
+            ..VerdictEvidence::default()
         }
     }
 

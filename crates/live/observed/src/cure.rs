@@ -14,7 +14,7 @@ pub struct Cure {
     /// Its label among the schemes of the scenario.
     pub scheme: String,
     /// How `tailwater attach` applies it, if it can.
-    pub attach: Option<Attach>,
+    pub attach: Option<CureAttachment>,
     /// The setting and value, if the cure is a value of a setting.
     pub rung: Option<TriedValue>,
     /// The change that it needs.
@@ -25,7 +25,7 @@ pub struct Cure {
 
 /// How `tailwater attach` applies a cure.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Attach {
+pub struct CureAttachment {
     /// The name of the cure there.
     pub scheme: String,
     /// Where.
@@ -92,7 +92,7 @@ impl Cure {
     fn law(scheme: &Scheme, law: &KernelLaw, seen: &Observation, today: &str) -> Option<Self> {
         let is_there = law.site == Site::Receiver || seen.leaves();
         let budget = law.budget;
-        let attach = is_there.then(|| Attach {
+        let attach = is_there.then(|| CureAttachment {
             scheme: law.name.to_owned(),
             at: law.site.into(),
             sets: budget

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::times::Times;
+use crate::times::FlowTimes;
 use base::cast::real;
 
 /// The deviation of a model from the observation, for each measure. It fits if each measure does.
@@ -32,7 +32,7 @@ pub struct Deviation {
 }
 
 impl Fit {
-    pub(crate) fn new(observed: &Times, model: &Times) -> Self {
+    pub(crate) fn new(observed: &FlowTimes, model: &FlowTimes) -> Self {
         Self {
             median: Deviation::of_times(observed.fct_p50_s, model.fct_p50_s),
             tail: Deviation::of_times(observed.fct_p99_s, model.fct_p99_s),
@@ -92,19 +92,19 @@ const ANSCOMBE: f64 = 3.0 / 8.0;
 mod tests {
     use super::*;
 
-    fn times(p50_ms: f64, p99_ms: f64, timeouts: u64) -> Times {
-        Times {
+    fn times(p50_ms: f64, p99_ms: f64, timeouts: u64) -> FlowTimes {
+        FlowTimes {
             fct_p50_s: p50_ms / 1e3,
             fct_p99_s: p99_ms / 1e3,
             timeouts,
-            ..Times::default()
+            ..FlowTimes::default()
         }
     }
 
     #[test]
     fn the_median_the_tail_and_timeouts_have_to_fit_each() {
         let seen = times(10.0, 200.0, 200);
-        let fits = |model: Times| {
+        let fits = |model: FlowTimes| {
             let fit = Fit::new(&seen, &model);
             (fit.median.fits, fit.tail.fits, fit.timeouts.fits)
         };

@@ -1,9 +1,10 @@
 //! Observations of a network at a device: whether it is incast, its cost, and a scenario of it.
 //!
-//! An [`Observation`] holds what was counted; [`judge`] finds the [`Verdict`] from the milliseconds in which many flows
-//! went to one receiver and from what was lost ([`Crowds`]), [`needless`] repairs left out; [`Observation::scenario`] writes what a
-//! simulation needs, with a row for each [`Cure`]; a [`Prediction`] says by its [`Fit`] whether to believe the
-//! simulation, and which cures gain more than it errs, with each [`Command`] that puts them there. Nothing here touches a network: the crate `live` watches, and the command simulates and draws.
+//! An [`Observation`] holds what was counted; [`judge`] finds the [`ObservedVerdict`] from the milliseconds in which
+//! many flows went to one receiver and from what was lost ([`Crowds`]), [`needless`] repairs left out;
+//! [`Observation::scenario`] writes what a simulation needs, with a row for each [`Cure`]; a [`Prediction`] says by its
+//! [`Fit`] whether to believe the simulation, and which cures gain more than it errs, with each [`CureCommand`] that
+//! puts them there. Nothing here touches a network: the crate `live` watches, and the command simulates and draws.
 
 mod command;
 mod crowds;
@@ -22,9 +23,9 @@ mod times;
 pub mod trial;
 mod verdict;
 
-pub use command::{Command, Site};
+pub use command::{CommandSite, CureCommand};
 pub use crowds::{Crowds, Loss};
-pub use cure::{Attach, AttachPoint, Cure, TriedValue};
+pub use cure::{AttachPoint, Cure, CureAttachment, TriedValue};
 pub use fit::{Deviation, Fit};
 pub use incident::{Incident, fewest};
 pub use needless::{Needless, SentAgain, needless};
@@ -33,7 +34,7 @@ pub use prediction::{Knee, Predicted, Prediction, RankedBy};
 pub use rounds::{FlowTiming, Rounds};
 pub use sample::Sample;
 pub use scenario::trace;
-pub use seen::{Cost, Flow, Judged, Observation, Queue, Verdict};
+pub use seen::{Cost, Flow, Observation, ObservedVerdict, Queue, VerdictEvidence};
 pub use sums::FlowSums;
-pub use times::Times;
+pub use times::FlowTimes;
 pub use verdict::{DEGREE, judge};

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::command::{Command, Peers, Site};
-use crate::cure::{Attach, AttachPoint, Cure, TriedValue};
+use crate::command::{CommandSite, CureCommand, Peers};
+use crate::cure::{AttachPoint, Cure, CureAttachment, TriedValue};
 use crate::fit::{Deviation, Fit};
 use crate::rounds::{FlowTiming, Rounds};
 use crate::seen::{Flow, Observation};
-use crate::times::Times;
+use crate::times::FlowTimes;
 
 /// The predicted effect of one cure.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -17,13 +17,13 @@ pub struct Predicted {
     /// Its label among the schemes of the scenario.
     pub scheme: String,
     /// How `tailwater attach` applies it, if it can.
-    pub attach: Option<Attach>,
+    pub attach: Option<CureAttachment>,
     /// The setting and value, if the cure is a value of a setting.
     pub rung: Option<TriedValue>,
     /// All its commands, in order; empty if no command can apply it.
-    pub commands: Vec<Command>,
+    pub commands: Vec<CureCommand>,
     /// The times of the flows with it; `None` if it could not be simulated.
-    pub times: Option<Times>,
+    pub times: Option<FlowTimes>,
     /// The waiting time in the model of today divided by that with the cure. If the 99th percentile of flows gains
     /// less, its ratio instead.
     pub gain: Option<f64>,
@@ -67,9 +67,9 @@ pub struct Prediction {
     /// Rounds of these flows: all that one receiver requests at one time. `None` if they cannot be found.
     pub rounds: u64,
     /// The observed times of these flows.
-    pub observed: Times,
+    pub observed: FlowTimes,
     /// Their times in the model.
-    pub model: Times,
+    pub model: FlowTimes,
     /// The scheme of the model.
     pub scheme: String,
     /// The waiting time by which cures are ranked.
@@ -98,12 +98,12 @@ impl Prediction {
     #[must_use]
     pub fn new(
         (seen, flows): (&Observation, &[Flow]),
-        model: Times,
-        cures: impl IntoIterator<Item = (Cure, Option<Times>)>,
+        model: FlowTimes,
+        cures: impl IntoIterator<Item = (Cure, Option<FlowTimes>)>,
     ) -> Self {
         let rounds = Rounds::of(flows);
         let outcomes: Vec<_> = flows.iter().map(FlowTiming::from).collect();
-        let observed = Times::of(&outcomes, &rounds).unwrap_or_default();
+        let observed = FlowTimes::of(&outcomes, &rounds).unwrap_or_default();
         let fit = Fit::new(&observed, &model);
         let waited = match (rounds.count(), model.round_p99_s) {
             (0, _) | (_, None) => RankedBy::FctP99S,
@@ -148,7 +148,7 @@ impl Prediction {
     /// The effect of the law that `attach` knows by this name, if it was simulated.
     #[must_use]
     pub fn of_law(&self, law: &str) -> Option<&Predicted> {
-        let is_it = |attach: &Attach| attach.scheme == law;
+        let is_it = |attach: &CureAttachment| attach.scheme == law;
         let mut cures = self.cures.iter();
         cures.find(|cure| cure.times.is_some() && cure.attach.as_ref().is_some_and(is_it))
     }
@@ -198,7 +198,7 @@ impl Prediction {
 
     /// The waiting time in the model of today divided by that with a cure. If cures are ranked by rounds, the 99th
     /// percentile of flows has to gain as much: the median of rounds alone says nothing of their tail.
-    fn gain_of(&self, times: &Times) -> Option<f64> {
+    fn gain_of(&self, times: &FlowTimes) -> Option<f64> {
         let ratio = |of: RankedBy| {
             let (today, with) = (of.of(&self.model)?, of.of(times)?);
             Some(today / with.max(SHORTEST_S))
@@ -239,7 +239,7 @@ impl Prediction {
         let mut rungs: Vec<_> = rungs.collect();
         rungs.sort_by_key(|(rung, ..)| (&rung.setting, rung.place));
         let ladders = rungs.chunk_by(|(one, ..), (other, ..)| one.setting == other.setting);
-        let knee = |ladder: &[(&TriedValue, f64, Times)]| {
+        let knee = |ladder: &[(&TriedValue, f64, FlowTimes)]| {
             let (first, ..) = *ladder.first()?;
             let is_last = first.setting == "receive buffer";
             // Today gains nothing and loses nothing.
@@ -274,11 +274,11 @@ impl Effort {
     fn of(cure: &Predicted) -> Self {
         match (&cure.commands[..], &cure.attach) {
             ([one], None) => match one.site {
-                Site::Here => Self::SettingHere,
-                Site::Receiver => Self::SettingAtReceiver,
-                Site::Senders | Site::Hosts => Self::SettingAtSenders,
+                CommandSite::Here => Self::SettingHere,
+                CommandSite::Receiver => Self::SettingAtReceiver,
+                CommandSite::Senders | CommandSite::Hosts => Self::SettingAtSenders,
             },
-            ([one], Some(_)) if one.site == Site::Here => Self::AttachHere,
+            ([one], Some(_)) if one.site == CommandSite::Here => Self::AttachHere,
             ([_], Some(_)) => Self::AttachAtReceiver,
             _ => Self::Several,
         }
@@ -288,7 +288,7 @@ impl Effort {
 impl RankedBy {
     /// The value in these times; `None` if it never ends.
     #[must_use]
-    pub const fn of(self, times: &Times) -> Option<f64> {
+    pub const fn of(self, times: &FlowTimes) -> Option<f64> {
         match self {
             Self::FctP99S => Some(times.fct_p99_s),
             Self::RoundP99S => times.round_p99_s,
@@ -301,8 +301,11 @@ impl Predicted {
     /// Whether it can be attached by the device that was watched.
     #[must_use]
     pub fn is_attached_here(&self) -> bool {
-        let is_port = |way: &Attach| way.at == AttachPoint::Port;
-        let is_here = self.commands.iter().all(|one| one.site == Site::Here);
+        let is_port = |way: &CureAttachment| way.at == AttachPoint::Port;
+        let is_here = self
+            .commands
+            .iter()
+            .all(|one| one.site == CommandSite::Here);
         self.attach
             .as_ref()
             .is_some_and(|way| is_port(way) || is_here)

@@ -144,7 +144,7 @@ pub struct Observation {
     /// The cost of watching.
     pub cost: Cost,
     /// The verdict.
-    pub judged: Judged,
+    pub judged: VerdictEvidence,
 }
 
 /// The queue of a device. Percentiles are exact to the width of a bin.
@@ -238,7 +238,7 @@ base::names! {
     /// The verdict: the first of these that holds.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
-    pub enum Verdict {
+    pub enum ObservedVerdict {
         /// Many send to one at once, and lose packets or wait for timeouts then.
         Incast = "incast",
         /// Packets are lost, and not because many send to one at once. Needless repairs are no losses.
@@ -256,9 +256,9 @@ base::names! {
 /// A verdict with its evidence.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Judged {
+pub struct VerdictEvidence {
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: ObservedVerdict,
     /// Milliseconds with many flows to one receiver.
     pub crowds: u64,
     /// Those of them that a drop or timeout of one of their flows followed.

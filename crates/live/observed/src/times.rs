@@ -7,7 +7,7 @@ use crate::rounds::{FlowTiming, Rounds};
 
 /// Completion times and timeouts of the same flows, observed or simulated.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Times {
+pub struct FlowTimes {
     /// Median completion time in seconds.
     pub fct_p50_s: f64,
     /// The 99th percentile.
@@ -22,7 +22,7 @@ pub struct Times {
     pub round_p99_s: Option<f64>,
 }
 
-impl Times {
+impl FlowTimes {
     /// The times of flows and of their rounds; none if a percentile falls on a flow that did not end.
     #[must_use]
     pub fn of(outcomes: &[FlowTiming], rounds: &Rounds) -> Option<Self> {

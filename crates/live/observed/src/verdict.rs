@@ -1,7 +1,7 @@
 //! The verdict on a network.
 
 use crate::crowds::Crowds;
-use crate::seen::{Judged, Observation, Verdict};
+use crate::seen::{Observation, ObservedVerdict, VerdictEvidence};
 use crate::sums::FlowSums;
 use base::cast::real;
 
@@ -15,7 +15,7 @@ pub fn judge<R: Ord + Clone + ToString>(
     seen: &Observation,
     flows: &FlowSums,
     crowds: &Crowds<R>,
-) -> Judged {
+) -> VerdictEvidence {
     let within_s = 2.0 * seen.min_rto_ms.unwrap_or(LINUX_RTO_MS) / 1e3;
     let mut judged = crowds.judged(within_s);
     let window = 10 * u64::from(seen.mss.unwrap_or(MSS));
@@ -25,7 +25,7 @@ pub fn judge<R: Ord + Clone + ToString>(
     judged
 }
 
-fn verdict(seen: &Observation, judged: &Judged, flows: u64) -> Verdict {
+fn verdict(seen: &Observation, judged: &VerdictEvidence, flows: u64) -> ObservedVerdict {
     let lost = seen.drops
         + judged.timeouts.saturating_sub(seen.needless_timeouts)
         + seen
@@ -39,15 +39,15 @@ fn verdict(seen: &Observation, judged: &Judged, flows: u64) -> Verdict {
     let fills = room.is_none_or(|(most, room)| 2 * most >= room);
     let has_bursts = bursts.any(|(bursts, bytes)| bursts >= 3 && is_below_half(bytes));
     if judged.followed >= 3 && 2 * judged.timeouts_following >= judged.timeouts {
-        Verdict::Incast
+        ObservedVerdict::Incast
     } else if lost > 0 {
-        Verdict::LossWithoutIncast
+        ObservedVerdict::LossWithoutIncast
     } else if seen.bursts_known && fills && has_bursts {
-        Verdict::Microbursts
+        ObservedVerdict::Microbursts
     } else if judged.short_lived >= 3 && 2 * judged.short_lived > flows {
-        Verdict::SlowStartBound
+        ObservedVerdict::SlowStartBound
     } else {
-        Verdict::Quiet
+        ObservedVerdict::Quiet
     }
 }
 
@@ -84,7 +84,7 @@ mod tests {
         flows: &[Flow],
         crowds: &[Duration],
         losses: &[(&'static str, Loss)],
-    ) -> Judged {
+    ) -> VerdictEvidence {
         let mut all = Crowds::default();
         for at in crowds {
             all.add("10.0.0.9", *at, 20);
@@ -119,7 +119,7 @@ mod tests {
             .map(|at| timeout("10.0.0.9", at, at - 0.5))
             .into();
         let judged = judge(&seen(), &[], &crowds, &losses);
-        assert_eq!(judged.verdict, Verdict::Incast);
+        assert_eq!(judged.verdict, ObservedVerdict::Incast);
         assert_eq!(
             (judged.followed, judged.timeouts_following, judged.timeouts),
             (3, 3, 3)
@@ -132,18 +132,18 @@ mod tests {
         losses.extend([1.2, 2.2, 3.2].map(|at| timeout("10.0.0.8", at, 0.0)));
         assert_eq!(
             judge(&seen(), &[], &crowds, &losses).verdict,
-            Verdict::Incast
+            ObservedVerdict::Incast
         );
         losses.push(timeout("10.0.0.8", 4.0, 0.0));
         assert_eq!(
             judge(&seen(), &[], &crowds, &losses).verdict,
-            Verdict::LossWithoutIncast
+            ObservedVerdict::LossWithoutIncast
         );
         // Two are not a pattern.
         let judged = judge(&seen(), &[], &crowds[..2], &losses[..2]);
         assert_eq!(
             (judged.verdict, judged.followed),
-            (Verdict::LossWithoutIncast, 2)
+            (ObservedVerdict::LossWithoutIncast, 2)
         );
     }
 
@@ -176,26 +176,30 @@ mod tests {
         let small: Vec<_> = (0..4).map(|_| flow(2_000, 100e-6)).collect();
         assert_eq!(
             is(&seen(), &small),
-            Verdict::Quiet,
+            ObservedVerdict::Quiet,
             "many at once, and nothing is lost"
         );
-        assert_eq!(is(&seen(), &rounds), Verdict::SlowStartBound);
+        assert_eq!(is(&seen(), &rounds), ObservedVerdict::SlowStartBound);
         let half = [rounds.clone(), small.clone()].concat();
-        assert_eq!(is(&seen(), &half), Verdict::Quiet, "most is more than half");
+        assert_eq!(
+            is(&seen(), &half),
+            ObservedVerdict::Quiet,
+            "most is more than half"
+        );
         let slow: Vec<_> = (0..4).map(|_| flow(30_000, 310e-6)).collect();
-        assert_eq!(is(&seen(), &slow), Verdict::Quiet);
+        assert_eq!(is(&seen(), &slow), ObservedVerdict::Quiet);
         let bursts = Observation {
             bursts: [0, 3],
             ..seen()
         };
-        assert_eq!(is(&bursts, &rounds), Verdict::Microbursts);
+        assert_eq!(is(&bursts, &rounds), ObservedVerdict::Microbursts);
         let busy = Observation {
             packet_bytes: [0, 700_000_000],
             ..bursts.clone()
         };
         assert_eq!(
             is(&busy, &small),
-            Verdict::Quiet,
+            ObservedVerdict::Quiet,
             "a link that is busy has no bursts"
         );
         let queue = |max_bytes| {
@@ -212,32 +216,32 @@ mod tests {
         });
         assert_eq!(
             [is(&empty, &small), is(&full, &small)],
-            [Verdict::Quiet, Verdict::Microbursts]
+            [ObservedVerdict::Quiet, ObservedVerdict::Microbursts]
         );
         let unknown = Observation {
             bursts_known: false,
             ..bursts.clone()
         };
-        assert_eq!(is(&unknown, &small), Verdict::Quiet);
+        assert_eq!(is(&unknown, &small), ObservedVerdict::Quiet);
         let repaired = Observation {
             fast_retransmits: 2,
             ..seen()
         };
-        assert_eq!(is(&repaired, &small), Verdict::LossWithoutIncast);
+        assert_eq!(is(&repaired, &small), ObservedVerdict::LossWithoutIncast);
         let needlessly = Observation {
             needless_fast_retransmits: 2,
             ..repaired.clone()
         };
-        assert_eq!(is(&needlessly, &small), Verdict::Quiet);
+        assert_eq!(is(&needlessly, &small), ObservedVerdict::Quiet);
         let late = [timeout("10.0.0.9", 9.0, 8.0)];
         let judged = |seen: &Observation| judge(seen, &small, &[], &late).verdict;
-        assert_eq!(judged(&needlessly), Verdict::LossWithoutIncast);
+        assert_eq!(judged(&needlessly), ObservedVerdict::LossWithoutIncast);
         let needlessly = Observation {
             needless_timeouts: 1,
             ..needlessly
         };
-        assert_eq!(judged(&needlessly), Verdict::Quiet);
+        assert_eq!(judged(&needlessly), ObservedVerdict::Quiet);
         let dropped = Observation { drops: 1, ..bursts };
-        assert_eq!(is(&dropped, &rounds), Verdict::LossWithoutIncast);
+        assert_eq!(is(&dropped, &rounds), ObservedVerdict::LossWithoutIncast);
     }
 }

@@ -7,13 +7,13 @@
 use std::path::Path;
 use std::{env, io};
 
-use packetdrill::Cause;
+use packetdrill::FailureCause;
 
 fn main() -> io::Result<()> {
     let folder = env::args().nth(1).unwrap_or_else(|| ".".to_owned());
     for outcome in packetdrill::corpus::run_folder(Path::new(&folder))? {
         let lack = match outcome.failure.as_ref().map(|failure| &failure.cause) {
-            Some(Cause::Lacks(lack, _)) => lack.name(),
+            Some(FailureCause::Lacks(lack, _)) => lack.name(),
             _ => "",
         };
         let stop = outcome.failure.map(|failure| failure.to_string());

@@ -11,7 +11,7 @@ pub struct Python {
 
 /// The error in a block.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Problem {
+pub enum BlockProblem {
     /// It has unsupported syntax.
     Unread(String),
     /// Nobody knows this name.
@@ -25,7 +25,11 @@ impl Python {
     ///
     /// # Errors
     /// The first statement that is unsupported or does not hold.
-    pub fn run(&mut self, block: &str, known: &dyn Fn(&str) -> Option<i64>) -> Result<(), Problem> {
+    pub fn run(
+        &mut self,
+        block: &str,
+        known: &dyn Fn(&str) -> Option<i64>,
+    ) -> Result<(), BlockProblem> {
         for statement in block.split(['\n', ';']) {
             let statement = statement.split('#').next().unwrap_or_default().trim();
             if !statement.is_empty() && !statement.starts_with("print") {
@@ -39,7 +43,7 @@ impl Python {
         &mut self,
         statement: &str,
         known: &dyn Fn(&str) -> Option<i64>,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), BlockProblem> {
         let tokens = tokens(statement)?;
         let mut reader = Expression {
             tokens: &tokens,
@@ -52,11 +56,11 @@ impl Python {
                 let holds = reader.either()?;
                 // The text after a comma is the message.
                 if !matches!(reader.tokens, [] | [Token::Sign(","), ..]) {
-                    return Err(Problem::Unread(statement.to_owned()));
+                    return Err(BlockProblem::Unread(statement.to_owned()));
                 }
                 if holds == 0 {
                     let values = reader.values(rest);
-                    return Err(Problem::False(format!("{statement} ({values})")));
+                    return Err(BlockProblem::False(format!("{statement} ({values})")));
                 }
                 Ok(())
             }
@@ -68,7 +72,7 @@ impl Python {
                 reader.tokens = rest;
                 let value = reader.either()?;
                 if !reader.tokens.is_empty() {
-                    return Err(Problem::Unread(statement.to_owned()));
+                    return Err(BlockProblem::Unread(statement.to_owned()));
                 }
                 let variable = self.variables.entry((*name).to_owned()).or_default();
                 *variable = match *sign {
@@ -78,7 +82,7 @@ impl Python {
                 };
                 Ok(())
             }
-            _ => Err(Problem::Unread(statement.to_owned())),
+            _ => Err(BlockProblem::Unread(statement.to_owned())),
         }
     }
 }
@@ -87,7 +91,7 @@ impl Python {
 ///
 /// # Errors
 /// If it is none.
-pub fn evaluate(text: &str) -> Result<i64, Problem> {
+pub fn evaluate(text: &str) -> Result<i64, BlockProblem> {
     let tokens = tokens(text)?;
     let mut expression = Expression {
         tokens: &tokens,
@@ -98,7 +102,7 @@ pub fn evaluate(text: &str) -> Result<i64, Problem> {
     if expression.tokens.is_empty() {
         Ok(value)
     } else {
-        Err(Problem::Unread(text.to_owned()))
+        Err(BlockProblem::Unread(text.to_owned()))
     }
 }
 
@@ -117,7 +121,7 @@ const SIGNS: [&str; 19] = [
     ",", ".",
 ];
 
-fn tokens(text: &str) -> Result<Vec<Token<'_>>, Problem> {
+fn tokens(text: &str) -> Result<Vec<Token<'_>>, BlockProblem> {
     let mut found = Vec::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
@@ -129,7 +133,7 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>, Problem> {
                 None => rest[..end].parse(),
             };
             found.push(Token::Number(
-                number.map_err(|_| Problem::Unread(text.to_owned()))?,
+                number.map_err(|_| BlockProblem::Unread(text.to_owned()))?,
             ));
             end
         } else if word(first) {
@@ -139,10 +143,10 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>, Problem> {
         } else if first == '\'' || first == '"' {
             let end = rest[1..].find(first);
             found.push(Token::Text);
-            end.ok_or_else(|| Problem::Unread(text.to_owned()))? + 2
+            end.ok_or_else(|| BlockProblem::Unread(text.to_owned()))? + 2
         } else {
             let sign = SIGNS.iter().find(|sign| rest.starts_with(**sign));
-            let sign = sign.ok_or_else(|| Problem::Unread(text.to_owned()))?;
+            let sign = sign.ok_or_else(|| BlockProblem::Unread(text.to_owned()))?;
             found.push(Token::Sign(sign));
             sign.len()
         };
@@ -159,7 +163,7 @@ struct Expression<'e> {
 }
 
 impl Expression<'_> {
-    fn either(&mut self) -> Result<i64, Problem> {
+    fn either(&mut self) -> Result<i64, BlockProblem> {
         let mut value = self.both()?;
         while self.takes(&Token::Name("or")) {
             let other = self.both()?;
@@ -168,7 +172,7 @@ impl Expression<'_> {
         Ok(value)
     }
 
-    fn both(&mut self) -> Result<i64, Problem> {
+    fn both(&mut self) -> Result<i64, BlockProblem> {
         let mut value = self.negation()?;
         while self.takes(&Token::Name("and")) {
             let other = self.negation()?;
@@ -177,7 +181,7 @@ impl Expression<'_> {
         Ok(value)
     }
 
-    fn negation(&mut self) -> Result<i64, Problem> {
+    fn negation(&mut self) -> Result<i64, BlockProblem> {
         if self.takes(&Token::Name("not")) {
             return Ok(i64::from(self.negation()? == 0));
         }
@@ -185,7 +189,7 @@ impl Expression<'_> {
     }
 
     /// `a <= b <= c` holds if both comparisons do.
-    fn comparison(&mut self) -> Result<i64, Problem> {
+    fn comparison(&mut self) -> Result<i64, BlockProblem> {
         let mut left = self.sum()?;
         let mut holds = None;
         while let Some(Token::Sign(sign @ ("==" | "!=" | "<=" | ">=" | "<" | ">"))) =
@@ -207,7 +211,7 @@ impl Expression<'_> {
         Ok(holds.map_or(left, i64::from))
     }
 
-    fn sum(&mut self) -> Result<i64, Problem> {
+    fn sum(&mut self) -> Result<i64, BlockProblem> {
         let mut value = self.product()?;
         loop {
             if self.takes(&Token::Sign("+")) {
@@ -220,7 +224,7 @@ impl Expression<'_> {
         }
     }
 
-    fn product(&mut self) -> Result<i64, Problem> {
+    fn product(&mut self) -> Result<i64, BlockProblem> {
         let mut value = self.atom()?;
         loop {
             if self.takes(&Token::Sign("*")) {
@@ -228,33 +232,38 @@ impl Expression<'_> {
             } else if self.takes(&Token::Sign("/")) || self.takes(&Token::Sign("//")) {
                 let divisor = self.atom()?;
                 let quotient = value.checked_div_euclid(divisor);
-                value = quotient.ok_or_else(|| Problem::Unread("a division by zero".to_owned()))?;
+                value = quotient
+                    .ok_or_else(|| BlockProblem::Unread("a division by zero".to_owned()))?;
             } else {
                 return Ok(value);
             }
         }
     }
 
-    fn atom(&mut self) -> Result<i64, Problem> {
+    fn atom(&mut self) -> Result<i64, BlockProblem> {
         let Some((first, rest)) = self.tokens.split_first() else {
-            return Err(Problem::Unread("an expression ends too early".to_owned()));
+            return Err(BlockProblem::Unread(
+                "an expression ends too early".to_owned(),
+            ));
         };
         self.tokens = rest;
         match first {
             Token::Number(value) => Ok(*value),
             Token::Name(name) => self
                 .value(name)
-                .ok_or_else(|| Problem::Unknown((*name).to_owned())),
+                .ok_or_else(|| BlockProblem::Unknown((*name).to_owned())),
             Token::Sign("-") => Ok(-self.atom()?),
             Token::Sign("(") => {
                 let value = self.either()?;
                 if self.takes(&Token::Sign(")")) {
                     Ok(value)
                 } else {
-                    Err(Problem::Unread("a bracket is not closed".to_owned()))
+                    Err(BlockProblem::Unread("a bracket is not closed".to_owned()))
                 }
             }
-            Token::Sign(_) | Token::Text => Err(Problem::Unread(format!("{first:?} is no number"))),
+            Token::Sign(_) | Token::Text => {
+                Err(BlockProblem::Unread(format!("{first:?} is no number")))
+            }
         }
     }
 
@@ -292,7 +301,7 @@ impl Expression<'_> {
 mod tests {
     use super::*;
 
-    fn run(block: &str) -> Result<(), Problem> {
+    fn run(block: &str) -> Result<(), BlockProblem> {
         let known = |name: &str| (name == "tcpi_snd_cwnd").then_some(10);
         Python::default().run(block, &known)
     }
@@ -305,7 +314,7 @@ mod tests {
         );
         assert_eq!(
             run("assert tcpi_snd_cwnd == 9"),
-            Err(Problem::False(
+            Err(BlockProblem::False(
                 "assert tcpi_snd_cwnd == 9 (tcpi_snd_cwnd = 10)".to_owned()
             ))
         );
@@ -324,7 +333,7 @@ mod tests {
         assert_eq!(python.run("assert x == 15", &none), Ok(()));
         assert_eq!(
             python.run("assert y == 1", &none),
-            Err(Problem::Unknown("y".to_owned()))
+            Err(BlockProblem::Unknown("y".to_owned()))
         );
     }
 
@@ -338,7 +347,10 @@ mod tests {
             "assert 'x'",
             "x = 1/0",
         ] {
-            assert!(matches!(run(block), Err(Problem::Unread(_))), "{block}");
+            assert!(
+                matches!(run(block), Err(BlockProblem::Unread(_))),
+                "{block}"
+            );
         }
         assert_eq!(evaluate("15*1024*1024"), Ok(15 << 20));
         assert!(evaluate("1 1").is_err());

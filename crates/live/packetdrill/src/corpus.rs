@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use crate::kernel::Kernel;
-use crate::{Failure, run};
+use crate::kernel::LinuxHost;
+use crate::{ScriptFailure, run};
 
 /// The result of a script.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub struct ScriptResult {
     /// Its name without the extension.
     pub name: String,
     /// Why it did not pass, if it did not.
-    pub failure: Option<Failure>,
+    pub failure: Option<ScriptFailure>,
 }
 
 /// Runs every script below `folder`, in the order of their paths, as written for Linux.
@@ -56,6 +56,6 @@ fn run_file(path: &Path) -> io::Result<ScriptResult> {
     Ok(ScriptResult {
         group: part(folder.file_name()),
         name: part(path.file_stem()),
-        failure: run(&text, &Kernel { read: &read }).err(),
+        failure: run(&text, &LinuxHost { read: &read }).err(),
     })
 }

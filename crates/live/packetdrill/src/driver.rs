@@ -6,12 +6,12 @@ use base::{FlowId, HostId, Options, Packet, SackBlocks, Seq, Span, SynOptions, T
 use schemes::Sender;
 use tcp::{CongestionState, Endpoint, Plays as _, SSTHRESH, State};
 
-use crate::assertion::{Problem, Python};
+use crate::assertion::{BlockProblem, Python};
 use crate::matcher::{self, Clocks, Exactness, Sent};
 use crate::options::Machine;
 use crate::script::{Action, Event, Script, When};
-use crate::segment::Segment;
-use crate::{Failure, Lacks};
+use crate::segment::ScriptSegment;
+use crate::{Lacks, ScriptFailure};
 
 /// An endpoint under a script. Both SYNs have the number 0, so that numbers in a script are those on the wire.
 pub(crate) struct Driver {
@@ -51,7 +51,7 @@ impl Driver {
         }
     }
 
-    pub(crate) fn run(mut self, script: &Script) -> Result<(), Failure> {
+    pub(crate) fn run(mut self, script: &Script) -> Result<(), ScriptFailure> {
         for event in &script.events {
             self.event(event)?;
         }
@@ -59,13 +59,13 @@ impl Driver {
         match self.sent.front() {
             Some((_, packet)) if self.strict => {
                 let left = matcher::describe(packet, packet.payload.into());
-                Err(Failure::differs(line, format!("at the end: {left}")))
+                Err(ScriptFailure::differs(line, format!("at the end: {left}")))
             }
             _ => Ok(()),
         }
     }
 
-    fn event(&mut self, event: &Event) -> Result<(), Failure> {
+    fn event(&mut self, event: &Event) -> Result<(), ScriptFailure> {
         let (from, to) = match event.time {
             When::At(time) => (Time::ZERO + time, Time::ZERO + time),
             When::After(time) => (self.base + time, self.base + time),
@@ -88,7 +88,7 @@ impl Driver {
             // Later commands only restore what the first ones changed.
             Action::Command(command) if command.starts_with("/tmp/sysctl_restore") => {}
             Action::Command(command) => {
-                return Err(Failure::lacks(event.line, Lacks::Command, command));
+                return Err(ScriptFailure::lacks(event.line, Lacks::Command, command));
             }
             Action::Expect(_) => {}
         }
@@ -121,10 +121,10 @@ impl Driver {
 
     fn expect(
         &mut self,
-        expected: &Segment,
+        expected: &ScriptSegment,
         (from, to): (Time, Time),
         line: usize,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ScriptFailure> {
         let tolerance = self.exactness.1;
         let last = if to == Time::NEVER {
             to
@@ -138,7 +138,7 @@ impl Driver {
             self.expire();
         }
         let Some((time, packet, payload)) = matcher::take(&mut self.sent, expected) else {
-            return Err(Failure::differs(line, "nothing leaves"));
+            return Err(ScriptFailure::differs(line, "nothing leaves"));
         };
         matcher::compare(
             (&packet, payload),
@@ -146,7 +146,7 @@ impl Driver {
             &mut self.clocks,
             self.exactness,
         )
-        .map_err(|what| Failure::differs(line, what))?;
+        .map_err(|what| ScriptFailure::differs(line, what))?;
         if time + tolerance < from || time > last {
             let seconds = |time: Time| time.as_secs();
             let left = matcher::describe(&packet, payload);
@@ -155,14 +155,14 @@ impl Driver {
                 seconds(from),
                 seconds(time)
             );
-            return Err(Failure::differs(line, what));
+            return Err(ScriptFailure::differs(line, what));
         }
         self.base = time;
         Ok(())
     }
 
     /// A segment of the peer arrives.
-    fn inject(&mut self, segment: &Segment) {
+    fn inject(&mut self, segment: &ScriptSegment) {
         let mut packet = Packet::new(FlowId(0), HostId(0));
         packet.seq = Seq(segment.seq);
         packet.ack = Seq(segment.ack.unwrap_or_default());
@@ -203,11 +203,11 @@ impl Driver {
         arguments: &[String],
         result: &str,
         line: usize,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ScriptFailure> {
         let argument = |place: usize| arguments.get(place).map_or("", String::as_str);
         let lacks = || {
             let what = format!("{name}({})", arguments.join(", "));
-            Failure::lacks(line, Lacks::Call, what)
+            ScriptFailure::lacks(line, Lacks::Call, what)
         };
         let bytes = |text: &str| text.parse::<u64>().map_err(|_| lacks());
         match name {
@@ -234,11 +234,11 @@ impl Driver {
         Ok(())
     }
 
-    fn read(&mut self, most: u64, expected: u64, line: usize) -> Result<(), Failure> {
+    fn read(&mut self, most: u64, expected: u64, line: usize) -> Result<(), ScriptFailure> {
         let bytes = most.min(self.endpoint.received() - self.read);
         if bytes != expected {
             let what = format!("{bytes} bytes are read and not {expected}");
-            return Err(Failure::differs(line, what));
+            return Err(ScriptFailure::differs(line, what));
         }
         self.endpoint.read(bytes);
         self.read += bytes;
@@ -255,15 +255,15 @@ impl Driver {
         }
     }
 
-    fn assert(&mut self, block: &str, line: usize) -> Result<(), Failure> {
+    fn assert(&mut self, block: &str, line: usize) -> Result<(), ScriptFailure> {
         let endpoint = &self.endpoint;
         let known = |name: &str| value(endpoint, name);
         self.python
             .run(block, &known)
             .map_err(|problem| match problem {
-                Problem::False(what) => Failure::differs(line, what),
-                Problem::Unknown(name) => Failure::lacks(line, Lacks::Info, name),
-                Problem::Unread(what) => Failure::lacks(line, Lacks::Syntax, what),
+                BlockProblem::False(what) => ScriptFailure::differs(line, what),
+                BlockProblem::Unknown(name) => ScriptFailure::lacks(line, Lacks::Info, name),
+                BlockProblem::Unread(what) => ScriptFailure::lacks(line, Lacks::Syntax, what),
             })
     }
 }

@@ -4,16 +4,16 @@ use std::fmt;
 
 /// Why a script did not pass.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Failure {
+pub struct ScriptFailure {
     /// Line of the script, counted from 1.
     pub line: usize,
     /// The error at that line.
-    pub cause: Cause,
+    pub cause: FailureCause,
 }
 
 /// An error of a script or of the endpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Cause {
+pub enum FailureCause {
     /// The script needs a missing feature: its kind, and what it is.
     Lacks(Lacks, String),
     /// The endpoint did something else.
@@ -39,12 +39,12 @@ base::names! {
     }
 }
 
-impl Failure {
+impl ScriptFailure {
     /// The endpoint differs at `line`.
     pub(crate) fn differs(line: usize, what: impl Into<String>) -> Self {
         Self {
             line,
-            cause: Cause::Differs(what.into()),
+            cause: FailureCause::Differs(what.into()),
         }
     }
 
@@ -52,19 +52,19 @@ impl Failure {
     pub(crate) fn lacks(line: usize, lack: Lacks, what: impl Into<String>) -> Self {
         Self {
             line,
-            cause: Cause::Lacks(lack, what.into()),
+            cause: FailureCause::Lacks(lack, what.into()),
         }
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for ScriptFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: ", self.line)?;
         match &self.cause {
-            Cause::Lacks(lack, what) => write!(f, "{}: {what}", lack.name()),
-            Cause::Differs(what) => f.write_str(what),
+            FailureCause::Lacks(lack, what) => write!(f, "{}: {what}", lack.name()),
+            FailureCause::Differs(what) => f.write_str(what),
         }
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for ScriptFailure {}

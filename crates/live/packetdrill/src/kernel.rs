@@ -1,10 +1,10 @@
 //! Translates a script's requests to its machine into settings of an endpoint.
 
 use crate::assertion;
-use crate::{Failure, Lacks};
+use crate::{Lacks, ScriptFailure};
 
 /// A machine on which scripts run.
-pub trait Host {
+pub trait ScriptHost {
     /// The scheme of the sender, unless a script selects another.
     fn scheme(&self) -> &str;
 
@@ -27,12 +27,12 @@ pub struct Own;
 
 /// The host for scripts written for Linux: its profile with 1000 ticks a second, as the scripts' authors use it, and
 /// the segment size of Ethernet.
-pub struct Kernel<'k> {
+pub struct LinuxHost<'k> {
     /// Reads a file of commands that a script names, by its path from the script.
     pub read: &'k dyn Fn(&str) -> Option<String>,
 }
 
-impl Host for Own {
+impl ScriptHost for Own {
     fn scheme(&self) -> &'static str {
         schemes::PLAIN_SENDER.name
     }
@@ -54,7 +54,7 @@ impl Host for Own {
     }
 }
 
-impl Host for Kernel<'_> {
+impl ScriptHost for LinuxHost<'_> {
     fn scheme(&self) -> &'static str {
         schemes::USUAL_OF_LINUX.name
     }
@@ -102,10 +102,10 @@ impl Changes {
     /// Applies the commands.
     pub(crate) fn command(
         &mut self,
-        host: &dyn Host,
+        host: &dyn ScriptHost,
         line: usize,
         commands: &str,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ScriptFailure> {
         let joined = commands.replace("\\\n", " ");
         for command in joined.lines() {
             let command = command.split('#').next().unwrap_or_default().trim();
@@ -114,13 +114,18 @@ impl Changes {
         Ok(())
     }
 
-    fn one(&mut self, host: &dyn Host, line: usize, command: &str) -> Result<(), Failure> {
+    fn one(
+        &mut self,
+        host: &dyn ScriptHost,
+        line: usize,
+        command: &str,
+    ) -> Result<(), ScriptFailure> {
         let words: Vec<&str> = command.split_whitespace().collect();
-        let lacks = |what: &str| Failure::lacks(line, Lacks::Command, what);
+        let lacks = |what: &str| ScriptFailure::lacks(line, Lacks::Command, what);
         match words.as_slice() {
             // No command, the plain queue, and the kernel's memory of earlier connections.
             [] | ["tc", .., "pfifo"] | ["ip", "tcp_metrics", ..] => Ok(()),
-            ["tc", .., "fq"] => Err(Failure::lacks(line, Lacks::Pacing, command)),
+            ["tc", .., "fq"] => Err(ScriptFailure::lacks(line, Lacks::Pacing, command)),
             ["ip", "route", .., "initcwnd", segments] => {
                 self.set("tcp.initial_window", segments);
                 Ok(())
@@ -143,7 +148,7 @@ impl Changes {
     }
 
     /// `-q net.ipv4.tcp_sack=1 net.ipv4.tcp_rmem="4096 540000 15728640"`.
-    fn variables(&mut self, line: usize, text: &str) -> Result<(), Failure> {
+    fn variables(&mut self, line: usize, text: &str) -> Result<(), ScriptFailure> {
         let text = text.split('>').next().unwrap_or(text);
         let mut rest = text;
         while let Some((head, tail)) = rest.split_once('=') {
@@ -153,8 +158,9 @@ impl Changes {
                 Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
                 None => tail.split_once(char::is_whitespace).unwrap_or((tail, "")),
             };
-            self.variable(name, value)
-                .map_err(|()| Failure::lacks(line, Lacks::Command, format!("{name}={value}")))?;
+            self.variable(name, value).map_err(|()| {
+                ScriptFailure::lacks(line, Lacks::Command, format!("{name}={value}"))
+            })?;
             rest = after;
         }
         Ok(())
@@ -232,13 +238,13 @@ impl Changes {
 mod tests {
     use super::*;
 
-    fn changed(commands: &str) -> Result<Changes, Failure> {
+    fn changed(commands: &str) -> Result<Changes, ScriptFailure> {
         let read = |path: &str| (path == "a.sh").then(|| "sysctl -q tcp_sack=0 # off\n".to_owned());
         let mut changes = Changes {
             scheme: "cubic".to_owned(),
             settings: Vec::new(),
         };
-        changes.command(&Kernel { read: &read }, 7, commands)?;
+        changes.command(&LinuxHost { read: &read }, 7, commands)?;
         Ok(changes)
     }
 

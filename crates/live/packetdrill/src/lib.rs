@@ -38,14 +38,14 @@ mod options;
 pub mod script;
 pub mod segment;
 
-pub use failure::{Cause, Failure, Lacks};
-pub use kernel::{Host, Kernel, Own};
+pub use failure::{FailureCause, Lacks, ScriptFailure};
+pub use kernel::{LinuxHost, Own, ScriptHost};
 
 /// Runs a script on this host. The host's settings and scheme apply, as changed by the script.
 ///
 /// # Errors
 /// The first line that needs a missing feature, or with which the endpoint disagrees.
-pub fn run(text: &str, host: &dyn Host) -> Result<(), Failure> {
+pub fn run(text: &str, host: &dyn ScriptHost) -> Result<(), ScriptFailure> {
     let script = script::Script::parse(text)?;
     let machine = options::machine(&script, host)?;
     driver::Driver::new(machine).run(&script)

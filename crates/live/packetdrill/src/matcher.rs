@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use base::{Packet, Span, TcpFlags, Time};
 
-use crate::segment::{OptionList, Segment};
+use crate::segment::{OptionList, ScriptSegment};
 
 /// Segments that have left but were not expected yet, oldest first, with their times.
 pub(crate) type Sent = VecDeque<(Time, Packet)>;
@@ -12,7 +12,7 @@ pub(crate) type Sent = VecDeque<(Time, Packet)>;
 /// Takes the oldest segment. With segmentation offload, a capture of the kernel shows several segments as one, so a
 /// script may expect their data as one. Consecutive segments that left at the same instant are joined up to the
 /// expected length.
-pub(crate) fn take(sent: &mut Sent, expected: &Segment) -> Option<(Time, Packet, u32)> {
+pub(crate) fn take(sent: &mut Sent, expected: &ScriptSegment) -> Option<(Time, Packet, u32)> {
     let (time, mut packet) = sent.pop_front()?;
     let mut payload = u32::from(packet.payload);
     while payload < expected.payload
@@ -66,7 +66,7 @@ pub type Exactness = (Option<Span>, Span);
 /// The difference, in words.
 pub fn compare(
     (packet, payload): (&Packet, u32),
-    expected: &Segment,
+    expected: &ScriptSegment,
     clocks: &mut Clocks,
     exactness: Exactness,
 ) -> Result<(), String> {

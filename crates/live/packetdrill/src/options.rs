@@ -4,9 +4,9 @@ use base::{FlowId, HostId, Seq, Span};
 use schemes::{FlowInfo, Sender};
 use tcp::{Config, Endpoint, Identity};
 
-use crate::kernel::{Changes, Host};
+use crate::kernel::{Changes, ScriptHost};
 use crate::script::Script;
-use crate::{Failure, Lacks};
+use crate::{Lacks, ScriptFailure};
 
 /// An endpoint that is not connected and whose SYN has the number 0, and the required exactness of times.
 pub(crate) struct Machine {
@@ -21,7 +21,7 @@ pub(crate) struct Machine {
 }
 
 /// The machine from `host`, with the options and the first commands of `script`.
-pub(crate) fn machine(script: &Script, host: &dyn Host) -> Result<Machine, Failure> {
+pub(crate) fn machine(script: &Script, host: &dyn ScriptHost) -> Result<Machine, ScriptFailure> {
     let mut changes = Changes {
         scheme: host.scheme().to_owned(),
         settings: host.settings(),
@@ -30,12 +30,14 @@ pub(crate) fn machine(script: &Script, host: &dyn Host) -> Result<Machine, Failu
     let mut tick = host.is_strict().then_some(Span::from_millis(1));
     let mut first = 1;
     for (line, name, value) in &script.options {
-        let unread = || Failure::lacks(*line, Lacks::Syntax, format!("--{name}={value}"));
+        let unread = || ScriptFailure::lacks(*line, Lacks::Syntax, format!("--{name}={value}"));
         match name.as_str() {
             "tolerance_usecs" => tolerance_us = value.parse().map_err(|_| unread())?,
             "tcp_ts_tick_usecs" if value == "0" => tick = None,
             "tcp_ts_tick_usecs" if value == "1000" => tick = Some(Span::from_millis(1)),
-            "tcp_ts_tick_usecs" => return Err(Failure::lacks(*line, Lacks::Clock, value.as_str())),
+            "tcp_ts_tick_usecs" => {
+                return Err(ScriptFailure::lacks(*line, Lacks::Clock, value.as_str()));
+            }
             "scheme" => changes.scheme.clone_from(value),
             key if key.contains('.') => changes.set(key, value),
             _ => return Err(unread()),
@@ -51,7 +53,7 @@ pub(crate) fn machine(script: &Script, host: &dyn Host) -> Result<Machine, Failu
         .map(|(key, text)| (key.as_str(), text.as_str()))
         .collect();
     let point = scenario::point(&changes.scheme, 1, &settings)
-        .map_err(|problems| Failure::lacks(first, Lacks::Syntax, problems.to_string()))?;
+        .map_err(|problems| ScriptFailure::lacks(first, Lacks::Syntax, problems.to_string()))?;
     let group = &point.groups[0];
     let roles = group.roles();
     let config = sim::endpoint_config(&group.keys, &roles);

@@ -2,8 +2,8 @@
 
 use base::Span;
 
-use crate::segment::Segment;
-use crate::{Failure, Lacks};
+use crate::segment::ScriptSegment;
+use crate::{Lacks, ScriptFailure};
 
 /// A script that was read.
 #[derive(Clone, Debug, Default)]
@@ -53,9 +53,9 @@ pub enum Action {
         result: String,
     },
     /// A segment of the peer arrives.
-    Inject(Segment),
+    Inject(ScriptSegment),
     /// A segment leaves.
-    Expect(Segment),
+    Expect(ScriptSegment),
     /// A command of the shell.
     Command(String),
     /// Python: assertions.
@@ -67,7 +67,7 @@ impl Script {
     ///
     /// # Errors
     /// The first line that cannot be parsed.
-    pub fn parse(text: &str) -> Result<Self, Failure> {
+    pub fn parse(text: &str) -> Result<Self, ScriptFailure> {
         let mut reader = Reader { text, place: 0 };
         let mut script = Self::default();
         while reader.skip_blank() {
@@ -92,9 +92,9 @@ impl<'t> Reader<'t> {
         1 + self.text[..self.place].matches('\n').count()
     }
 
-    fn unread(&self, what: &str) -> Failure {
+    fn unread(&self, what: &str) -> ScriptFailure {
         let line = self.rest().lines().next().unwrap_or_default();
-        Failure::lacks(self.line(), Lacks::Syntax, format!("{what}: {line:?}"))
+        ScriptFailure::lacks(self.line(), Lacks::Syntax, format!("{what}: {line:?}"))
     }
 
     /// Skips white space and comments. Returns whether anything follows.
@@ -115,7 +115,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn read_one(&mut self, script: &mut Script) -> Result<(), Failure> {
+    fn read_one(&mut self, script: &mut Script) -> Result<(), ScriptFailure> {
         let line = self.line();
         if self.rest().starts_with("--") {
             let word = self.until(char::is_whitespace);
@@ -138,7 +138,7 @@ impl<'t> Reader<'t> {
     }
 
     /// `0.1`, `+.1`, `+.3~+.31`, `*`; for `0...0.1`, the time of a blocking call, its beginning.
-    fn time(&mut self) -> Result<When, Failure> {
+    fn time(&mut self) -> Result<When, ScriptFailure> {
         if self.rest().starts_with('*') {
             self.place += 1;
             return Ok(When::Any);
@@ -164,7 +164,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A number of seconds, with or without a plus sign.
-    fn seconds(&mut self) -> Result<Span, Failure> {
+    fn seconds(&mut self) -> Result<Span, ScriptFailure> {
         let rest = self.rest();
         let number = rest.strip_prefix('+').unwrap_or(rest);
         // `0...0.1` is a range: its dots are no decimal points.
@@ -185,7 +185,7 @@ impl<'t> Reader<'t> {
         Ok(Span::from_ps(ps))
     }
 
-    fn action(&mut self) -> Result<Action, Failure> {
+    fn action(&mut self) -> Result<Action, ScriptFailure> {
         let rest = self.rest();
         if rest.starts_with('`') {
             return Ok(Action::Command(self.between("`", "`")?.to_owned()));
@@ -197,7 +197,7 @@ impl<'t> Reader<'t> {
             let outgoing = rest.starts_with('>');
             self.place += 1;
             let text = self.until_end_of_line();
-            let segment = Segment::parse(text).map_err(|what| self.unread(&what))?;
+            let segment = ScriptSegment::parse(text).map_err(|what| self.unread(&what))?;
             return Ok(if outgoing {
                 Action::Expect(segment)
             } else {
@@ -208,7 +208,7 @@ impl<'t> Reader<'t> {
     }
 
     /// `name(argument, ...) = result`; the arguments may extend over several lines.
-    fn call(&mut self) -> Result<Action, Failure> {
+    fn call(&mut self) -> Result<Action, ScriptFailure> {
         let name = self.until(|letter| !letter.is_alphanumeric() && letter != '_');
         if name.is_empty() || !self.rest().starts_with('(') {
             return Err(self.unread("an event is expected"));
@@ -228,7 +228,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The text between an opening bracket here and its closing bracket.
-    fn inside(&mut self) -> Result<&'t str, Failure> {
+    fn inside(&mut self) -> Result<&'t str, ScriptFailure> {
         let rest = self.rest();
         let mut depth = 0;
         for (place, letter) in rest.char_indices() {
@@ -245,7 +245,7 @@ impl<'t> Reader<'t> {
         Err(self.unread("a bracket is not closed"))
     }
 
-    fn between(&mut self, open: &str, close: &str) -> Result<&'t str, Failure> {
+    fn between(&mut self, open: &str, close: &str) -> Result<&'t str, ScriptFailure> {
         let rest = &self.rest()[open.len()..];
         let Some(end) = rest.find(close) else {
             return Err(self.unread(&format!("{close} is missing")));

@@ -4,7 +4,7 @@ use base::{Ecn, TcpFlags};
 
 /// A segment in a script. Sequence numbers are relative to the SYNs of both sides.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Segment {
+pub struct ScriptSegment {
     /// The ECN field; `None`: any.
     pub ecn: Option<Ecn>,
     /// Flags.
@@ -36,7 +36,7 @@ pub struct OptionList {
     pub sack: Vec<(u32, u32)>,
 }
 
-impl Segment {
+impl ScriptSegment {
     /// Parses the text after `<` or `>`.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn a_segment_has_flags_numbers_and_options() {
         let text = "[ce] PE. 1:1001(1000) ack 5 win 257 <nop,nop,TS val 2 ecr 1,nop,sack 3:4 7:9>";
-        let segment = Segment::parse(text).unwrap();
+        let segment = ScriptSegment::parse(text).unwrap();
         let flags = TcpFlags::PSH.with(TcpFlags::ECE).with(TcpFlags::ACK);
         assert_eq!((segment.ecn, segment.flags), (Some(Ecn::Marked), flags));
         assert_eq!(
@@ -159,7 +159,7 @@ mod tests {
         let options = segment.options.unwrap();
         assert_eq!(options.timestamps, Some((2, 1)));
         assert_eq!(options.sack, [(3, 4), (7, 9)]);
-        let syn = Segment::parse("S 0:0(0) <mss 1000,sackOK,nop,nop,nop,wscale 7>").unwrap();
+        let syn = ScriptSegment::parse("S 0:0(0) <mss 1000,sackOK,nop,nop,nop,wscale 7>").unwrap();
         let options = syn.options.unwrap();
         assert_eq!((options.mss, options.window_scale), (Some(1000), Some(7)));
         assert!(options.sack_permitted);
@@ -167,7 +167,10 @@ mod tests {
 
     #[test]
     fn any_options_are_three_dots() {
-        assert_eq!(Segment::parse("S 0:0(0) <...>").unwrap().options, None);
+        assert_eq!(
+            ScriptSegment::parse("S 0:0(0) <...>").unwrap().options,
+            None
+        );
     }
 
     #[test]
@@ -184,7 +187,7 @@ mod tests {
             ". 1:1(0) <nop",
             "[far] . 1:1(0)",
         ] {
-            assert!(Segment::parse(text).is_err(), "{text}");
+            assert!(ScriptSegment::parse(text).is_err(), "{text}");
         }
     }
 }

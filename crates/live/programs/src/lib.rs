@@ -48,7 +48,7 @@ pub use objects::{COMPILER, build, object, queue};
 #[cfg(feature = "kernel")]
 pub use pinned::{AttachedProgram, Pinned};
 #[cfg(feature = "kernel")]
-pub use port::{Attached, Direction, Hook, Port, Setup};
+pub use port::{Attached, Direction, HookedProgram, LoadOptions, Port};
 #[cfg(feature = "kernel")]
 pub use reason::Reason;
 #[cfg(feature = "kernel")]

@@ -19,19 +19,19 @@ use libbpf_rs::{
 };
 
 use crate::error::LoadError;
-use crate::port::{Direction, Hook, opened, verified};
+use crate::port::{Direction, HookedProgram, opened, verified};
 
 mod seen;
 mod table;
 
-pub use seen::{FlowDirection, ObserverEvent, Socket, Totals, Transfer};
+pub use seen::{FlowDirection, ObservedTransfer, ObserverEvent, Socket, Totals};
 use table::TRANSFER;
 #[doc(hidden)]
 pub use table::neighbour;
 
 /// Options of an observer.
 #[derive(Clone, Copy, Debug)]
-pub struct Watch {
+pub struct ObserverOptions {
     /// Width of a bin of the queue's histogram, in powers of two bytes.
     pub queue_shift: u32,
     /// The number of flows to one receiver within a millisecond from which the millisecond is reported.
@@ -49,22 +49,22 @@ pub struct Watch {
 }
 
 /// Programs that watch a device until this is dropped.
-pub struct Observer {
+pub struct DeviceObserver {
     object: Object,
     queue_bps: u64,
     links: Vec<Link>,
-    hooks: Vec<Hook>,
+    hooks: Vec<HookedProgram>,
 }
 
-impl Observer {
+impl DeviceObserver {
     /// Loads the programs, which the kernel verifies.
-    pub fn load(watch: Watch) -> Result<Self, LoadError> {
+    pub fn load(watch: ObserverOptions) -> Result<Self, LoadError> {
         Self::load_as(watch, OBJECT)
     }
 
     /// The same with programs of the same names from another object, for measurements.
     #[doc(hidden)]
-    pub fn load_as(watch: Watch, object: &[u8]) -> Result<Self, LoadError> {
+    pub fn load_as(watch: ObserverOptions, object: &[u8]) -> Result<Self, LoadError> {
         let mut open = opened(object)?;
         let mut map = open.maps_mut().find(|map| map.name() == SETUP);
         let value = map.as_mut().and_then(|map| map.initial_value_mut());
@@ -108,7 +108,7 @@ impl Observer {
     pub fn attach_hooks(&mut self, device: u32) -> Result<(), LoadError> {
         for program in self.object.progs_mut() {
             if let Some(way) = hook_of(&program) {
-                self.hooks.push(Hook::at(&program, way, device)?);
+                self.hooks.push(HookedProgram::at(&program, way, device)?);
             }
         }
         Ok(())
@@ -157,14 +157,15 @@ impl Observer {
     }
 
     /// The last transfer of each direction of a known connection, with the highest byte.
-    pub fn transfers(&self) -> Result<Vec<(FlowDirection, Transfer)>, LoadError> {
+    pub fn transfers(&self) -> Result<Vec<(FlowDirection, ObservedTransfer)>, LoadError> {
         let mut all = table::taken(&self.map(TABLE)?)?;
         for name in FLOWS {
             let map = self.map(name)?;
             for key in map.keys() {
                 // A transfer removed meanwhile has been reported.
                 let value = map.lookup(&key, MapFlags::ANY).ok().flatten();
-                let transfer = value.and_then(|value| Transfer::read(value.get(TRANSFER..)?));
+                let transfer =
+                    value.and_then(|value| ObservedTransfer::read(value.get(TRANSFER..)?));
                 all.extend(FlowDirection::read(&key).zip(transfer));
             }
         }

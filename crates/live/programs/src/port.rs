@@ -43,7 +43,7 @@ impl Direction {
     clippy::struct_excessive_bools,
     reason = "each is an option of its own, as the program has them"
 )]
-pub struct Setup {
+pub struct LoadOptions {
     /// ACKs come in by another device than the one by which data leaves. The program for data tells the program for
     /// ACKs where the queue is.
     pub apart: bool,
@@ -68,13 +68,17 @@ impl Port {
     }
 
     /// Loads a law with these options.
-    pub fn load_with(law: &Loadable, setup: Setup) -> Result<Self, LoadError> {
+    pub fn load_with(law: &Loadable, setup: LoadOptions) -> Result<Self, LoadError> {
         Self::load_object(law, objects::named(law.object)?, setup)
     }
 
     /// Loads the law from another object than its own. For tests.
     #[doc(hidden)]
-    pub fn load_object(law: &Loadable, object: &[u8], setup: Setup) -> Result<Self, LoadError> {
+    pub fn load_object(
+        law: &Loadable,
+        object: &[u8],
+        setup: LoadOptions,
+    ) -> Result<Self, LoadError> {
         let mut open = opened(object)?;
         let mut map = open.maps_mut().find(|map| map.name() == SETUP);
         let value = map.as_mut().and_then(|map| map.initial_value_mut());
@@ -163,10 +167,10 @@ impl Port {
 
     /// Lets the program of this direction act at a device of the network namespace of this thread; `None` if the law
     /// has none.
-    pub fn hook(&self, way: Direction, device: u32) -> Result<Option<Hook>, LoadError> {
+    pub fn hook(&self, way: Direction, device: u32) -> Result<Option<HookedProgram>, LoadError> {
         let program = self.program(way);
         program
-            .map(|program| Hook::at(&program, way, device))
+            .map(|program| HookedProgram::at(&program, way, device))
             .transpose()
     }
 
@@ -210,14 +214,14 @@ pub(crate) fn verified(open: OpenObject) -> Result<Object, LoadError> {
 
 /// A law at a device.
 pub struct Attached {
-    _hooks: Vec<Hook>,
+    _hooks: Vec<HookedProgram>,
 }
 
 /// A program at a hook of a device. It is removed when this value is dropped or the process ends, unless it is pinned.
 #[derive(Debug)]
-pub struct Hook(OwnedFd);
+pub struct HookedProgram(OwnedFd);
 
-impl Hook {
+impl HookedProgram {
     /// Lets a program act at a device of the network namespace of this thread.
     pub(crate) fn at(
         program: &ProgramMut<'_>,

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
-use laws::{Call, Difference, Loadable, Replay};
+use laws::{Call, DecisionReplay, Difference, Loadable};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -79,7 +79,7 @@ pub fn certify(mut log: impl BufRead) -> Result<Certificate, Uncertified> {
         return Err(Uncertified::OtherText { version });
     }
     let memory = bytes_of(&head.memory);
-    let replay = memory.and_then(|memory| Replay::of(&head.object, &memory));
+    let replay = memory.and_then(|memory| DecisionReplay::of(&head.object, &memory));
     let mut replay = replay.ok_or_else(|| {
         Uncertified::Unreadable(format!("the memory of {} belongs to another law", head.law))
     })?;

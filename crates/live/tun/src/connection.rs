@@ -9,7 +9,7 @@ use machine::payload::Payload;
 use protocol::LowAcks;
 use schemes::Sender;
 use tcp::{Arrival, Endpoint, Progress, SenderCounters, State};
-use wire::{Ends, Segment};
+use wire::{DecodedSegment, Ends};
 
 use super::low::LowAckReader;
 use super::stack::Stack;
@@ -115,7 +115,11 @@ impl Connection {
     }
 
     /// A segment has arrived. Returns its effect, and whether data of low priority caused it.
-    pub(crate) fn on_segment(&mut self, segment: &Segment<'_>, now: Time) -> (Progress, bool) {
+    pub(crate) fn on_segment(
+        &mut self,
+        segment: &DecodedSegment<'_>,
+        now: Time,
+    ) -> (Progress, bool) {
         let mut packet = segment.packet;
         // The kernel's priority has no meaning for us.
         packet.dscp = 0;

@@ -13,7 +13,7 @@ use machine::payload::Payload;
 use machine::{Sysctl, clock};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tcp::Progress;
-use wire::{Ends, Refusals, Segment};
+use wire::{DecodedSegment, Ends, Refusals};
 
 use super::capture::{Capture, Direction};
 use super::connection::Connection;
@@ -213,7 +213,11 @@ impl Host {
     }
 
     /// A segment of an unknown connection: opens one, or is answered with a reset.
-    fn meet(&mut self, segment: &Segment<'_>, application: &mut dyn Application) -> io::Result<()> {
+    fn meet(
+        &mut self,
+        segment: &DecodedSegment<'_>,
+        application: &mut dyn Application,
+    ) -> io::Result<()> {
         use base::TcpFlags;
         let (now, initial) = (self.now(), self.initial());
         let ends = segment.ends.reversed();

@@ -1,7 +1,7 @@
 //! Timed scripts against the kernel: calls and the peer's segments are made here, and the kernel's segments must leave
 //! at their times.
 //!
-//! The same text runs against an endpoint in virtual time ([`packetdrill::run`] with [`packetdrill::Kernel`]): one
+//! The same text runs against an endpoint in virtual time ([`packetdrill::run`] with [`packetdrill::LinuxHost`]): one
 //! script, two stacks. Numbers in a script are relative to the SYNs of both sides. The peer's SYN has number 0 here,
 //! too; the number of the kernel's SYN is taken from its first segment.
 //!
@@ -19,8 +19,8 @@ use base::{
 use machine::{Sysctl, clock};
 use packetdrill::matcher::{Clocks, compare};
 use packetdrill::script::{Action, Event, Script, When};
-use packetdrill::segment::Segment;
-use packetdrill::{Cause, Failure, Lacks};
+use packetdrill::segment::ScriptSegment;
+use packetdrill::{FailureCause, Lacks, ScriptFailure};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::{Domain, Protocol, Socket, Type};
 use wire::Ends;
@@ -31,7 +31,7 @@ use super::device::{Device, KERNEL, OURS};
 ///
 /// # Errors
 /// The first line with which the kernel disagrees, or that needs a missing feature. A failure of the device has line 0.
-pub fn run(text: &str) -> Result<(), Failure> {
+pub fn run(text: &str) -> Result<(), ScriptFailure> {
     let script = Script::parse(text)?;
     let mut sysctls = Vec::new();
     for (line, commands) in &script.setup {
@@ -80,7 +80,7 @@ struct Driver {
 }
 
 impl Driver {
-    fn event(&mut self, event: &Event) -> Result<(), Failure> {
+    fn event(&mut self, event: &Event) -> Result<(), ScriptFailure> {
         let line = event.line;
         let (from, to) = match event.time {
             When::At(time) => (Time::ZERO + time, Time::ZERO + time),
@@ -145,10 +145,10 @@ impl Driver {
 
     fn expect(
         &mut self,
-        expected: &Segment,
+        expected: &ScriptSegment,
         (from, to): (Time, Time),
         line: usize,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ScriptFailure> {
         let last = to + TOLERANCE;
         while self.sent.is_empty() && self.now() < last {
             let soon = (self.now() + Span::from_millis(1)).min(last);
@@ -193,7 +193,7 @@ impl Driver {
     }
 
     /// A segment of the peer arrives at the kernel.
-    fn inject(&mut self, segment: &Segment) -> io::Result<()> {
+    fn inject(&mut self, segment: &ScriptSegment) -> io::Result<()> {
         let initial = self.initial.unwrap_or_default();
         let theirs = |number: u32| initial.at(number.into());
         let mut packet = Packet::new(FlowId(0), HostId(0));
@@ -233,7 +233,7 @@ impl Driver {
         arguments: &[String],
         result: &str,
         line: usize,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ScriptFailure> {
         let argument = |place: usize| arguments.get(place).map_or("", String::as_str);
         let expected = result.split_whitespace().next().unwrap_or_default();
         let bytes = argument(2).parse::<usize>().unwrap_or_default();
@@ -320,17 +320,17 @@ fn connect(socket: &Socket) -> io::Result<()> {
     }
 }
 
-fn differs(line: usize, what: &str) -> Failure {
-    let cause = Cause::Differs(what.to_owned());
-    Failure { line, cause }
+fn differs(line: usize, what: &str) -> ScriptFailure {
+    let cause = FailureCause::Differs(what.to_owned());
+    ScriptFailure { line, cause }
 }
 
-fn lacks(line: usize, lack: Lacks, what: &str) -> Failure {
-    let cause = Cause::Lacks(lack, what.to_owned());
-    Failure { line, cause }
+fn lacks(line: usize, lack: Lacks, what: &str) -> ScriptFailure {
+    let cause = FailureCause::Lacks(lack, what.to_owned());
+    ScriptFailure { line, cause }
 }
 
-fn failed(line: usize, error: &io::Error) -> Failure {
+fn failed(line: usize, error: &io::Error) -> ScriptFailure {
     differs(line, &error.to_string())
 }
 

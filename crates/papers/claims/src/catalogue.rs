@@ -351,7 +351,7 @@ mod tests {
     use scenario::{Overrides, Scenario};
 
     use super::*;
-    use crate::{Experiment, Plot, State};
+    use crate::{Experiment, Plot, ReproductionState};
 
     #[test]
     fn the_catalogue_is_correct() {
@@ -373,7 +373,7 @@ mod tests {
                 let numbered = ["Fig", "Table", "Equation"];
                 let is_numbered = numbered.iter().any(|kind| figure.figure.starts_with(kind));
                 let stands = paper.contents.iter().any(|item| match &item.state {
-                    State::Judged(by) => by.contains(&figure.name),
+                    ReproductionState::Judged(by) => by.contains(&figure.name),
                     _ => false,
                 });
                 assert!(stands || !is_numbered, "{} is not listed", figure.id());

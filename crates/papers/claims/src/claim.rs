@@ -42,9 +42,9 @@ pub enum ClaimKind {
     /// A number to compare.
     Number(Box<Number>),
     /// An order between schemes.
-    Order(Box<Order>),
+    Order(Box<OrderClaim>),
     /// A qualitative shape.
-    Shape(Box<Shape>),
+    Shape(Box<ShapeClaim>),
 }
 
 /// One side of a comparison: a measure of a scheme.
@@ -123,7 +123,7 @@ pub enum Average {
 
 /// An order that the paper states.
 #[derive(Clone, Debug)]
-pub struct Order {
+pub struct OrderClaim {
     /// What is ordered.
     pub rank: Rank,
     /// Judges this average over all values of the axes instead of each value.
@@ -157,7 +157,7 @@ pub enum Rank {
 
 /// A shape in a plot or in the text of the paper.
 #[derive(Clone, Debug)]
-pub struct Shape {
+pub struct ShapeClaim {
     /// Which shape.
     pub shape: ShapeKind,
     /// What has it: each of them.
@@ -215,7 +215,7 @@ pub enum ShapeKind {
 /// break another.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Change {
+pub struct ExperimentChange {
     /// Its name, unique within the experiment.
     #[serde(default, deserialize_with = "leaf::id")]
     pub id: String,
@@ -250,7 +250,7 @@ pub enum Clock {
     Sender,
 }
 
-impl Change {
+impl ExperimentChange {
     /// The schemes to run again; empty for all. These are the changed schemes, and the schemes with which claims about
     /// them compare flow by flow.
     pub fn runs<'a>(&'a self, claims: impl Iterator<Item = &'a Claim>) -> BTreeSet<&'a str> {

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use plan::series;
 use record::trace::EventKind;
-use results::{Field, Kind};
+use results::{ColumnType, Field};
 use serde::de::IntoDeserializer;
 use serde::{Deserialize, Deserializer};
 
@@ -66,7 +66,9 @@ pub(super) fn port_columns() -> &'static [Field] {
 
 fn numbers(fields: Vec<Field>) -> Vec<Field> {
     let fields = fields.into_iter();
-    fields.filter(|field| field.kind != Kind::Text).collect()
+    fields
+        .filter(|field| field.kind != ColumnType::Text)
+        .collect()
 }
 
 /// The unit of a column.

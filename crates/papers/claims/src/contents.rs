@@ -11,12 +11,12 @@ pub struct Item {
     /// Its subject in a few words.
     pub title: String,
     /// Its state.
-    pub state: State,
+    pub state: ReproductionState,
 }
 
 /// How far an item is reproduced.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum State {
+pub enum ReproductionState {
     /// The state of an item's reproduction.
     Judged(Vec<String>),
     /// It defines something that the program computes at this place.
@@ -62,7 +62,8 @@ impl Item {
     /// Whether it stands for all items of a kind whose numbers are not known. Only a reader can check that.
     pub(crate) fn is_whole_kind(&self) -> bool {
         let mut kinds = KINDS.iter();
-        matches!(self.state, State::Unread(_)) && kinds.any(|kind| kind.names[1] == self.name)
+        matches!(self.state, ReproductionState::Unread(_))
+            && kinds.any(|kind| kind.names[1] == self.name)
     }
 
     /// Its kind, and its first and last number; `None` if the name has another form than in [`KINDS`].
@@ -79,7 +80,7 @@ impl Item {
     }
 }
 
-impl fmt::Display for State {
+impl fmt::Display for ReproductionState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Judged(by) => write!(f, "judged in {}", by.join(", ")),

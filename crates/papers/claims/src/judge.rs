@@ -20,15 +20,15 @@ mod words;
 
 use scenario::Problems;
 
-use super::{Change, Claim, ClaimKind, Experiment};
+use super::{Claim, ClaimKind, Experiment, ExperimentChange};
 pub use bench::Bench;
-pub use count::{Bias, Counts, Shift};
-pub use judged::{Effect, Judged, Reading, Standing, Tried};
+pub use count::{Bias, CauseShift, Counts};
+pub use judged::{Effect, Judged, OtherReading, Standing, TriedCause};
 pub use verdict::{Finding, Verdict};
 pub use words::{digits, display};
 
 /// A figure that has been run and judged, for a report.
-pub struct Figure<'a> {
+pub struct JudgedFigure<'a> {
     /// The figure.
     pub experiment: &'a Experiment,
     /// Its runs, and the runs of other figures to which its plots and claims refer.
@@ -75,9 +75,13 @@ impl Judged {
     }
 }
 
-impl Reading {
+impl OtherReading {
     /// Judges a claim under `change`, with the changed runs of `bench`.
-    pub fn new(claim: &Claim, change: &Change, bench: &Bench<'_>) -> Result<Self, Problems> {
+    pub fn new(
+        claim: &Claim,
+        change: &ExperimentChange,
+        bench: &Bench<'_>,
+    ) -> Result<Self, Problems> {
         Ok(Self {
             name: change.id.clone(),
             says: change.says.clone(),
@@ -87,11 +91,11 @@ impl Reading {
     }
 }
 
-impl Tried {
+impl TriedCause {
     /// The verdict on a claim with `cause`, judged with the changed runs of `bench`.
     pub fn new(
         claim: &Claim,
-        cause: &Change,
+        cause: &ExperimentChange,
         bench: &Bench<'_>,
         effect: Effect,
     ) -> Result<Self, Problems> {

@@ -1,9 +1,9 @@
 //! Papers as data: the figures of a paper, how they are drawn, and what the paper claims about them.
 //!
 //! A paper is a folder with a `paper.toml`, one file for each figure, [`Experiment`], and a list of its contents,
-//! [`Item`]. The file of a figure is a scenario with additional tables: [`Plot`]s, [`Claim`]s, [`Change`]s by which
-//! claims are judged again, and the changes of `--full`. Plots and claims use [`Measure`]s, which are evaluated from a
-//! run folder, seed by seed. A claim is judged by measurements; nothing in an experiment can decide a verdict.
+//! [`Item`]. The file of a figure is a scenario with additional tables: [`Plot`]s, [`Claim`]s, [`ExperimentChange`]s by
+//! which claims are judged again, and the changes of `--full`. Plots and claims use [`Measure`]s, which are evaluated
+//! from a run folder, seed by seed. A claim is judged by measurements; nothing in an experiment can decide a verdict.
 //! `docs/guide/experiments.md` describes every key of a figure, `docs/guide/claims.md` every key of a claim.
 //!
 //! ```
@@ -36,17 +36,17 @@ use scenario::Source;
 use serde::Deserialize;
 
 pub use claim::{
-    At, Average, Change, Claim, ClaimKind, Clock, Compare, Number, Operand, Order, Rank, Shape,
-    ShapeKind,
+    At, Average, Claim, ClaimKind, Clock, Compare, ExperimentChange, Number, Operand, OrderClaim,
+    Rank, ShapeClaim, ShapeKind,
 };
-pub use contents::{Item, State};
+pub use contents::{Item, ReproductionState};
 pub use measure::{
-    Chosen, Cluster, FlowWeight, Measure, Moment, Name, Of, PortSelector, Sizes, Statistic,
-    Stretch, Weight,
+    ChosenFlows, Cluster, FlowSizes, FlowWeight, Measure, Moment, Name, Of, PortSelector,
+    Statistic, Stretch, Weight,
 };
-pub use measured::{Measured, Subject, Values};
-pub use plot::{Axis, Line, Plot, PlotKind};
-pub use sample::Sample;
+pub use measured::{MeasureValues, MeasuredRun, Subject};
+pub use plot::{PanelAxis, PanelLine, Plot, PlotKind};
+pub use sample::WeightedSample;
 pub use unit::Level;
 
 /// A paper and its figures.
@@ -109,7 +109,7 @@ pub struct Experiment {
     pub uses: Option<String>,
     /// What `--full` changes.
     #[serde(default)]
-    pub full: Full,
+    pub full: FullScale,
     /// How it runs on real stacks, if it does.
     pub live: Option<Live>,
     /// Panels, in the arrangement of the paper.
@@ -121,10 +121,10 @@ pub struct Experiment {
     /// Readings of the paper by which every claim about its runs is judged. A reading that changes nothing names the
     /// experiment's own reading, which totals count.
     #[serde(skip)]
-    pub readings: Vec<Change>,
+    pub readings: Vec<ExperimentChange>,
     /// Explanations to try for claims about its runs that do not reproduce.
     #[serde(skip)]
-    pub causes: Vec<Change>,
+    pub causes: Vec<ExperimentChange>,
     /// The file, which also has the text of the scenario.
     #[serde(skip, default = "unread")]
     pub source: Source,
@@ -133,7 +133,7 @@ pub struct Experiment {
 /// The changes of `--full`: the paper's own scale, if the default is smaller.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Full {
+pub struct FullScale {
     /// Seeds to run.
     pub seeds: Option<NonZeroU32>,
     /// Settings by full key, each with its texts joined by commas.

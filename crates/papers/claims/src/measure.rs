@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::columns::{self, GOODPUT, SEGMENTS, THROUGHPUT, flow_columns, port_columns, unit_of};
 use super::leaf;
-use super::model::{self, Model};
+use super::model::{self, PaperEquation};
 use super::unit::{Dimension, Level};
 
 /// A number of every simulation, or a distribution or series if it has no statistic.
@@ -37,7 +37,7 @@ pub enum Of {
         column: Name,
         /// Only these flows.
         #[serde(default)]
-        chosen: Chosen,
+        chosen: ChosenFlows,
         /// The weight of each flow.
         #[serde(default)]
         weight: FlowWeight,
@@ -106,12 +106,12 @@ pub enum Of {
 /// Flows.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Chosen {
+pub struct ChosenFlows {
     /// Only flows of this group.
     pub group: Option<String>,
     /// Only flows of these sizes.
     #[serde(rename = "size")]
-    pub sizes: Option<Sizes>,
+    pub sizes: Option<FlowSizes>,
     /// Only flows that completed in this cluster.
     pub cluster: Option<Cluster>,
     /// Only flows that start no earlier than the begin of this stretch and complete by its end.
@@ -136,7 +136,7 @@ pub enum FlowWeight {
 
 /// Sizes of flows; flows without end are larger than any.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Sizes {
+pub struct FlowSizes {
     /// The smallest, exclusive.
     pub above: Level,
     /// The largest size, inclusive; `None` for no upper bound.
@@ -155,7 +155,7 @@ impl Measure {
 
     /// The same measure for flows of other sizes, or for an equation at the largest of these sizes.
     #[must_use]
-    pub fn of_sizes(&self, new: &Sizes) -> Self {
+    pub fn of_sizes(&self, new: &FlowSizes) -> Self {
         let mut measure = self.clone();
         match &mut measure.of {
             Of::Flows { chosen, .. } => chosen.sizes = Some(new.clone()),
@@ -359,7 +359,9 @@ impl Measure {
     /// Whether it is an equation about a flow whose size is not given.
     pub fn needs_size(&self) -> bool {
         match &self.of {
-            Of::Model { name, size: None } => model::find(name).is_some_and(Model::takes_size),
+            Of::Model { name, size: None } => {
+                model::find(name).is_some_and(PaperEquation::takes_size)
+            }
             _ => false,
         }
     }

@@ -18,17 +18,17 @@ use scenario::{Overrides, Problem, Problems, Scenario, Source};
 use super::claim::At;
 use super::measure::{Measure, Of, PortSelector, Statistic};
 use super::model;
-use super::sample::Sample;
+use super::sample::WeightedSample;
 use super::unit::Dimension;
 pub use subject::Subject;
 
 /// A run with all data for measuring it. Values are computed once for each measure.
-pub struct Measured {
+pub struct MeasuredRun {
     run: Rc<dyn Recorded>,
     scenario: Scenario,
-    /// See [`Measured::spans`].
+    /// See [`MeasuredRun::spans`].
     spans: OnceCell<Spans>,
-    values: RefCell<Vec<(Measure, Rc<Values>)>>,
+    values: RefCell<Vec<(Measure, Rc<MeasureValues>)>>,
     /// Measures that will be needed.
     expected: RefCell<Vec<Measure>>,
 }
@@ -38,13 +38,13 @@ type Spans = BTreeMap<u32, (f64, f64)>;
 
 /// The values of a measure: one for each row and seed; `NaN` for a missing value.
 #[derive(Debug)]
-pub struct Values {
+pub struct MeasureValues {
     rows: Vec<Vec<f64>>,
     /// Below which none lies.
     least: f64,
 }
 
-impl Values {
+impl MeasureValues {
     /// One value for each seed of the row, in the order of the seeds.
     pub fn per_seed(&self, row: usize) -> &[f64] {
         &self.rows[row]
@@ -56,7 +56,7 @@ impl Values {
     }
 }
 
-impl Measured {
+impl MeasuredRun {
     /// Opens a run folder that is complete.
     pub fn open(path: &Path) -> Result<Self, Problems> {
         let name = path.join("scenario.toml").display().to_string();
@@ -108,8 +108,8 @@ impl Measured {
     }
 
     /// The values of a measure with a statistic, a metric or a model for every row and seed.
-    pub fn values(&self, measure: &Measure) -> Result<Rc<Values>, Problems> {
-        let known = |values: &Vec<(Measure, Rc<Values>)>| {
+    pub fn values(&self, measure: &Measure) -> Result<Rc<MeasureValues>, Problems> {
+        let known = |values: &Vec<(Measure, Rc<MeasureValues>)>| {
             let found = values.iter().find(|(other, _)| other == measure);
             found.map(|(_, values)| Rc::clone(values))
         };
@@ -173,7 +173,7 @@ impl Measured {
     }
 
     /// Stores the values of a measure, given by point, as values of rows.
-    fn keep(&self, measure: &Measure, by_point: &BTreeMap<u32, f64>) -> Rc<Values> {
+    fn keep(&self, measure: &Measure, by_point: &BTreeMap<u32, f64>) -> Rc<MeasureValues> {
         let rows = self.run.summary().rows.iter().map(|row| {
             let value = |point| by_point.get(point).copied().unwrap_or(f64::NAN);
             row.points.iter().map(value).collect()
@@ -182,7 +182,7 @@ impl Measured {
         if let Some(baseline) = &measure.reduction_from {
             rows = self.reduced(&rows, baseline);
         }
-        let values = Rc::new(Values {
+        let values = Rc::new(MeasureValues {
             rows,
             least: measure.least(),
         });
@@ -247,10 +247,10 @@ impl Measured {
 
     /// The distribution of a measure without a statistic, over all seeds of a row. It has all flows, all ports, or the
     /// values of a series weighted by how long each lasted.
-    pub fn sample(&self, measure: &Measure, row: usize) -> Result<Sample, Problems> {
+    pub fn sample(&self, measure: &Measure, row: usize) -> Result<WeightedSample, Problems> {
         let points = &self.run.summary().rows[row].points;
         let points = points.iter().copied().into_set();
-        let mut all = Sample::default();
+        let mut all = WeightedSample::default();
         if let Of::Series { during, weight, .. } = &measure.of {
             let stretches = self.stretches(*during)?;
             self.each_series(measure, &points, &mut |point, lines| {
@@ -331,7 +331,7 @@ impl Measured {
                             1.0,
                         )
                     });
-                    let each = Sample::new(each.filter(|(value, _)| !value.is_nan()));
+                    let each = WeightedSample::new(each.filter(|(value, _)| !value.is_nan()));
                     values.insert(point, each.statistic(across, (dimension, packet)));
                 })?;
             }
@@ -352,7 +352,7 @@ impl Measured {
     fn each_sample(
         &self,
         measure: &Measure,
-        each: &mut dyn FnMut(u32, Sample),
+        each: &mut dyn FnMut(u32, WeightedSample),
     ) -> Result<(), Problems> {
         // A point without any matching flow or port has an empty sample, because zero is a count, too.
         let points = self.run.summary().points.iter();
@@ -371,7 +371,7 @@ impl Measured {
                     let gaps = times.values().flat_map(|times| times.windows(2));
                     each(
                         point,
-                        Sample::new(gaps.map(|pair| (pair[1] - pair[0], 1.0))),
+                        WeightedSample::new(gaps.map(|pair| (pair[1] - pair[0], 1.0))),
                     );
                 });
             }
@@ -386,7 +386,7 @@ impl Measured {
             Of::Metric(_) | Of::Model { .. } | Of::Series { .. } => {}
         }
         for (point, values) in samples {
-            each(point, Sample::new(values));
+            each(point, WeightedSample::new(values));
         }
         Ok(())
     }

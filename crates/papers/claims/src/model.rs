@@ -10,7 +10,7 @@ use base::cast::real;
 
 /// An equation of a paper.
 #[derive(Debug)]
-pub struct Model {
+pub struct PaperEquation {
     /// Its name, as in `rcc.steady_queue`.
     pub name: &'static str,
     /// The unit of its value, as in columns of results.
@@ -30,7 +30,7 @@ enum Value {
     OfFlow(fn(&PointSpec, f64) -> Option<f64>),
 }
 
-impl Model {
+impl PaperEquation {
     /// Its value for the settings of a point and, if it is about a flow, for a flow of `size` bytes; `None` if it does
     /// not apply.
     pub fn value(&self, point: &PointSpec, size: Option<f64>) -> Option<f64> {
@@ -47,56 +47,56 @@ impl Model {
 }
 
 /// Every equation.
-pub const MODELS: &[Model] = &[
-    Model {
+pub const MODELS: &[PaperEquation] = &[
+    PaperEquation {
         name: "rcc.steady_queue",
         unit: "bytes",
         help: "Queue of RCC in the steady state, the packet in service included: what is in flight less what the links hold (RCC eq. 4).",
         value: Value::OfPoint(steady_queue),
     },
-    Model {
+    PaperEquation {
         name: "rcc.pending_acks",
         unit: "ACKs",
         help: "ACKs that wait in RCC's buffer queue while all flows have data to send: those beyond the budget of packets in flight (RCC eq. 6).",
         value: Value::OfPoint(pending_acks),
     },
-    Model {
+    PaperEquation {
         name: "rcc.ecn_amplitude",
         unit: "packets",
         help: "Height of the sawtooth of the queue while flows without the scheduler answer marks together (RCC section 5.2).",
         value: Value::OfPoint(|point| Some(ecn(point)?.amplitude())),
     },
-    Model {
+    PaperEquation {
         name: "rcc.ecn_period",
         unit: "round trips",
         help: "Period of that sawtooth (RCC section 5.2).",
         value: Value::OfPoint(|point| Some(ecn(point)?.period())),
     },
-    Model {
+    PaperEquation {
         name: "rcc.ecn_share",
         unit: "%",
         help: "Share of packets that are marked on that sawtooth (RCC section 5.2).",
         value: Value::OfPoint(|point| Some(ecn(point)?.alpha())),
     },
-    Model {
+    PaperEquation {
         name: "rcc.ecn_longest_queue",
         unit: "bytes",
         help: "Longest queue of that sawtooth (RCC section 5.2).",
         value: Value::OfPoint(|point| Some(ecn(point)?.max_queue() * packet(point))),
     },
-    Model {
+    PaperEquation {
         name: "rcc.ecn_shortest_queue",
         unit: "bytes",
         help: "Shortest queue of that sawtooth; below zero the link falls idle (RCC section 5.2).",
         value: Value::OfPoint(|point| Some(ecn(point)?.min_queue() * packet(point))),
     },
-    Model {
+    PaperEquation {
         name: "rcc.ideal_completion",
         unit: "us",
         help: "Completion time of the last of equal flows whose packets fill the receiver's link without a pause (RCC section 5.3).",
         value: Value::OfPoint(ideal_completion),
     },
-    Model {
+    PaperEquation {
         name: "hscc.equilibrium_queue",
         unit: "bytes",
         help: "Queue at which HSCC's fluid model stands still; none if it clamps flows for ever (HSCC eq. 2).",
@@ -105,19 +105,19 @@ pub const MODELS: &[Model] = &[
             Some(still.queue * packet(point))
         }),
     },
-    Model {
+    PaperEquation {
         name: "hscc.eigenvalue",
         unit: "1/s",
         help: "Real part of the dominant eigenvalue of HSCC's fluid model, whose probabilities follow the queue with a delay; stable below 0 (HSCC eq. 3).",
         value: Value::OfPoint(|point| Some(hscc_near_equilibrium(point)?.dominant().re)),
     },
-    Model {
+    PaperEquation {
         name: "hscc.eigenvalue_held",
         unit: "1/s",
         help: "The same with probabilities that stay as they are, which is below 0 for any settings (HSCC eq. 3).",
         value: Value::OfPoint(|point| Some(hscc_near_equilibrium(point)?.held().dominant().re)),
     },
-    Model {
+    PaperEquation {
         name: "rc3.reduction",
         unit: "%",
         help: "By how much RC3 shortens the completion time of a flow of some size, on a path of two links between switches each way that other flows load (RC3 section 3).",
@@ -126,7 +126,7 @@ pub const MODELS: &[Model] = &[
             Some(path.reduction(packets))
         }),
     },
-    Model {
+    PaperEquation {
         name: "rc3.completion",
         unit: "us",
         help: "Completion time of such a flow under RC3 (RC3 section 3).",
@@ -135,7 +135,7 @@ pub const MODELS: &[Model] = &[
             Some(1e6 * path.rc3(packets))
         }),
     },
-    Model {
+    PaperEquation {
         name: "rc3.tcp_completion",
         unit: "us",
         help: "Completion time of such a flow under TCP (RC3 section 3).",
@@ -169,7 +169,7 @@ fn hscc_near_equilibrium(point: &PointSpec) -> Option<Linear> {
 }
 
 /// The equation called `name`.
-pub fn find(name: &str) -> Option<&'static Model> {
+pub fn find(name: &str) -> Option<&'static PaperEquation> {
     MODELS.iter().find(|model| model.name == name)
 }
 
@@ -189,11 +189,11 @@ fn pending_acks(point: &PointSpec) -> Option<f64> {
 }
 
 /// RCC §5.2.
-fn ecn(point: &PointSpec) -> Option<rcc::Ecn> {
+fn ecn(point: &PointSpec) -> Option<rcc::EcnSawtooth> {
     let keys = &point.keys;
     let threshold = Level::parse(point.text("switch.ecn_threshold"))?;
     let threshold = threshold.in_column(Dimension::Bytes, packet(point))?;
-    Some(rcc::Ecn {
+    Some(rcc::EcnSawtooth {
         rate: rate(point),
         rtt: 4.0 * keys.link.delay.as_secs(),
         threshold: threshold / packet(point),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::claim::At;
 use super::leaf;
-use super::measure::{Measure, Sizes};
+use super::measure::{FlowSizes, Measure};
 use super::unit::Level;
 
 /// One panel of a figure.
@@ -21,10 +21,10 @@ pub struct Plot {
     pub caption: String,
     /// The horizontal axis.
     #[serde(default)]
-    pub x: Axis,
+    pub x: PanelAxis,
     /// The vertical axis.
     #[serde(default)]
-    pub y: Axis,
+    pub y: PanelAxis,
     /// Values of swept settings at which it is drawn; settings not listed are on the axis or give lines of their own.
     #[serde(default, deserialize_with = "leaf::at")]
     pub at: At,
@@ -32,7 +32,7 @@ pub struct Plot {
     #[serde(default)]
     pub schemes: Vec<String>,
     /// Lines: each is drawn for each scheme.
-    pub lines: Vec<Line>,
+    pub lines: Vec<PanelLine>,
     /// The figure of the same paper whose runs it shows; `None` for its own experiment's runs.
     pub run: Option<String>,
     /// The points of the paper's own figure, by scheme, in the units of the axes.
@@ -58,7 +58,7 @@ pub enum PlotKind {
 /// An axis of a panel.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Axis {
+pub struct PanelAxis {
     /// The swept setting on the horizontal axis of a sweep; `None` if there is only one.
     pub key: Option<String>,
     /// The label without the unit; `None` if the setting or the measure gives it.
@@ -100,15 +100,15 @@ impl Plot {
     }
 }
 
-impl Axis {
+impl PanelAxis {
     /// The sizes of the flows at each place of its axis.
-    pub fn size_classes(&self) -> Vec<Sizes> {
+    pub fn size_classes(&self) -> Vec<FlowSizes> {
         let zero = Level {
             value: 0.0,
             unit: "B".to_owned(),
         };
         let before = [&zero].into_iter().chain(&self.sizes);
-        let classes = before.zip(&self.sizes).map(|(above, up_to)| Sizes {
+        let classes = before.zip(&self.sizes).map(|(above, up_to)| FlowSizes {
             above: above.clone(),
             up_to: Some(up_to.clone()),
         });
@@ -119,7 +119,7 @@ impl Axis {
 /// A line of the panel, drawn for each scheme.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Line {
+pub struct PanelLine {
     /// The measure.
     pub measure: Measure,
     /// The lower end of the bar at each point, such as a percentile; `None` for the interval over seeds.
@@ -137,10 +137,10 @@ pub struct Line {
     pub at: At,
 }
 
-impl Line {
+impl PanelLine {
     /// The same line for flows of these sizes.
     #[must_use]
-    pub fn of_sizes(&self, sizes: &Sizes) -> Self {
+    pub fn of_sizes(&self, sizes: &FlowSizes) -> Self {
         let of = |measure: &Measure| measure.of_sizes(sizes);
         Self {
             measure: of(&self.measure),

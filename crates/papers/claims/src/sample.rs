@@ -7,7 +7,7 @@ use base::cast::{count, index, whole};
 
 /// Values with weights: 1 for flows and ports, the duration for values of a series.
 #[derive(Clone, Debug, Default)]
-pub struct Sample {
+pub struct WeightedSample {
     values: Vec<(f64, f64)>,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Steps {
 /// The dimension of values, and the bytes of a full packet.
 type Units = (Dimension, f64);
 
-impl Sample {
+impl WeightedSample {
     /// A sample of values and weights.
     pub fn new(values: impl IntoIterator<Item = (f64, f64)>) -> Self {
         Self {
@@ -31,7 +31,7 @@ impl Sample {
         }
     }
 
-    /// Values with their weights; ascending after [`Sample::sort`].
+    /// Values with their weights; ascending after [`WeightedSample::sort`].
     pub fn values(&self) -> &[(f64, f64)] {
         &self.values
     }
@@ -134,7 +134,7 @@ impl Sample {
     }
 }
 
-impl Sample {
+impl WeightedSample {
     /// For values that count once each: the least value that `wanted` hundredths of a value do not exceed. Avoids
     /// sorting all of them.
     fn ranked(&self, wanted: f64) -> f64 {
@@ -199,18 +199,18 @@ impl Steps {
     }
 
     /// How long each value lasted within a stretch, or only the changes in it.
-    pub(super) fn sample(&self, stretch: (f64, f64), weight: Weight) -> Sample {
+    pub(super) fn sample(&self, stretch: (f64, f64), weight: Weight) -> WeightedSample {
         if weight == Weight::Change {
             let within = |(time, _): &&(f64, f64)| (stretch.0..=stretch.1).contains(time);
             let changes = self.changes.iter().filter(within);
-            return Sample::new(changes.map(|(_, value)| (*value, 1.0)));
+            return WeightedSample::new(changes.map(|(_, value)| (*value, 1.0)));
         }
         let clipped = self.clip(stretch);
         let ends = clipped.iter().skip(1).map(|(time, _)| *time);
         let ends = ends.chain([stretch.1]);
         let lasting = clipped.iter().zip(ends);
         let lasting = lasting.map(|((time, value), end)| (*value, end - time));
-        Sample::new(lasting.filter(|(_, weight)| *weight > 0.0))
+        WeightedSample::new(lasting.filter(|(_, weight)| *weight > 0.0))
     }
 
     /// A statistic over a stretch of time.
@@ -271,8 +271,8 @@ mod tests {
 
     const UNITS: Units = (Dimension::Time, 1500.0);
 
-    fn flows(values: &[f64]) -> Sample {
-        Sample::new(values.iter().map(|value| (*value, 1.0)))
+    fn flows(values: &[f64]) -> WeightedSample {
+        WeightedSample::new(values.iter().map(|value| (*value, 1.0)))
     }
 
     fn level(text: &str) -> Level {
@@ -372,7 +372,7 @@ mod tests {
         assert_eq!(all.statistic(&Statistic::Variance, UNITS), 4.0);
         assert_eq!(all.statistic(&Statistic::Deviation, UNITS), 2.0);
         // 10 for 3 us and 30 for 1: mean 15, (3 x 25 + 225) / 4 = 75.
-        let weighted = Sample::new([(10.0, 3.0), (30.0, 1.0)]);
+        let weighted = WeightedSample::new([(10.0, 3.0), (30.0, 1.0)]);
         assert_eq!(weighted.statistic(&Statistic::Variance, UNITS), 75.0);
         assert!(flows(&[]).statistic(&Statistic::Variance, UNITS).is_nan());
     }

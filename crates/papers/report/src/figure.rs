@@ -20,7 +20,7 @@ pub struct Figure {
     /// The vertical axis.
     pub y: Axis,
     /// The lines, in the order of the legend.
-    pub lines: Vec<Line>,
+    pub lines: Vec<PlotLine>,
 }
 
 /// An axis.
@@ -45,7 +45,7 @@ pub struct Axis {
 
 /// Points that belong together.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct PlotLine {
     /// Its name in the legend.
     pub label: String,
     /// Colour and marker.
@@ -53,7 +53,7 @@ pub struct Line {
     /// How its points are drawn.
     pub shape: Shape,
     /// The points, in the order of drawing.
-    pub points: Vec<Point>,
+    pub points: Vec<PlotPoint>,
 }
 
 /// The style by which lines are distinguished, on a screen and in grey on paper.
@@ -81,7 +81,7 @@ pub enum Shape {
     /// Horizontal bars: every two points are the ends of one.
     Spans,
     /// Markers alone, in the colour of text, because the lines below them may have any other.
-    Marks(Mark),
+    Marks(EventMark),
     /// Vertical bars over the intervals, each with a marker at its value. If a point has an inner interval, the bar
     /// covers the inner one and a thin line the other.
     Ranges,
@@ -111,7 +111,7 @@ pub struct Cells {
 
 impl Cells {
     /// Left, right, lower and upper end of the rectangle around a point.
-    pub(crate) fn around(&self, figure: &Figure, point: &Point) -> [f64; 4] {
+    pub(crate) fn around(&self, figure: &Figure, point: &PlotPoint) -> [f64; 4] {
         let ends = |axis: &Axis, middle: f64, half: f64| {
             if axis.log {
                 (middle / half, middle * half)
@@ -127,7 +127,7 @@ impl Cells {
 
 /// A marker that means an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum EventMark {
     /// A cross, for a loss.
     Cross,
     /// A triangle, for a timeout.
@@ -136,7 +136,7 @@ pub enum Mark {
 
 /// A point with the intervals around its `y`.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub struct Point {
+pub struct PlotPoint {
     /// Horizontal position in the unit of the axis.
     pub x: f64,
     /// Vertical position in the unit of the axis.
@@ -177,14 +177,14 @@ impl Axis {
     }
 }
 
-impl Line {
+impl PlotLine {
     /// Whether it is drawn as bars from zero.
     pub(crate) fn is_bars(&self) -> bool {
         matches!(self.shape, Shape::Bars(_))
     }
 }
 
-impl Point {
+impl PlotPoint {
     /// A point that is exact.
     pub fn new(x: f64, y: f64) -> Self {
         Self {
@@ -203,7 +203,7 @@ impl Figure {
 
     /// Whether a line needs an entry in the legend. Names along the axis are not repeated, and a hundred faint lines
     /// cannot be named.
-    pub(crate) fn names(&self, line: &Line) -> bool {
+    pub(crate) fn names(&self, line: &PlotLine) -> bool {
         !matches!(line.shape, Shape::Faint | Shape::Limit)
             && !line.points.is_empty()
             && !self.x.categories.contains(&line.label)
@@ -212,7 +212,7 @@ impl Figure {
 
     /// Whether a part of bars is visible anywhere: at least a hundredth of the highest bar. Other lines are always
     /// visible.
-    fn has_share(&self, line: &Line) -> bool {
+    fn has_share(&self, line: &PlotLine) -> bool {
         let Shape::Stack(..) = line.shape else {
             return true;
         };

@@ -35,14 +35,14 @@ pub enum Format {
 
 /// The size of a figure on paper.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Size {
+pub struct FigureSize {
     /// In centimetres.
     pub width_cm: f64,
     /// In centimetres.
     pub height_cm: f64,
 }
 
-impl Default for Size {
+impl Default for FigureSize {
     /// One column of a paper with two.
     fn default() -> Self {
         Self {
@@ -52,7 +52,7 @@ impl Default for Size {
     }
 }
 
-impl Size {
+impl FigureSize {
     fn points(self) -> (f64, f64) {
         let points = |cm: f64| cm / 2.54 * 72.0;
         (points(self.width_cm), points(self.height_cm))
@@ -78,12 +78,12 @@ impl Format {
 }
 
 /// A figure as the contents of a file.
-pub fn draw(figure: &Figure, size: Size, format: Format) -> Vec<u8> {
+pub fn draw(figure: &Figure, size: FigureSize, format: Format) -> Vec<u8> {
     draw_in(figure, size, None, format)
 }
 
 /// The same with another family of fonts than the usual one, which an SVG names and others contain.
-fn draw_in(figure: &Figure, size: Size, font: Option<&str>, format: Format) -> Vec<u8> {
+fn draw_in(figure: &Figure, size: FigureSize, font: Option<&str>, format: Format) -> Vec<u8> {
     let scene = chart::scene(figure, size.points(), 0);
     match format {
         Format::Svg => svg::write(&scene, size, font, &figure.full_title()).into_bytes(),
@@ -119,12 +119,17 @@ pub(crate) fn embed_legend(figure: &Figure, width: f64) -> String {
 }
 
 /// Writes a figure in the format that the name ends in.
-pub fn save(figure: &Figure, size: Size, path: &Path) -> Result<(), Error> {
+pub fn save(figure: &Figure, size: FigureSize, path: &Path) -> Result<(), Error> {
     save_in(figure, size, None, path)
 }
 
 /// The same, with text of an SVG in this family of fonts, if one is given.
-pub fn save_in(figure: &Figure, size: Size, font: Option<&str>, path: &Path) -> Result<(), Error> {
+pub fn save_in(
+    figure: &Figure,
+    size: FigureSize,
+    font: Option<&str>,
+    path: &Path,
+) -> Result<(), Error> {
     let format = Format::of(path)?;
     crate::put(path, &draw_in(figure, size, font, format))
 }

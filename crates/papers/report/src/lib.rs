@@ -7,7 +7,7 @@
 //! Everything is a pure function of the folder: the same folder gives the same bytes.
 //!
 //! ```
-//! use report::{Axis, Figure, Format, Line, Point, Shape, Size, Style};
+//! use report::{Axis, Figure, FigureSize, Format, PlotLine, PlotPoint, Shape, Style};
 //!
 //! let figure = Figure {
 //!     name: "goodput".to_owned(),
@@ -17,14 +17,14 @@
 //!     caption: "Bytes that all receivers got, over the time of the transfer.".to_owned(),
 //!     x: Axis::new("Senders", ""),
 //!     y: Axis::new("Goodput", "Mbit/s"),
-//!     lines: vec![Line {
+//!     lines: vec![PlotLine {
 //!         label: "dctcp".to_owned(),
 //!         style: Style { slot: 0, dash: 0, open: false },
 //!         shape: Shape::Joined,
-//!         points: vec![Point::new(10.0, 930.0), Point::new(40.0, 910.0)],
+//!         points: vec![PlotPoint::new(10.0, 930.0), PlotPoint::new(40.0, 910.0)],
 //!     }],
 //! };
-//! let svg = report::draw(&figure, Size::default(), Format::Svg);
+//! let svg = report::draw(&figure, FigureSize::default(), Format::Svg);
 //! assert!(String::from_utf8_lossy(&svg).contains("Goodput (Mbit/s)"));
 //! ```
 
@@ -50,8 +50,8 @@ use askama::Template;
 use results::{Folder, Recorded};
 
 pub use error::Error;
-pub use figure::{Axis, Cells, Figure, Line, Mark, Point, Shape, Style};
-pub use fixed::{Format, Size, draw, save, save_in};
+pub use figure::{Axis, Cells, EventMark, Figure, PlotLine, PlotPoint, Shape, Style};
+pub use fixed::{FigureSize, Format, draw, save, save_in};
 pub use live::{LiveClaim, LiveColumn, LiveNetwork, LivePage, LiveScheme, write_live};
 pub use model::{ModelPage, Rows, write_model};
 pub use page::fragments::Fragments;

@@ -7,7 +7,7 @@ use results::statistics::Estimate;
 
 use crate::data::Distribution;
 use crate::error::Error;
-use crate::figure::{Axis, Figure, Line, Point, Shape, Style, slug};
+use crate::figure::{Axis, Figure, PlotLine, PlotPoint, Shape, Style, slug};
 use crate::figures::distribution;
 use crate::page::{self, Breadth, Drawn};
 use crate::palette::Palette;
@@ -198,7 +198,7 @@ fn completions(network: &LiveNetwork, palette: &Palette, unit: units::Unit) -> F
                 fct_us: scheme.fct_us[world].clone(),
                 flows: scheme.flows[world],
             };
-            lines.push(Line {
+            lines.push(PlotLine {
                 label: format!("{}, {name}", scheme.name),
                 style: of_world(palette.style(&scheme.name, 0), world),
                 shape: Shape::Step,
@@ -239,14 +239,14 @@ fn compared(
             let estimate = &scheme.estimates[place][world];
             let offset = [0.0, BAR * 0.75][world];
             let half = estimate.half_width();
-            let point = estimate.mean.map(|y| Point {
+            let point = estimate.mean.map(|y| PlotPoint {
                 x: f64::from(at) + offset,
                 y,
                 // A measured value is never negative, even if the interval of few runs is wide.
                 interval: half.map(|half| ((y - half).max(0.0), y + half)),
-                ..Point::default()
+                ..PlotPoint::default()
             });
-            lines.push(Line {
+            lines.push(PlotLine {
                 label: scheme.name.clone(),
                 style: palette.style(&scheme.name, world),
                 shape,

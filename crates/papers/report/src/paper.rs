@@ -7,12 +7,12 @@ mod panel;
 use std::path::Path;
 
 use claims::judge;
-use claims::{Measured, Paper, Plot};
+use claims::{MeasuredRun, Paper, Plot};
 use scenario::Problems;
 
 use crate::error::Error;
 use crate::figure::Figure;
-use crate::fixed::{self, Format, Size};
+use crate::fixed::{self, FigureSize, Format};
 use crate::palette::Palette;
 use panel::Panel;
 
@@ -21,7 +21,7 @@ pub struct Reproduction<'a> {
     /// The paper.
     pub paper: &'a Paper,
     /// Its figures and tables that were run and judged, in the paper's order.
-    pub figures: &'a [judge::Figure<'a>],
+    pub figures: &'a [judge::JudgedFigure<'a>],
     /// Whether they were run with `--full`.
     pub full: bool,
 }
@@ -59,7 +59,7 @@ pub fn write_paper(reproduction: &Reproduction<'_>, out: &Path) -> Result<(), Er
             path: parent.to_owned(),
             error,
         })?;
-        let svg = fixed::draw(panel, Size::default(), Format::Svg);
+        let svg = fixed::draw(panel, FigureSize::default(), Format::Svg);
         crate::put(&file, &svg)?;
     }
     crate::put_page(out, &page::page(reproduction, &panels))
@@ -70,7 +70,7 @@ pub fn panel(
     plot: &Plot,
     (name, title): (&str, &str),
     schemes: &[String],
-    run: &Measured,
+    run: &MeasuredRun,
 ) -> Result<Figure, Problems> {
     let palette = Palette::new(schemes.iter().map(String::as_str));
     let panel = Panel {
@@ -82,9 +82,9 @@ pub fn panel(
 }
 
 /// The panels of a figure.
-fn panels(figure: &judge::Figure<'_>, palette: &Palette) -> Result<Vec<Figure>, Problems> {
+fn panels(figure: &judge::JudgedFigure<'_>, palette: &Palette) -> Result<Vec<Figure>, Problems> {
     let experiment = figure.experiment;
-    let run = |name: &Option<String>| -> Option<&Measured> {
+    let run = |name: &Option<String>| -> Option<&MeasuredRun> {
         match name.as_deref() {
             Some(name) if name != experiment.name && name != experiment.runs() => {
                 figure.bench.others.get(name).copied()

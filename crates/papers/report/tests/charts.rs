@@ -7,10 +7,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use browser::{SCROLLED, told};
-use report::{Axis, Cells, Figure, Line, Mark, ModelPage, Point, Shape, Style};
+use report::{Axis, Cells, EventMark, Figure, ModelPage, PlotLine, PlotPoint, Shape, Style};
 
 /// A figure of one line named "line" on axes from 0 to 10.
-fn figure(name: &str, shape: Shape, points: &[Point]) -> Figure {
+fn figure(name: &str, shape: Shape, points: &[PlotPoint]) -> Figure {
     let axis = |label: &str, unit: &str| Axis {
         range: Some((0.0, 10.0)),
         ..Axis::new(label, unit)
@@ -23,7 +23,7 @@ fn figure(name: &str, shape: Shape, points: &[Point]) -> Figure {
         caption: "As a test has it.".into(),
         x: axis("Time", "ms"),
         y: axis("Queue", "KB"),
-        lines: vec![Line {
+        lines: vec![PlotLine {
             label: "line".into(),
             style: Style {
                 slot: 1,
@@ -36,8 +36,8 @@ fn figure(name: &str, shape: Shape, points: &[Point]) -> Figure {
     }
 }
 
-fn points(places: &[(f64, f64)]) -> Vec<Point> {
-    places.iter().map(|(x, y)| Point::new(*x, *y)).collect()
+fn points(places: &[(f64, f64)]) -> Vec<PlotPoint> {
+    places.iter().map(|(x, y)| PlotPoint::new(*x, *y)).collect()
 }
 
 /// A figure of each shape that a line can have.
@@ -59,7 +59,7 @@ fn shapes() -> Vec<Figure> {
         figure("faint", Shape::Faint, &places),
         figure("bars", Shape::Bars(1.0), &places),
         figure("spans", Shape::Spans, &places[..2]),
-        figure("marks", Shape::Marks(Mark::Cross), &places),
+        figure("marks", Shape::Marks(EventMark::Cross), &places),
         figure("ranges", Shape::Ranges, &ranges),
         figure("model", Shape::Model, &places),
         figure("curve", Shape::Curve, &places),

@@ -3,7 +3,7 @@
 #[path = "support/run.rs"]
 mod run;
 
-use report::{Figure, Format, Size};
+use report::{Figure, FigureSize, Format};
 use run::{Temporary, Wanted, incast};
 
 fn figures(name: &str) -> Vec<Figure> {
@@ -44,7 +44,7 @@ fn collect(group: &usvg::Group, found: &mut Vec<String>) {
 
 #[test]
 fn every_figure_is_an_svg_file_whose_text_is_inside() {
-    let size = Size::default();
+    let size = FigureSize::default();
     for figure in figures("plot-svg") {
         let svg = report::draw(&figure, size, Format::Svg);
         let (tree, texts) = texts(&svg);
@@ -83,7 +83,7 @@ fn a_legend_names_every_scheme() {
     let figure = figures
         .iter()
         .find(|figure| figure.name == "fct-99th-percentile");
-    let svg = report::draw(figure.unwrap(), Size::default(), Format::Svg);
+    let svg = report::draw(figure.unwrap(), FigureSize::default(), Format::Svg);
     let (_, texts) = texts(&svg);
     for scheme in ["newreno", "dctcp", "rcc"] {
         assert!(texts.iter().any(|text| text == scheme), "{texts:?}");
@@ -93,7 +93,7 @@ fn a_legend_names_every_scheme() {
 #[test]
 fn a_png_file_has_300_dots_per_inch() {
     let figures = figures("plot-png");
-    let png = report::draw(&figures[0], Size::default(), Format::Png);
+    let png = report::draw(&figures[0], FigureSize::default(), Format::Png);
     assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n");
     let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
     // 8.5 cm and 6 cm are 1003.9 and 708.7 dots.
@@ -103,7 +103,7 @@ fn a_png_file_has_300_dots_per_inch() {
 #[test]
 fn a_pdf_file_has_its_size_and_its_font() {
     let figures = figures("plot-pdf");
-    let pdf = report::draw(&figures[0], Size::default(), Format::Pdf);
+    let pdf = report::draw(&figures[0], FigureSize::default(), Format::Pdf);
     let text = String::from_utf8_lossy(&pdf);
     assert!(text.starts_with("%PDF-1."));
     assert!(
@@ -119,7 +119,7 @@ fn a_figure_is_the_same_every_time() {
     let (first, second) = (figures("plot-first"), figures("plot-second"));
     assert_eq!(first, second);
     for format in [Format::Svg, Format::Png, Format::Pdf] {
-        let draw = |figures: &[Figure]| report::draw(&figures[0], Size::default(), format);
+        let draw = |figures: &[Figure]| report::draw(&figures[0], FigureSize::default(), format);
         assert_eq!(draw(&first), draw(&second), "{format:?}");
     }
 }
@@ -127,6 +127,6 @@ fn a_figure_is_the_same_every_time() {
 #[test]
 fn a_name_without_a_known_ending_is_refused() {
     let figures = figures("plot-ending");
-    let refused = report::save(&figures[0], Size::default(), "figure.gif".as_ref());
+    let refused = report::save(&figures[0], FigureSize::default(), "figure.gif".as_ref());
     assert!(refused.unwrap_err().to_string().contains("no format"));
 }

@@ -1,9 +1,9 @@
 //! The shapes that figures of papers are made of, drawn from numbers that are known.
 
-use report::{Axis, Cells, Figure, Format, Line, Point, Shape, Size, Style};
+use report::{Axis, Cells, Figure, FigureSize, Format, PlotLine, PlotPoint, Shape, Style};
 
 /// A figure of one line, on axes from 0 to 10.
-fn figure(shape: Shape, points: Vec<Point>) -> Figure {
+fn figure(shape: Shape, points: Vec<PlotPoint>) -> Figure {
     let axis = |label: &str| Axis {
         range: Some((0.0, 10.0)),
         ..Axis::new(label, "")
@@ -16,7 +16,7 @@ fn figure(shape: Shape, points: Vec<Point>) -> Figure {
         caption: String::new(),
         x: axis("x"),
         y: axis("y"),
-        lines: vec![Line {
+        lines: vec![PlotLine {
             label: "measured".into(),
             style: Style {
                 slot: 1,
@@ -31,7 +31,7 @@ fn figure(shape: Shape, points: Vec<Point>) -> Figure {
 
 /// The figure as a tree of paths.
 fn drawn(figure: &Figure) -> usvg::Tree {
-    let svg = report::draw(figure, Size::default(), Format::Svg);
+    let svg = report::draw(figure, FigureSize::default(), Format::Svg);
     let mut options = usvg::Options::default();
     options
         .fontdb_mut()
@@ -90,7 +90,7 @@ const INK: (u8, u8, u8) = (0x22, 0x22, 0x22);
 
 #[test]
 fn a_range_spans_its_percentiles() {
-    let point = Point {
+    let point = PlotPoint {
         x: 5.0,
         y: 4.0,
         interval: Some((1.0, 9.0)),
@@ -110,7 +110,7 @@ fn a_range_spans_its_percentiles() {
 
 #[test]
 fn bars_begin_at_zero_where_the_axis_begins_below() {
-    let points = vec![Point::new(3.0, 4.0), Point::new(7.0, -5.0)];
+    let points = vec![PlotPoint::new(3.0, 4.0), PlotPoint::new(7.0, -5.0)];
     let mut figure = figure(Shape::Bars(1.0), points);
     figure.y.range = Some((-10.0, 10.0));
     let tree = drawn(&figure);
@@ -126,7 +126,7 @@ fn bars_begin_at_zero_where_the_axis_begins_below() {
 
 #[test]
 fn an_equation_is_a_dashed_line_in_the_colour_of_text() {
-    let points = vec![Point::new(0.0, 0.0), Point::new(10.0, 10.0)];
+    let points = vec![PlotPoint::new(0.0, 0.0), PlotPoint::new(10.0, 10.0)];
     let figure = figure(Shape::Model, points);
     let tree = drawn(&figure);
     assert!(boxes(&tree, OWN).is_empty());
@@ -136,13 +136,13 @@ fn an_equation_is_a_dashed_line_in_the_colour_of_text() {
         whole.into_iter().all(|(a, b)| (a - b).abs() < 0.1)
     });
     assert!(found, "{:?}", boxes(&tree, INK));
-    let svg = report::draw(&figure, Size::default(), Format::Svg);
+    let svg = report::draw(&figure, FigureSize::default(), Format::Svg);
     assert!(String::from_utf8_lossy(&svg).contains("stroke-dasharray"));
 }
 
 #[test]
 fn nothing_is_drawn_beyond_chosen_axes() {
-    let beyond = |x: f64, y: f64| Point {
+    let beyond = |x: f64, y: f64| PlotPoint {
         x,
         y,
         interval: Some((y - 30.0, y + 30.0)),
@@ -179,7 +179,7 @@ fn nothing_is_drawn_beyond_chosen_axes() {
 fn the_least_bar_of_a_logarithmic_axis_has_a_height() {
     let mut figure = figure(
         Shape::Bars(0.5),
-        vec![Point::new(2.0, 3.0), Point::new(5.0, 300.0)],
+        vec![PlotPoint::new(2.0, 3.0), PlotPoint::new(5.0, 300.0)],
     );
     figure.y.log = true;
     figure.y.range = None;
@@ -192,7 +192,7 @@ fn the_least_bar_of_a_logarithmic_axis_has_a_height() {
 
 #[test]
 fn a_curve_has_no_markers() {
-    let points = vec![Point::new(1.0, 1.0), Point::new(9.0, 9.0)];
+    let points = vec![PlotPoint::new(1.0, 1.0), PlotPoint::new(9.0, 9.0)];
     let own = |shape| boxes(&drawn(&figure(shape, points.clone())), OWN);
     // One path in the plot; with markers there are two more.
     let (curve, joined) = (own(Shape::Curve), own(Shape::Joined));
@@ -207,7 +207,7 @@ fn cells_of_a_map_touch_and_stay_within_the_axes() {
         percent: 60,
     };
     // Two of them side by side fill the plot, and a third lies beyond it.
-    let points = [2.5, 7.5, 12.5].map(|x| Point::new(x, 5.0)).to_vec();
+    let points = [2.5, 7.5, 12.5].map(|x| PlotPoint::new(x, 5.0)).to_vec();
     let tree = drawn(&figure(Shape::Cells(cells), points));
     let [left, top, right, bottom] = frame(&tree);
     let found = boxes(&tree, OWN);
@@ -229,7 +229,10 @@ fn a_logarithmic_map_has_cells_of_equal_factors() {
         y: 5.0,
         percent: 100,
     };
-    let mut figure = figure(Shape::Cells(cells), vec![Point::new(10.0_f64.sqrt(), 5.0)]);
+    let mut figure = figure(
+        Shape::Cells(cells),
+        vec![PlotPoint::new(10.0_f64.sqrt(), 5.0)],
+    );
     figure.x.log = true;
     figure.x.range = Some((1.0, 100.0));
     let tree = drawn(&figure);
@@ -245,16 +248,16 @@ fn a_logarithmic_map_has_cells_of_equal_factors() {
 fn a_legend_leaves_three_quarters_of_the_height_to_the_data() {
     let mut figure = figure(
         Shape::Joined,
-        vec![Point::new(1.0, 1.0), Point::new(9.0, 9.0)],
+        vec![PlotPoint::new(1.0, 1.0), PlotPoint::new(9.0, 9.0)],
     );
     let line = figure.lines[0].clone();
     figure.lines = (0..60)
-        .map(|number| Line {
+        .map(|number| PlotLine {
             label: format!("a scheme with a long name {number}"),
             ..line.clone()
         })
         .collect();
-    let svg = report::draw(&figure, Size::default(), Format::Svg);
+    let svg = report::draw(&figure, FigureSize::default(), Format::Svg);
     let svg = String::from_utf8(svg).expect("text");
     let named = svg.matches("a scheme with a long name").count();
     assert!((2..12).contains(&named), "{named}");
@@ -273,11 +276,11 @@ fn a_value_on_an_axis_may_have_a_unit_of_its_kind() {
 
 #[test]
 fn intervals_at_the_same_place_stand_side_by_side() {
-    let point = |y: f64| Point {
+    let point = |y: f64| PlotPoint {
         x: 5.0,
         y,
         interval: Some((y - 1.0, y + 1.0)),
-        ..Point::default()
+        ..PlotPoint::default()
     };
     let mut both = figure(Shape::Joined, vec![point(4.0)]);
     let mut other = both.lines[0].clone();
@@ -299,16 +302,16 @@ fn intervals_at_the_same_place_stand_side_by_side() {
 
 #[test]
 fn the_name_of_a_goal_stands_beside_bars_and_not_on_them() {
-    let mut bars = figure(Shape::Bars(0.6), vec![Point::new(0.0, 9.0)]);
+    let mut bars = figure(Shape::Bars(0.6), vec![PlotPoint::new(0.0, 9.0)]);
     bars.x.range = None;
     bars.x.categories = vec!["newreno".into()];
-    bars.lines.push(Line {
+    bars.lines.push(PlotLine {
         label: "goal < 5 ms".into(),
         shape: Shape::Limit,
-        points: vec![Point::new(0.0, 5.0)],
+        points: vec![PlotPoint::new(0.0, 5.0)],
         ..bars.lines[0].clone()
     });
-    let svg = report::draw(&bars, Size::default(), Format::Svg);
+    let svg = report::draw(&bars, FigureSize::default(), Format::Svg);
     let svg = String::from_utf8(svg).expect("text");
     let text = svg
         .lines()
@@ -331,7 +334,7 @@ fn the_name_of_a_goal_stands_beside_bars_and_not_on_them() {
 fn places_of_a_group_share_its_name() {
     let mut bars = figure(
         Shape::Bars(0.6),
-        (0..4).map(|x| Point::new(f64::from(x), 5.0)).collect(),
+        (0..4).map(|x| PlotPoint::new(f64::from(x), 5.0)).collect(),
     );
     bars.x.range = None;
     bars.x.categories = ["10 newreno", "10 dctcp", "60 newreno", "60 dctcp"]
@@ -341,7 +344,7 @@ fn places_of_a_group_share_its_name() {
         .map(str::to_owned)
         .into();
     bars.x.groups = vec![("10".into(), 2), ("60".into(), 2)];
-    let svg = report::draw(&bars, Size::default(), Format::Svg);
+    let svg = report::draw(&bars, FigureSize::default(), Format::Svg);
     let svg = String::from_utf8(svg).expect("text");
     let count = |text: &str| svg.matches(&format!(">{text}</text>")).count();
     assert_eq!(

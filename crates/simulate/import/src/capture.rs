@@ -18,7 +18,7 @@ use tables::guard;
 
 use crate::hosts::Hosts;
 use crate::packet::{self, Other, Segment};
-use crate::{Flow, Imported, Kind};
+use crate::{FileKind, Imported, ImportedFlow};
 
 /// Whether a file that begins like this is a capture.
 pub(crate) fn is_one(bytes: &[u8]) -> bool {
@@ -150,7 +150,7 @@ struct Book {
     without_begin: u64,
     connections: BTreeMap<(End, End), Connection>,
     hosts: Hosts,
-    flows: Vec<Flow>,
+    flows: Vec<ImportedFlow>,
 }
 
 /// A connection and its two directions; the one from the lower address is first.
@@ -225,7 +225,7 @@ impl Book {
             Some((last, flow)) if last == side => self.flows[flow].size += u64::from(new),
             _ => {
                 connection.turn = Some((side, self.flows.len()));
-                self.flows.push(Flow {
+                self.flows.push(ImportedFlow {
                     start: at,
                     open: connection.opened.filter(|opened| *opened <= at),
                     size: new.into(),
@@ -254,7 +254,7 @@ impl Book {
         }
         notes.extend(damaged);
         Imported {
-            kind: Kind::Capture,
+            kind: FileKind::Capture,
             read: self.packets,
             what: "packets",
             flows: self.flows,

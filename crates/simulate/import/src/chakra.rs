@@ -3,19 +3,20 @@
 //!
 //! The first message has the version, each further one is a node: a computation, a `send`, a `recv`, or a collective
 //! among all ranks, with the nodes that must be done before. The k-th collective of every rank is the same one. The
-//! format does not give the messages of a collective, so the usual algorithm of [`plan::collective::Shape`] is used.
+//! format does not give the messages of a collective, so the usual algorithm of [`plan::collective::CollectiveRun`] is
+//! used.
 //!
 //! The messages are declared here by hand for `prost`, the usual decoder of Rust programs, so that no schema compiler
 //! is needed to build the program. Fields without meaning for flows are left out; Protocol Buffers skip them.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use plan::collective::{self, Collective, Shape};
+use plan::collective::{self, Collective, CollectiveRun};
 use prost::Message;
 
-use crate::hosts::{Host, Hosts};
+use crate::hosts::{HostIndex, Hosts};
 use crate::moments::{BEGINNING, Moments, behind, join};
-use crate::{Flow, Imported, Kind};
+use crate::{FileKind, Imported, ImportedFlow};
 
 /// Whether a file begins with a short message with a version, such as `0.0.4`.
 pub(crate) fn is_one(bytes: &[u8]) -> bool {
@@ -84,7 +85,7 @@ enum What {
     },
     /// The place of the `send`.
     Recv,
-    Collective(Shape),
+    Collective(CollectiveRun),
 }
 
 /// A message from the view of one rank: the other rank, the tag and the size.
@@ -100,7 +101,7 @@ pub(crate) fn read(files: &[(String, Vec<u8>)]) -> Result<Imported, String> {
     let operations = operations(&nodes, count)?;
     let order = order(&operations)?;
     let mut hosts = Hosts::default();
-    let all: Vec<Host> = (0..count)
+    let all: Vec<HostIndex> = (0..count)
         .map(|rank| hosts.host(&rank.to_string()))
         .collect();
     let mut flows = Vec::new();
@@ -128,7 +129,7 @@ pub(crate) fn read(files: &[(String, Vec<u8>)]) -> Result<Imported, String> {
         .filter(|one| matches!(one.what, What::Collective(_)));
     let collectives = collectives.count();
     Ok(Imported {
-        kind: Kind::Chakra,
+        kind: FileKind::Chakra,
         read: nodes.iter().map(|nodes| nodes.len() as u64).sum(),
         what: "nodes",
         flows,
@@ -345,7 +346,7 @@ fn what(place: &str, node: &Node, count: u32) -> Result<What, String> {
     }
 }
 
-fn shape(place: &str, node: &Node, ranks: u32) -> Result<Shape, String> {
+fn shape(place: &str, node: &Node, ranks: u32) -> Result<CollectiveRun, String> {
     let kind = match node.number(place, "comm_type")? {
         0 => Collective::AllReduce,
         2 => Collective::AllGather,
@@ -363,7 +364,7 @@ fn shape(place: &str, node: &Node, ranks: u32) -> Result<Shape, String> {
         .into_iter()
         .find(|(known, _)| *known == kind)
         .expect("each has one");
-    let shape = Shape {
+    let shape = CollectiveRun {
         collective: kind,
         algorithm,
         ranks,
@@ -418,10 +419,11 @@ fn order(operations: &[Operation]) -> Result<Vec<usize>, String> {
 fn done(
     operation: &Operation,
     begins: &BTreeMap<u32, Moments>,
-    (flows, all): (&mut Vec<Flow>, &[Host]),
+    (flows, all): (&mut Vec<ImportedFlow>, &[HostIndex]),
 ) -> Vec<(u32, Moments)> {
     let (rank, begin) = begins.first_key_value().expect("a rank takes part");
-    let number = |flows: &Vec<Flow>| u32::try_from(flows.len()).expect("fewer than 2^32 flows");
+    let number =
+        |flows: &Vec<ImportedFlow>| u32::try_from(flows.len()).expect("fewer than 2^32 flows");
     match &operation.what {
         What::Work(ps) => {
             let mut end = begin.clone();
@@ -435,7 +437,7 @@ fn done(
         }
         What::Send { to, bytes } => {
             let place = number(flows);
-            let flow = Flow::new((all[*rank as usize], all[*to as usize]), *bytes);
+            let flow = ImportedFlow::new((all[*rank as usize], all[*to as usize]), *bytes);
             flows.push(behind(&mut begin.clone(), flow, 0));
             vec![(*rank, Moments::from([(place, 0)]))]
         }
@@ -449,7 +451,7 @@ fn done(
                 for before in &message.after {
                     begin.entry(first + before).or_default();
                 }
-                let flow = Flow::new(
+                let flow = ImportedFlow::new(
                     (all[message.from as usize], all[message.to as usize]),
                     message.bytes,
                 );

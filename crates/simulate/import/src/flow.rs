@@ -1,10 +1,10 @@
 //! The content of an imported file: its flows and facts about it.
 
-use crate::hosts::Host;
+use crate::hosts::HostIndex;
 
 /// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     /// Flow records as comma-separated values: nfdump and other collectors.
     Csv,
     /// Flow records as JSON objects: nfdump and other collectors.
@@ -29,9 +29,9 @@ pub enum Kind {
 
 /// How a file is read.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct ImportOptions {
     /// Its kind; `None`: detected from its contents.
-    pub kind: Option<Kind>,
+    pub kind: Option<FileKind>,
     /// Payload of flows without an end; `None` leaves them out.
     pub endless: Option<u64>,
     /// Whether entries that a trace cannot express are left out instead of refused.
@@ -44,14 +44,14 @@ pub struct Options {
 #[derive(Clone, Debug)]
 pub struct Imported {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: FileKind,
     /// The number of records, packets or flows in the file.
     pub read: u64,
     /// The unit of `read`.
     pub what: &'static str,
     /// At least one flow, in the order of their starts.
-    pub flows: Vec<Flow>,
-    /// The names of hosts, to which [`Host`] refers: addresses, or numbers.
+    pub flows: Vec<ImportedFlow>,
+    /// The names of hosts, to which [`HostIndex`] refers: addresses, or numbers.
     pub hosts: Vec<String>,
     /// Whether times count from 1970.
     pub dated: bool,
@@ -63,7 +63,7 @@ pub struct Imported {
 
 /// A flow of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flow {
+pub struct ImportedFlow {
     /// The start, in picoseconds on the clock of the file.
     pub start: u128,
     /// The opening of its connection, if known; not after its start.
@@ -71,9 +71,9 @@ pub struct Flow {
     /// Payload in bytes, at least one.
     pub size: u64,
     /// The host that sends.
-    pub sender: Host,
+    pub sender: HostIndex,
     /// The receiving host, which is not the sender.
-    pub receiver: Host,
+    pub receiver: HostIndex,
     /// Flows with the same number share a connection.
     pub connection: Option<u64>,
     /// The flows that it waits for, if it has no start of its own: `start` is then the delay after them.
@@ -91,9 +91,9 @@ pub struct Wait {
     pub line: u64,
 }
 
-impl Flow {
+impl ImportedFlow {
     /// A flow of this size between two hosts that starts at time zero.
-    pub(crate) const fn new((sender, receiver): (Host, Host), size: u64) -> Self {
+    pub(crate) const fn new((sender, receiver): (HostIndex, HostIndex), size: u64) -> Self {
         Self {
             start: 0,
             open: None,
@@ -106,7 +106,7 @@ impl Flow {
     }
 }
 
-impl Kind {
+impl FileKind {
     /// Every kind with its name and its description.
     pub const ALL: [(Self, &'static str, &'static str); 10] = [
         (

@@ -21,10 +21,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::hosts::{Host, Hosts};
+use crate::hosts::{HostIndex, Hosts};
 use crate::moments::{BEGINNING, Moments, behind, join};
 use crate::words::{Word, Words};
-use crate::{Flow, Imported, Kind};
+use crate::{FileKind, Imported, ImportedFlow};
 
 /// Whether a file with this first line is such a schedule.
 pub(crate) fn is_one(first: &str) -> bool {
@@ -264,13 +264,13 @@ impl<'a> Schedule<'a> {
     fn into_imported(self, matched: &BTreeMap<u32, u32>) -> Result<Imported, String> {
         let order = self.order(matched)?;
         let mut hosts = Hosts::default();
-        let all: Vec<Host> = (0..self.ranks)
+        let all: Vec<HostIndex> = (0..self.ranks)
             .map(|rank| hosts.host(&rank.to_string()))
             .collect();
         // The begin and the end of each operation.
         let mut moments: Vec<(Moments, Moments)> = Vec::new();
         moments.resize_with(self.operations.len(), Default::default);
-        let mut flows: Vec<Flow> = Vec::new();
+        let mut flows: Vec<ImportedFlow> = Vec::new();
         let mut places: BTreeMap<u32, u32> = BTreeMap::new();
         let (mut calculations, mut late) = (0, 0);
         for number in order {
@@ -295,7 +295,7 @@ impl<'a> Schedule<'a> {
                     late += u32::from(begin.len() > 1 && begin.contains_key(&BEGINNING));
                     flows.push(behind(
                         &mut begin,
-                        Flow::new(ends, *bytes),
+                        ImportedFlow::new(ends, *bytes),
                         operation.word.line as u64,
                     ));
                     places.insert(number, place);
@@ -323,7 +323,7 @@ impl<'a> Schedule<'a> {
         }
         let read = self.operations.len() as u64;
         Ok(Imported {
-            kind: Kind::Goal,
+            kind: FileKind::Goal,
             read,
             what: "operations",
             flows,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// A host: the index of its name among the names in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Host(pub u32);
+pub struct HostIndex(pub u32);
 
 /// Names in the order of their first appearance.
 #[derive(Default)]
@@ -15,14 +15,14 @@ pub(crate) struct Hosts {
 
 impl Hosts {
     /// The host of this name.
-    pub(crate) fn host(&mut self, name: &str) -> Host {
+    pub(crate) fn host(&mut self, name: &str) -> HostIndex {
         if let Some(place) = self.places.get(name) {
-            return Host(*place);
+            return HostIndex(*place);
         }
         let place = u32::try_from(self.names.len()).expect("fewer hosts than records");
         self.names.push(name.to_owned());
         self.places.insert(name.to_owned(), place);
-        Host(place)
+        HostIndex(place)
     }
 
     pub(crate) fn into_names(self) -> Vec<String> {

@@ -5,7 +5,7 @@ use tables::flows::exact::SECOND;
 
 use crate::hosts::Hosts;
 use crate::words::{Word, Words};
-use crate::{Flow, Imported, Kind, Options};
+use crate::{FileKind, ImportOptions, Imported, ImportedFlow};
 
 /// Whether a file with this first line may be one.
 pub(crate) fn is_one(first: &str) -> bool {
@@ -13,7 +13,7 @@ pub(crate) fn is_one(first: &str) -> bool {
     words.next().is_some_and(|word| word.parse::<u64>().is_ok()) && words.next().is_none()
 }
 
-pub(crate) fn read(text: &str, options: &Options) -> Result<Imported, String> {
+pub(crate) fn read(text: &str, options: &ImportOptions) -> Result<Imported, String> {
     let mut lines = (1_usize..)
         .zip(text.lines())
         .filter(|(_, line)| !line.trim().is_empty());
@@ -62,9 +62,9 @@ pub(crate) fn read(text: &str, options: &Options) -> Result<Imported, String> {
                 hosts.host(&source.to_string()),
                 hosts.host(&target.to_string()),
             );
-            flows.push(Flow {
+            flows.push(ImportedFlow {
                 start,
-                ..Flow::new(ends, size)
+                ..ImportedFlow::new(ends, size)
             });
         }
     }
@@ -78,7 +78,7 @@ pub(crate) fn read(text: &str, options: &Options) -> Result<Imported, String> {
         ));
     }
     Ok(Imported {
-        kind: Kind::Hpcc,
+        kind: FileKind::Hpcc,
         read,
         what: "flows",
         flows,
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Imported, String> {
-        super::read(text, &Options::default())
+        super::read(text, &ImportOptions::default())
     }
 
     #[test]
@@ -139,9 +139,9 @@ mod tests {
         let error = read(&short).unwrap_err();
         let cause = "line 2, column 22: the flows end after 1 of 5: the rest is missing";
         assert!(error.starts_with(cause), "{error}");
-        let lenient = Options {
+        let lenient = ImportOptions {
             lenient: true,
-            ..Options::default()
+            ..ImportOptions::default()
         };
         let short = super::read(&short, &lenient).unwrap();
         assert!(short.notes[1].contains("announces 5 flows, but the file has 1"));

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use crate::hosts::Hosts;
 use crate::words::{Word, Words, end_of};
-use crate::{Flow, Imported, Kind, Options, Wait};
+use crate::{FileKind, ImportOptions, Imported, ImportedFlow, Wait};
 
 /// Whether a file with this first line may be such a matrix.
 pub(crate) fn is_one(first: &str) -> bool {
@@ -37,7 +37,7 @@ struct Matrix<'a> {
     themselves: u64,
     triggers: BTreeMap<u64, Trigger>,
     hosts: Hosts,
-    flows: Vec<Flow>,
+    flows: Vec<ImportedFlow>,
     /// For each waiting flow, the trigger that it waits for.
     waiting: Vec<(u32, Word<'a>, u64)>,
 }
@@ -66,7 +66,7 @@ struct Connection<'a> {
     calls: Vec<u64>,
 }
 
-pub(crate) fn read(text: &str, options: &Options) -> Result<Imported, String> {
+pub(crate) fn read(text: &str, options: &ImportOptions) -> Result<Imported, String> {
     let mut matrix = Matrix::default();
     for (number, line) in (1_usize..).zip(text.lines()) {
         let mut words = Words::of(number, line);
@@ -178,7 +178,7 @@ impl<'a> Matrix<'a> {
     }
 
     /// Counts a connection, whose line begins with `pair`.
-    fn count(&mut self, pair: Word<'a>, options: &Options) -> Result<(), String> {
+    fn count(&mut self, pair: Word<'a>, options: &ImportOptions) -> Result<(), String> {
         self.read += 1;
         if let Some((said, line)) = self.connections
             && self.read > said
@@ -198,7 +198,7 @@ impl<'a> Matrix<'a> {
         &mut self,
         pair: Word<'a>,
         mut words: Words<'a>,
-        options: &Options,
+        options: &ImportOptions,
     ) -> Result<(), String> {
         self.count(pair, options)?;
         let ends = pair.text.split_once("->");
@@ -262,9 +262,9 @@ impl<'a> Matrix<'a> {
             self.hosts.host(&source.to_string()),
             self.hosts.host(&target.to_string()),
         );
-        self.flows.push(Flow {
+        self.flows.push(ImportedFlow {
             start: start.unwrap_or(0),
-            ..Flow::new((sender, receiver), size)
+            ..ImportedFlow::new((sender, receiver), size)
         });
         Ok(())
     }
@@ -319,7 +319,7 @@ impl<'a> Matrix<'a> {
             );
         }
         Imported {
-            kind: Kind::Htsim,
+            kind: FileKind::Htsim,
             read: self.read,
             what: "connections",
             flows: self.flows,
@@ -343,7 +343,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Imported, String> {
-        super::read(text, &Options::default())
+        super::read(text, &ImportOptions::default())
     }
 
     #[test]
@@ -351,9 +351,9 @@ mod tests {
         let text = "# made up\nNodes 8\nConnections 4\nTriggers 1\n0->7 start 1000000 size 2000000\n\
                     1->7 id 1 start 0 size 5 send_done_trigger 1\n2->7 id 2 trigger 1 size 6\n3->7 start 0.000 size 0\n\
                     3->3 start 0 size 1\ntrigger id 1 oneshot\n";
-        let lenient = Options {
+        let lenient = ImportOptions {
             lenient: true,
-            ..Options::default()
+            ..ImportOptions::default()
         };
         let imported = super::read(text, &lenient).unwrap();
         let flows: Vec<_> = (imported.flows.iter())
@@ -368,7 +368,7 @@ mod tests {
         let skipped: Vec<u64> = imported.skipped.iter().map(|(_, count)| *count).collect();
         assert_eq!((imported.read, skipped), (5, vec![1, 1, 0]));
         assert!(imported.notes[1].contains("announces 4 connections, but has 5"));
-        let sized = Options {
+        let sized = ImportOptions {
             endless: Some(7),
             ..lenient
         };
@@ -389,7 +389,10 @@ mod tests {
         let cause =
             "line 4, column 20: the file ends after 2 of 3 connections: the rest is missing";
         assert!(error.starts_with(cause), "{error}");
-        assert_eq!(Kind::of(b"Nodes\nConnections 3\n"), Some(Kind::Htsim));
+        assert_eq!(
+            FileKind::of(b"Nodes\nConnections 3\n"),
+            Some(FileKind::Htsim)
+        );
         let error = read("Nodes\nConnections 3\n").unwrap_err();
         assert!(
             error.starts_with("line 1, column 6: the number of nodes is missing"),
@@ -471,9 +474,9 @@ mod tests {
             let error = read(&format!("Nodes 2\n{line}\n")).unwrap_err();
             assert!(error.starts_with(cause), "{error}");
         }
-        let lenient = Options {
+        let lenient = ImportOptions {
             lenient: true,
-            ..Options::default()
+            ..ImportOptions::default()
         };
         let imported =
             super::read("Nodes 2\n0->1 start 0 size 9\nfailure 1 2\n", &lenient).unwrap();

@@ -3,16 +3,16 @@
 //!
 //! The kind of a file is detected from its content, never from its name. Nothing is left out silently: [`Imported`]
 //! counts what was read and what was skipped with the reason, and explains the numbers in sentences. Entries that a
-//! trace cannot express are refused, or left out with [`Options::lenient`].
+//! trace cannot express are refused, or left out with [`ImportOptions::lenient`].
 //!
 //! ```
-//! use import::{Content, Kind, Options};
+//! use import::{Content, FileKind, ImportOptions};
 //!
 //! let text = "2\n2 1 3 100 200000 2\n3 1 3 100 200000 2.000000001\n";
-//! let Content::Flows(imported) = import::import(text.as_bytes(), &Options::default()).unwrap() else {
+//! let Content::Flows(imported) = import::import(text.as_bytes(), &ImportOptions::default()).unwrap() else {
 //!     panic!("flows");
 //! };
-//! assert_eq!(imported.kind, Kind::Hpcc);
+//! assert_eq!(imported.kind, FileKind::Hpcc);
 //! assert_eq!(imported.flows.len(), 2);
 //! assert_eq!(imported.flows[1].start - imported.flows[0].start, 1_000);
 //! ```
@@ -41,10 +41,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-pub use flow::{Flow, Imported, Kind, Options, Wait};
-pub use hosts::Host;
-pub use network::{Link, Network};
-pub use sizes::Sizes;
+pub use flow::{FileKind, ImportOptions, Imported, ImportedFlow, Wait};
+pub use hosts::HostIndex;
+pub use network::{ImportedLink, ImportedNetwork};
+pub use sizes::ImportedSizes;
 pub use write::{Out, write};
 
 /// The contents of a file.
@@ -53,12 +53,12 @@ pub enum Content {
     /// Flows.
     Flows(Imported),
     /// A network.
-    Network(Network),
+    Network(ImportedNetwork),
     /// A distribution of sizes.
-    Sizes(Sizes),
+    Sizes(ImportedSizes),
 }
 
-impl Kind {
+impl FileKind {
     /// The kind of a file that begins like `bytes`.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         if capture::is_one(bytes) {
@@ -103,27 +103,27 @@ impl Kind {
 ///
 /// # Errors
 /// If the file has another kind or has no flow. The error has the cause and the position.
-pub fn import(bytes: &[u8], options: &Options) -> Result<Content, String> {
-    let Some(kind) = options.kind.or_else(|| Kind::of(bytes)) else {
+pub fn import(bytes: &[u8], options: &ImportOptions) -> Result<Content, String> {
+    let Some(kind) = options.kind.or_else(|| FileKind::of(bytes)) else {
         if NFCAPD.iter().any(|magic| bytes.starts_with(magic)) {
             return Err("it is a binary file of nfdump; convert it with: `nfdump -r FILE -o json > flows.json`".to_owned());
         }
-        let kinds = Kind::ALL.map(|(_, _, help)| help).join("; ");
+        let kinds = FileKind::ALL.map(|(_, _, help)| help).join("; ");
         return Err(format!(
             "its format is not supported; supported are: {kinds}"
         ));
     };
     let mut imported = match kind {
-        Kind::Csv => records::csv(bytes)?,
-        Kind::Json => records::json(bytes)?,
-        Kind::Capture => capture::read(bytes)?,
-        Kind::Hpcc => hpcc::read(text(bytes)?, options)?,
-        Kind::Htsim => htsim::read(text(bytes)?, options)?,
-        Kind::Goal => goal::read(text(bytes)?)?,
-        Kind::Topology => return topology::read(text(bytes)?).map(Content::Network),
-        Kind::Topo => return topo::read(text(bytes)?).map(Content::Network),
-        Kind::Chakra => chakra::read(&options.ranks)?,
-        Kind::Sizes => return sizes::read(text(bytes)?).map(Content::Sizes),
+        FileKind::Csv => records::csv(bytes)?,
+        FileKind::Json => records::json(bytes)?,
+        FileKind::Capture => capture::read(bytes)?,
+        FileKind::Hpcc => hpcc::read(text(bytes)?, options)?,
+        FileKind::Htsim => htsim::read(text(bytes)?, options)?,
+        FileKind::Goal => goal::read(text(bytes)?)?,
+        FileKind::Topology => return topology::read(text(bytes)?).map(Content::Network),
+        FileKind::Topo => return topo::read(text(bytes)?).map(Content::Network),
+        FileKind::Chakra => chakra::read(&options.ranks)?,
+        FileKind::Sizes => return sizes::read(text(bytes)?).map(Content::Sizes),
     };
     imported.skipped.retain(|(_, count)| *count > 0);
     if imported.flows.is_empty() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Flow, Wait};
+use crate::{ImportedFlow, Wait};
 
 /// Flows that must have ended, or the beginning of the file's clock, each with the delay in picoseconds after it.
 pub(crate) type Moments = BTreeMap<u32, u128>;
@@ -19,17 +19,17 @@ pub(crate) fn join(begin: &mut Moments, other: &Moments) {
 }
 
 /// A flow that starts at these moments.
-pub(crate) fn behind(begin: &mut Moments, flow: Flow, line: u64) -> Flow {
+pub(crate) fn behind(begin: &mut Moments, flow: ImportedFlow, line: u64) -> ImportedFlow {
     let start = begin.remove(&BEGINNING).unwrap_or(0);
     if begin.is_empty() {
-        return Flow { start, ..flow };
+        return ImportedFlow { start, ..flow };
     }
     let wait = Wait {
         needs: u32::try_from(begin.len()).expect("fewer than flows"),
         on: begin.iter().map(|(flow, since)| (*flow, *since)).collect(),
         line,
     };
-    Flow {
+    ImportedFlow {
         wait: Some(Box::new(wait)),
         ..flow
     }

@@ -5,17 +5,17 @@ use serde_json::{Value, json};
 
 /// A network: switches and links. A switch has no hosts or as many as every other switch with hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Network {
+pub struct ImportedNetwork {
     /// The kind of the file, in words.
     pub dialect: &'static str,
     /// Number of hosts at each switch that has hosts.
     pub hosts: u32,
     /// The links of hosts.
-    pub edge: Link,
+    pub edge: ImportedLink,
     /// Whether each switch has hosts; the switches with hosts come first.
     pub switches: Vec<bool>,
     /// Links between switches, by the indices of the switches.
-    pub links: Vec<(usize, usize, Link)>,
+    pub links: Vec<(usize, usize, ImportedLink)>,
     /// The settings of the equal named shape, if there is one, for a scenario without a map.
     pub shape: Option<Vec<(&'static str, String)>>,
     /// Notes on it, a sentence each.
@@ -24,14 +24,14 @@ pub struct Network {
 
 /// A link in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct ImportedLink {
     /// Bits per second.
     pub bps: u64,
     /// Delay one way in picoseconds.
     pub ps: u128,
 }
 
-impl Link {
+impl ImportedLink {
     /// Its rate in the notation of scenarios.
     pub(crate) fn rate(self) -> String {
         for (unit, name) in [
@@ -57,13 +57,13 @@ impl Link {
     }
 }
 
-impl Network {
+impl ImportedNetwork {
     /// The network with these switches, each given with the numbers of its hosts. Switches with hosts come first.
     pub(crate) fn new(
         dialect: &'static str,
-        edge: Link,
+        edge: ImportedLink,
         racks: &[Vec<u64>],
-        links: Vec<(usize, usize, Link)>,
+        links: Vec<(usize, usize, ImportedLink)>,
     ) -> Result<Self, String> {
         let most = racks.iter().map(Vec::len).max().unwrap_or(0);
         let mut notes = Vec::new();

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use tables::flows::exact::SECOND;
 
-use crate::hosts::{Host, Hosts};
+use crate::hosts::{HostIndex, Hosts};
 use crate::record::{Field, NAMES, Texts};
-use crate::{Flow, Imported, Kind};
+use crate::{FileKind, Imported, ImportedFlow};
 
 /// Whether this is the header line of such a file.
 pub(crate) fn is_header(line: &str) -> bool {
@@ -83,7 +83,7 @@ pub(crate) fn csv(bytes: &[u8]) -> Result<Imported, String> {
         }
         book.add(&texts);
     }
-    Ok(book.into_imported(Kind::Csv))
+    Ok(book.into_imported(FileKind::Csv))
 }
 
 /// JSON objects: in a list, or one after the other.
@@ -119,11 +119,11 @@ pub(crate) fn json(bytes: &[u8]) -> Result<Imported, String> {
             book.add(&fields);
         }
     }
-    Ok(book.into_imported(Kind::Json))
+    Ok(book.into_imported(FileKind::Json))
 }
 
 /// Source, target, and their ports.
-type Ends = (Host, Host, u64, u64);
+type Ends = (HostIndex, HostIndex, u64, u64);
 
 /// Records that were read.
 #[derive(Default)]
@@ -220,10 +220,10 @@ impl Book {
         }
     }
 
-    fn into_imported(mut self, kind: Kind) -> Imported {
+    fn into_imported(mut self, kind: FileKind) -> Imported {
         self.records.sort_by_key(|record| record.start);
         let mut open: BTreeMap<Ends, (usize, u128)> = BTreeMap::new();
-        let mut flows: Vec<Flow> = Vec::new();
+        let mut flows: Vec<ImportedFlow> = Vec::new();
         let mut joined = 0_u64;
         for record in &self.records {
             let known = open.get_mut(&record.ends).filter(|_| record.ends.2 > 0);
@@ -236,9 +236,9 @@ impl Book {
                 continue;
             }
             open.insert(record.ends, (flows.len(), record.end));
-            flows.push(Flow {
+            flows.push(ImportedFlow {
                 start: record.start,
-                ..Flow::new((record.ends.0, record.ends.1), record.size)
+                ..ImportedFlow::new((record.ends.0, record.ends.1), record.size)
             });
         }
         let mut notes = Vec::new();
@@ -300,7 +300,7 @@ mod tests {
     use super::*;
 
     fn flows(imported: &Imported) -> Vec<(u128, u64, &str, &str)> {
-        let name = |host: Host| imported.hosts[host.0 as usize].as_str();
+        let name = |host: HostIndex| imported.hosts[host.0 as usize].as_str();
         let flows = imported.flows.iter();
         let each = flows.map(|flow| {
             let millis = flow.start / 1_000_000_000;

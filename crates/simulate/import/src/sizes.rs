@@ -7,7 +7,7 @@ use crate::words::Words;
 
 /// A distribution of sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sizes {
+pub struct ImportedSizes {
     /// Sizes in bytes, ascending, with the share of flows up to each as a text up to 1.
     pub rows: Vec<(u64, String)>,
     /// Whether the file has percentages.
@@ -24,7 +24,7 @@ pub(crate) fn is_one(first: &str) -> bool {
     matches!(numbers.as_deref(), Some([_, share]) if (0.0..=100.0).contains(share))
 }
 
-impl Sizes {
+impl ImportedSizes {
     /// The law in the notation of scenarios.
     pub fn law(&self) -> String {
         let rows: Vec<String> = self
@@ -36,7 +36,7 @@ impl Sizes {
     }
 }
 
-pub(crate) fn read(text: &str) -> Result<Sizes, String> {
+pub(crate) fn read(text: &str) -> Result<ImportedSizes, String> {
     let mut rows: Vec<(u64, f64)> = Vec::new();
     let mut last = (1, 1);
     for (number, line) in (1_usize..).zip(text.lines()) {
@@ -100,7 +100,7 @@ pub(crate) fn read(text: &str) -> Result<Sizes, String> {
         kept.push(((*bytes).max(1), *share));
     }
     let text = |share: f64| format!("{}", (share / whole * 1e9).round() / 1e9);
-    Ok(Sizes {
+    Ok(ImportedSizes {
         rows: kept
             .into_iter()
             .map(|(bytes, share)| (bytes, text(share)))

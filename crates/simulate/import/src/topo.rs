@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::network::{Link, Network};
+use crate::network::{ImportedLink, ImportedNetwork};
 use crate::words::{Word, Words};
 
 /// Whether a file has these contents: a line `Tiers N` distinguishes it from a connection matrix.
@@ -38,11 +38,11 @@ struct Tier {
     down: u64,
     up: u64,
     bundle: u64,
-    link: Link,
+    link: ImportedLink,
     latency_ps: u128,
 }
 
-pub(crate) fn read(text: &str) -> Result<Network, String> {
+pub(crate) fn read(text: &str) -> Result<ImportedNetwork, String> {
     let said = Tiers::of(text)?;
     let nodes = said.need(&said.all, "Nodes")?;
     let count = said.need(&said.all, "Tiers")?;
@@ -147,7 +147,7 @@ impl<'a> Tiers<'a> {
             down: self.need(settings, "Radix_Down")?,
             up: or("Radix_Up", 0),
             bundle,
-            link: Link {
+            link: ImportedLink {
                 bps: gbps.saturating_mul(1_000_000_000),
                 ps: u128::from(or("Downlink_Latency_ns", 1_000)) * 1_000,
             },
@@ -167,7 +167,7 @@ impl<'a> Tiers<'a> {
         )))
     }
 
-    fn network(&self, nodes: u64, pod: u64, tiers: &[Tier]) -> Result<Network, String> {
+    fn network(&self, nodes: u64, pod: u64, tiers: &[Tier]) -> Result<ImportedNetwork, String> {
         let racks = pod / tiers[0].down;
         let pods = nodes / pod;
         let above = tiers[0].up / tiers[1].bundle;
@@ -179,7 +179,7 @@ impl<'a> Tiers<'a> {
                 tiers[1].up / core.bundle
             }
         };
-        let between = |lower: Tier, upper: Tier| Link {
+        let between = |lower: Tier, upper: Tier| ImportedLink {
             bps: upper.link.bps * upper.bundle,
             ps: upper.link.ps + u128::midpoint(lower.latency_ps, upper.latency_ps),
         };
@@ -206,12 +206,12 @@ impl<'a> Tiers<'a> {
                 Vec::new()
             }
         };
-        let edge = Link {
+        let edge = ImportedLink {
             bps: tiers[0].link.bps,
             ps: tiers[0].link.ps + tiers[0].latency_ps / 2,
         };
         let hosts: Vec<Vec<u64>> = (0..switches).map(hosts).collect();
-        let mut network = Network::new("a topology of htsim (.topo)", edge, &hosts, links)?;
+        let mut network = ImportedNetwork::new("a topology of htsim (.topo)", edge, &hosts, links)?;
         network.shape = shape((all_racks, above, pods), tiers, between);
         if network.shape.is_some() {
             network
@@ -227,7 +227,7 @@ impl<'a> Tiers<'a> {
 fn shape(
     (racks, above, pods): (u64, u64, u64),
     tiers: &[Tier],
-    between: impl Fn(Tier, Tier) -> Link,
+    between: impl Fn(Tier, Tier) -> ImportedLink,
 ) -> Option<Vec<(&'static str, String)>> {
     let link = between(tiers[0], tiers[1]);
     let mut settings = if let Some(core) = tiers.get(2) {

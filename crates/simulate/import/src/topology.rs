@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tables::flows::exact::Decimal;
 
-use crate::network::{Link, Network};
+use crate::network::{ImportedLink, ImportedNetwork};
 use crate::words::{Word, Words};
 
 /// The counts of the first line.
@@ -62,7 +62,7 @@ impl Counts {
     }
 }
 
-pub(crate) fn read(text: &str) -> Result<Network, String> {
+pub(crate) fn read(text: &str) -> Result<ImportedNetwork, String> {
     let mut lines = (1_usize..)
         .zip(text.lines())
         .filter(|(_, line)| !line.trim().is_empty());
@@ -106,7 +106,7 @@ pub(crate) fn read(text: &str) -> Result<Network, String> {
 }
 
 /// `A B RATE DELAY LOSS`.
-fn link(mut words: Words<'_>, nodes: u64) -> Result<(Word<'_>, [u64; 2], Link), String> {
+fn link(mut words: Words<'_>, nodes: u64) -> Result<(Word<'_>, [u64; 2], ImportedLink), String> {
     let mut need = |what: &str| {
         words.need(&format!(
             "{what} (a link has two nodes, rate, delay and loss)"
@@ -183,7 +183,7 @@ fn link(mut words: Words<'_>, nodes: u64) -> Result<(Word<'_>, [u64; 2], Link), 
              the scenario",
         ));
     }
-    Ok((a, ends, Link { bps, ps }))
+    Ok((a, ends, ImportedLink { bps, ps }))
 }
 
 fn with_unit(word: Word<'_>, units: &[(&str, u64)]) -> Option<u128> {
@@ -198,10 +198,10 @@ fn with_unit(word: Word<'_>, units: &[(&str, u64)]) -> Option<u128> {
 fn network(
     counts: &Counts,
     switches: &BTreeSet<u64>,
-    links: &[(Word<'_>, [u64; 2], Link)],
-) -> Result<Network, String> {
+    links: &[(Word<'_>, [u64; 2], ImportedLink)],
+) -> Result<ImportedNetwork, String> {
     let mut racks: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-    let mut edge: Option<Link> = None;
+    let mut edge: Option<ImportedLink> = None;
     let mut known = BTreeSet::new();
     for (word, [a, b], link) in links {
         let (host, switch) = match (switches.contains(a), switches.contains(b)) {
@@ -256,7 +256,7 @@ fn network(
         .iter()
         .map(|switch| racks.get(switch).cloned().unwrap_or_default())
         .collect();
-    Network::new(counts.dialect, edge, &hosts, between)
+    ImportedNetwork::new(counts.dialect, edge, &hosts, between)
 }
 
 #[cfg(test)]
@@ -288,7 +288,7 @@ mod tests {
                 (
                     1,
                     3,
-                    Link {
+                    ImportedLink {
                         bps: 400_000_000_000,
                         ps: 2_000_000
                     }

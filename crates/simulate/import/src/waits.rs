@@ -1,16 +1,16 @@
 //! Checks flows that wait for other flows.
 
-use crate::Flow;
+use crate::ImportedFlow;
 
 /// Fails with the line and the cause if a flow would never start. O(flows + waits).
-pub(crate) fn check(flows: &[Flow]) -> Result<(), String> {
+pub(crate) fn check(flows: &[ImportedFlow]) -> Result<(), String> {
     let mut followers: Vec<Vec<usize>> = vec![Vec::new(); flows.len()];
     for (place, flow) in flows.iter().enumerate() {
         for (before, _) in flow.wait.iter().flat_map(|wait| &wait.on) {
             followers[*before as usize].push(place);
         }
     }
-    let needs = |flow: &Flow| flow.wait.as_ref().map_or(0, |wait| wait.needs);
+    let needs = |flow: &ImportedFlow| flow.wait.as_ref().map_or(0, |wait| wait.needs);
     let mut needs: Vec<u32> = flows.iter().map(needs).collect();
     let starts = needs.iter().enumerate().filter(|(_, needs)| **needs == 0);
     let mut ready: Vec<usize> = starts.map(|(place, _)| place).collect();

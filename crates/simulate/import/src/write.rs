@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use tables::flows::exact;
-use tables::{Cell, Field, Kind as Column, TableWriter};
+use tables::{Cell, ColumnType, Field, TableWriter};
 
 use crate::{Imported, Wait};
 use base::cast::wide;
@@ -96,7 +96,7 @@ impl<'a> Rows<'a> {
         }
         writer.write_record(&names)?;
         for (number, flow) in self.imported.flows.iter().enumerate() {
-            let name = |host: crate::Host| self.imported.hosts[host.0 as usize].clone();
+            let name = |host: crate::HostIndex| self.imported.hosts[host.0 as usize].clone();
             let mut row = vec![
                 flow.wait
                     .as_ref()
@@ -137,43 +137,47 @@ impl<'a> Rows<'a> {
         let mut fields = vec![
             field(
                 "start_us",
-                Column::Double,
+                ColumnType::Double,
                 "us",
                 "Start on the clock of the simulation.",
             ),
-            field("size_bytes", Column::Int64, "B", "Payload."),
-            field("sender", Column::Text, "", "Host that sends."),
-            field("receiver", Column::Text, "", "Host that receives."),
+            field("size_bytes", ColumnType::Int64, "B", "Payload."),
+            field("sender", ColumnType::Text, "", "Host that sends."),
+            field("receiver", ColumnType::Text, "", "Host that receives."),
         ];
         fields.extend(self.opens.then(|| {
             field(
                 "open_us",
-                Column::Double,
+                ColumnType::Double,
                 "us",
                 "When its connection opens.",
             )
         }));
-        fields.extend(
-            self.shares
-                .then(|| field("connection", Column::Int64, "", "Connection that it is on.")),
-        );
+        fields.extend(self.shares.then(|| {
+            field(
+                "connection",
+                ColumnType::Int64,
+                "",
+                "Connection that it is on.",
+            )
+        }));
         if self.waits {
             fields.extend([
                 field(
                     "id",
-                    Column::Int64,
+                    ColumnType::Int64,
                     "",
                     "Name of the flow, by which others wait for it.",
                 ),
                 field(
                     "after",
-                    Column::Text,
+                    ColumnType::Text,
                     "",
                     "Flows that must be done before it starts.",
                 ),
                 field(
                     "delay_us",
-                    Column::Double,
+                    ColumnType::Double,
                     "us",
                     "Time from their end to its start.",
                 ),
@@ -187,7 +191,7 @@ impl<'a> Rows<'a> {
         let mut table = TableWriter::new(out, &fields, creator)?;
         for (number, flow) in (0_i64..).zip(&self.imported.flows) {
             let after = flow.wait.as_deref().map(after);
-            let name = |host: crate::Host| Cell::Text(&self.imported.hosts[host.0 as usize]);
+            let name = |host: crate::HostIndex| Cell::Text(&self.imported.hosts[host.0 as usize]);
             let mut row = vec![
                 match flow.wait {
                     None => Cell::Double(as_micros(self.at(flow.start))),
@@ -251,10 +255,10 @@ fn as_micros(ps: u128) -> f64 {
 mod tests {
     use std::sync::Arc;
 
-    use tables::flows::{FlowTrace, Reading};
+    use tables::flows::{FlowTrace, TraceFileSettings};
 
     use super::*;
-    use crate::{Content, Options};
+    use crate::{Content, ImportOptions};
 
     #[test]
     fn what_flows_wait_for_is_written_and_read() {
@@ -295,7 +299,8 @@ mod tests {
 
     /// The flows of `text`, written as a trace in both formats and read again, with the ending of each.
     fn written(text: &str, name: &str) -> [(Arc<FlowTrace>, &'static str); 2] {
-        let Content::Flows(imported) = crate::import(text.as_bytes(), &Options::default()).unwrap()
+        let Content::Flows(imported) =
+            crate::import(text.as_bytes(), &ImportOptions::default()).unwrap()
         else {
             panic!("flows")
         };
@@ -305,7 +310,8 @@ mod tests {
             let path = std::env::temp_dir()
                 .join(format!("tailwater-{name}-{}.{ending}", std::process::id()));
             std::fs::write(&path, &bytes).unwrap();
-            let trace = FlowTrace::open(&path.to_string_lossy(), &Reading::default()).unwrap();
+            let trace =
+                FlowTrace::open(&path.to_string_lossy(), &TraceFileSettings::default()).unwrap();
             std::fs::remove_file(path).unwrap();
             (trace, ending)
         })

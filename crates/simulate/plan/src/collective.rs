@@ -56,7 +56,7 @@ base::choices! {
 
 /// A collective of some ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct CollectiveRun {
     /// The bytes that the ranks have together afterwards.
     pub collective: Collective,
     /// How they go about it.
@@ -84,7 +84,7 @@ pub struct Message {
     pub after: Vec<u32>,
 }
 
-impl Shape {
+impl CollectiveRun {
     /// All messages. Those that wait for none come first; each message follows those that it waits for. O(messages).
     pub fn messages(&self) -> Vec<Message> {
         match (self.algorithm, self.collective) {

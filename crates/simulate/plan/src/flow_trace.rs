@@ -25,7 +25,9 @@ use std::sync::{Arc, OnceLock};
 
 use base::{Quantity, QuantityError};
 use tables::flows;
-pub use tables::flows::{ColumnNames, FlowTrace, HostNames, Reading, TraceWindow, TracedFlow};
+pub use tables::flows::{
+    ColumnNames, FlowTrace, HostNames, TraceFileSettings, TraceWindow, TracedFlow,
+};
 
 use crate::suggest;
 use flows::is_path;
@@ -83,7 +85,7 @@ impl TraceChoice {
     }
 
     /// Reads the trace with the settings in `reading`.
-    pub(crate) fn read(&mut self, reading: &Reading) -> Result<(), String> {
+    pub(crate) fn read(&mut self, reading: &TraceFileSettings) -> Result<(), String> {
         self.content = Some(match &self.source {
             TraceSource::File(path) => FlowTrace::open(path, reading)?,
             TraceSource::Builtin(builtin) => builtin.read(reading)?,
@@ -99,16 +101,21 @@ impl BuiltinTrace {
     /// If its text is not correct; a test reads every one.
     pub fn trace(&self) -> Arc<FlowTrace> {
         static RACK: OnceLock<Arc<FlowTrace>> = OnceLock::new();
-        let read = || Arc::new(self.of(&Reading::default()).expect("a correct trace"));
+        let read = || {
+            Arc::new(
+                self.of(&TraceFileSettings::default())
+                    .expect("a correct trace"),
+            )
+        };
         Arc::clone(RACK.get_or_init(read))
     }
 
     /// The trace as read with `reading`. Without further settings all callers share one copy.
-    fn read(&self, reading: &Reading) -> Result<Arc<FlowTrace>, String> {
+    fn read(&self, reading: &TraceFileSettings) -> Result<Arc<FlowTrace>, String> {
         if reading.window == TraceWindow::default() && reading.max_gap.is_none() {
             return Ok(self.trace());
         }
-        let usual = Reading {
+        let usual = TraceFileSettings {
             columns: ColumnNames::default(),
             hosts: HostNames::default(),
             ..reading.clone()
@@ -116,7 +123,7 @@ impl BuiltinTrace {
         self.of(&usual).map(Arc::new)
     }
 
-    fn of(&self, reading: &Reading) -> Result<FlowTrace, String> {
+    fn of(&self, reading: &TraceFileSettings) -> Result<FlowTrace, String> {
         FlowTrace::of_plain(self.text, reading).map_err(|cause| format!("{}: {cause}", self.name))
     }
 }
@@ -167,7 +174,7 @@ mod tests {
     fn a_trace_of_the_program_is_the_one_that_a_file_of_its_text_has() {
         for builtin in BUILTINS {
             let bytes = builtin.text.as_bytes();
-            let of_file = FlowTrace::of_csv(builtin.name, bytes, &Reading::default());
+            let of_file = FlowTrace::of_csv(builtin.name, bytes, &TraceFileSettings::default());
             let of_file = of_file.expect("a correct file");
             let own = builtin.trace();
             assert_eq!(own.flows(), of_file.flows());

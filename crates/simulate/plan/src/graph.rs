@@ -26,7 +26,7 @@ use base::{Quantity, QuantityError, Rate, Span};
 use fabric::Layer;
 
 use crate::suggest;
-pub use builtin::{BUILTINS, Builtin};
+pub use builtin::{BUILTINS, BuiltinGraph};
 use file::is_path;
 
 /// Nodes and links. Two nodes have at most one link, and no link leads from a node to itself. Every node can be reached

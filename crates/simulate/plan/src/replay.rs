@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use base::{Count, OrAuto, OrOff, Quantity, Span, Time};
 
-use crate::flow_trace::{ColumnNames, FlowTrace, HostNames, Reading, TraceChoice, TraceWindow};
+use crate::flow_trace::{
+    ColumnNames, FlowTrace, HostNames, TraceChoice, TraceFileSettings, TraceWindow,
+};
 use crate::keys::{Keys, WorkloadKind};
 use crate::workload::{Layout, Plan, PlannedConnection, PlannedFlow};
 use crate::{Group, PointSpec};
@@ -46,8 +48,8 @@ impl Replay {
         }
         let plan = Plan::of(point);
         let csv = csv(point, &plan)?;
-        let trace =
-            FlowTrace::of_csv("the trace", csv.as_bytes(), &Reading::default()).map_err(Inexact)?;
+        let trace = FlowTrace::of_csv("the trace", csv.as_bytes(), &TraceFileSettings::default())
+            .map_err(Inexact)?;
         same(&plan, &Plan::of(&traced(point, &Arc::new(trace))?))?;
         let groups = point.groups.iter();
         Ok(Self {

@@ -5,7 +5,7 @@
 //! use std::fs::{self, File};
 //!
 //! use record::Recording;
-//! use record::trace::{self, Plan, Recorder};
+//! use record::trace::{self, Recorder, TracePlan};
 //! use scenario::{Overrides, Scenario, Source};
 //! use sim::run::Limits;
 //!
@@ -20,7 +20,7 @@
 //!
 //! let name = format!("tailwater-series-{}.parquet", std::process::id());
 //! let path = std::env::temp_dir().join(name);
-//! let plan = Plan::of(point).expect("the point records the queue");
+//! let plan = TracePlan::of(point).expect("the point records the queue");
 //! let recording = Recording {
 //!     series: Some(Recorder::new(&plan, point, File::create(&path)?)?),
 //!     ..Recording::default()

@@ -19,7 +19,7 @@ use schemes::Sender;
 use sim::probe::{End, Probe};
 use tcp::{Endpoint, Plays as _};
 
-use crate::trace::Plan;
+use crate::trace::TracePlan;
 use tracks::{Instant, Tracks, Windows};
 
 /// Writes a trace of one simulation.
@@ -51,7 +51,7 @@ struct FlowState {
 
 impl Perfetto {
     /// A trace of `point` into `file`, which is empty.
-    pub fn new(plan: &Plan, point: &PointSpec, file: File) -> Self {
+    pub fn new(plan: &TracePlan, point: &PointSpec, file: File) -> Self {
         let workload = workload::Plan::of(point);
         let topology = &workload.topology;
         let names = topology.names();

@@ -1,6 +1,6 @@
 //! Series over time: `series.parquet`.
 //!
-//! A [`Plan`] lists what a point records; it follows from the settings in the group `trace`. A [`Recorder`] is the
+//! A [`TracePlan`] lists what a point records; it follows from the settings in the group `trace`. A [`Recorder`] is the
 //! probe that records it while the simulation runs. Its memory is bounded, because it writes rows in groups of some
 //! hundred thousand. [`ObservedSeries`] writes observations from other sources. [`read`] reads the rows back,
 //! [`Series`] keeps them in memory, and [`concatenate`] joins the files of many points without decoding them.
@@ -20,7 +20,7 @@ mod thin;
 pub use file::concatenate;
 pub use memory::Series;
 pub use observed::ObservedSeries;
-pub use plan::Plan;
+pub use plan::TracePlan;
 pub use read::{SeriesRow, read};
 pub use recorder::Recorder;
 pub use rows::EventKind;

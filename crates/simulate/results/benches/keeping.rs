@@ -19,7 +19,7 @@ use std::cell::Cell;
 use std::path::Path;
 
 use plan::PointSpec;
-use record::trace::{Plan, Recorder};
+use record::trace::{Recorder, TracePlan};
 use results::{Access, Store};
 use scenario::{Overrides, Scenario, Source};
 use sim::metrics::Outcome;
@@ -78,7 +78,7 @@ fn kept(scenario: &Scenario, parent: &Path, number: &Cell<u32>) -> u64 {
 
 /// A run that writes the series of its point.
 fn traced(point: &PointSpec) -> Outcome {
-    let plan = Plan::of(point).expect("something is traced");
+    let plan = TracePlan::of(point).expect("something is traced");
     let path = std::env::temp_dir().join(format!("hops-{}.parquet", std::process::id()));
     let file = std::fs::File::create(&path).expect("a temporary file can be written");
     let mut recorder = Recorder::new(&plan, point, file).expect("a file can be begun");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use plan::metric::{Selector, Unknown};
-use scenario::goal::{self, Comparison};
+use scenario::goal::{self, GoalSide};
 use sim::columns::{METRICS, group_values, metric_values};
 
 use crate::folder::Folder;
@@ -40,12 +40,12 @@ pub struct RowPair {
     /// The labels of the scheme in both runs. They differ only if each run has a single scheme.
     pub schemes: [String; 2],
     /// Changes of metrics of all flows, and of groups and classes that both have.
-    pub changes: Vec<Change>,
+    pub changes: Vec<MetricChange>,
 }
 
 /// A metric of a row in two runs, over the seeds that both have.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct MetricChange {
     /// What it is.
     pub selector: Selector,
     /// The means over these seeds.
@@ -62,7 +62,7 @@ pub struct Bound {
     /// The metric.
     pub selector: Selector,
     /// The side of the bound on which changes are not accepted.
-    pub comparison: Comparison,
+    pub comparison: GoalSide,
     /// The change from the first run to the second.
     pub change: Amount,
     text: String,
@@ -102,7 +102,7 @@ impl Against {
     }
 
     /// The changes of a row that tables show: the headlines, and completion times of groups.
-    pub fn shown<'a>(&'a self, row: &'a RowPair) -> impl Iterator<Item = &'a Change> {
+    pub fn shown<'a>(&'a self, row: &'a RowPair) -> impl Iterator<Item = &'a MetricChange> {
         row.changes.iter().filter(|change| {
             let Selector { of, metric } = &change.selector;
             let of_group = of.is_some() && *metric == "fct_p99_us";
@@ -112,7 +112,7 @@ impl Against {
     }
 
     /// Rows with a change beyond `bound`, and that change.
-    pub fn beyond(&self, bound: &Bound) -> Vec<(&RowPair, &Change)> {
+    pub fn beyond(&self, bound: &Bound) -> Vec<(&RowPair, &MetricChange)> {
         let rows = self.rows.iter().filter_map(|row| {
             let mut changes = row.changes.iter();
             let change = changes.find(|change| change.selector == bound.selector)?;
@@ -124,14 +124,14 @@ impl Against {
 
 impl RowPair {
     /// The change of a metric.
-    pub fn change(&self, of: Option<&str>, metric: &str) -> Option<&Change> {
+    pub fn change(&self, of: Option<&str>, metric: &str) -> Option<&MetricChange> {
         let mut changes = self.changes.iter();
         changes
             .find(|change| change.selector.of.as_deref() == of && change.selector.metric == metric)
     }
 }
 
-impl Change {
+impl MetricChange {
     /// The mean difference as a share of the first run's mean.
     pub fn share(&self) -> Option<f64> {
         let [first, _] = self.means;
@@ -163,10 +163,10 @@ impl Bound {
         };
         let (left, right) = text.split_at(at);
         let (comparison, right) = match (&right[..1], right[1..].strip_prefix('=')) {
-            ("<", None) => (Comparison::Below, &right[1..]),
-            ("<", Some(rest)) => (Comparison::AtMost, rest),
-            (_, None) => (Comparison::Above, &right[1..]),
-            (_, Some(rest)) => (Comparison::AtLeast, rest),
+            ("<", None) => (GoalSide::Below, &right[1..]),
+            ("<", Some(rest)) => (GoalSide::AtMost, rest),
+            (_, None) => (GoalSide::Above, &right[1..]),
+            (_, Some(rest)) => (GoalSide::AtLeast, rest),
         };
         let selector = Selector::parse(left)?;
         let right = right.trim();
@@ -194,7 +194,7 @@ impl Bound {
 
     /// Whether a change is beyond it. A change whose 95 % interval contains zero is never beyond; a metric without a
     /// value in the second run always is.
-    fn is_beyond(&self, change: &Change) -> bool {
+    fn is_beyond(&self, change: &MetricChange) -> bool {
         let changed = match self.change {
             _ if change.means[0].is_some() && change.means[1].is_none() => return true,
             _ if matches!(change.verdict, Significance::Same) => Some(0.0),
@@ -317,7 +317,7 @@ fn pair((a, row): (&Summary, &Row), (b, other): (&Summary, &Row)) -> RowPair {
             .filter_map(|(seed, value)| Some((*value, *theirs.get(seed)?)));
         let (before, after): (Vec<f64>, Vec<f64>) = both.unzip();
         let (difference, verdict) = statistics::paired(&after, &before, a.random || b.random);
-        changes.push(Change {
+        changes.push(MetricChange {
             selector: selector.clone(),
             means: [&before, &after].map(|values| Estimate::of(values.iter().copied()).mean),
             difference,
@@ -366,9 +366,9 @@ fn values(summary: &Summary, row: &Row) -> Vec<(Selector, BTreeMap<u64, f64>)> {
 mod tests {
     use super::*;
 
-    fn change(before: f64, after: f64) -> Change {
+    fn change(before: f64, after: f64) -> MetricChange {
         let (difference, verdict) = statistics::paired(&[after], &[before], false);
-        Change {
+        MetricChange {
             selector: Selector::parse("p99").unwrap(),
             means: [Some(before), Some(after)],
             difference,
@@ -406,7 +406,7 @@ mod tests {
         let (before, after) = ([100.0, 200.0, 300.0], [300.0, 100.0, 260.0]);
         let (difference, verdict) = statistics::paired(&after, &before, true);
         let means = [&before, &after].map(|values| Estimate::of(values.iter().copied()).mean);
-        let unsure = Change {
+        let unsure = MetricChange {
             means,
             difference,
             verdict,

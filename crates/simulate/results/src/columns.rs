@@ -8,8 +8,8 @@ use base::setting::described;
 use base::{Count, Quantity, Rate, SizeUnit, Span, WireSize};
 use plan::{PointSpec, keys};
 use scenario::Scenario;
-use sim::metrics::{Failure, FlowRecord, Measured, PortRecord};
-use tables::{Cell, Field, Kind, Row, TableWriter};
+use sim::metrics::{FlowFailure, FlowRecord, Measured, PortRecord};
+use tables::{Cell, ColumnType, Field, ReadRow, TableWriter};
 
 /// The leading columns of every table, which identify the point.
 pub(super) struct Leading {
@@ -52,12 +52,13 @@ pub(super) fn setting_field<'a>(key: &str, texts: impl Iterator<Item = &'a str> 
     let help =
         "Value of the setting of this name; missing where it is a word among numbers, such as off.";
     let (kind, unit) = if texts.clone().all(|text| text.parse::<i64>().is_ok()) {
-        (Kind::Int64, "")
+        (ColumnType::Int64, "")
     } else {
-        unit_of(texts.clone(), key).map_or((Kind::Text, ""), |unit| (Kind::Double, unit))
+        unit_of(texts.clone(), key)
+            .map_or((ColumnType::Text, ""), |unit| (ColumnType::Double, unit))
     };
     let mut texts = texts;
-    let words = kind == Kind::Double && texts.any(|text| measured(text, key).is_none());
+    let words = kind == ColumnType::Double && texts.any(|text| measured(text, key).is_none());
     Field {
         name: key.to_owned(),
         optional: words,
@@ -68,8 +69,10 @@ pub(super) fn setting_field<'a>(key: &str, texts: impl Iterator<Item = &'a str> 
 /// A value of a setting in its column.
 pub(super) fn setting_cell<'a>(field: &Field, key: &str, text: &'a str) -> Cell<'a> {
     match field.kind {
-        Kind::Int64 => Cell::Int(text.parse().expect("all values are whole numbers")),
-        Kind::Double => measured(text, key).map_or(Cell::Null, |(value, _)| Cell::Double(value)),
+        ColumnType::Int64 => Cell::Int(text.parse().expect("all values are whole numbers")),
+        ColumnType::Double => {
+            measured(text, key).map_or(Cell::Null, |(value, _)| Cell::Double(value))
+        }
         _ => Cell::Text(text),
     }
 }
@@ -125,12 +128,12 @@ pub(super) fn leading_fields() -> Vec<Field> {
     vec![
         field(
             "point",
-            Kind::Int32,
+            ColumnType::Int32,
             "",
             "Number of the simulation within the sweep.",
         ),
-        field("scheme", Kind::Text, "", "Scheme or variant."),
-        field("seed", Kind::Int64, "", "Seed of the random streams."),
+        field("scheme", ColumnType::Text, "", "Scheme or variant."),
+        field("seed", ColumnType::Int64, "", "Seed of the random streams."),
     ]
 }
 
@@ -220,7 +223,7 @@ mod breakdown {
     use sim::breakdown::{Breakdown, Part};
     use sim::columns;
     use sim::metrics::FlowRecord;
-    use tables::{Cell, Field, Kind};
+    use tables::{Cell, ColumnType, Field};
 
     use super::{Value, field};
 
@@ -228,7 +231,7 @@ mod breakdown {
         let parts = names().zip(columns::PART_HELP);
         parts.map(|(name, help)| Field {
             optional: true,
-            ..field(&name, Kind::Int64, "ps", help)
+            ..field(&name, ColumnType::Int64, "ps", help)
         })
     }
 
@@ -308,7 +311,7 @@ impl<W: Write + Send> Records<W> {
 }
 
 /// The point and the record of a row whose leading columns end before `first`.
-pub(super) fn read<R: Record>(row: &Row<'_>, first: usize) -> (u32, R) {
+pub(super) fn read<R: Record>(row: &ReadRow<'_>, first: usize) -> (u32, R) {
     let cells = (first..).map(|column| row.cell(column));
     (u32::of(row.cell(0)), R::read(cells))
 }
@@ -341,7 +344,7 @@ pub(super) fn rows<'a, R: Record + 'a>(
 
 /// A type of fields of records.
 trait Value: Sized {
-    const KIND: Kind;
+    const KIND: ColumnType;
     const OPTIONAL: bool = false;
 
     fn cell(&self) -> Cell<'_>;
@@ -351,7 +354,7 @@ trait Value: Sized {
 }
 
 impl Value for u32 {
-    const KIND: Kind = Kind::Int32;
+    const KIND: ColumnType = ColumnType::Int32;
 
     fn cell(&self) -> Cell<'_> {
         Cell::Int((*self).into())
@@ -363,7 +366,7 @@ impl Value for u32 {
 }
 
 impl Value for u64 {
-    const KIND: Kind = Kind::Int64;
+    const KIND: ColumnType = ColumnType::Int64;
 
     /// Counts and bytes of a simulation stay far below 2^63.
     fn cell(&self) -> Cell<'_> {
@@ -379,7 +382,7 @@ impl Value for u64 {
 }
 
 impl Value for f64 {
-    const KIND: Kind = Kind::Double;
+    const KIND: ColumnType = ColumnType::Double;
 
     fn cell(&self) -> Cell<'_> {
         Cell::Double(*self)
@@ -394,7 +397,7 @@ impl Value for f64 {
 }
 
 impl Value for Measured {
-    const KIND: Kind = Kind::Double;
+    const KIND: ColumnType = ColumnType::Double;
     const OPTIONAL: bool = true;
 
     fn cell(&self) -> Cell<'_> {
@@ -411,7 +414,7 @@ impl Value for Measured {
 }
 
 impl Value for bool {
-    const KIND: Kind = Kind::Bool;
+    const KIND: ColumnType = ColumnType::Bool;
 
     fn cell(&self) -> Cell<'_> {
         Cell::Bool(*self)
@@ -422,8 +425,8 @@ impl Value for bool {
     }
 }
 
-impl Value for Failure {
-    const KIND: Kind = Kind::Text;
+impl Value for FlowFailure {
+    const KIND: ColumnType = ColumnType::Text;
 
     fn cell(&self) -> Cell<'_> {
         Cell::Text(self.name())
@@ -437,7 +440,7 @@ impl Value for Failure {
 }
 
 impl Value for String {
-    const KIND: Kind = Kind::Text;
+    const KIND: ColumnType = ColumnType::Text;
 
     fn cell(&self) -> Cell<'_> {
         Cell::Text(self)
@@ -452,7 +455,7 @@ impl Value for String {
 }
 
 impl<V: Value> Value for Option<V> {
-    const KIND: Kind = V::KIND;
+    const KIND: ColumnType = V::KIND;
     const OPTIONAL: bool = true;
 
     fn cell(&self) -> Cell<'_> {
@@ -468,7 +471,7 @@ fn index(index: usize) -> i64 {
     i64::try_from(index).expect("points have small numbers")
 }
 
-fn field(name: &str, kind: Kind, unit: &'static str, help: &'static str) -> Field {
+fn field(name: &str, kind: ColumnType, unit: &'static str, help: &'static str) -> Field {
     Field {
         name: name.to_owned(),
         kind,

@@ -1,6 +1,6 @@
 //! A finished sweep: its summary, the results of its points, and its cost.
 
-use sim::metrics::Cost;
+use sim::metrics::RunCost;
 
 use super::folder::Folder;
 use super::info::RunInfo;
@@ -36,7 +36,7 @@ impl Finished {
                 tiers: point.tiers.clone(),
                 deadlock: point.deadlock.clone(),
                 collectives: point.collectives.clone(),
-                cost: Cost {
+                cost: RunCost {
                     simulated_us: point.simulated_us,
                     packet_hops: point.packet_hops,
                     events: point.events,

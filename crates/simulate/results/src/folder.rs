@@ -204,7 +204,7 @@ impl Folder {
     fn rows(
         &self,
         name: &str,
-        each: &mut dyn FnMut(&[String], Option<&tables::Row<'_>>),
+        each: &mut dyn FnMut(&[String], Option<&tables::ReadRow<'_>>),
     ) -> Result<(), Problems> {
         self.check(name)?;
         let path = self.path.join(name);

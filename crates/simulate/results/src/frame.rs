@@ -3,7 +3,7 @@
 use sim::columns::{METRICS, metric_values};
 use sim::metrics::{CollectiveMetrics, HeldUp};
 use tables::decoded::{Array, Description};
-use tables::{Cell, Field, Kind};
+use tables::{Cell, ColumnType, Field};
 
 use super::columns::{setting_cell, setting_field};
 use super::statistics::Estimate;
@@ -45,7 +45,7 @@ pub fn rows(summary: &Summary) -> Frame {
             let what = if summary.seeds > 1 { what } else { "" };
             let described = Description {
                 name: format!("{}{ending}", metric.name),
-                kind: Kind::Double,
+                kind: ColumnType::Double,
                 optional: true,
                 unit: metric.unit.to_owned(),
                 help: format!("{what}{}", metric.help),
@@ -73,7 +73,7 @@ pub fn points(summary: &Summary) -> Frame {
         }
         let described = Description {
             name: metric.name.to_owned(),
-            kind: Kind::Double,
+            kind: ColumnType::Double,
             optional: true,
             unit: metric.unit.to_owned(),
             help: metric.help.to_owned(),
@@ -104,7 +104,7 @@ pub fn collectives(summary: &Summary) -> Frame {
     for (name, unit, help, value) in COLLECTIVES {
         let described = Description {
             name: (*name).to_owned(),
-            kind: Kind::Double,
+            kind: ColumnType::Double,
             optional: true,
             unit: (*unit).to_owned(),
             help: (*help).to_owned(),
@@ -114,7 +114,7 @@ pub fn collectives(summary: &Summary) -> Frame {
     for (name, help, value) in HELD_UP {
         let described = Description {
             name: (*name).to_owned(),
-            kind: Kind::Int64,
+            kind: ColumnType::Int64,
             optional: true,
             unit: String::new(),
             help: (*help).to_owned(),
@@ -176,7 +176,7 @@ fn real<'a>(value: Option<f64>) -> Cell<'a> {
 fn text(name: &str, help: &str) -> Description {
     Description {
         name: name.to_owned(),
-        kind: Kind::Text,
+        kind: ColumnType::Text,
         optional: false,
         unit: String::new(),
         help: help.to_owned(),

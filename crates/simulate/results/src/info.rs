@@ -33,7 +33,7 @@ pub struct RunInfo {
     #[serde(default)]
     pub shared: Shared,
     /// The machine.
-    pub host: Host,
+    pub host: Machine,
 }
 
 /// Simulations that several threads shared.
@@ -68,7 +68,7 @@ impl From<Taken> for Shared {
 
 /// The machine of a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Host {
+pub struct Machine {
     /// Operating system and its version.
     pub os: String,
     /// Version of the kernel.
@@ -94,7 +94,7 @@ impl RunInfo {
     }
 }
 
-impl Host {
+impl Machine {
     /// This machine.
     pub fn this() -> Self {
         let what = RefreshKind::nothing()

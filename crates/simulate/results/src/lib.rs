@@ -87,7 +87,7 @@ use sim::metrics::{FlowRecord, PortRecord};
 use columns::Record;
 use lock::Lock;
 
-pub use against::{Against, Amount, Bound, Change, RowPair};
+pub use against::{Against, Amount, Bound, MetricChange, RowPair};
 pub use attempt::Attempt;
 pub use checksum::sealed;
 pub use comparison::Comparison;
@@ -97,20 +97,20 @@ pub use finished::Finished;
 pub use folder::Folder;
 pub use frame::{Frame, collectives, points, rows};
 pub use goals::{Demand, GoalState, GoalVerdict, Goals, JudgedRow, Region, Smallest, magnitude};
-pub use info::{Host, RunInfo, Shared, available_memory};
+pub use info::{Machine, RunInfo, Shared, available_memory};
 pub use keep::{Keep, Transient};
 pub use point_result::{PointResult, PointResults};
 pub use ranking::{
-    Measure, Ranking, best_first, is_load, ranks_by_load, within_a_percent, worst_tiers,
+    Ranking, RankingMeasure, best_first, is_load, ranks_by_load, within_a_percent, worst_tiers,
 };
 pub use recorded::{Recorded, RunInMemory};
 pub use row::{Row, Waits, counts_idle_time};
-pub use search::{Tried, nearest};
+pub use search::{TriedValues, nearest};
 pub use shard::Shard;
 pub use simulate::{simulate, simulate_with};
 pub use store::{Access, Store, Unfinished};
 pub use summary::{FailedPoint, PointSummary, Summary, Until};
-pub use tables::{Cell, Field, Kind};
+pub use tables::{Cell, ColumnType, Field};
 pub use tiers::Tier;
 pub use ties::Ties;
 

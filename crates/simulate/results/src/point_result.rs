@@ -1,6 +1,6 @@
 //! The results of a point that a sweep's tables need.
 
-use sim::metrics::{CollectiveMetrics, Cost, GroupMetrics, Metrics, Outcome, TierMetrics};
+use sim::metrics::{CollectiveMetrics, GroupMetrics, Metrics, Outcome, RunCost, TierMetrics};
 
 /// The numbers of one point.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub struct PointResult {
     /// The collectives of each group that has any.
     pub collectives: Vec<CollectiveMetrics>,
     /// Their cost.
-    pub cost: Cost,
+    pub cost: RunCost,
     /// The digest of all events.
     pub digest: u64,
 }

@@ -9,7 +9,7 @@ use base::cast::real;
 
 /// The measure by which schemes are ranked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Measure {
+pub enum RankingMeasure {
     /// 99th percentile of completion times.
     Tail,
     /// Goodput, if no flow has an end.
@@ -18,7 +18,7 @@ pub enum Measure {
     Queue,
 }
 
-impl Measure {
+impl RankingMeasure {
     /// Completion times if any flow has an end. Otherwise goodput if it differs between schemes, or else queues.
     pub fn of(summary: &Summary) -> Self {
         let timed = |row: &Row| !row.value(Self::Tail.metric()).is_nan();
@@ -83,7 +83,7 @@ impl Measure {
 /// The rows of one group, ranked.
 pub struct Ranking<'a> {
     /// The measure that ranks the rows.
-    pub measure: Measure,
+    pub measure: RankingMeasure,
     /// The best row, and the rows without a clear difference from it, best first.
     pub leaders: Vec<&'a Row>,
     /// The other rows that have results, best first.
@@ -96,7 +96,7 @@ pub struct Ranking<'a> {
 
 impl<'a> Ranking<'a> {
     /// None if no row has a value.
-    pub fn of(summary: &Summary, group: &'a [Row], measure: Measure) -> Option<Self> {
+    pub fn of(summary: &Summary, group: &'a [Row], measure: RankingMeasure) -> Option<Self> {
         let mut ranked: Vec<&Row> = group
             .iter()
             .filter(|row| !measure.value(row).is_nan())
@@ -104,7 +104,7 @@ impl<'a> Ranking<'a> {
         // Percentiles are over completed flows, so a scheme that leaves flows incomplete is not fast.
         let most = ranked.iter().map(|row| completed(row)).fold(0.0, f64::max);
         let left = |row: &Row| match measure {
-            Measure::Tail if most - completed(row) >= FEW => 1.0 - completed(row),
+            RankingMeasure::Tail if most - completed(row) >= FEW => 1.0 - completed(row),
             _ => 0.0,
         };
         ranked.order_by(|a, b| {
@@ -159,7 +159,7 @@ impl<'a> Ranking<'a> {
     /// Whether the next best is behind because flows did not complete.
     pub fn leads_by_flows(&self) -> bool {
         let next = self.behind.first();
-        self.measure == Measure::Tail
+        self.measure == RankingMeasure::Tail
             && next.is_some_and(|next| completed(self.leaders[0]) - completed(next) >= FEW)
     }
 
@@ -181,15 +181,15 @@ pub fn ranks_by_load(summary: &Summary) -> bool {
 pub fn best_first(summary: &Summary) -> Vec<u32> {
     match &summary.goals {
         Some(goals) => goals.ranking.clone(),
-        None => by_measure(summary, Measure::of(summary)),
+        None => by_measure(summary, RankingMeasure::of(summary)),
     }
 }
 
 /// Indices of all rows, best first; rows without a value come last. If the axis is a load, rows are sorted by their
 /// distance from the best row of their load; among equals, the greatest load comes first.
-fn by_measure(summary: &Summary, measure: Measure) -> Vec<u32> {
+fn by_measure(summary: &Summary, measure: RankingMeasure) -> Vec<u32> {
     let left = |row: &Row| match measure {
-        Measure::Tail if completed(row) < 1.0 - FEW => 1.0 - completed(row),
+        RankingMeasure::Tail if completed(row) < 1.0 - FEW => 1.0 - completed(row),
         _ => 0.0,
     };
     let along_load = ranks_by_load(summary);
@@ -264,7 +264,7 @@ fn share(some: u64, all: u64) -> f64 {
 fn difference<'a>(
     summary: &'a Summary,
     rows: [&Row; 2],
-    measure: Measure,
+    measure: RankingMeasure,
 ) -> Option<&'a Comparison> {
     let names = rows.map(|row| &row.scheme);
     summary.comparisons.iter().find(|comparison| {
@@ -281,11 +281,11 @@ fn difference<'a>(
 fn interval(
     summary: &Summary,
     comparison: &Comparison,
-    (best, measure): (&Row, Measure),
+    (best, measure): (&Row, RankingMeasure),
 ) -> Option<(f64, f64)> {
     let Estimate { low, high, .. } = comparison.difference;
     let (low, high) = low.zip(high).filter(|_| summary.random)?;
-    let less = measure != Measure::Goodput;
+    let less = measure != RankingMeasure::Goodput;
     Some(if (comparison.scheme == best.scheme) == less {
         (-high, -low)
     } else {

@@ -2,7 +2,7 @@
 
 use plan::PointSpec;
 use record::theatre::Theatre;
-use record::trace::{Plan, Recorder, Series, SeriesRow};
+use record::trace::{Recorder, Series, SeriesRow, TracePlan};
 use scenario::{Problems, Scenario};
 use sim::error::RunError;
 use sim::metrics::{FlowRecord, Outcome, PortRecord};
@@ -169,7 +169,7 @@ fn with_series(
     point: &PointSpec,
     limits: Limits<'_>,
 ) -> Result<(PointResult, Kept), RunError> {
-    let plan = Plan::of(point);
+    let plan = TracePlan::of(point);
     let series = plan.as_ref().map(|plan| Series::new(plan, number));
     let recorder = plan.as_ref().zip(series.as_ref());
     let mut recorder = recorder.map(|(plan, series)| Recorder::in_memory(plan, point, series));

@@ -7,7 +7,7 @@ use crate::goals::{GoalState, Goals, JudgedRow, magnitude};
 use crate::summary::Summary;
 
 /// The values that were tried with one scheme, the smallest first.
-pub struct Tried<'a> {
+pub struct TriedValues<'a> {
     /// The setting that was searched.
     pub axis: &'a str,
     /// The range that was searched, if it can be parsed.
@@ -18,7 +18,7 @@ pub struct Tried<'a> {
     pub values: Vec<(&'a str, &'a JudgedRow)>,
 }
 
-impl<'a> Tried<'a> {
+impl<'a> TriedValues<'a> {
     /// None if the sweep has no axis.
     pub fn of(summary: &'a Summary, goals: &'a Goals, scheme: &str) -> Option<Self> {
         let axis = summary.axes.first()?;
@@ -87,7 +87,7 @@ pub fn nearest(summary: &Summary) -> Vec<u32> {
     };
     let mut rows: Vec<(usize, u32)> = Vec::new();
     for scheme in &summary.schemes {
-        let Some(tried) = Tried::of(summary, goals, scheme) else {
+        let Some(tried) = TriedValues::of(summary, goals, scheme) else {
             continue;
         };
         let limits = tried.limits();

@@ -10,7 +10,7 @@ use record::Recording;
 use record::pcap::Capture;
 use record::perfetto::Perfetto;
 use record::theatre::Theatre;
-use record::trace::{Plan, Recorder};
+use record::trace::{Recorder, TracePlan};
 use scenario::Scenario;
 use sim::divided;
 use sim::error::RunError;
@@ -88,7 +88,7 @@ fn recorded(
     limits: Limits<'_>,
 ) -> Result<Outcome, RunError> {
     let recording = || -> io::Result<Recording> {
-        let plan = Plan::of(point);
+        let plan = TracePlan::of(point);
         let series = plan.as_ref().map(|plan| {
             File::create(files.series()).and_then(|file| Recorder::new(plan, point, file))
         });
@@ -96,7 +96,7 @@ fn recorded(
         let perfetto = perfetto.map(|plan| {
             File::create(files.perfetto()).map(|file| Perfetto::new(plan, point, file))
         });
-        let events = plan.as_ref().is_some_and(Plan::has_events);
+        let events = plan.as_ref().is_some_and(TracePlan::has_events);
         // A scene needs the order of events in the whole network, so threads cannot share the simulation.
         let plays = events && !divided::is_worth_while(point);
         let theatre = plays.then(|| (Theatre::new(point), files.theatre().to_owned()));

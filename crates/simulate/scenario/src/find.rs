@@ -9,7 +9,7 @@ use super::source::Source;
 use plan::suggest;
 
 /// A scenario that comes with the program.
-pub struct Builtin {
+pub struct BuiltinScenario {
     /// Its name.
     pub name: &'static str,
     /// Its TOML text.
@@ -17,32 +17,32 @@ pub struct Builtin {
 }
 
 /// The scenarios that come with the program.
-pub const BUILTINS: &[Builtin] = &[
-    Builtin {
+pub const BUILTINS: &[BuiltinScenario] = &[
+    BuiltinScenario {
         name: "incast",
         text: include_str!("../scenarios/incast.toml"),
     },
-    Builtin {
+    BuiltinScenario {
         name: "random-incast",
         text: include_str!("../scenarios/random-incast.toml"),
     },
-    Builtin {
+    BuiltinScenario {
         name: "shared-buffer",
         text: include_str!("../scenarios/shared-buffer.toml"),
     },
-    Builtin {
+    BuiltinScenario {
         name: "collateral",
         text: include_str!("../scenarios/collateral.toml"),
     },
-    Builtin {
+    BuiltinScenario {
         name: "collective",
         text: include_str!("../scenarios/collective.toml"),
     },
-    Builtin {
+    BuiltinScenario {
         name: "long-flows",
         text: include_str!("../scenarios/long-flows.toml"),
     },
-    Builtin {
+    BuiltinScenario {
         name: "trace",
         text: include_str!("../scenarios/trace.toml"),
     },

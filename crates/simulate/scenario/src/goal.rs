@@ -11,7 +11,7 @@ pub struct Goal {
     /// The metric that is judged.
     pub selector: Selector,
     /// The comparison between metric and threshold.
-    pub comparison: Comparison,
+    pub comparison: GoalSide,
     /// The threshold, in the unit of the metric.
     pub threshold: f64,
     /// The threshold as it was written.
@@ -21,7 +21,7 @@ pub struct Goal {
 base::names! {
     /// The side of a threshold on which a goal is met.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Comparison {
+    pub enum GoalSide {
         /// `<`
         Below = "<",
         /// `<=`
@@ -47,10 +47,10 @@ impl Goal {
         };
         let (left, right) = text.split_at(at);
         let (comparison, length) = match right.as_bytes() {
-            [b'<', b'=', ..] => (Comparison::AtMost, 2),
-            [b'<', ..] => (Comparison::Below, 1),
-            [_, b'=', ..] => (Comparison::AtLeast, 2),
-            _ => (Comparison::Above, 1),
+            [b'<', b'=', ..] => (GoalSide::AtMost, 2),
+            [b'<', ..] => (GoalSide::Below, 1),
+            [_, b'=', ..] => (GoalSide::AtLeast, 2),
+            _ => (GoalSide::Above, 1),
         };
         let written = right[length..].trim();
         let selector = Selector::parse(left)?;
@@ -64,7 +64,7 @@ impl Goal {
     }
 }
 
-impl Comparison {
+impl GoalSide {
     /// Whether a goal with this comparison is met by `value`; not by `NaN`.
     pub fn holds(self, value: f64, threshold: f64) -> bool {
         match self {
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(threshold("fairness > 95%"), "0.95");
         let class = Goal::parse("<=100KB.p99<1ms").unwrap();
         assert_eq!(class.to_string(), "<=100KB.fct_p99 < 1ms");
-        assert_eq!(class.comparison, Comparison::Below);
+        assert_eq!(class.comparison, GoalSide::Below);
     }
 
     #[test]

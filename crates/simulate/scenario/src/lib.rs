@@ -54,7 +54,7 @@ use crate::seeds::{points, read_seed, seeds_of};
 pub use argument::{Argument, Help};
 use arms::{Arm, Flows};
 use document::Setting;
-pub use find::{BUILTINS, Builtin};
+pub use find::{BUILTINS, BuiltinScenario};
 use plan::keys::WorkloadKind;
 pub use problem::{Problem, Problems, Spot};
 use resolve::Resolver;

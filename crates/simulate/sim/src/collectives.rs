@@ -6,7 +6,7 @@
 
 use base::{FlowId, Packet, Rate, Span, Time};
 use plan::Group;
-use plan::collective::Shape;
+use plan::collective::CollectiveRun;
 use plan::workload::PlannedCollective;
 
 use crate::metrics::{CollectiveMetrics, HeldUp};
@@ -15,7 +15,7 @@ use crate::world::Ended;
 /// A collective as far as it is known before the flows are dropped.
 pub(crate) struct Seen {
     group: u32,
-    shape: Shape,
+    shape: CollectiveRun,
     /// The mean delay of the paths, and the slowest rate of a link on any.
     latency: Span,
     rate: Rate,

@@ -19,7 +19,7 @@ pub const PART_HELP: [&str; 8] = [
     "Part of fct_us: time in which the sender waited for a timer: of retransmission, of the handshake, or of a probe; or the receiver for its timer of delayed ACKs.",
 ];
 
-/// The columns of [`Cost`](crate::metrics::Cost), in the order of its fields.
+/// The columns of [`RunCost`](crate::metrics::RunCost), in the order of its fields.
 pub const COST: &[Column] = &[
     Column::new(
         "simulated_us",

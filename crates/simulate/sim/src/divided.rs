@@ -6,7 +6,7 @@
 //! completely by then: each part hands over such packets, and all parts wait for each other. The order of events at
 //! each node follows from the node's own past (see [`engine::Scheduler`]). So the outcome is the same, bit by bit, for
 //! all numbers of parts, windows and threads. The only difference is the number of events in
-//! [`Cost`](crate::metrics::Cost), because obsolete events are removed at other times.
+//! [`RunCost`](crate::metrics::RunCost), because obsolete events are removed at other times.
 //!
 //! Some simulations cannot be divided; [`Divided::obstacle`] says why.
 

@@ -6,7 +6,7 @@ use tcp::Abort;
 base::names! {
     /// Why a flow failed.
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-    pub enum Failure {
+    pub enum FlowFailure {
         /// The host that sends, asks or receives had disappeared.
         HostGone = "host_gone",
         /// The peer did not answer the SYN or SYN-ACK, after all retransmissions.
@@ -18,7 +18,7 @@ base::names! {
     }
 }
 
-impl From<Abort> for Failure {
+impl From<Abort> for FlowFailure {
     fn from(abort: Abort) -> Self {
         match abort {
             Abort::Reset => Self::Reset,

@@ -19,7 +19,7 @@ use bound::HostLinks;
 use crate::alone::Alone;
 use crate::collectives::{self, Seen};
 use crate::metrics::{
-    Cost, Distribution, Failure, FlowRecord, GroupMetrics, Metrics, NetworkMetrics, Outcome,
+    Distribution, FlowFailure, FlowRecord, GroupMetrics, Metrics, NetworkMetrics, Outcome, RunCost,
 };
 use crate::parts::{Breakdown, Split};
 use crate::rounds::{self, Round, RoundTotals};
@@ -64,7 +64,7 @@ pub(crate) fn outcome(
         .map(|port| port.counters().packets)
         .sum();
     let cpu_us = cpu.as_secs_f64() * 1e6;
-    let cost = Cost {
+    let cost = RunCost {
         simulated_us: Span::as_micros(end.since(Time::ZERO)),
         packet_hops,
         events,
@@ -202,8 +202,12 @@ fn totals(
         pfc_victims: victims(flows()),
         flows_completed: flows().filter(|flow| flow.fct_us.get().is_some()).count() as u64,
         flows_failed: flows().filter(|flow| flow.failed).count() as u64,
-        flows_host_gone: failed(flows(), links, &[Failure::HostGone]),
-        flows_gave_up: failed(flows(), links, &[Failure::Handshake, Failure::Retries]),
+        flows_host_gone: failed(flows(), links, &[FlowFailure::HostGone]),
+        flows_gave_up: failed(
+            flows(),
+            links,
+            &[FlowFailure::Handshake, FlowFailure::Retries],
+        ),
         flows_unfinished: flows().filter(|flow| is_unfinished(flow)).count() as u64,
         flows_late: flows().filter(|flow| flow.late).count() as u64,
         goodput_p50_bps: median_goodput(flows()),
@@ -221,7 +225,7 @@ fn totals(
 fn failed<'a>(
     flows: impl Iterator<Item = &'a FlowRecord>,
     links: &HostLinks,
-    reasons: &[Failure],
+    reasons: &[FlowFailure],
 ) -> Option<u64> {
     let is_one = |flow: &&FlowRecord| flow.failure.is_some_and(|why| reasons.contains(&why));
     links

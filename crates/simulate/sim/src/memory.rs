@@ -97,7 +97,7 @@ fn open(group: &Group, connections: u64) -> u64 {
 
 /// A simulation that does not fit into memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TooLarge {
+pub struct MemoryShortage {
     /// Its index among the points.
     pub index: usize,
     /// Bytes that it needs.
@@ -112,7 +112,7 @@ pub fn fit(
     points: &[&PointSpec],
     jobs: NonZeroUsize,
     limit: u64,
-) -> Result<NonZeroUsize, TooLarge> {
+) -> Result<NonZeroUsize, MemoryShortage> {
     let mut sizes: Vec<(u64, usize)> = points
         .iter()
         .enumerate()
@@ -123,7 +123,7 @@ pub fn fit(
         return Ok(jobs);
     };
     if largest > limit {
-        return Err(TooLarge {
+        return Err(MemoryShortage {
             index,
             needed: largest,
             available: limit,

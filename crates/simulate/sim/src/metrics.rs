@@ -8,7 +8,7 @@ use std::fmt;
 use base::Sort as _;
 use serde::{Deserialize, Serialize};
 
-pub use crate::failure::Failure;
+pub use crate::failure::FlowFailure;
 use crate::parts::{Breakdown, Split};
 use base::cast::real;
 pub use collective::{CollectiveMetrics, HeldUp};
@@ -235,7 +235,7 @@ impl Value for Option<u64> {
     missing_docs,
     reason = "described in `columns`, for people and machines alike"
 )]
-pub struct Cost {
+pub struct RunCost {
     pub simulated_us: f64,
     pub packet_hops: u64,
     pub events: u64,
@@ -332,7 +332,7 @@ pub struct FlowRecord {
     /// Whether the connection gave up or was reset.
     pub failed: bool,
     /// The reason, if it failed.
-    pub failure: Option<Failure>,
+    pub failure: Option<FlowFailure>,
     /// Whether its connection waited for a pause although the port that it went on to was idle; none without pauses.
     pub pfc_victim: Option<bool>,
     /// The parts of `fct_us`; `None` if they are not known, or were not asked for.
@@ -355,7 +355,7 @@ pub struct Outcome {
     /// classes.
     pub groups: Vec<GroupMetrics>,
     /// The cost of the simulation.
-    pub cost: Cost,
+    pub cost: RunCost,
     /// Every flow.
     pub flows: Vec<FlowRecord>,
     /// Every port.

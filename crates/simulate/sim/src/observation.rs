@@ -5,7 +5,7 @@ use fabric::{PortCounters, PortId};
 
 /// The state of a simulation at a moment.
 #[derive(Clone, Debug)]
-pub struct Observation {
+pub struct Snapshot {
     /// The moment: all events up to it have happened, and no later ones.
     pub now: Time,
     /// Every flow, in the order of the plan.

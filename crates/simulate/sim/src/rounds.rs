@@ -92,7 +92,7 @@ mod tests {
     use plan::workload::PlannedFlow;
 
     use super::*;
-    use crate::failure::Failure;
+    use crate::failure::FlowFailure;
     use crate::world::planned;
 
     /// A flow of a round that started at 1 us and completed at `end_us`, if it did.
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn one_failed_flow_keeps_its_round_from_ending() {
         let mut failed = flow(1, None);
-        failed.failure = Some(Failure::Reset);
+        failed.failure = Some(FlowFailure::Reset);
         let flows = [flow(0, Some(4)), flow(0, Some(9)), flow(1, Some(2)), failed];
         let totals = totals(&of(&flows), &[], Some(0));
         assert_eq!((totals.completed, totals.unfinished), (Some(1), Some(1)));

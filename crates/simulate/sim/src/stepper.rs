@@ -12,12 +12,12 @@ use schemes::Receiver;
 
 use crate::error::RunError;
 use crate::metrics::Outcome;
-use crate::observation::Observation;
+use crate::observation::Snapshot;
 use crate::run::{self, Handled};
 use crate::standstill::Standstill;
 use crate::world::{RoleSet, World};
 
-pub use crate::world::MakeSender;
+pub use crate::world::ReplaceSender;
 
 /// One simulation that owns all its data and advances on request.
 ///
@@ -46,7 +46,7 @@ pub struct Stepper {
     sched: Scheduler,
     /// The latest end.
     end: Time,
-    seen: Observation,
+    seen: Snapshot,
     /// Why it cannot go on, if time stands still or a role has given up.
     stuck: Option<RunError>,
 }
@@ -66,7 +66,7 @@ impl Stepper {
     ///
     /// # Panics
     /// As [`Stepper::new`] does.
-    pub fn with_senders(point: PointSpec, senders: Arc<MakeSender>) -> Result<Self, RunError> {
+    pub fn with_senders(point: PointSpec, senders: Arc<ReplaceSender>) -> Result<Self, RunError> {
         let role_set = RoleSet::of(&point).with_senders(senders);
         Self::of(point, role_set)
     }
@@ -94,7 +94,7 @@ impl Stepper {
     }
 
     /// Simulates everything up to and including `until`, or to the end. A time in the past changes nothing.
-    pub fn advance(&mut self, until: Time) -> &Observation {
+    pub fn advance(&mut self, until: Time) -> &Snapshot {
         let until = until.min(self.end);
         if until > self.seen.now && !self.finished() {
             self.handle(until);
@@ -134,7 +134,7 @@ impl Stepper {
     }
 
     /// The observation that [`Stepper::advance`] returned last.
-    pub fn seen(&self) -> &Observation {
+    pub fn seen(&self) -> &Snapshot {
         &self.seen
     }
 

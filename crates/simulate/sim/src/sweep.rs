@@ -13,7 +13,7 @@ use crate::error::RunError;
 /// Why a point has no outcome.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum PointFailure {
     /// The simulation says what went wrong.
     #[error("{0}")]
     Run(RunError),
@@ -36,11 +36,11 @@ pub fn run_all<T: Send>(
     jobs: NonZeroUsize,
     stop: &AtomicBool,
     run: impl Fn(&PointSpec) -> Result<T, RunError> + Sync,
-    on_done: impl Fn(&PointSpec, &Result<T, Failure>) + Sync,
-) -> Vec<Result<T, Failure>> {
+    on_done: impl Fn(&PointSpec, &Result<T, PointFailure>) + Sync,
+) -> Vec<Result<T, PointFailure>> {
     let one = |point: &&PointSpec| {
         if stop.load(Ordering::Relaxed) {
-            return Err(Failure::NotRun);
+            return Err(PointFailure::NotRun);
         }
         let result = run_one(point, &run);
         on_done(point, &result);
@@ -58,10 +58,10 @@ pub fn run_all<T: Send>(
 pub fn run_one<T>(
     point: &PointSpec,
     run: impl Fn(&PointSpec) -> Result<T, RunError>,
-) -> Result<T, Failure> {
+) -> Result<T, PointFailure> {
     catch_unwind(AssertUnwindSafe(|| run(point)))
-        .map_err(|panic| Failure::Internal(panic_message(panic.as_ref())))
-        .and_then(|result| result.map_err(Failure::Run))
+        .map_err(|panic| PointFailure::Internal(panic_message(panic.as_ref())))
+        .and_then(|result| result.map_err(PointFailure::Run))
 }
 
 fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
@@ -118,7 +118,8 @@ mod tests {
         let third = |point: &PointSpec, _: &_| stop.store(point.index == 2, Ordering::Relaxed);
         let points: Vec<_> = points.iter().collect();
         let results = run_all(&points, NonZeroUsize::MIN, &stop, run, third);
-        let begun = |result: &&Result<_, Failure>| !matches!(result, Err(Failure::NotRun));
+        let begun =
+            |result: &&Result<_, PointFailure>| !matches!(result, Err(PointFailure::NotRun));
         assert_eq!(results.iter().filter(begun).count(), 3);
     }
 
@@ -134,7 +135,7 @@ mod tests {
         let results = run_all(&points, NonZeroUsize::MIN, &stop, run, |_, _| ());
         let broken: Vec<_> = results
             .iter()
-            .filter(|result| matches!(result, Err(Failure::Internal(_))))
+            .filter(|result| matches!(result, Err(PointFailure::Internal(_))))
             .map(|result| result.as_ref().unwrap_err().to_string())
             .collect();
         assert_eq!(broken, ["internal error: the queue is never negative"]);

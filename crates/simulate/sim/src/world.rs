@@ -34,7 +34,7 @@ use schemes::{HostInfo, Roles, Sender};
 use tcp::{Endpoint, Host, Plays, Progress, ReceiverCc, Slot};
 
 use crate::error::RunError;
-use crate::failure::Failure;
+use crate::failure::FlowFailure;
 use crate::probe::{AtQueues, Packets, Sees};
 use connection::{Connection, EndedConnection};
 use deadlines::{Deadlines, Out, Outside, PAUSES};
@@ -46,7 +46,7 @@ pub(crate) use flow::flow as planned;
 use flow::{Act, agenda, flow, waiting};
 use helpers::host_helpers;
 use ports::Ports;
-pub use role_set::MakeSender;
+pub use role_set::ReplaceSender;
 pub(crate) use role_set::RoleSet;
 pub use wiring::endpoint_config;
 use wiring::{Endpoints, early_sizes, hosts, network, own_ends, reserve_slots};
@@ -360,7 +360,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             } = self.connections[flow.0 as usize];
             let gone = self.is_gone(sender.0) || self.is_gone(receiver.0);
             let why = if gone {
-                Failure::HostGone
+                FlowFailure::HostGone
             } else {
                 abort.into()
             };

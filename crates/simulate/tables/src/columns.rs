@@ -22,26 +22,26 @@ use parquet::schema::types::{Type, TypePtr};
 use crate::guard;
 use crate::rows::{Cell, Column, Field, schema};
 
-/// A file made of row groups with at most [`Columns::GROUP`] rows.
-pub struct Columns {
+/// A file made of row groups with at most [`ColumnFile::GROUP`] rows.
+pub struct ColumnFile {
     writer: SerializedFileWriter<BufWriter<File>>,
 }
 
 /// A row group, whose columns are written in the order of their fields.
-pub struct Group<'a> {
+pub struct RowGroup<'a> {
     writer: SerializedRowGroupWriter<'a, BufWriter<File>>,
 }
 
 /// A column of whole numbers. A level is 1 for a row with a value and 0 for a row without.
-pub struct Ints<'a, 'b>(&'a mut ColumnWriterImpl<'b, Int32Type>);
+pub struct IntColumn<'a, 'b>(&'a mut ColumnWriterImpl<'b, Int32Type>);
 
 /// A column of real numbers.
-pub struct Reals<'a, 'b>(&'a mut ColumnWriterImpl<'b, DoubleType>);
+pub struct RealColumn<'a, 'b>(&'a mut ColumnWriterImpl<'b, DoubleType>);
 
 /// A column of text.
-pub struct Texts<'a, 'b>(&'a mut ColumnWriterImpl<'b, ByteArrayType>);
+pub struct TextColumn<'a, 'b>(&'a mut ColumnWriterImpl<'b, ByteArrayType>);
 
-impl Columns {
+impl ColumnFile {
     /// Rows of a full row group. Its buffers, some hundred kilobytes each, then stay in the cache and in the allocator;
     /// four times as many rows cost a quarter more.
     pub const GROUP: usize = 1 << 15;
@@ -78,7 +78,7 @@ impl Columns {
     /// Adds a row group, which `write` fills.
     pub fn group(
         &mut self,
-        write: impl FnOnce(&mut Group<'_>) -> io::Result<()>,
+        write: impl FnOnce(&mut RowGroup<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut group = self.next_group()?;
         write(&mut group)?;
@@ -94,40 +94,40 @@ impl Columns {
         Ok(())
     }
 
-    fn next_group(&mut self) -> io::Result<Group<'_>> {
+    fn next_group(&mut self) -> io::Result<RowGroup<'_>> {
         let writer = self.writer.next_row_group().map_err(error)?;
-        Ok(Group { writer })
+        Ok(RowGroup { writer })
     }
 }
 
-impl Group<'_> {
+impl RowGroup<'_> {
     /// Writes the next column, of whole numbers.
     pub fn ints(
         &mut self,
-        write: impl FnOnce(&mut Ints<'_, '_>) -> io::Result<()>,
+        write: impl FnOnce(&mut IntColumn<'_, '_>) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut column = self.next()?;
-        write(&mut Ints(column.typed()))?;
+        write(&mut IntColumn(column.typed()))?;
         close(column)
     }
 
     /// Writes the next column, of real numbers.
     pub fn reals(
         &mut self,
-        write: impl FnOnce(&mut Reals<'_, '_>) -> io::Result<()>,
+        write: impl FnOnce(&mut RealColumn<'_, '_>) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut column = self.next()?;
-        write(&mut Reals(column.typed()))?;
+        write(&mut RealColumn(column.typed()))?;
         close(column)
     }
 
     /// Writes the next column, of text.
     pub fn texts(
         &mut self,
-        write: impl FnOnce(&mut Texts<'_, '_>) -> io::Result<()>,
+        write: impl FnOnce(&mut TextColumn<'_, '_>) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut column = self.next()?;
-        write(&mut Texts(column.typed()))?;
+        write(&mut TextColumn(column.typed()))?;
         close(column)
     }
 
@@ -146,22 +146,22 @@ fn close(column: SerializedColumnWriter<'_>) -> io::Result<()> {
     column.close().map_err(error)
 }
 
-impl Ints<'_, '_> {
+impl IntColumn<'_, '_> {
     /// Writes the next rows: `values` has a value for each level of 1, or for all rows without levels.
     pub fn write(&mut self, values: &[i32], levels: Option<&[i16]>) -> io::Result<()> {
         written(self.0.write_batch(values, levels, None))
     }
 }
 
-impl Reals<'_, '_> {
-    /// As [`Ints::write`].
+impl RealColumn<'_, '_> {
+    /// As [`IntColumn::write`].
     pub fn write(&mut self, values: &[f64], levels: Option<&[i16]>) -> io::Result<()> {
         written(self.0.write_batch(values, levels, None))
     }
 }
 
-impl Texts<'_, '_> {
-    /// As [`Ints::write`].
+impl TextColumn<'_, '_> {
+    /// As [`IntColumn::write`].
     pub fn write(&mut self, values: &[&'static str], levels: Option<&[i16]>) -> io::Result<()> {
         let values = values
             .iter()
@@ -183,7 +183,7 @@ pub fn concatenate(
     out: File,
     creator: &str,
 ) -> io::Result<()> {
-    let mut joined: Option<(Columns, TypePtr)> = None;
+    let mut joined: Option<(ColumnFile, TypePtr)> = None;
     let mut out = Some(out);
     for (cells, path) in parts {
         let file = File::open(&path)?;
@@ -216,7 +216,7 @@ fn begin(
     part: &SerializedFileReader<File>,
     out: File,
     creator: &str,
-) -> io::Result<Columns> {
+) -> io::Result<ColumnFile> {
     let part = part.metadata().file_metadata();
     let own = part.schema();
     let first = schema(own.name(), leading).map_err(error)?;
@@ -233,14 +233,14 @@ fn begin(
             }
         }
     }
-    Columns::with(out, joined, leading, metadata, creator)
+    ColumnFile::with(out, joined, leading, metadata, creator)
 }
 
 fn copy_groups(
     (leading, cells): (&[Field], &[Cell<'_>]),
     file: &File,
     part: &SerializedFileReader<File>,
-    out: &mut Columns,
+    out: &mut ColumnFile,
 ) -> io::Result<()> {
     for group in part.metadata().row_groups() {
         let rows = usize::try_from(group.num_rows()).map_err(io::Error::other)?;
@@ -283,9 +283,9 @@ fn properties(
         .set_dictionary_enabled(false)
         .set_statistics_enabled(EnabledStatistics::None)
         .set_offset_index_disabled(true)
-        .set_data_page_row_count_limit(Columns::GROUP)
-        .set_data_page_size_limit(Columns::GROUP * 16)
-        .set_write_batch_size(Columns::GROUP);
+        .set_data_page_row_count_limit(ColumnFile::GROUP)
+        .set_data_page_size_limit(ColumnFile::GROUP * 16)
+        .set_write_batch_size(ColumnFile::GROUP);
     for field in schema.get_fields() {
         let path = field.name().into();
         properties = match field.get_physical_type() {

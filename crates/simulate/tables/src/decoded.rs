@@ -9,7 +9,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::Value;
 
 use crate::guard;
-use crate::rows::{Cell, Column, Kind, Values as Compact};
+use crate::rows::{Cell, Column, ColumnType, Values as Compact};
 
 /// The description of a column in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Description {
     /// Its name.
     pub name: String,
     /// The kind of its values.
-    pub kind: Kind,
+    pub kind: ColumnType,
     /// Whether values may be missing.
     pub optional: bool,
     /// Its unit, or the things that it counts; empty if it has none.
@@ -30,14 +30,14 @@ pub struct Description {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
     /// A value for each row, meaningless for a row without a value.
-    pub values: Values,
+    pub values: ArrayValues,
     /// For a column with optional values: whether each row has a value.
     pub valid: Option<Vec<bool>>,
 }
 
 /// Values of one type.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Values {
+pub enum ArrayValues {
     /// Whole numbers of 32 bits.
     Int32(Vec<i32>),
     /// Whole numbers of 64 bits.
@@ -64,7 +64,7 @@ pub fn describe(path: &Path) -> io::Result<(Vec<Description>, u64)> {
     let described = columns.map(|column| {
         let optional = column.max_def_level() > 0;
         let (unit, help) = words(metadata, column.name());
-        let kind = Kind::of(column.physical_type())
+        let kind = ColumnType::of(column.physical_type())
             .ok_or_else(|| wrong("a column has an unsupported type"))?;
         Ok(Description {
             name: column.name().to_owned(),
@@ -97,13 +97,13 @@ pub fn decode(path: &Path) -> io::Result<Vec<Vec<Array>>> {
 
 impl Array {
     /// No rows yet.
-    pub fn new(kind: Kind, optional: bool) -> Self {
+    pub fn new(kind: ColumnType, optional: bool) -> Self {
         let values = match kind {
-            Kind::Int32 => Values::Int32(Vec::new()),
-            Kind::Int64 => Values::Int64(Vec::new()),
-            Kind::Double => Values::Double(Vec::new()),
-            Kind::Bool => Values::Bool(Vec::new()),
-            Kind::Text => Values::Text {
+            ColumnType::Int32 => ArrayValues::Int32(Vec::new()),
+            ColumnType::Int64 => ArrayValues::Int64(Vec::new()),
+            ColumnType::Double => ArrayValues::Double(Vec::new()),
+            ColumnType::Bool => ArrayValues::Bool(Vec::new()),
+            ColumnType::Text => ArrayValues::Text {
                 offsets: vec![0],
                 bytes: Vec::new(),
             },
@@ -124,21 +124,23 @@ impl Array {
         }
         let missing = self.valid.is_some() && cell == Cell::Null;
         match (&mut self.values, cell) {
-            (Values::Int32(values), Cell::Int(value)) => {
+            (ArrayValues::Int32(values), Cell::Int(value)) => {
                 values.push(value.try_into().expect("a number of 32 bits"));
             }
-            (Values::Int64(values), Cell::Int(value)) => values.push(value),
-            (Values::Double(values), Cell::Double(value)) => values.push(value),
-            (Values::Bool(values), Cell::Bool(value)) => values.push(value),
-            (Values::Text { offsets, bytes }, Cell::Text(value)) => {
+            (ArrayValues::Int64(values), Cell::Int(value)) => values.push(value),
+            (ArrayValues::Double(values), Cell::Double(value)) => values.push(value),
+            (ArrayValues::Bool(values), Cell::Bool(value)) => values.push(value),
+            (ArrayValues::Text { offsets, bytes }, Cell::Text(value)) => {
                 bytes.extend_from_slice(value.as_bytes());
                 offsets.push(end(bytes));
             }
-            (Values::Int32(values), Cell::Null) if missing => values.push(0),
-            (Values::Int64(values), Cell::Null) if missing => values.push(0),
-            (Values::Double(values), Cell::Null) if missing => values.push(f64::NAN),
-            (Values::Bool(values), Cell::Null) if missing => values.push(false),
-            (Values::Text { offsets, bytes }, Cell::Null) if missing => offsets.push(end(bytes)),
+            (ArrayValues::Int32(values), Cell::Null) if missing => values.push(0),
+            (ArrayValues::Int64(values), Cell::Null) if missing => values.push(0),
+            (ArrayValues::Double(values), Cell::Null) if missing => values.push(f64::NAN),
+            (ArrayValues::Bool(values), Cell::Null) if missing => values.push(false),
+            (ArrayValues::Text { offsets, bytes }, Cell::Null) if missing => {
+                offsets.push(end(bytes));
+            }
             (_, cell) => panic!("a column holds no {cell:?}"),
         }
     }
@@ -147,10 +149,10 @@ impl Array {
     fn of(column: Column) -> Self {
         let rows = column.rows();
         match (column.levels.is_none(), column.values) {
-            (true, Compact::Int32(values)) => Self::whole(Values::Int32(values)),
-            (true, Compact::Int64(values)) => Self::whole(Values::Int64(values)),
-            (true, Compact::Double(values)) => Self::whole(Values::Double(values)),
-            (true, Compact::Bool(values)) => Self::whole(Values::Bool(values)),
+            (true, Compact::Int32(values)) => Self::whole(ArrayValues::Int32(values)),
+            (true, Compact::Int64(values)) => Self::whole(ArrayValues::Int64(values)),
+            (true, Compact::Double(values)) => Self::whole(ArrayValues::Double(values)),
+            (true, Compact::Bool(values)) => Self::whole(ArrayValues::Bool(values)),
             (required, values) => {
                 let column = Column { values, ..column };
                 let mut array = Self::new(column.kind(), !required);
@@ -160,7 +162,7 @@ impl Array {
         }
     }
 
-    const fn whole(values: Values) -> Self {
+    const fn whole(values: ArrayValues) -> Self {
         Self {
             values,
             valid: None,

@@ -17,9 +17,9 @@
 //!
 //! A flow is done when its last byte is in order at the receiver, or when its connection has failed.
 //!
-//! Other columns are ignored; a [`Reading`] may name other columns and units. Times in microseconds with six decimals
-//! are exact to the picosecond, the resolution of the simulator's clock. So a trace that a run has written gives back
-//! exactly the run's flows.
+//! Other columns are ignored; a [`TraceFileSettings`] may name other columns and units. Times in microseconds with six
+//! decimals are exact to the picosecond, the resolution of the simulator's clock. So a trace that a run has written
+//! gives back exactly the run's flows.
 
 mod clock;
 mod file;
@@ -44,7 +44,7 @@ pub mod exact {
 }
 
 pub use file::is_path;
-pub use reading::{ColumnNames, HostNames, Reading, TraceWindow};
+pub use reading::{ColumnNames, HostNames, TraceFileSettings, TraceWindow};
 pub use waits::Wait;
 
 /// The flows of a trace, in the order of its rows.
@@ -94,7 +94,7 @@ impl FlowTrace {
     ///
     /// # Errors
     /// If the file cannot be read or a row is no flow. The error has the file, the line and the cause.
-    pub fn open(path: &str, reading: &Reading) -> Result<Arc<Self>, String> {
+    pub fn open(path: &str, reading: &TraceFileSettings) -> Result<Arc<Self>, String> {
         file::open(path, reading)
     }
 
@@ -102,7 +102,7 @@ impl FlowTrace {
     ///
     /// # Errors
     /// If a line is no flow. The error has the line and the cause.
-    pub fn of_csv(name: &str, bytes: &[u8], reading: &Reading) -> Result<Self, String> {
+    pub fn of_csv(name: &str, bytes: &[u8], reading: &TraceFileSettings) -> Result<Self, String> {
         file::of_csv(name, bytes, reading)
     }
 
@@ -114,7 +114,7 @@ impl FlowTrace {
     ///
     /// # Panics
     /// If a line has another form.
-    pub fn of_plain(text: &str, reading: &Reading) -> Result<Self, String> {
+    pub fn of_plain(text: &str, reading: &TraceFileSettings) -> Result<Self, String> {
         file::of_plain(text, reading)
     }
 

@@ -189,7 +189,7 @@ mod tests {
     use parquet::schema::parser::parse_message_type;
 
     use super::*;
-    use crate::flows::{FlowTrace, Reading};
+    use crate::flows::{FlowTrace, TraceFileSettings};
 
     /// A schema as pandas writes it: dates in nanoseconds, unsigned numbers, text, and columns without meaning for a
     /// trace.
@@ -248,7 +248,8 @@ mod tests {
             let path =
                 std::env::temp_dir().join(format!("foreign-{name}-{}.parquet", std::process::id()));
             written_with(compression, &path).unwrap();
-            let trace = FlowTrace::open(&path.to_string_lossy(), &Reading::default()).unwrap();
+            let trace =
+                FlowTrace::open(&path.to_string_lossy(), &TraceFileSettings::default()).unwrap();
             let flows: Vec<_> = trace
                 .flows()
                 .iter()
@@ -319,7 +320,7 @@ mod tests {
             let path =
                 std::env::temp_dir().join(format!("refused-{name}-{}.parquet", std::process::id()));
             relabelled(compression, &path).unwrap();
-            let trace = FlowTrace::open(&path.to_string_lossy(), &Reading::default());
+            let trace = FlowTrace::open(&path.to_string_lossy(), &TraceFileSettings::default());
             let why = trace.expect_err("nobody reads it");
             let expected = format!(
                 "it is compressed with {name}, which is not supported: write it with Snappy, Zstandard, gzip or LZ4"

@@ -1,17 +1,17 @@
-//! Tables in files. For Parquet tables with any content, [`TableWriter`] writes row by row, [`Columns`] writes groups
-//! of rows column by column, and [`read`] reads the rows of both. [`decoded`] reads whole columns, for callers that
-//! pass them on. For tables that are simulated, [`flows`] reads a row for each flow, from CSV or Parquet.
+//! Tables in files. For Parquet tables with any content, [`TableWriter`] writes row by row, [`ColumnFile`] writes
+//! groups of rows column by column, and [`read`] reads the rows of both. [`decoded`] reads whole columns, for callers
+//! that pass them on. For tables that are simulated, [`flows`] reads a row for each flow, from CSV or Parquet.
 //!
 //! A file does not depend on time, place or threads: equal rows give equal bytes.
 //!
 //! ```
 //! use std::fs::{self, File};
 //!
-//! use tables::{Cell, Field, Kind, TableWriter};
+//! use tables::{Cell, ColumnType, Field, TableWriter};
 //!
 //! let field = Field {
 //!     name: "fct_us".to_owned(),
-//!     kind: Kind::Double,
+//!     kind: ColumnType::Double,
 //!     optional: false,
 //!     unit: "us",
 //!     help: "Completion time.",
@@ -34,6 +34,6 @@ pub mod guard;
 mod projection;
 mod rows;
 
-pub use columns::{Columns, Group, Ints, Reals, Texts, concatenate};
+pub use columns::{ColumnFile, IntColumn, RealColumn, RowGroup, TextColumn, concatenate};
 pub use projection::read_columns;
-pub use rows::{Cell, Field, Kind, Row, TableWriter, names, read};
+pub use rows::{Cell, ColumnType, Field, ReadRow, TableWriter, names, read};

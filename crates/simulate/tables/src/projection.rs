@@ -122,13 +122,13 @@ const GROUPS_PER_DECODER: usize = 4;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::{Field, GROUP, Kind, TableWriter, read};
+    use crate::rows::{ColumnType, Field, GROUP, TableWriter, read};
 
     #[test]
     fn only_the_columns_that_are_asked_for_are_decoded_and_their_rows_stay_in_order() {
         let field = |name: &str| Field {
             name: name.to_owned(),
-            kind: Kind::Int64,
+            kind: ColumnType::Int64,
             optional: name == "c",
             unit: "",
             help: "",

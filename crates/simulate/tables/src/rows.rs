@@ -30,7 +30,7 @@ pub struct Field {
     /// Its name, which ends in its unit if it has one.
     pub name: String,
     /// The kind of its values.
-    pub kind: Kind,
+    pub kind: ColumnType,
     /// Whether values may be missing.
     pub optional: bool,
     /// Its unit, or the things that it counts.
@@ -41,7 +41,7 @@ pub struct Field {
 
 /// The type of a column's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum ColumnType {
     /// Whole numbers of 32 bits.
     Int32,
     /// Whole numbers of 64 bits.
@@ -69,7 +69,7 @@ pub enum Cell<'a> {
     Text(&'a str),
 }
 
-impl Kind {
+impl ColumnType {
     /// The kind of the values in a column of this Parquet type.
     pub(crate) const fn of(stored: Physical) -> Option<Self> {
         Some(match stored {
@@ -160,7 +160,7 @@ impl<W: Write + Send> TableWriter<W> {
 }
 
 /// Calls `each` with every row of the file at `path`; a row has a cell for each column.
-pub fn read(path: &Path, each: &mut dyn FnMut(&Row<'_>)) -> io::Result<()> {
+pub fn read(path: &Path, each: &mut dyn FnMut(&ReadRow<'_>)) -> io::Result<()> {
     let reader = open(path)?;
     for group in 0..reader.num_row_groups() {
         let (rows, columns) = guard::read(|| -> parquet::errors::Result<_> {
@@ -170,7 +170,7 @@ pub fn read(path: &Path, each: &mut dyn FnMut(&Row<'_>)) -> io::Result<()> {
             Ok((group.metadata().num_rows(), columns))
         })?;
         for row in 0..usize::try_from(rows).unwrap_or(0) {
-            each(&Row {
+            each(&ReadRow {
                 columns: &columns,
                 row,
             });
@@ -193,12 +193,12 @@ pub fn names(path: &Path) -> io::Result<Vec<String>> {
 }
 
 /// A row that was read.
-pub struct Row<'a> {
+pub struct ReadRow<'a> {
     columns: &'a [Column],
     row: usize,
 }
 
-impl Row<'_> {
+impl ReadRow<'_> {
     /// The cell of the column with this number.
     pub fn cell(&self, column: usize) -> Cell<'_> {
         self.columns[column].cell(self.row)
@@ -226,11 +226,11 @@ impl Column {
     fn new(field: &Field) -> Self {
         Self {
             values: match field.kind {
-                Kind::Int32 => Values::Int32(Vec::new()),
-                Kind::Int64 => Values::Int64(Vec::new()),
-                Kind::Double => Values::Double(Vec::new()),
-                Kind::Bool => Values::Bool(Vec::new()),
-                Kind::Text => Values::Text(Vec::new()),
+                ColumnType::Int32 => Values::Int32(Vec::new()),
+                ColumnType::Int64 => Values::Int64(Vec::new()),
+                ColumnType::Double => Values::Double(Vec::new()),
+                ColumnType::Bool => Values::Bool(Vec::new()),
+                ColumnType::Text => Values::Text(Vec::new()),
             },
             levels: field.optional.then(Vec::new),
             places: Vec::new(),
@@ -360,13 +360,13 @@ impl Column {
     }
 
     /// The kind of its values.
-    pub(crate) const fn kind(&self) -> Kind {
+    pub(crate) const fn kind(&self) -> ColumnType {
         match &self.values {
-            Values::Int32(_) => Kind::Int32,
-            Values::Int64(_) => Kind::Int64,
-            Values::Double(_) => Kind::Double,
-            Values::Bool(_) => Kind::Bool,
-            Values::Text(_) => Kind::Text,
+            Values::Int32(_) => ColumnType::Int32,
+            Values::Int64(_) => ColumnType::Int64,
+            Values::Double(_) => ColumnType::Double,
+            Values::Bool(_) => ColumnType::Bool,
+            Values::Text(_) => ColumnType::Text,
         }
     }
 
@@ -390,11 +390,11 @@ impl Column {
 pub(crate) fn schema(name: &str, fields: &[Field]) -> parquet::errors::Result<Type> {
     let column = |field: &Field| {
         let (physical, logical) = match field.kind {
-            Kind::Int32 => (Physical::INT32, None),
-            Kind::Int64 => (Physical::INT64, None),
-            Kind::Double => (Physical::DOUBLE, None),
-            Kind::Bool => (Physical::BOOLEAN, None),
-            Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            ColumnType::Int32 => (Physical::INT32, None),
+            ColumnType::Int64 => (Physical::INT64, None),
+            ColumnType::Double => (Physical::DOUBLE, None),
+            ColumnType::Bool => (Physical::BOOLEAN, None),
+            ColumnType::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         };
         let repetition = if field.optional {
             Repetition::OPTIONAL
@@ -430,11 +430,11 @@ fn properties(fields: &[Field], creator: &str) -> WriterPropertiesBuilder {
     for field in fields {
         let path = ColumnPath::from(field.name.as_str());
         builder = match field.kind {
-            Kind::Int32 | Kind::Int64 => {
+            ColumnType::Int32 | ColumnType::Int64 => {
                 builder.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED)
             }
-            Kind::Text => builder.set_column_dictionary_enabled(path, true),
-            Kind::Double | Kind::Bool => builder,
+            ColumnType::Text => builder.set_column_dictionary_enabled(path, true),
+            ColumnType::Double | ColumnType::Bool => builder,
         };
     }
     builder
@@ -451,7 +451,7 @@ mod tests {
     use super::*;
     use crate::decoded::{self, Array};
 
-    fn field(name: &str, kind: Kind, optional: bool) -> Field {
+    fn field(name: &str, kind: ColumnType, optional: bool) -> Field {
         Field {
             name: name.to_owned(),
             kind,
@@ -464,11 +464,11 @@ mod tests {
     #[test]
     fn what_is_written_is_read_back_over_several_row_groups() {
         let fields = [
-            field("i", Kind::Int32, false),
-            field("l", Kind::Int64, true),
-            field("d", Kind::Double, true),
-            field("b", Kind::Bool, false),
-            field("t", Kind::Text, true),
+            field("i", ColumnType::Int32, false),
+            field("l", ColumnType::Int64, true),
+            field("d", ColumnType::Double, true),
+            field("b", ColumnType::Bool, false),
+            field("t", ColumnType::Text, true),
         ];
         let rows = i64::try_from(GROUP).unwrap() * 2 + 7;
         let texts = ["newreno", "", "größer"];
@@ -506,7 +506,7 @@ mod tests {
         assert_eq!(names(&path).unwrap(), ["i", "l", "d", "b", "t"]);
         let (described, count) = decoded::describe(&path).unwrap();
         assert_eq!(i64::try_from(count).unwrap(), rows);
-        assert_eq!(described[1].kind, Kind::Int64);
+        assert_eq!(described[1].kind, ColumnType::Int64);
         assert!(described[1].optional && !described[0].optional);
         let mut built: Vec<Array> = fields
             .iter()
@@ -529,8 +529,8 @@ mod tests {
     #[test]
     fn a_table_is_compressed_and_one_that_is_not_is_read_as_well() {
         let fields = [
-            field("n", Kind::Int64, false),
-            field("x", Kind::Double, false),
+            field("n", ColumnType::Int64, false),
+            field("x", ColumnType::Double, false),
         ];
         let written = |compression: Option<Compression>| {
             let name = format!("tailwater-codec-{compression:?}-{}", std::process::id());

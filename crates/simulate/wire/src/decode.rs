@@ -13,7 +13,7 @@ use crate::{Ends, IP, PROTOCOL_TCP, TCP};
 
 /// A segment that was read.
 #[derive(Clone, Copy, Debug)]
-pub struct Segment<'b> {
+pub struct DecodedSegment<'b> {
     /// The segment. Its `flow` and `to` are 0; the caller finds the connection from `ends`.
     pub packet: Packet,
     /// Its source and its destination.
@@ -76,7 +76,7 @@ impl std::error::Error for Refusal {}
 ///
 /// # Errors
 /// The first [`Refusal`] that holds, in the order of [`Refusal::ALL`].
-pub fn decode(bytes: &[u8]) -> Result<Segment<'_>, Refusal> {
+pub fn decode(bytes: &[u8]) -> Result<DecodedSegment<'_>, Refusal> {
     let header = bytes.first_chunk::<IP>().ok_or(Refusal::Short)?;
     if header[0] >> 4 != 4 {
         return Err(Refusal::Version);
@@ -109,7 +109,7 @@ pub fn decode(bytes: &[u8]) -> Result<Segment<'_>, Refusal> {
 }
 
 /// RFC 9293 §3.1.
-fn tcp(bytes: &[u8], (from, to): (Ipv4Addr, Ipv4Addr)) -> Result<Segment<'_>, Refusal> {
+fn tcp(bytes: &[u8], (from, to): (Ipv4Addr, Ipv4Addr)) -> Result<DecodedSegment<'_>, Refusal> {
     let header = bytes.first_chunk::<TCP>().ok_or(Refusal::Short)?;
     let offset = usize::from(header[12] >> 4) * 4;
     let (Some(options), true) = (bytes.get(TCP..offset), offset >= TCP) else {
@@ -128,7 +128,7 @@ fn tcp(bytes: &[u8], (from, to): (Ipv4Addr, Ipv4Addr)) -> Result<Segment<'_>, Re
     packet.window = half(14);
     packet.payload = u16::try_from(payload.len()).map_err(|_| Refusal::Header)?;
     read_options(&mut packet, options);
-    Ok(Segment {
+    Ok(DecodedSegment {
         packet,
         ends: Ends {
             source: SocketAddrV4::new(from, half(0)),

@@ -36,7 +36,7 @@ mod option;
 
 use std::net::SocketAddrV4;
 
-pub use decode::{Refusal, Refusals, Segment, decode};
+pub use decode::{DecodedSegment, Refusal, Refusals, decode};
 pub use encode::encode;
 
 /// The source and the destination of a segment.

@@ -1,7 +1,9 @@
 //! Scenarios for single behaviours: short answers, pauses, handshakes, single losses, settings.
 
 use super::catalogue::{FEW, JITTER, MANY, SECOND, SLOW, incast, lone, scenario, stream};
-use super::{Extras, Kind, Lose, Lost, MSS, PACKET, Rig, Scenario, Section, Stream};
+use super::{
+    Extras, Lose, Lost, MSS, OracleScenario, OracleTraffic, PACKET, PageTable, Rig, StreamTraffic,
+};
 
 /// One sender, at a round trip of 1 ms and of 100 ms. Nothing waits anywhere, and only the phase of the kernel's ticks
 /// is random.
@@ -23,7 +25,7 @@ const HYSTART: Rig = Rig {
     ..ONE
 };
 /// All of them, in the order of the page.
-pub(super) fn all() -> Vec<Scenario> {
+pub(super) fn all() -> Vec<OracleScenario> {
     let parts = [
         few_segments(),
         pauses(),
@@ -37,7 +39,7 @@ pub(super) fn all() -> Vec<Scenario> {
 
 /// Answers of 8 to 24 segments: windows never grow far, and after one lost segment too few others follow to show the
 /// loss.
-fn few_segments() -> Vec<Scenario> {
+fn few_segments() -> Vec<OracleScenario> {
     let chosen = [
         ("reno", 8, 64),
         ("cubic", 8, 48),
@@ -63,7 +65,7 @@ fn few_segments() -> Vec<Scenario> {
 }
 
 /// Pauses between an answer and the next requests, in RTOs, with `tcp_slow_start_after_idle` at its default.
-fn pauses() -> Vec<Scenario> {
+fn pauses() -> Vec<OracleScenario> {
     let idle = |pause| Extras {
         think: Some(pause),
         sysctl: [("tcp_slow_start_after_idle".to_owned(), "1".to_owned())].into(),
@@ -74,12 +76,12 @@ fn pauses() -> Vec<Scenario> {
     for cc in ["reno", "cubic"] {
         for (rtos, pause) in [("0.5", 150), ("1.5", 450), ("3", 900), ("10", 3000)] {
             let kind = rounds_of(1, 1_000_000, TICKS);
-            list.push(Scenario {
+            list.push(OracleScenario {
                 answers: FEW,
                 exact: true,
                 look: 0,
                 extras: idle(pause * MILLISECOND),
-                section: Section::Pauses,
+                section: PageTable::Pauses,
                 ..scenario(format!("pause-{rtos}rto-{cc}"), ONE_FAR, cc, kind)
             });
         }
@@ -94,13 +96,13 @@ fn pauses() -> Vec<Scenario> {
         ("cubic", "10", 2000),
     ];
     for (cc, rtos, pause) in crowded {
-        let one = Scenario {
+        let one = OracleScenario {
             kind: rounds_of(16, 64 * 1024, JITTER),
             ..incast(SLOW, cc, 16, 64).with_buffer("b32", 32, 0)
         };
-        list.push(Scenario {
+        list.push(OracleScenario {
             extras: idle(pause * MILLISECOND),
-            section: Section::Pauses,
+            section: PageTable::Pauses,
             ..one.called(&format!("pause-{rtos}rto"))
         });
     }
@@ -108,7 +110,7 @@ fn pauses() -> Vec<Scenario> {
 }
 
 /// New connections on which a segment of the handshake is lost.
-fn openings() -> Vec<Scenario> {
+fn openings() -> Vec<OracleScenario> {
     let mut list = Vec::new();
     for (what, name) in [
         (Lost::Syn, "syn"),
@@ -117,7 +119,7 @@ fn openings() -> Vec<Scenario> {
     ] {
         for (copies, times) in [(1, ""), (2, "-twice")] {
             for (rig, far) in [(ONE, "1ms"), (ONE_FAR, "100ms")] {
-                let kind = Kind::Opening {
+                let kind = OracleTraffic::Opening {
                     size: 64 * 1024,
                     rounds: 30,
                 };
@@ -134,20 +136,20 @@ fn openings() -> Vec<Scenario> {
 }
 
 /// Answers of twelve segments, of which each round loses one, or the last one and its probe.
-fn single_losses() -> Vec<Scenario> {
+fn single_losses() -> Vec<OracleScenario> {
     let twelve = |segment, copies, name: String| {
         let lose = Lose {
             what: Lost::Segment,
             segment,
             copies,
         };
-        Scenario {
+        OracleScenario {
             answers: SOME,
-            section: Section::Losses,
+            section: PageTable::Losses,
             ..alone(&name, ONE, rounds_of(1, 12 * MSS, TICKS), lose)
         }
     };
-    let mut list: Vec<Scenario> = (1..=12)
+    let mut list: Vec<OracleScenario> = (1..=12)
         .map(|segment| twelve(segment, 1, format!("lost-{segment}-of-12")))
         .collect();
     list.push(twelve(12, 2, "lost-12-of-12-twice".to_owned()));
@@ -155,7 +157,7 @@ fn single_losses() -> Vec<Scenario> {
 }
 
 /// Settings of the kernel that are not at their defaults, requests in pieces, and a receiver that reads late.
-fn other_settings() -> Vec<Scenario> {
+fn other_settings() -> Vec<OracleScenario> {
     let sysctl = |key: &str, value: &str| Extras {
         sysctl: [(key.to_owned(), value.to_owned())].into(),
         ..Extras::default()
@@ -181,7 +183,7 @@ fn other_settings() -> Vec<Scenario> {
             receiver_min_rto_us: Some(receiver),
             ..Extras::default()
         };
-        let one = Scenario {
+        let one = OracleScenario {
             min_rto_us: sender,
             ..segmented(SLOW, "reno", 32, 24).called(name)
         };
@@ -216,14 +218,14 @@ fn other_settings() -> Vec<Scenario> {
 }
 
 /// Slow start on a path of 30 ms and 100 Mbit/s, whose product of bandwidth and delay is 250 packets.
-fn long_paths() -> Vec<Scenario> {
+fn long_paths() -> Vec<OracleScenario> {
     let one = |buffer: u64| {
-        let long = Stream {
+        let long = StreamTraffic {
             duration: 3 * SECOND,
             late_from: 3 * SECOND / 2,
             ..lone()
         };
-        let one = Scenario {
+        let one = OracleScenario {
             rig: HYSTART,
             look: 5 * PACKET * 8 * SECOND / HYSTART.rate,
             ..stream("bulk-30ms", "cubic", long)
@@ -234,18 +236,18 @@ fn long_paths() -> Vec<Scenario> {
 }
 
 /// An incast whose answers are this many full segments.
-fn segmented(rig: Rig, cc: &'static str, senders: u32, segments: u64) -> Scenario {
+fn segmented(rig: Rig, cc: &'static str, senders: u32, segments: u64) -> OracleScenario {
     let kind = rounds_of(senders, segments * MSS, JITTER);
-    Scenario {
+    OracleScenario {
         answers: MANY,
-        section: Section::Few,
+        section: PageTable::Few,
         ..scenario(format!("incast-{senders}x{segments}s-{cc}"), rig, cc, kind)
     }
 }
 
 /// Thirty rounds.
-fn rounds_of(senders: u32, size: u64, jitter: u64) -> Kind {
-    Kind::Incast {
+fn rounds_of(senders: u32, size: u64, jitter: u64) -> OracleTraffic {
+    OracleTraffic::Incast {
         senders,
         size,
         rounds: 30,
@@ -254,32 +256,38 @@ fn rounds_of(senders: u32, size: u64, jitter: u64) -> Kind {
 }
 
 /// One sender, whose segment is lost.
-fn alone(name: &str, rig: Rig, kind: Kind, lose: Lose) -> Scenario {
+fn alone(name: &str, rig: Rig, kind: OracleTraffic, lose: Lose) -> OracleScenario {
     let extras = Extras {
         lose: Some(lose),
         ..Extras::default()
     };
-    Scenario {
-        section: Section::Openings,
+    OracleScenario {
+        section: PageTable::Openings,
         ..exact(name, rig, "cubic", kind, extras)
     }
 }
 
 /// A scenario without randomness. Nothing waits at its port, so the queue is not sampled.
-fn exact(name: &str, rig: Rig, cc: &'static str, kind: Kind, extras: Extras) -> Scenario {
-    Scenario {
+fn exact(
+    name: &str,
+    rig: Rig,
+    cc: &'static str,
+    kind: OracleTraffic,
+    extras: Extras,
+) -> OracleScenario {
+    OracleScenario {
         exact: true,
         look: 0,
         extras,
-        section: Section::Settings,
+        section: PageTable::Settings,
         ..scenario(name.to_owned(), rig, cc, kind)
     }
 }
 
-fn with(one: Scenario, extras: Extras) -> Scenario {
-    Scenario {
+fn with(one: OracleScenario, extras: Extras) -> OracleScenario {
+    OracleScenario {
         extras,
-        section: Section::Settings,
+        section: PageTable::Settings,
         ..one
     }
 }

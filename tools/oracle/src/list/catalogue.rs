@@ -1,6 +1,6 @@
 //! The scenarios of the page.
 
-use super::{Extras, Kind, PACKET, Rig, Scenario, Section, Stream};
+use super::{Extras, OracleScenario, OracleTraffic, PACKET, PageTable, Rig, StreamTraffic};
 
 /// The three congestion controls.
 const CCS: [&str; 3] = ["reno", "cubic", "dctcp"];
@@ -42,7 +42,7 @@ const STEEP: Rig = Rig {
     ..SLOW
 };
 
-pub(super) fn incasts() -> Vec<Scenario> {
+pub(super) fn incasts() -> Vec<OracleScenario> {
     let mut list = Vec::new();
     for cc in CCS {
         for senders in [2, 4, 8, 16, 32, 64] {
@@ -69,35 +69,35 @@ pub(super) fn incasts() -> Vec<Scenario> {
     list
 }
 
-pub(super) fn streams() -> Vec<Scenario> {
+pub(super) fn streams() -> Vec<OracleScenario> {
     let mut list = Vec::new();
     for cc in CCS {
         list.push(stream("bulk", cc, lone()));
     }
     for cc in CCS {
-        let two = Stream {
+        let two = StreamTraffic {
             starts: vec![0, SECOND],
             duration: 2 * SECOND,
             late_from: 3 * SECOND / 2,
-            ..Stream::default()
+            ..StreamTraffic::default()
         };
         list.push(stream("two", cc, two));
     }
     for (loss, name) in [(0.001, "loss-0.1%"), (0.01, "loss-1%"), (0.03, "loss-3%")] {
         for cc in CCS {
-            let lossy = Stream { loss, ..lone() };
+            let lossy = StreamTraffic { loss, ..lone() };
             list.push(stream(name, cc, lossy));
         }
     }
     for cc in ["reno", "cubic"] {
-        let late = Stream {
+        let late = StreamTraffic {
             reordering: 0.01,
             late: 100_000,
             ..lone()
         };
         list.push(stream("reordering-1%", cc, late));
     }
-    let writes = Stream {
+    let writes = StreamTraffic {
         write: Some(60_000),
         write_interval: Some(1_000_000),
         ..lone()
@@ -107,29 +107,29 @@ pub(super) fn streams() -> Vec<Scenario> {
 }
 
 /// One flow for half a second, whose second half is late.
-pub(super) fn lone() -> Stream {
-    Stream {
+pub(super) fn lone() -> StreamTraffic {
+    StreamTraffic {
         starts: vec![0],
         duration: SECOND / 2,
         late_from: SECOND / 4,
-        ..Stream::default()
+        ..StreamTraffic::default()
     }
 }
 
-pub(super) fn incast(rig: Rig, cc: &'static str, senders: u32, kib: u64) -> Scenario {
-    let kind = Kind::Incast {
+pub(super) fn incast(rig: Rig, cc: &'static str, senders: u32, kib: u64) -> OracleScenario {
+    let kind = OracleTraffic::Incast {
         senders,
         size: kib * 1024,
         rounds: 20,
         jitter: JITTER,
     };
-    Scenario {
+    OracleScenario {
         answers: MANY,
         ..scenario(format!("incast-{senders}x{kib}k-{cc}"), rig, cc, kind)
     }
 }
 
-pub(super) fn stream(name: &str, cc: &'static str, stream: Stream) -> Scenario {
+pub(super) fn stream(name: &str, cc: &'static str, stream: StreamTraffic) -> OracleScenario {
     let answers = if stream.loss + stream.reordering > 0.0 {
         MANY
     } else if stream.starts.len() > 1 {
@@ -137,17 +137,27 @@ pub(super) fn stream(name: &str, cc: &'static str, stream: Stream) -> Scenario {
     } else {
         FEW
     };
-    Scenario {
+    OracleScenario {
         answers,
         exact: answers == FEW,
-        section: Section::Streams,
-        ..scenario(format!("{name}-{cc}"), STEEP, cc, Kind::Stream(stream))
+        section: PageTable::Streams,
+        ..scenario(
+            format!("{name}-{cc}"),
+            STEEP,
+            cc,
+            OracleTraffic::Stream(stream),
+        )
     }
 }
 
 /// A port with room for 79 packets, of which one is in service; DCTCP's K is 20.
-pub(super) fn scenario(name: String, rig: Rig, cc: &'static str, kind: Kind) -> Scenario {
-    Scenario {
+pub(super) fn scenario(
+    name: String,
+    rig: Rig,
+    cc: &'static str,
+    kind: OracleTraffic,
+) -> OracleScenario {
+    OracleScenario {
         name,
         rig,
         cc,
@@ -160,11 +170,11 @@ pub(super) fn scenario(name: String, rig: Rig, cc: &'static str, kind: Kind) -> 
         extras: Extras::default(),
         answers: FEW,
         exact: false,
-        section: Section::Incasts,
+        section: PageTable::Incasts,
     }
 }
 
-impl Scenario {
+impl OracleScenario {
     pub(super) fn called(mut self, suffix: &str) -> Self {
         self.name = format!("{}-{suffix}", self.name);
         self

@@ -7,8 +7,8 @@ use base::{Packet, TcpFlags, Time};
 use schemes::Sender;
 use tcp::Endpoint;
 
-use super::{Acked, Event, Stream, at};
-use crate::list::Scenario;
+use super::{Acked, ConnectionSide, Event, at};
+use crate::list::OracleScenario;
 
 /// How an endpoint has acknowledged a stream.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub struct Acknowledged {
     pub ours: usize,
 }
 
-impl Stream {
+impl ConnectionSide {
     /// The ends of the segments that this end has received, each once and with or without PSH, in order.
     pub fn received(&self) -> Vec<(u64, bool)> {
         let mut initial = None;
@@ -49,7 +49,7 @@ impl Stream {
     ///
     /// # Errors
     /// If a setting of `sets`, as `KEY=VALUE`, is wrong.
-    pub fn acknowledge(&self, scenario: &Scenario, sets: &[String]) -> Result<Acknowledged> {
+    pub fn acknowledge(&self, scenario: &OracleScenario, sets: &[String]) -> Result<Acknowledged> {
         let mut endpoint = self.endpoint(scenario, sets)?;
         let mut ours = Vec::new();
         if !self.is_server {

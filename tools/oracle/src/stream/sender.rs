@@ -5,8 +5,8 @@ use base::{TcpFlags, Time};
 use schemes::Sender;
 use tcp::Endpoint;
 
-use super::{Event, Sent, Stream, at};
-use crate::list::{Kind, Scenario};
+use super::{ConnectionSide, Event, Sent, at};
+use crate::list::{OracleScenario, OracleTraffic};
 
 /// How an endpoint has answered a stream.
 #[derive(Clone, Copy, Debug)]
@@ -19,26 +19,26 @@ pub struct Replayed {
     pub differs: Option<(Option<Sent>, Option<Sent>)>,
 }
 
-impl Stream {
+impl ConnectionSide {
     /// An endpoint receives the segments of the kernel's sender in `scenario`.
     ///
     /// # Errors
     /// If a setting of `sets`, as `KEY=VALUE`, is wrong.
-    pub fn replay(&self, scenario: &Scenario, sets: &[String]) -> Result<Replayed> {
+    pub fn replay(&self, scenario: &OracleScenario, sets: &[String]) -> Result<Replayed> {
         let ours: Vec<Sent> = self
             .answer(scenario, sets)?
             .into_iter()
             .map(|ours| ours.0)
             .collect();
-        let lossy = matches!(&scenario.kind, Kind::Stream(stream) if stream.loss > 0.0);
+        let lossy = matches!(&scenario.kind, OracleTraffic::Stream(stream) if stream.loss > 0.0);
         Ok(compared(&self.sent().collect::<Vec<_>>(), &ours, lossy))
     }
 
     /// The ends of the segments that such an endpoint sends with PSH, in order and once each.
     ///
     /// # Errors
-    /// As [`Stream::replay`].
-    pub fn pushed(&self, scenario: &Scenario, sets: &[String]) -> Result<Vec<u64>> {
+    /// As [`ConnectionSide::replay`].
+    pub fn pushed(&self, scenario: &OracleScenario, sets: &[String]) -> Result<Vec<u64>> {
         let ours = self.answer(scenario, sets)?.into_iter();
         let pushed = ours.filter(|(_, is_pushed)| *is_pushed);
         let mut ends: Vec<u64> = pushed.map(|(sent, _)| sent.offset + sent.payload).collect();
@@ -48,7 +48,7 @@ impl Stream {
     }
 
     /// The segments that an endpoint sends, and whether with PSH.
-    fn answer(&self, scenario: &Scenario, sets: &[String]) -> Result<Vec<(Sent, bool)>> {
+    fn answer(&self, scenario: &OracleScenario, sets: &[String]) -> Result<Vec<(Sent, bool)>> {
         let mut endpoint = self.endpoint(scenario, sets)?;
         let mut ours = Vec::new();
         if !self.is_server {
@@ -62,7 +62,7 @@ impl Stream {
                 let before = endpoint.received();
                 endpoint.on_segment(packet, at(*ns));
                 // A request may come twice.
-                if let Kind::Incast { size, .. } = &scenario.kind {
+                if let OracleTraffic::Incast { size, .. } = &scenario.kind {
                     endpoint.write(size * (endpoint.received() - before));
                 }
                 self.flush(&mut endpoint, at(*ns), &mut ours);

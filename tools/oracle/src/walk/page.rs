@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{Evidence, Group, Names, Ours, Row, shown};
+use super::{Evidence, KernelRule, Names, Ours, RuleGroup, shown};
 
 /// The page of these groups.
-pub fn page(groups: &[Group], names: &Names, evidence: &Evidence) -> String {
+pub fn page(groups: &[RuleGroup], names: &Names, evidence: &Evidence) -> String {
     let (simulated, with_proof) = shown(groups);
     let functions: usize = names.functions.values().map(BTreeSet::len).sum();
     let mut text = HEAD
@@ -39,7 +39,7 @@ pub fn page(groups: &[Group], names: &Names, evidence: &Evidence) -> String {
     text
 }
 
-fn rule(row: &Row, evidence: &Evidence) -> String {
+fn rule(row: &KernelRule, evidence: &Evidence) -> String {
     let told = row.shown.iter().filter_map(|name| evidence.of(name));
     let mut proof = told.collect::<Vec<_>>().join("<br>");
     if let Some(notice) = &row.notice {
@@ -64,12 +64,12 @@ fn rule(row: &Row, evidence: &Evidence) -> String {
     .concat()
 }
 
-fn other(row: &Row) -> String {
+fn other(row: &KernelRule) -> String {
     ["| ", &row.rule, " | ", &kernel(row), " |\n"].concat()
 }
 
 /// The kernel's names: settings first.
-fn kernel(row: &Row) -> String {
+fn kernel(row: &KernelRule) -> String {
     let parts = [codes(&row.sysctls), codes(&row.functions)];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join("<br>")

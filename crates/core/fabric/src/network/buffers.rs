@@ -10,7 +10,7 @@ use crate::watch::{DropReason, Watch};
 
 /// Packets that a port dropped because the buffer that it shares with others had no room.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Refusals {
+pub struct BufferDrops {
     /// The pool was full.
     pub pool: u64,
     /// The queue had reached its share of what was free.
@@ -42,7 +42,7 @@ struct Account {
     /// Bytes of each class that waited when the port was looked at last.
     lengths: Vec<u64>,
     is_active: bool,
-    refusals: Refusals,
+    refusals: BufferDrops,
 }
 
 impl Buffers {
@@ -65,7 +65,7 @@ impl Buffers {
                 switch: places[from as usize],
                 lengths: vec![0; port.classes()],
                 is_active: false,
-                refusals: Refusals::default(),
+                refusals: BufferDrops::default(),
             }
         };
         let ports = (0..).map(PortId).zip(ports).map(account).collect();
@@ -108,7 +108,7 @@ impl Buffers {
     }
 
     /// Packets that `port` dropped for want of shared buffer.
-    pub(super) fn refusals(&self, port: PortId) -> Refusals {
+    pub(super) fn refusals(&self, port: PortId) -> BufferDrops {
         self.ports[port.0 as usize].refusals
     }
 
@@ -151,7 +151,7 @@ impl Buffers {
     }
 }
 
-impl Refusals {
+impl BufferDrops {
     pub(super) fn count(&mut self, reason: DropReason, refused: bool) {
         let count = match reason {
             DropReason::Pool => &mut self.pool,

@@ -17,7 +17,7 @@ use crate::port_id::PortId;
 use crate::topology::{Node, Topology};
 use crate::watch::{DropReason, Watch};
 
-use super::buffers::Refusals;
+use super::buffers::BufferDrops;
 use ingress::Ingress;
 pub use report::{PauseReport, Paused};
 
@@ -78,7 +78,7 @@ struct Side {
     until: Vec<Time>,
     pauses: u64,
     paused: Span,
-    refusals: Refusals,
+    refusals: BufferDrops,
     /// Packets that came in over the wire and wait in the switch, by class.
     ingress: Vec<Ingress>,
     headroom: u64,
@@ -138,7 +138,7 @@ impl Lossless {
                 until: vec![Time::ZERO; classes],
                 pauses: 0,
                 paused: Span::ZERO,
-                refusals: Refusals::default(),
+                refusals: BufferDrops::default(),
                 ingress: vec![Ingress::default(); classes],
                 // The packet with which a port crosses its threshold is in the headroom, too.
                 headroom: config.headroom.unwrap_or(needed + config.packet_bytes),
@@ -281,7 +281,7 @@ impl Lossless {
     }
 
     /// Packets that `port` dropped.
-    pub(super) fn refusals(&self, port: PortId) -> Refusals {
+    pub(super) fn refusals(&self, port: PortId) -> BufferDrops {
         self.ports[port.0 as usize].refusals
     }
 

@@ -2,7 +2,7 @@
 
 use base::Time;
 
-use super::{Network, PauseReport, Paused, Refusals};
+use super::{BufferDrops, Network, PauseReport, Paused};
 use crate::histogram::QueueStatistics;
 use crate::port::Port;
 use crate::port_id::PortId;
@@ -33,11 +33,11 @@ impl Network {
     }
 
     /// Packets that `port` dropped because the shared buffer or the headroom of its switch had no room.
-    pub fn refusals(&self, port: PortId) -> Refusals {
+    pub fn refusals(&self, port: PortId) -> BufferDrops {
         match (&self.lossless, &self.buffers) {
             (Some(lossless), _) => lossless.refusals(port),
             (None, Some(buffers)) => buffers.refusals(port),
-            (None, None) => Refusals::default(),
+            (None, None) => BufferDrops::default(),
         }
     }
 

@@ -3,7 +3,7 @@
 use base::{FlowId, HostId, Packet, Rate, Span, Time};
 use engine::{Scheduler, Token};
 use fabric::{
-    Limit, LinkSpec, Network, NetworkConfig, PoolConfig, PortId, PortParts, Refusals, Spread,
+    BufferDrops, Limit, LinkSpec, Network, NetworkConfig, PoolConfig, PortId, PortParts, Spread,
     Topology,
 };
 
@@ -86,7 +86,7 @@ impl Star {
     }
 
     /// The switch's port to a host, and what it refused.
-    fn refusals(&self, host: u32) -> Refusals {
+    fn refusals(&self, host: u32) -> BufferDrops {
         let port = self.topology.host_port(HostId(host)).reverse();
         self.network.refusals(port)
     }
@@ -129,7 +129,7 @@ fn a_packet_finds_the_room_that_other_ports_have_given_back_by_then() {
     star.send(5, 4, 25);
     let reached = star.run();
     let refusals = [0, 4].map(|host| star.refusals(host));
-    assert_eq!((reached, refusals), (100, [Refusals::default(); 2]));
+    assert_eq!((reached, refusals), (100, [BufferDrops::default(); 2]));
     // Of 25 pairs each second packet waits, less the one in transmission: below alpha B / (1 + alpha) = 26.7 KB.
     assert!(star.network.pool_most() >= Some(24_000));
 }

@@ -4,7 +4,7 @@ use base::cast::{real, whole};
 use base::{Span, Time};
 
 use super::rtt::Rtt;
-use super::{Growth, Params, SlowStart};
+use super::{AvoidanceGrowth, Params, SlowStart};
 
 /// The window of a connection, and the measurements that it is decided by.
 #[derive(Debug)]
@@ -188,8 +188,12 @@ impl Connection {
         }
         let wanted = match (self.phase, params.slow_start, params.growth) {
             (Phase::SlowStart, SlowStart::Double, _) => self.rwnd,
-            (Phase::SlowStart, SlowStart::Add, _) | (Phase::Avoidance, _, Growth::Mss) => self.mss,
-            (Phase::Avoidance, _, Growth::Reno) => (self.mss * self.mss / self.rwnd).max(1),
+            (Phase::SlowStart, SlowStart::Add, _) | (Phase::Avoidance, _, AvoidanceGrowth::Mss) => {
+                self.mss
+            }
+            (Phase::Avoidance, _, AvoidanceGrowth::Reno) => {
+                (self.mss * self.mss / self.rwnd).max(1)
+            }
         };
         let granted = if covered >= wanted {
             wanted

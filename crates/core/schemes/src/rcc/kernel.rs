@@ -3,7 +3,7 @@
 use base::setting::Settings;
 
 use super::Params;
-use crate::registry::Texts;
+use crate::registry::ParamTexts;
 use crate::registry::linux::{Instead, KernelLaw, Needs, Reading, Runs, Site};
 
 pub(super) const AT_RECEIVER: KernelLaw = KernelLaw {
@@ -66,7 +66,7 @@ pub(super) const AT_RECEIVER: KernelLaw = KernelLaw {
 };
 
 /// Grants in place of ACKs, and windows that Linux can use.
-fn instead(text: &Texts<'_>) -> Result<Vec<Instead>, String> {
+fn instead(text: &ParamTexts<'_>) -> Result<Vec<Instead>, String> {
     let params = Params::read(text).map_err(|error| error.error.to_string())?;
     if params.max_queue.0.is_none() {
         let why = "rcc.max_queue = auto follows marks, but receivers in Linux ignore marks: set it to a size";

@@ -4,7 +4,7 @@ use base::{Count, OrAuto, Span, WireSize};
 
 base::choices! {
     /// Which flows come first (RCC Alg. 1 l. 3, RDTCP "fixed flow priority").
-    pub enum Priority {
+    pub enum FlowPriority {
         /// Those with the fewest bytes left.
         Remaining = "remaining",
         /// Those with the fewest bytes at the start.
@@ -120,7 +120,7 @@ base::settings! {
         /// Receivers that delay the ACK of a single segment need 2.
         pub grant_least: Count = "1",
         /// Which flows come first: those with the fewest bytes remaining, fixed by initial size, or off.
-        pub priority: Priority = "remaining",
+        pub priority: FlowPriority = "remaining",
         /// When the remainder that rounding leaves of the budget is handed out: if windows follow priorities, to the
         /// smallest flow first (priority) or to the largest first (largest); or always.
         pub surplus: Surplus = "priority",

@@ -9,7 +9,7 @@ use tcp::{AckKind, AckSent, AckVerdict, Arrival, Gauge, ReceiverCc, Release, Rel
 use super::ack_queue::{AckQueue, Submission};
 use super::assign::{self, Claim};
 use super::control::{Control, Notice};
-use super::params::{FullAck, MergeDupacks, Params, Priority, ReleaseTest};
+use super::params::{FlowPriority, FullAck, MergeDupacks, Params, ReleaseTest};
 use super::timing::Timing;
 use crate::registry::HostInfo;
 use crate::roster::Roster;
@@ -17,7 +17,7 @@ use flow::Flow;
 
 /// See the module documentation of [`super`].
 #[derive(Debug)]
-pub struct Scheduler {
+pub struct GrantScheduler {
     params: Box<Params>,
     /// Budget of data in flight, packets (`queue_maxsize`); `None` as long as it is to be found out.
     budget: Option<u64>,
@@ -42,7 +42,7 @@ pub struct Scheduler {
     timeouts: u64,
 }
 
-impl Scheduler {
+impl GrantScheduler {
     pub(crate) fn new(params: &Params, host: &HostInfo) -> Self {
         // C * RTO_r in packets: what the link carries in a timeout (RCC §4.2).
         let per_rto = params.min_rto.as_ps() / host.rate.serialisation(host.packet_bytes).as_ps();
@@ -164,9 +164,9 @@ impl Scheduler {
     /// The bytes that decide a flow's place; `None` if it has none.
     fn priority(&self, flow: &Flow) -> Option<u64> {
         match self.params.priority {
-            Priority::Remaining => flow.remaining(),
-            Priority::Fixed => flow.size,
-            Priority::Off => None,
+            FlowPriority::Remaining => flow.remaining(),
+            FlowPriority::Fixed => flow.size,
+            FlowPriority::Off => None,
         }
     }
 
@@ -258,7 +258,7 @@ impl Scheduler {
     }
 }
 
-impl ReceiverCc for Scheduler {
+impl ReceiverCc for GrantScheduler {
     fn on_open(&mut self, slot: Slot, syn: &Packet, mss: u16, now: Time) {
         let index = slot.0 as usize;
         if self.flows.len() <= index {
@@ -348,7 +348,7 @@ impl ReceiverCc for Scheduler {
     }
 
     fn on_ack_ready(&mut self, slot: Slot, kind: AckKind, now: Time) -> AckVerdict {
-        let prioritised = self.params.priority != Priority::Off;
+        let prioritised = self.params.priority != FlowPriority::Off;
         match self.flow(slot) {
             None => return AckVerdict::Send,
             // DEVIATION(RCC Alg. 2): as printed every ACK waits its turn; one that releases nothing would only hold up others.
@@ -435,7 +435,7 @@ impl ReceiverCc for Scheduler {
     }
 }
 
-/// Everything that [`Scheduler`] reports to traces.
+/// Everything that [`GrantScheduler`] reports to traces.
 pub(super) const GAUGES: &[Gauge] = &[WAITING, FLIGHT, TIMEOUTS, ASSIGNED, ALPHA];
 pub(super) const WAITING: Gauge = Gauge {
     name: "waiting_acks",
@@ -474,7 +474,7 @@ mod tests {
     use super::*;
 
     /// The paper's: 1446 bytes of payload in 1500 on the wire.
-    fn scheduler_with(set: &str, value: &str) -> Scheduler {
+    fn scheduler_with(set: &str, value: &str) -> GrantScheduler {
         let host = HostInfo {
             rate: Rate::from_bps(1_000_000_000),
             mss: 1446,
@@ -484,10 +484,10 @@ mod tests {
             key if key == set => value.to_owned(),
             other => Params::default_text(other).to_owned(),
         });
-        Scheduler::new(&params.expect("correct texts"), &host)
+        GrantScheduler::new(&params.expect("correct texts"), &host)
     }
 
-    fn scheduler() -> Scheduler {
+    fn scheduler() -> GrantScheduler {
         scheduler_with("rcc.max_queue", "40pkt")
     }
 
@@ -501,7 +501,7 @@ mod tests {
     }
 
     /// A connection of 32 KiB opens, and ACKs leave while there is room.
-    fn open(scheduler: &mut Scheduler, slot: Slot) {
+    fn open(scheduler: &mut GrantScheduler, slot: Slot) {
         let now = Time::ZERO;
         let mut syn = Packet::new(FlowId(slot.0), HostId(0));
         syn.extension = Extension::from_u64(32_768);
@@ -514,7 +514,7 @@ mod tests {
     }
 
     /// SYN-ACKs leave while there is room. Returns how many.
-    fn release(scheduler: &mut Scheduler, now: Time) -> usize {
+    fn release(scheduler: &mut GrantScheduler, now: Time) -> usize {
         let sent = AckSent {
             ack: 1,
             window: 1446,

@@ -4,7 +4,7 @@ use base::cast::{real, whole};
 use base::{Extension, Packet, Span, TcpFlags, Time};
 use tcp::{Ack, Config, Established, SegmentCc, SenderCc};
 
-use super::Request;
+use super::RateRequest;
 use super::header::{EVERYTHING, Header};
 
 /// A sender of one connection.
@@ -25,14 +25,14 @@ pub struct Sender {
     last: Option<(Time, u64)>,
     /// When the next one may leave.
     next: Time,
-    request: Request,
+    request: RateRequest,
     /// From when on data asks again.
     asks_from: Time,
 }
 
 impl Sender {
     /// The state before the handshake.
-    pub fn new(config: &Config, request: Request) -> Self {
+    pub fn new(config: &Config, request: RateRequest) -> Self {
         let link = real(config.link_rate.as_bps()) / 8.0;
         Self {
             rate: link,
@@ -102,8 +102,8 @@ impl SegmentCc for Sender {
             if now >= self.asks_from {
                 header.rate = EVERYTHING;
                 self.asks_from = match self.request {
-                    Request::Packet => Time::ZERO,
-                    Request::RoundTrip => now + self.rtt,
+                    RateRequest::Packet => Time::ZERO,
+                    RateRequest::RoundTrip => now + self.rtt,
                 };
             }
             header.rtt = self.rtt.as_secs();
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     /// Segments of 1460 bytes, 1500 on the wire, at a link of 125 MB/s.
-    fn sender(request: Request) -> Sender {
+    fn sender(request: RateRequest) -> Sender {
         Sender::new(&Config::default(), request)
     }
 
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn the_handshake_gives_a_rate_a_window_and_an_interval() {
-        let mut sender = sender(Request::Packet);
+        let mut sender = sender(RateRequest::Packet);
         let mut syn = Packet::new(FlowId(0), HostId(0));
         syn.flags = TcpFlags::SYN;
         sender.on_send(&mut syn, Time::ZERO);
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_new_rate_counts_for_the_segment_that_waits() {
-        let mut sender = sender(Request::Packet);
+        let mut sender = sender(RateRequest::Packet);
         sent(&mut sender, 1460, us(0));
         // Without an answer at the rate of the link: 12 us.
         assert_eq!(sender.pacing(), Some(us(12)));
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_loss_changes_neither_rate_nor_window() {
-        let mut sender = sender(Request::Packet);
+        let mut sender = sender(RateRequest::Packet);
         sender.on_established(&answered(Some(Span::from_millis(40)), 6_250_000.0));
         for loss in [Loss::FastRetransmit, Loss::Timeout, Loss::RepeatedTimeout] {
             sender.on_loss(loss, 1460, us(1));
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_short_segment_is_followed_sooner_and_no_data_is_not_paced() {
-        let mut sender = sender(Request::Packet);
+        let mut sender = sender(RateRequest::Packet);
         sender.on_established(&answered(None, 1_000_000.0));
         // Of a round trip that is not known, one segment.
         assert_eq!(sender.window(), 1460);
@@ -232,8 +232,8 @@ mod tests {
     #[test]
     fn data_asks_always_or_once_per_round_trip() {
         for (request, asked) in [
-            (Request::Packet, [true; 4]),
-            (Request::RoundTrip, [true, false, false, true]),
+            (RateRequest::Packet, [true; 4]),
+            (RateRequest::RoundTrip, [true, false, false, true]),
         ] {
             let mut sender = sender(request);
             sender.on_established(&answered(Some(Span::from_micros(1000)), 1e6));

@@ -191,7 +191,7 @@ fn thresholds_are_shares_of_the_buffer_or_sizes_in_the_unit_of_its_limit() {
         ("17pkt", 25_500.0, 17.0),
         ("3000B", 3000.0, 2.0),
     ] {
-        let level = Level::parse(text).expect("a level");
+        let level = QueueLevel::parse(text).expect("a level");
         assert!((level.of(bytes, PACKET) - in_bytes).abs() < 1e-9, "{text}");
         assert!(
             (level.of(count, PACKET) - in_packets).abs() < 1e-9,
@@ -199,7 +199,7 @@ fn thresholds_are_shares_of_the_buffer_or_sizes_in_the_unit_of_its_limit() {
         );
     }
     for wrong in ["1.5", "-1", "many"] {
-        assert!(Level::parse(wrong).is_err(), "{wrong}");
+        assert!(QueueLevel::parse(wrong).is_err(), "{wrong}");
     }
 }
 

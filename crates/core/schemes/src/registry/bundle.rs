@@ -4,7 +4,7 @@ use std::fmt;
 
 use base::setting::SettingError;
 
-use super::{Role, Roles, Scheme, Texts};
+use super::{ParamTexts, Role, Roles, Scheme};
 
 /// One scheme, or several that fill different roles: `"rcc"`, `"rcc+newreno"`.
 #[derive(Clone)]
@@ -67,7 +67,7 @@ impl Bundle {
     }
 
     /// Makes the roles from the texts of all parameters.
-    pub fn build(&self, text: &Texts<'_>) -> Result<Roles, SettingError> {
+    pub fn build(&self, text: &ParamTexts<'_>) -> Result<Roles, SettingError> {
         let mut roles = Roles::default();
         for scheme in &self.parts {
             let part = (scheme.build)(text)?;

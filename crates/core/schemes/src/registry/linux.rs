@@ -11,7 +11,7 @@ use base::Span;
 use base::setting::SettingError;
 use laws::Loadable;
 
-use super::{HostInfo, Scheme, Texts, all};
+use super::{HostInfo, ParamTexts, Scheme, all};
 use crate::Receiver;
 
 /// The counterpart of a scheme in Linux.
@@ -57,7 +57,7 @@ pub struct KernelLaw {
     /// Who runs it.
     pub runs: Runs,
     /// Parameters that Linux has otherwise than these texts, or why it has no such law.
-    pub instead: fn(&Texts<'_>) -> Result<Vec<Instead>, String>,
+    pub instead: fn(&ParamTexts<'_>) -> Result<Vec<Instead>, String>,
     /// Numbers of its state that `status` reports.
     pub readings: &'static [Reading],
     /// Lines of `status` for people, with readings in braces.
@@ -93,9 +93,9 @@ pub enum Needs {
 #[derive(Clone, Copy)]
 pub enum Runs {
     /// The kernel alone.
-    Kernel(fn(&Texts<'_>, &KernelPort) -> Result<Loadable, SettingError>),
+    Kernel(fn(&ParamTexts<'_>, &KernelPort) -> Result<Loadable, SettingError>),
     /// User space: it hears of every segment and assigns windows, once per slot.
-    UserSpace(fn(&Texts<'_>) -> Result<Decider, SettingError>),
+    UserSpace(fn(&ParamTexts<'_>) -> Result<Decider, SettingError>),
 }
 
 /// The facts about its port or receiver that a law is told.

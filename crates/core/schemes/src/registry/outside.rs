@@ -22,7 +22,7 @@ pub struct Origin {
 /// Why a scheme is not registered.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum RegistrationError {
     /// The text is no name.
     Name(&'static str),
     /// It does not say whose code it is.
@@ -69,7 +69,7 @@ pub fn all() -> &'static [&'static Scheme] {
 ///
 /// A scheme that the same package registered under this name before is replaced. Each registration
 /// takes a few hundred bytes that are never given back.
-pub fn register(scheme: Scheme) -> Result<(), Refusal> {
+pub fn register(scheme: Scheme) -> Result<(), RegistrationError> {
     let mut list = LIST.write().unwrap_or_else(PoisonError::into_inner);
     check(&scheme, *list)?;
     let place = list.iter().position(|other| other.name == scheme.name);
@@ -120,16 +120,16 @@ impl<T: Sync> Derived<T> {
 
 static LIST: RwLock<&'static [&'static Scheme]> = RwLock::new(BUILT_IN);
 
-fn check(scheme: &Scheme, list: &[&'static Scheme]) -> Result<(), Refusal> {
+fn check(scheme: &Scheme, list: &[&'static Scheme]) -> Result<(), RegistrationError> {
     let name = scheme.name;
     if !is_name(name) {
-        return Err(Refusal::Name(name));
+        return Err(RegistrationError::Name(name));
     }
-    let origin = scheme.origin.ok_or(Refusal::NoOrigin(name))?;
+    let origin = scheme.origin.ok_or(RegistrationError::NoOrigin(name))?;
     let other = list.iter().find(|other| other.name == name);
     let package = other.map(|other| other.origin.map(|origin| origin.package));
     if package.is_some_and(|package| package != Some(origin.package)) {
-        return Err(Refusal::Taken(name));
+        return Err(RegistrationError::Taken(name));
     }
     let others = || list.iter().filter(|other| other.name != name);
     let is_foreign = |key: &&str| {
@@ -139,14 +139,14 @@ fn check(scheme: &Scheme, list: &[&'static Scheme]) -> Result<(), Refusal> {
     let known = || others().flat_map(|other| other.keys);
     for key in scheme.keys.iter().map(|key| key.name).filter(is_foreign) {
         if !known().any(|other| other.name == key) {
-            return Err(Refusal::Key { scheme: name, key });
+            return Err(RegistrationError::Key { scheme: name, key });
         }
     }
     for gauge in scheme.gauges {
         let mut theirs = others().flat_map(|other| other.gauges);
         if theirs.any(|other| other.name == gauge.name && other.unit != gauge.unit) {
             let gauge = gauge.name;
-            return Err(Refusal::Gauge {
+            return Err(RegistrationError::Gauge {
                 scheme: name,
                 gauge,
             });
@@ -157,11 +157,13 @@ fn check(scheme: &Scheme, list: &[&'static Scheme]) -> Result<(), Refusal> {
         let key = keys.find(|key| key.name == text);
         key.map_or_else(String::new, |key| key.default.to_owned())
     };
-    let roles = (scheme.build)(&default).map_err(|error| Refusal::Default {
+    let roles = (scheme.build)(&default).map_err(|error| RegistrationError::Default {
         scheme: name,
         error,
     })?;
-    undeclared(scheme, &roles).map_or(Ok(()), |role| Err(Refusal::Role { scheme: name, role }))
+    undeclared(scheme, &roles).map_or(Ok(()), |role| {
+        Err(RegistrationError::Role { scheme: name, role })
+    })
 }
 
 /// A role that `scheme` fills with its defaults and does not declare.
@@ -184,7 +186,7 @@ impl fmt::Display for Origin {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for RegistrationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name(name) => write!(
@@ -217,7 +219,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for RegistrationError {}
 
 #[cfg(test)]
 mod tests {
@@ -272,14 +274,14 @@ mod tests {
         let refused = |scheme: &Scheme| check(scheme, BUILT_IN).expect_err("a refusal");
         let named = |name| Scheme { name, ..OUTSIDE };
         for name in ["", "Upper", "a+b", "a,b", "2d", "a.b", "a b"] {
-            assert_eq!(refused(&named(name)), Refusal::Name(name));
+            assert_eq!(refused(&named(name)), RegistrationError::Name(name));
         }
-        assert_eq!(refused(&named("rcc")), Refusal::Taken("rcc"));
+        assert_eq!(refused(&named("rcc")), RegistrationError::Taken("rcc"));
         let nameless = Scheme {
             origin: None,
             ..OUTSIDE
         };
-        assert_eq!(refused(&nameless), Refusal::NoOrigin("outside"));
+        assert_eq!(refused(&nameless), RegistrationError::NoOrigin("outside"));
         let theirs = Scheme {
             origin: Some(Origin {
                 package: "another",
@@ -288,7 +290,7 @@ mod tests {
             ..OUTSIDE
         };
         let taken = check(&theirs, &[&OUTSIDE]).expect_err("another package");
-        assert_eq!(taken, Refusal::Taken("outside"));
+        assert_eq!(taken, RegistrationError::Taken("outside"));
     }
 
     #[test]
@@ -304,7 +306,7 @@ mod tests {
                 build: &|text| Wrong::read(text).map(|_| Roles::default()),
                 ..OUTSIDE
             }),
-            Refusal::Default { scheme: "outside", error } if error.key == "outside.window"
+            RegistrationError::Default { scheme: "outside", error } if error.key == "outside.window"
         ));
         let key = "outside.window";
         let name = "inside";
@@ -313,7 +315,10 @@ mod tests {
             keys,
             ..OUTSIDE
         };
-        assert_eq!(refused(foreign), Refusal::Key { scheme: name, key });
+        assert_eq!(
+            refused(foreign),
+            RegistrationError::Key { scheme: name, key }
+        );
         let silent = Scheme {
             build: &|_| {
                 Ok(Roles {
@@ -324,7 +329,7 @@ mod tests {
             ..OUTSIDE
         };
         let role = Role::Marks;
-        assert_eq!(refused(silent), Refusal::Role { scheme, role });
+        assert_eq!(refused(silent), RegistrationError::Role { scheme, role });
         let gauges = &[Gauge {
             name: "alpha",
             unit: "bytes",
@@ -333,7 +338,7 @@ mod tests {
         let gauge = Scheme { gauges, ..OUTSIDE };
         assert_eq!(
             refused(gauge),
-            Refusal::Gauge {
+            RegistrationError::Gauge {
                 scheme,
                 gauge: "alpha"
             }

@@ -379,7 +379,7 @@ fn apply(star: &mut Star, operation: Operation) {
     }
 }
 
-fn scheduler(star: &Star) -> &schemes::rcc::Scheduler {
+fn scheduler(star: &Star) -> &schemes::rcc::GrantScheduler {
     match star.host.role() {
         Receiver::rcc(scheduler) => scheduler,
         _ => panic!("the bundle is rcc"),

@@ -2,7 +2,7 @@
 
 use super::fluid::{Fluid, NoEquilibrium};
 use super::linear::Linear;
-use crate::answer::{Axis, Chart, Colour, Curve, Shape};
+use crate::answer::{Chart, ChartAxis, Colour, Curve, CurveShape};
 
 /// A place of the map.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,7 +52,7 @@ pub(super) fn chart(fluid: &Fluid) -> Chart {
         let members = places.iter().filter(|place| holds(place.growth));
         Curve {
             label: label.into(),
-            shape: Shape::Cells {
+            shape: CurveShape::Cells {
                 x,
                 y,
                 percent,
@@ -65,7 +65,7 @@ pub(super) fn chart(fluid: &Fluid) -> Chart {
     });
     let here = Curve {
         label: "these settings".into(),
-        shape: Shape::Markers,
+        shape: CurveShape::Markers,
         points: vec![(fluid.flows, fluid.rtt * 1e6)],
     };
     Chart {
@@ -74,8 +74,8 @@ pub(super) fn chart(fluid: &Fluid) -> Chart {
         caption: "How much a small disturbance of the equilibrium decays or grows within a round trip: the \
                   dominant eigenvalue of equation (3) with its delay, the probabilities following the queue."
             .into(),
-        x: Axis::new("Flows", "").log(),
-        y: Axis::new("Round trip with an empty queue", "us").log(),
+        x: ChartAxis::new("Flows", "").log(),
+        y: ChartAxis::new("Round trip with an empty queue", "us").log(),
         curves: curves.into_iter().chain([here]).collect(),
     }
 }

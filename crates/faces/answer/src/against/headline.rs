@@ -2,7 +2,7 @@
 
 use plan::metric::Selector;
 use results::statistics::Significance;
-use results::{Against, Change, RowPair};
+use results::{Against, MetricChange, RowPair};
 
 use crate::words::{averaged, list, percent, place_of, shown};
 
@@ -16,7 +16,7 @@ pub fn of_change(against: &Against, names: [&str; 2]) -> Vec<String> {
     if sentences.is_empty() {
         return sentences;
     }
-    let told = |change: &Change| against.headlines.contains(&change.selector);
+    let told = |change: &MetricChange| against.headlines.contains(&change.selector);
     let mut changes = against
         .rows
         .iter()
@@ -47,7 +47,7 @@ fn sentence(against: &Against, selector: &Selector, [first, second]: [&str; 2]) 
         };
         Some((row, change, [before, after]))
     });
-    let changes: Vec<(&RowPair, &Change, [f64; 2])> = changes.collect();
+    let changes: Vec<(&RowPair, &MetricChange, [f64; 2])> = changes.collect();
     let told = match changes.as_slice() {
         [] => return None,
         [(_, change, means)] => single(change, *means),
@@ -60,7 +60,7 @@ fn sentence(against: &Against, selector: &Selector, [first, second]: [&str; 2]) 
 }
 
 /// The change of the only row.
-fn single(change: &Change, [before, after]: [f64; 2]) -> String {
+fn single(change: &MetricChange, [before, after]: [f64; 2]) -> String {
     let metric = change.selector.metric;
     let [a, b] = [shown(metric, before, after), shown(metric, after, before)];
     let by = change
@@ -79,7 +79,7 @@ fn single(change: &Change, [before, after]: [f64; 2]) -> String {
 }
 
 /// The numbers of rows in which it is lower, higher, the same, or unsure.
-fn each(changes: &[(&RowPair, &Change, [f64; 2])]) -> String {
+fn each(changes: &[(&RowPair, &MetricChange, [f64; 2])]) -> String {
     let all = changes.len();
     let verdicts = [
         Significance::Lower,
@@ -132,7 +132,7 @@ fn each(changes: &[(&RowPair, &Change, [f64; 2])]) -> String {
 }
 
 /// The direction in which a metric changed: the verdict or, with one seed and so without an interval, the sign.
-fn direction(change: &Change) -> Significance {
+fn direction(change: &MetricChange) -> Significance {
     match (change.verdict, change.difference.mean) {
         (Significance::NotEnoughRuns, Some(mean)) if change.difference.low.is_none() => {
             match mean {
@@ -197,7 +197,7 @@ mod tests {
         RowPair {
             set: vec![("workload.senders".to_owned(), senders.to_string())],
             schemes: ["dctcp".to_owned(), "dctcp".to_owned()],
-            changes: vec![Change {
+            changes: vec![MetricChange {
                 selector: Selector { of: None, metric },
                 means: [mean(before), mean(after)],
                 difference,

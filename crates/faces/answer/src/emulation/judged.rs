@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use claims::judge::{self, Bench, Finding, Verdict, digits};
-use claims::{Claim, Experiment, Live, Measured};
+use claims::{Claim, Experiment, Live, MeasuredRun};
 use protocol::{ClaimLine, ClaimResult, ClaimValue};
 use scenario::{Problems, Scenario};
 
@@ -15,7 +15,7 @@ use super::table::instead;
 
 /// A figure that has a test bed.
 #[derive(Clone, Copy, Debug)]
-pub struct Bed<'a> {
+pub struct BedFigure<'a> {
     /// The figure.
     pub figure: &'a Experiment,
     /// How it runs there.
@@ -24,7 +24,7 @@ pub struct Bed<'a> {
     pub run: &'a Experiment,
 }
 
-impl Bed<'_> {
+impl BedFigure<'_> {
     /// Its claims that are judged here.
     pub fn claims(&self) -> impl Iterator<Item = &Claim> {
         let claims = self.figure.claims.iter();
@@ -35,7 +35,7 @@ impl Bed<'_> {
 /// A line for each claim that is judged live, for each of the figures with the same runs. Tables of single flows are in
 /// `folder` only meanwhile.
 pub fn judge(
-    beds: &[Bed<'_>],
+    beds: &[BedFigure<'_>],
     (scenario, folder): (&Scenario, &Path),
     emulated: &Emulation,
 ) -> Result<Vec<Vec<ClaimLine>>, Problems> {
@@ -73,7 +73,7 @@ fn scale(live: &Live, scenario: &Scenario, emulated: &Emulation) -> String {
 fn line(
     figure: &Experiment,
     claim: &Claim,
-    [linux, simulated]: &[Measured; 2],
+    [linux, simulated]: &[MeasuredRun; 2],
     (emulated, scale): (&Emulation, &str),
 ) -> Result<ClaimLine, Problems> {
     let found = [finding(claim, linux)?, finding(claim, simulated)?];
@@ -104,7 +104,7 @@ fn line(
     })
 }
 
-fn finding(claim: &Claim, runs: &Measured) -> Result<Finding, Problems> {
+fn finding(claim: &Claim, runs: &MeasuredRun) -> Result<Finding, Problems> {
     let bench = Bench {
         own: runs,
         others: BTreeMap::new(),
@@ -139,7 +139,7 @@ fn words(finding: &Finding) -> String {
 /// The verdict with its reason, and the smallest number of valid runs of a scheme.
 fn verdict(
     claim: &Claim,
-    linux: &Measured,
+    linux: &MeasuredRun,
     finding: &Finding,
     emulated: &Emulation,
 ) -> (String, String, usize) {

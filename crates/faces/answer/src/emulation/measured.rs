@@ -5,14 +5,14 @@ use std::io;
 use std::path::Path;
 
 use base::cast::real;
-use claims::{Measured, Of};
+use claims::{MeasuredRun, Of};
 use plan::PointSpec;
 use plan::workload::Plan;
 use protocol::{FlowRow, LinuxMetrics, LossKind, PointLine, Results, RunsOn};
 use record::trace::{EventKind, ObservedSeries};
 use results::{Access, RunInfo, Store};
 use scenario::{Problem, Problems, Scenario};
-use sim::metrics::{Cost, FlowRecord, Metrics, Outcome, PortRecord};
+use sim::metrics::{FlowRecord, Metrics, Outcome, PortRecord, RunCost};
 
 use super::runs::Emulation;
 
@@ -22,7 +22,7 @@ pub(super) fn measured(
     scenario: &Scenario,
     folder: &Path,
     (world, emulated): (RunsOn, &Emulation),
-) -> Result<Measured, Problems> {
+) -> Result<MeasuredRun, Problems> {
     let damaged = |error: &dyn std::fmt::Display| Problem::new(error.to_string());
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(|error| damaged(&error))?;
@@ -40,7 +40,7 @@ pub(super) fn measured(
                 _ => Ok(outcome(point, line)),
             },
         };
-        let told = line.zip(record::trace::Plan::of(point));
+        let told = line.zip(record::trace::TracePlan::of(point));
         match (result, told) {
             (Ok(outcome), Some((line, plan))) => {
                 let files = store.files(point, scenario);
@@ -56,7 +56,7 @@ pub(super) fn measured(
     store.write_info(&RunInfo::default())?;
     store.complete()?;
     drop(store);
-    Measured::open(folder)
+    MeasuredRun::open(folder)
 }
 
 /// Whether a line is run number `run` for the scheme and the settings of a point.
@@ -77,7 +77,7 @@ fn outcome(point: &PointSpec, line: &PointLine) -> Outcome {
     Outcome {
         metrics,
         groups: Vec::new(),
-        cost: Cost {
+        cost: RunCost {
             simulated_us: line.ended_us.unwrap_or(f64::NAN),
             packet_hops: 0,
             events: 0,
@@ -133,7 +133,7 @@ pub(super) fn of_linux(linux: &LinuxMetrics) -> Metrics {
 fn series(
     point: &PointSpec,
     line: &PointLine,
-    (plan, path): (&record::trace::Plan, &Path),
+    (plan, path): (&record::trace::TracePlan, &Path),
 ) -> io::Result<()> {
     let mut told = ObservedSeries::new(plan, point, File::create(path)?)?;
     let port = Plan::of(point).bottleneck;

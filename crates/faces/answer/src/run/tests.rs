@@ -4,7 +4,7 @@ use plan::PointSpec;
 use plan::metric::Selector;
 use results::{PointResult, RunInfo, Summary};
 use scenario::{Overrides, Scenario, Source};
-use sim::metrics::{CollectiveMetrics, Cost, HeldUp, Metrics};
+use sim::metrics::{CollectiveMetrics, HeldUp, Metrics, RunCost};
 
 use super::*;
 use results::Finished;
@@ -59,7 +59,7 @@ fn outcome(point: &PointSpec) -> PointResult {
         tiers: Vec::new(),
         deadlock: String::new(),
         collectives: Vec::new(),
-        cost: Cost {
+        cost: RunCost {
             simulated_us: 5e4,
             packet_hops: 1000,
             events: 1000,

@@ -1,6 +1,6 @@
 //! Whether timers explain why a scheme is behind.
 
-use results::{Measure, Ranking, Row};
+use results::{Ranking, RankingMeasure, Row};
 
 use super::timers::Timers;
 use crate::words::{capital, list, place, rounded};
@@ -9,7 +9,7 @@ use crate::words::{capital, list, place, rounded};
 /// over the next best scheme, or the last point of a single scheme.
 pub(super) fn sentence(rankings: &[Ranking<'_>]) -> Option<String> {
     let told = rankings.iter().rev().find_map(|ranking| {
-        if ranking.measure != Measure::Tail {
+        if ranking.measure != RankingMeasure::Tail {
             return None;
         }
         let leader = ranking.leaders[0];
@@ -51,7 +51,7 @@ pub(super) fn sentence(rankings: &[Ranking<'_>]) -> Option<String> {
 /// Timers that show in the tail of every scheme, at the last point at which no scheme leads by them.
 fn alike(rankings: &[Ranking<'_>]) -> Option<String> {
     let ranking = rankings.iter().rev().find(|ranking| {
-        let several = ranking.measure == Measure::Tail && ranking.leaders.len() > 1;
+        let several = ranking.measure == RankingMeasure::Tail && ranking.leaders.len() > 1;
         several && ranking.leaders.iter().all(|row| shows(row))
     })?;
     let at = match place(ranking.leaders[0]) {

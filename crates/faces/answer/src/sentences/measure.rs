@@ -1,6 +1,6 @@
 //! The measures of a ranking in words.
 
-use results::{Measure, Row};
+use results::{RankingMeasure, Row};
 
 use crate::words::{bytes, percent, rate, time};
 
@@ -19,7 +19,7 @@ pub(super) trait InWords {
     fn direction(self) -> &'static str;
 }
 
-impl InWords for Measure {
+impl InWords for RankingMeasure {
     fn shown(self, row: &Row) -> String {
         self.amount(self.value(row))
     }

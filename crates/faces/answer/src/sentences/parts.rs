@@ -1,6 +1,6 @@
 //! Where the slowest flows spent their time, and where packets were dropped.
 
-use results::{Measure, Ranking, Row, Summary, Tier};
+use results::{Ranking, RankingMeasure, Row, Summary, Tier};
 use sim::breakdown::Part;
 use sim::columns;
 
@@ -13,7 +13,7 @@ pub(super) fn sentence(rankings: &[Ranking<'_>]) -> Option<String> {
     let ranking = rankings
         .iter()
         .rev()
-        .find(|ranking| ranking.measure == Measure::Tail && ranking.leaders.len() == 1)?;
+        .find(|ranking| ranking.measure == RankingMeasure::Tail && ranking.leaders.len() == 1)?;
     let leader = ranking.leaders[0];
     let next = ranking.behind.first().copied();
     let first = next.unwrap_or(leader);

@@ -3,7 +3,9 @@
 //! Nearly all flows may be in time while most rounds are not, because a round waits for its slowest flow. A reader who
 //! waits for rounds must know this.
 
-use results::{Demand, GoalState, Goals, JudgedRow, Measure, Ranking, Row, Summary, magnitude};
+use results::{
+    Demand, GoalState, Goals, JudgedRow, Ranking, RankingMeasure, Row, Summary, magnitude,
+};
 
 use crate::words::{averaged, capital, place, shown, time};
 
@@ -111,7 +113,11 @@ fn share(some: usize, all: usize, several: &str, single: &str, goal: &str) -> St
 
 /// Without goals: another scheme has the faster rounds, or rounds take much longer than flows.
 fn by_rank(summary: &Summary, rankings: &[Ranking<'_>]) -> Option<String> {
-    let tails = || rankings.iter().filter(|it| it.measure == Measure::Tail);
+    let tails = || {
+        rankings
+            .iter()
+            .filter(|it| it.measure == RankingMeasure::Tail)
+    };
     let metric = "round_p99_us";
     let other = tails().rev().find_map(|ranking| {
         let winner = ranking.winner().filter(|row| row.has_rounds(None))?;

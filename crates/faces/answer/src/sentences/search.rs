@@ -1,12 +1,12 @@
 //! The points that a search along one axis tried, and its result.
 
-use results::{GoalState, Goals, Summary, Tried};
+use results::{GoalState, Goals, Summary, TriedValues};
 
 use crate::words::{averaged, list, pronoun, shown};
 
 /// The result of a search for a scheme.
 pub(super) fn sentence(summary: &Summary, goals: &Goals, scheme: &str) -> Option<String> {
-    let tried = Tried::of(summary, goals, scheme)?;
+    let tried = TriedValues::of(summary, goals, scheme)?;
     let (axis, it) = (tried.axis, pronoun(goals));
     let of = if summary.schemes.len() > 1 {
         format!(" for {scheme}")
@@ -68,7 +68,7 @@ pub(super) fn sentence(summary: &Summary, goals: &Goals, scheme: &str) -> Option
 }
 
 /// `60 misses it (fct_p99 = 5.2 ms)`, or that it is open.
-fn not_met(tried: &Tried<'_>, at: usize) -> String {
+fn not_met(tried: &TriedValues<'_>, at: usize) -> String {
     let (value, judged) = tried.values[at];
     let missed = tried.goals.goals.iter().zip(&judged.verdicts);
     let mut missed = missed.filter(|(_, verdict)| verdict.standing == judged.standing);
@@ -90,7 +90,7 @@ fn not_met(tried: &Tried<'_>, at: usize) -> String {
 }
 
 /// The tried values, if they are few.
-fn listed(tried: &Tried<'_>) -> String {
+fn listed(tried: &TriedValues<'_>) -> String {
     let number = f64::from(u32::try_from(tried.values.len()).unwrap_or(u32::MAX));
     let values: Vec<&str> = tried.values.iter().map(|(value, _)| *value).collect();
     if values.len() > LISTED {

@@ -1,7 +1,7 @@
 //! The leaders at the points of a sweep.
 
 use base::Sort as _;
-use results::{Measure, Ranking, Row, Summary, magnitude};
+use results::{Ranking, RankingMeasure, Row, Summary, magnitude};
 
 use super::measure::InWords;
 use super::timers::Timers;
@@ -36,9 +36,9 @@ pub(super) fn sentences(summary: &Summary, rankings: &[Ranking<'_>]) -> Vec<Stri
 fn single(ranking: &Ranking<'_>) -> String {
     let at = at(ranking.leaders[0]);
     let by = match ranking.measure {
-        Measure::Tail => "at the 99th percentile",
-        Measure::Goodput => "in goodput",
-        Measure::Queue => "in the mean queue",
+        RankingMeasure::Tail => "at the 99th percentile",
+        RankingMeasure::Goodput => "in goodput",
+        RankingMeasure::Queue => "in the mean queue",
     };
     let Some(winner) = ranking.winner() else {
         let next = ranking.behind.first().map_or_else(String::new, |next| {
@@ -54,9 +54,9 @@ fn single(ranking: &Ranking<'_>) -> String {
     let name = &winner.scheme;
     let best = match ranking.measure {
         _ if ranking.leads_by_flows() => "completes the most flows".to_owned(),
-        Measure::Tail => format!("is fastest {by}"),
-        Measure::Goodput => "carries most".to_owned(),
-        Measure::Queue => "keeps the shortest queue".to_owned(),
+        RankingMeasure::Tail => format!("is fastest {by}"),
+        RankingMeasure::Goodput => "carries most".to_owned(),
+        RankingMeasure::Queue => "keeps the shortest queue".to_owned(),
     };
     format!("{at}{name} {best}: {}.", detail(ranking, winner))
 }
@@ -66,10 +66,10 @@ fn everywhere(rankings: &[Ranking<'_>]) -> String {
     let (first, count) = (&rankings[0], rankings.len());
     let by_flows = rankings.iter().all(Ranking::leads_by_flows);
     let (best, by) = match first.measure {
-        Measure::Tail if by_flows => ("completes the most flows", ""),
-        Measure::Tail => ("is fastest", "at the 99th percentile"),
-        Measure::Goodput => ("carries most", "in goodput"),
-        Measure::Queue => ("keeps the shortest queue", "on average"),
+        RankingMeasure::Tail if by_flows => ("completes the most flows", ""),
+        RankingMeasure::Tail => ("is fastest", "at the 99th percentile"),
+        RankingMeasure::Goodput => ("carries most", "in goodput"),
+        RankingMeasure::Queue => ("keeps the shortest queue", "on average"),
     };
     let Some(winner) = first.winner() else {
         let names = list(&first.names());
@@ -105,7 +105,7 @@ fn everywhere(rankings: &[Ranking<'_>]) -> String {
     };
     let name = &winner.scheme;
     let by = match (first.measure, by) {
-        (Measure::Goodput, _) | (_, "") => String::new(),
+        (RankingMeasure::Goodput, _) | (_, "") => String::new(),
         (_, by) => format!(" {by}"),
     };
     format!("{name} {best}{by} at {points}{by_how_much}.")
@@ -306,14 +306,14 @@ fn alone(rankings: &[Ranking<'_>]) -> String {
         rows().all(|row| row.value("flows_unfinished") + row.value("flows_failed") <= 0.0);
     let flows = if complete { "flows" } else { "completed flows" };
     match (measure, rankings.len()) {
-        (Measure::Tail, 1) => {
+        (RankingMeasure::Tail, 1) => {
             let mut counts = Timers::of(least, None).counts();
             counts.push(averaged(least.value("drops"), "drop"));
             let counts: Vec<&str> = counts.iter().map(String::as_str).collect();
             let (within, counts) = (measure.shown(least), list(&counts));
             format!("{name} completes 99 % of its {flows} within {within}, with {counts}.")
         }
-        (Measure::Tail, _) => format!(
+        (RankingMeasure::Tail, _) => format!(
             "{name} completes 99 % of its {flows} within {} at {} and within {} at {}.",
             measure.shown(least),
             place(least),
@@ -323,15 +323,15 @@ fn alone(rankings: &[Ranking<'_>]) -> String {
         (_, 1) => format!(
             "{name} carries {} with a mean queue of {}.",
             goodput(least),
-            Measure::Queue.shown(least)
+            RankingMeasure::Queue.shown(least)
         ),
         (..) => format!(
             "{name} carries {} with a mean queue of {} at {} and {} with {} at {}.",
             goodput(least),
-            Measure::Queue.shown(least),
+            RankingMeasure::Queue.shown(least),
             place(least),
             goodput(most),
-            Measure::Queue.shown(most),
+            RankingMeasure::Queue.shown(most),
             place(most),
         ),
     }
@@ -340,12 +340,12 @@ fn alone(rankings: &[Ranking<'_>]) -> String {
 /// The values of a single leader and of the next best.
 fn detail(ranking: &Ranking<'_>, winner: &Row) -> String {
     let shown = |row: &Row| match ranking.measure {
-        Measure::Tail => ranking.measure.shown(row),
-        Measure::Goodput => {
-            let queue = Measure::Queue.shown(row);
+        RankingMeasure::Tail => ranking.measure.shown(row),
+        RankingMeasure::Goodput => {
+            let queue = RankingMeasure::Queue.shown(row);
             format!("{} with a mean queue of {queue}", goodput(row))
         }
-        Measure::Queue => format!("{} at {}", ranking.measure.shown(row), goodput(row)),
+        RankingMeasure::Queue => format!("{} at {}", ranking.measure.shown(row), goodput(row)),
     };
     let Some(next) = ranking.behind.first() else {
         return shown(winner);
@@ -362,8 +362,8 @@ fn detail(ranking: &Ranking<'_>, winner: &Row) -> String {
     let (value, name) = (shown(winner), &next.scheme);
     let ratio = ranking.measure.cost(next) / ranking.measure.cost(winner);
     let less = match ranking.measure {
-        Measure::Tail if ratio >= 2.0 => format!("{ratio:.1} times as fast as {name}"),
-        Measure::Goodput if ratio >= 2.0 => format!("{ratio:.1} times as much as {name}"),
+        RankingMeasure::Tail if ratio >= 2.0 => format!("{ratio:.1} times as fast as {name}"),
+        RankingMeasure::Goodput if ratio >= 2.0 => format!("{ratio:.1} times as much as {name}"),
         measure => format!("{} than {name}", measure.lead(ratio)),
     };
     format!("{value}, {less} ({}{})", shown(next), interval(ranking))
@@ -405,19 +405,19 @@ fn at(row: &Row) -> String {
     }
 }
 
-const fn measured(measure: Measure) -> &'static str {
+const fn measured(measure: RankingMeasure) -> &'static str {
     match measure {
-        Measure::Tail => "99th percentile",
-        Measure::Goodput => "goodput",
-        Measure::Queue => "mean queue",
+        RankingMeasure::Tail => "99th percentile",
+        RankingMeasure::Goodput => "goodput",
+        RankingMeasure::Queue => "mean queue",
     }
 }
 
-const fn leading(measure: Measure) -> &'static str {
+const fn leading(measure: RankingMeasure) -> &'static str {
     match measure {
-        Measure::Tail => "is fastest",
-        Measure::Goodput => "carries most",
-        Measure::Queue => "has the shortest",
+        RankingMeasure::Tail => "is fastest",
+        RankingMeasure::Goodput => "carries most",
+        RankingMeasure::Queue => "has the shortest",
     }
 }
 

@@ -5,7 +5,7 @@ mod rounds;
 use plan::PointSpec;
 use results::{GoalState, PointResult, PointResults, Ties};
 use scenario::{Overrides, Scenario, Source};
-use sim::metrics::{Cost, Metrics};
+use sim::metrics::{Metrics, RunCost};
 
 use super::*;
 
@@ -80,7 +80,7 @@ fn made_up_with(
             tiers: Vec::new(),
             deadlock: String::new(),
             collectives: Vec::new(),
-            cost: Cost {
+            cost: RunCost {
                 simulated_us: 5e4,
                 packet_hops: 1000,
                 events: 1000,

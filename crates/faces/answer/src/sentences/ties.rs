@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use base::Ordered as _;
 use base::cast::real;
-use results::{Measure, Ranking, Row, Summary, Ties, within_a_percent};
+use results::{Ranking, RankingMeasure, Row, Summary, Ties, within_a_percent};
 
 use crate::words::{SHOWN, averaged, list, place};
 
@@ -82,7 +82,7 @@ pub(super) fn sentences(summary: &Summary, rankings: &[Ranking<'_>]) -> Vec<Stri
 fn leaders<'a>(
     ties: &Ties,
     (first, rows): (usize, &'a [Row]),
-    measure: Measure,
+    measure: RankingMeasure,
 ) -> Option<Vec<BTreeSet<&'a str>>> {
     let values = (first..).zip(rows).filter_map(|(number, row)| {
         Some((row.scheme.as_str(), ties.values(number, measure.metric())?))

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use claims::catalogue::Selection;
-use claims::judge::{Bench, Bias, Effect, Figure, Judged, Reading, Tried, judge};
-use claims::{Change, Claim, Experiment, Measured};
+use claims::judge::{Bench, Bias, Effect, Judged, JudgedFigure, OtherReading, TriedCause, judge};
+use claims::{Claim, Experiment, ExperimentChange, MeasuredRun};
 use scenario::Problems;
 
 use super::trial::{Role, Trial, changes};
@@ -15,7 +15,7 @@ use crate::request::Figures;
 pub(super) struct Book<'a> {
     pub(super) selection: &'a Selection,
     /// Its runs by figure.
-    runs: BTreeMap<&'a str, (&'a Job, Measured)>,
+    runs: BTreeMap<&'a str, (&'a Job, MeasuredRun)>,
 }
 
 impl<'a> Book<'a> {
@@ -29,7 +29,7 @@ impl<'a> Book<'a> {
 
     /// Adds the runs of `job`. Returns the chosen figures that now have all their runs.
     pub(super) fn add(&mut self, job: &'a Job) -> Result<Vec<&'a Experiment>, Problems> {
-        let measured = Measured::open(&job.folder)?;
+        let measured = MeasuredRun::open(&job.folder)?;
         self.runs.insert(job.figure.as_str(), (job, measured));
         let paper = &self.selection.paper;
         let mut ready = Vec::new();
@@ -95,7 +95,7 @@ impl<'a> Book<'a> {
     pub(super) fn trials(
         &self,
         asked: &Figures,
-        phases: &'a [Change],
+        phases: &'a [ExperimentChange],
     ) -> Result<Vec<Trial<'a>>, Problems> {
         let (mut chosen, mut missed) = (BTreeSet::new(), BTreeSet::new());
         for figure in self.figures() {
@@ -165,7 +165,7 @@ impl<'a> Book<'a> {
         &'b self,
         asked: &Figures,
         trials: &'b [Trial<'a>],
-    ) -> Result<Vec<Figure<'b>>, Problems> {
+    ) -> Result<Vec<JudgedFigure<'b>>, Problems> {
         let mut figures = Vec::new();
         for figure in self.figures() {
             let bench = self.bench(figure);
@@ -185,7 +185,7 @@ impl<'a> Book<'a> {
                 judged.readings = self.readings(figure, (claim, &judged), trials)?;
                 for trial in shared.clone().filter(|trial| trial.role == Role::Phase) {
                     let bench = bench.with(trial.change, trial.runs.as_ref());
-                    let late = Reading::new(claim, trial.change, &bench)?;
+                    let late = OtherReading::new(claim, trial.change, &bench)?;
                     judged.phases.push(late);
                 }
                 let causes = shared.filter(|trial| trial.role == Role::Cause);
@@ -198,7 +198,7 @@ impl<'a> Book<'a> {
                         continue;
                     }
                     let bench = bench.with(trial.change, trial.runs.as_ref());
-                    let mut tried = Tried::new(&claim, trial.change, &bench, trial.effect)?;
+                    let mut tried = TriedCause::new(&claim, trial.change, &bench, trial.effect)?;
                     tried.over = trial.over.iter().map(|name| (*name).to_owned()).collect();
                     judged.causes.push(tried);
                 }
@@ -214,7 +214,7 @@ impl<'a> Book<'a> {
                     bias.add_cause(&claims, trial.change.change(), moved);
                 }
             }
-            figures.push(Figure {
+            figures.push(JudgedFigure {
                 experiment: figure,
                 bench,
                 claims,
@@ -230,20 +230,20 @@ impl<'a> Book<'a> {
         figure: &'a Experiment,
         (claim, judged): (&Claim, &Judged),
         trials: &[Trial<'a>],
-    ) -> Result<Vec<Reading>, Problems> {
+    ) -> Result<Vec<OtherReading>, Problems> {
         let bench = self.bench(figure);
         let runs = find(&self.selection.paper, figure.runs())?;
-        let read = |reading: &Change| {
+        let read = |reading: &ExperimentChange| {
             let mut trials = trials.iter();
             let trial = trials
                 .find(|trial| trial.role == Role::Reading && std::ptr::eq(trial.change, reading));
             match trial.filter(|_| reading.tried_on(claim).is_some()) {
                 Some(trial) => {
                     let with = bench.with(trial.change, trial.runs.as_ref());
-                    Reading::new(claim, reading, &with)
+                    OtherReading::new(claim, reading, &with)
                 }
                 // This reading does not change the claim.
-                None => Ok(Reading {
+                None => Ok(OtherReading {
                     name: reading.id.clone(),
                     says: reading.says.clone(),
                     set: reading.change(),

@@ -7,7 +7,7 @@ use results::Store;
 use scenario::Scenario;
 
 use crate::forecast;
-use crate::monitor::{Content, Progress};
+use crate::monitor::{Content, RunProgress};
 
 /// A scenario of a figure, its folder, and its remaining work.
 pub(super) struct Run {
@@ -23,7 +23,7 @@ pub(super) struct Run {
 pub(super) struct Runs<'a>(pub(super) &'a [Run]);
 
 impl Content for Runs<'_> {
-    fn progress(&self) -> Vec<Progress> {
+    fn progress(&self) -> Vec<RunProgress> {
         self.0.iter().map(Run::progress).collect()
     }
 }
@@ -36,14 +36,14 @@ impl Run {
     }
 
     /// How far it has come.
-    fn progress(&self) -> Progress {
+    fn progress(&self) -> RunProgress {
         let points = self.scenario.points().len();
         let left = self.store().map_or(0, |store| {
             // A complete run has removed its points.
             let missing = (!store.is_assembled()).then(|| store.missing(&self.scenario, None));
             missing.map_or(0, |missing| missing.map_or(points, |missing| missing.len()))
         });
-        Progress {
+        RunProgress {
             folder: Some(self.folder.clone()),
             done: points - left,
             points,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use claims::catalogue::Selection;
 use claims::judge::Effect;
-use claims::{Change, Experiment, Measured, Paper};
+use claims::{Experiment, ExperimentChange, MeasuredRun, Paper};
 use plan::PointSpec;
 use scenario::Problems;
 
@@ -30,10 +30,10 @@ pub(super) struct Trial<'a> {
     /// The figure whose runs it changes.
     pub(super) figure: &'a Experiment,
     pub(super) role: Role,
-    pub(super) change: &'a Change,
+    pub(super) change: &'a ExperimentChange,
     /// Its job; `None` if it only changes measures.
     pub(super) job: Option<Job>,
-    pub(super) runs: Option<Measured>,
+    pub(super) runs: Option<MeasuredRun>,
     /// Its effect on all claims of the figures in `over`.
     pub(super) effect: Effect,
     /// Figures of the paper on whose runs the same cause was tried.
@@ -57,7 +57,7 @@ impl<'a> Trial<'a> {
     /// A change of the runs of `figure`; `base` has the unchanged runs.
     pub(super) fn new(
         (paper, figure): (&'a Paper, &'a Experiment),
-        (role, change): (Role, &'a Change),
+        (role, change): (Role, &'a ExperimentChange),
         base: &Job,
         out: &Path,
     ) -> Self {
@@ -91,7 +91,7 @@ impl<'a> Trial<'a> {
 
     /// Opens what was run for it.
     pub(super) fn open(&mut self) -> Result<(), Problems> {
-        let runs = self.job.as_ref().map(|job| Measured::open(&job.folder));
+        let runs = self.job.as_ref().map(|job| MeasuredRun::open(&job.folder));
         self.runs = runs.transpose()?;
         Ok(())
     }
@@ -100,8 +100,8 @@ impl<'a> Trial<'a> {
 /// The changes of a figure by which every claim about its runs is judged, and its causes.
 pub(super) fn changes<'a>(
     figure: &'a Experiment,
-    phases: &'a [Change],
-) -> impl Iterator<Item = (Role, &'a Change)> {
+    phases: &'a [ExperimentChange],
+) -> impl Iterator<Item = (Role, &'a ExperimentChange)> {
     let of = |role| move |change| (role, change);
     let readings = figure.readings.iter().filter(|reading| !reading.is_base());
     let always = readings.map(of(Role::Reading));
@@ -111,9 +111,9 @@ pub(super) fn changes<'a>(
 
 /// Upper bounds of links' random lateness for finding results that depend on the order of simultaneous events. Both are
 /// small compared with the time of a packet at 1 Gbit/s, 12 us; the second is most of a packet's time at 10 Gbit/s.
-pub(super) fn phases(asked: &Figures) -> Vec<Change> {
+pub(super) fn phases(asked: &Figures) -> Vec<ExperimentChange> {
     let bounds = ["100ns", "1us"].iter().filter(|_| asked.phase);
-    let changes = bounds.map(|bound| Change {
+    let changes = bounds.map(|bound| ExperimentChange {
         id: (*bound).to_owned(),
         says: format!("links are late at random, by up to {bound}"),
         set: vec![("link.jitter".to_owned(), (*bound).to_owned())],

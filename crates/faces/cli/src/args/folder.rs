@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use import::{Kind, Options};
+use import::{FileKind, ImportOptions};
 
 use super::Length;
 use super::value::{length, size};
@@ -55,8 +55,8 @@ pub(crate) struct ImportArgs {
 
 impl ImportArgs {
     /// How the file is read.
-    pub(crate) fn options(&self) -> Options {
-        Options {
+    pub(crate) fn options(&self) -> ImportOptions {
+        ImportOptions {
             kind: self.kind(),
             endless: self.size,
             lenient: self.lenient,
@@ -65,9 +65,9 @@ impl ImportArgs {
     }
 
     /// The format that `--from` gives.
-    fn kind(&self) -> Option<Kind> {
+    fn kind(&self) -> Option<FileKind> {
         let from = self.from.as_deref()?;
-        Kind::ALL
+        FileKind::ALL
             .iter()
             .find(|(_, name, _)| *name == from)
             .map(|(kind, ..)| *kind)
@@ -76,7 +76,7 @@ impl ImportArgs {
 
 /// The formats that `import` reads, each with its description.
 fn kinds() -> PossibleValuesParser {
-    let all = Kind::ALL.into_iter();
+    let all = FileKind::ALL.into_iter();
     PossibleValuesParser::new(all.map(|(_, name, help)| PossibleValue::new(name).help(help)))
 }
 

@@ -1,6 +1,6 @@
 //! Charts of models as figures.
 
-use ::report::{Axis, Cells, Figure, Line, Point, Shape, Style};
+use ::report::{Axis, Cells, Figure, PlotLine, PlotPoint, Shape, Style};
 use theory::answer::{self, Chart, Colour, Curve};
 
 /// Turns a chart into a figure for the renderers.
@@ -37,12 +37,12 @@ pub(super) fn figure(chart: &Chart) -> Figure {
 }
 
 /// Points joined by lines, with this number in the palette.
-pub(super) fn line(curve: &Curve, slot: usize) -> Line {
+pub(super) fn line(curve: &Curve, slot: usize) -> PlotLine {
     let (shape, slot) = match curve.shape {
-        answer::Shape::Line => (Shape::Curve, slot),
-        answer::Shape::Reference => (Shape::Model, slot),
-        answer::Shape::Markers => (Shape::Joined, YELLOW),
-        answer::Shape::Cells {
+        answer::CurveShape::Line => (Shape::Curve, slot),
+        answer::CurveShape::Reference => (Shape::Model, slot),
+        answer::CurveShape::Markers => (Shape::Joined, YELLOW),
+        answer::CurveShape::Cells {
             x,
             y,
             percent,
@@ -56,8 +56,8 @@ pub(super) fn line(curve: &Curve, slot: usize) -> Line {
             (Shape::Cells(Cells { x, y, percent }), slot)
         }
     };
-    let points = curve.points.iter().map(|(x, y)| Point::new(*x, *y));
-    Line {
+    let points = curve.points.iter().map(|(x, y)| PlotPoint::new(*x, *y));
+    PlotLine {
         label: curve.label.clone(),
         style: Style {
             slot,
@@ -69,7 +69,7 @@ pub(super) fn line(curve: &Curve, slot: usize) -> Line {
     }
 }
 
-fn axis(axis: answer::Axis) -> Axis {
+fn axis(axis: answer::ChartAxis) -> Axis {
     Axis {
         log: axis.log,
         ..Axis::new(axis.label, axis.unit)
@@ -78,7 +78,7 @@ fn axis(axis: answer::Axis) -> Axis {
 
 /// Left, right, lower and upper ends of the cells of a map on logarithmic axes.
 fn edges(curve: &Curve) -> Vec<[f64; 4]> {
-    let answer::Shape::Cells { x, y, .. } = curve.shape else {
+    let answer::CurveShape::Cells { x, y, .. } = curve.shape else {
         return Vec::new();
     };
     let points = curve.points.iter();

@@ -6,11 +6,11 @@ use base::setting::Settings as _;
 use base::{Rate, Span, Time};
 use fabric::PortId;
 use plan::PointSpec;
-use record::trace::Plan;
+use record::trace::TracePlan;
 use scenario::{Overrides, Problem, Problems, Scenario, Source};
 use sim::probe::Probe;
 use sim::run;
-use theory::answer::{Answer, Cell, Curve, Model, Shape};
+use theory::answer::{Answer, AnswerCell, Curve, CurveShape, Model};
 use theory::rwndq::{self, Parameters};
 
 use super::draw;
@@ -39,7 +39,7 @@ pub(super) fn simulate(
     let (mean, least, greatest) = queue.over(half);
     let cells = [f64::NAN, f64::NAN, queue.most, mean, least, greatest];
     if let Some(table) = answer.tables.first_mut() {
-        let cells = cells.map(Cell::from).to_vec();
+        let cells = cells.map(AnswerCell::from).to_vec();
         table.rows.push(("in the simulator".into(), cells));
     }
     answer.notes.push(format!(
@@ -51,7 +51,7 @@ pub(super) fn simulate(
     let points = (1_u32..).map(f64::from).zip(&queue.means);
     let curve = Curve {
         label: "simulator".into(),
-        shape: Shape::Line,
+        shape: CurveShape::Line,
         points: points
             .map(|(bin, mean)| ((bin - 0.5) * queue.bin * 1e3, *mean))
             .collect(),
@@ -99,7 +99,7 @@ rwndq = {{ target = {:?}, interval = "{}", samples = {} }}
 
 /// Simulates a point and averages the queue of its bottleneck.
 fn queue(point: &PointSpec, parameters: &Parameters) -> Result<Queue, Stop> {
-    let plan = Plan::of(point);
+    let plan = TracePlan::of(point);
     let port = plan.and_then(|plan| plan.ports().next());
     let mut queue = Queue {
         port: port.expect("the bottleneck is traced"),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use base::setting::Key;
 use plan::suggest;
 use scenario::{Problem, Problems};
-use theory::answer::{Model, Refusal};
+use theory::answer::{Model, NoAnswer};
 
 use super::at_set;
 
@@ -74,8 +74,8 @@ impl<'a> Settings<'a> {
     }
 
     /// The model's objection to its settings, at the responsible argument if there is one.
-    pub(super) fn refused(&self, refusal: Refusal) -> Problems {
-        let Refusal {
+    pub(super) fn refused(&self, refusal: NoAnswer) -> Problems {
+        let NoAnswer {
             key,
             other,
             message,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use ::report::{Figure, ModelPage, Rows};
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use serde_json::{Map, Value, json};
-use theory::answer::{self, Answer, Cell, Column, Model};
+use theory::answer::{self, Answer, AnswerCell, AnswerColumn, Model};
 
 use super::settings::Settings;
 
@@ -48,7 +48,7 @@ pub(super) fn tables(
     out
 }
 
-fn aligned(table: &answer::Table) -> String {
+fn aligned(table: &answer::AnswerTable) -> String {
     let mut shown = Table::new();
     let rule = LineStyle::none().fill('-');
     shown.load_style(TableStyle::new().header_separator(rule));
@@ -60,7 +60,7 @@ fn aligned(table: &answer::Table) -> String {
     }
     let numbers = |column: usize| {
         let mut cells = table.rows.iter().map(|(_, cells)| &cells[column]);
-        cells.any(|cell| matches!(cell, Cell::Number(_)))
+        cells.any(|cell| matches!(cell, AnswerCell::Number(_)))
     };
     for (index, column) in shown.column_iter_mut().enumerate() {
         column.set_padding((0, 2));
@@ -75,7 +75,7 @@ fn aligned(table: &answer::Table) -> String {
 }
 
 /// A table as texts.
-fn rows(table: &answer::Table) -> Rows {
+fn rows(table: &answer::AnswerTable) -> Rows {
     let heads = table.columns.iter().map(|column| {
         if column.unit.is_empty() {
             column.name.to_owned()
@@ -85,8 +85,8 @@ fn rows(table: &answer::Table) -> Rows {
     });
     let rows = table.rows.iter().map(|(case, cells)| {
         let cells = cells.iter().map(|cell| match cell {
-            Cell::Number(value) => number(*value),
-            Cell::Text(text) => text.clone(),
+            AnswerCell::Number(value) => number(*value),
+            AnswerCell::Text(text) => text.clone(),
         });
         std::iter::once(case.clone()).chain(cells).collect()
     });
@@ -191,7 +191,7 @@ pub(super) fn json(
     format!("{whole:#}\n")
 }
 
-fn object(table: &answer::Table, (case, cells): &(String, Vec<Cell>)) -> Value {
+fn object(table: &answer::AnswerTable, (case, cells): &(String, Vec<AnswerCell>)) -> Value {
     let mut members = Map::new();
     members.insert(table.case.to_owned(), json!(case));
     for (column, cell) in table.columns.iter().zip(cells) {
@@ -199,8 +199,8 @@ fn object(table: &answer::Table, (case, cells): &(String, Vec<Cell>)) -> Value {
             column.name.to_owned(),
             match cell {
                 // What is no number is null.
-                Cell::Number(value) => json!(value),
-                Cell::Text(text) => json!(text),
+                AnswerCell::Number(value) => json!(value),
+                AnswerCell::Text(text) => json!(text),
             },
         );
     }
@@ -226,11 +226,11 @@ pub(super) fn csv(answer: &Answer, figure: Option<&Figure>) -> String {
         row(&["table", "case", "quantity", "value", "unit"]);
         for table in &answer.tables {
             for (case, cells) in &table.rows {
-                for (Column { name, unit }, cell) in table.columns.iter().zip(cells) {
+                for (AnswerColumn { name, unit }, cell) in table.columns.iter().zip(cells) {
                     let value = match cell {
-                        Cell::Number(value) if value.is_finite() => value.to_string(),
-                        Cell::Number(_) => String::new(),
-                        Cell::Text(text) => text.clone(),
+                        AnswerCell::Number(value) if value.is_finite() => value.to_string(),
+                        AnswerCell::Number(_) => String::new(),
+                        AnswerCell::Text(text) => text.clone(),
                     };
                     row(&[table.name, case, name, &value, unit]);
                 }

@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use answer::emulation::Emulation;
-use answer::emulation::judged::{self, Bed};
+use answer::emulation::judged::{self, BedFigure};
 use claims::catalogue::{self, Selection};
 use claims::{Experiment, Live, Of};
 use protocol::{ClaimLine, Line};
@@ -22,12 +22,12 @@ use crate::privileged;
 /// Runs every chosen figure that has a test bed, judges its claims and prints the verdicts.
 pub(super) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     let selections = catalogue::find(&args.what)?;
-    let figures: Vec<Bed<'_>> = selections.iter().flat_map(beds).collect();
+    let figures: Vec<BedFigure<'_>> = selections.iter().flat_map(beds).collect();
     if figures.is_empty() {
         return Err(no_bed(args).into());
     }
     // Figures with the same runs are run once.
-    let mut together: Vec<Vec<Bed<'_>>> = Vec::new();
+    let mut together: Vec<Vec<BedFigure<'_>>> = Vec::new();
     for bed in figures {
         let mut all = together.iter_mut();
         match all.find(|beds| beds[0].run.source.name() == bed.run.source.name()) {
@@ -65,13 +65,13 @@ pub(super) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
 }
 
 /// The chosen figures that have a test bed.
-fn beds(selection: &Selection) -> impl Iterator<Item = Bed<'_>> {
+fn beds(selection: &Selection) -> impl Iterator<Item = BedFigure<'_>> {
     let all = &selection.paper.experiments;
     let chosen = |figure: &&Experiment| selection.figures.contains(&figure.name);
     all.iter().filter(chosen).filter_map(|figure| {
         let run = all.iter().find(|other| other.name == figure.runs())?;
         let live = figure.live.as_ref()?;
-        Some(Bed { figure, live, run })
+        Some(BedFigure { figure, live, run })
     })
 }
 
@@ -93,7 +93,7 @@ fn no_bed(args: &ReproduceArgs) -> Problems {
 
 /// Figures with the same runs, scaled for this machine.
 struct Scaled<'a> {
-    beds: &'a [Bed<'a>],
+    beds: &'a [BedFigure<'a>],
     runs: NonZeroU32,
     folder: PathBuf,
     /// The scenario: its points are emulated and simulated.
@@ -101,8 +101,8 @@ struct Scaled<'a> {
 }
 
 impl<'a> Scaled<'a> {
-    fn of(beds: &'a [Bed<'a>], args: &ReproduceArgs, out: &Path) -> Result<Self, Problems> {
-        let Bed { live, run, .. } = beds[0];
+    fn of(beds: &'a [BedFigure<'a>], args: &ReproduceArgs, out: &Path) -> Result<Self, Problems> {
+        let BedFigure { live, run, .. } = beds[0];
         let runs = args.runs.unwrap_or(live.runs);
         let overrides = Overrides {
             sets: sets(live),
@@ -173,7 +173,7 @@ impl<'a> Scaled<'a> {
     /// The amount of detail about each run: series are long.
     fn detail(&self) -> &'static str {
         let over_time = |of: &Of| matches!(of, Of::Series { .. } | Of::Events { .. });
-        let claims = self.beds.iter().flat_map(Bed::claims);
+        let claims = self.beds.iter().flat_map(BedFigure::claims);
         let mut operands = claims.flat_map(|claim| claim.kind.operands());
         if operands.any(|operand| over_time(&operand.measure.of)) {
             "series"

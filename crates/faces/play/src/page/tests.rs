@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, process};
 
-use claims::{Axis, Line, Measure, Plot};
+use claims::{Measure, PanelAxis, PanelLine, Plot};
 use serde_json::Value;
 
 use super::*;
@@ -30,17 +30,17 @@ impl Drop for Temporary {
 
 /// A panel of a paper: the mean queue over the number of senders.
 fn panel() -> PaperPanel {
-    let axis = |key: Option<&str>, label: &str, unit: Option<&str>, end| Axis {
+    let axis = |key: Option<&str>, label: &str, unit: Option<&str>, end| PanelAxis {
         key: key.map(str::to_owned),
         label: Some(label.to_owned()),
         unit: unit.map(str::to_owned),
         range: Some((0.0, end)),
-        ..Axis::default()
+        ..PanelAxis::default()
     };
     let plot = Plot {
         x: axis(Some("workload.senders"), "Senders", None, 120.0),
         y: axis(None, "Queue", Some("KB"), 140.0),
-        lines: vec![Line {
+        lines: vec![PanelLine {
             measure: Measure::metric("queue_mean_bytes"),
             low: None,
             high: None,
@@ -51,10 +51,10 @@ fn panel() -> PaperPanel {
         ..Plot::default()
     };
     let incast = Source::builtin("incast").unwrap();
-    let request = Request {
+    let request = PageRequest {
         name: "incast".to_owned(),
         text: incast.text().to_owned(),
-        ..Request::default()
+        ..PageRequest::default()
     };
     let scenario = request.scenario().unwrap();
     let senders = description::distinct(scenario.points(), "workload.senders").into_iter();

@@ -4,7 +4,7 @@ use base::setting::{Key, SettingError};
 use base::{DataSize, Quantity, QuantityError, Rate, Span};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use schemes::Texts;
+use schemes::ParamTexts;
 
 /// The kind of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,7 +91,7 @@ impl Kind {
 }
 
 /// Reads the texts of parameters.
-pub(super) fn read(params: &[Param], text: &Texts<'_>) -> Result<Values, SettingError> {
+pub(super) fn read(params: &[Param], text: &ParamTexts<'_>) -> Result<Values, SettingError> {
     let read = |param: &Param| {
         let value = param.kind.read(&text(param.key));
         let value = value.map_err(|error| SettingError {

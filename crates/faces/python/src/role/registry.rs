@@ -7,7 +7,7 @@ use base::setting::Key;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use scenario::{Problem, Problems, Scenario};
-use schemes::{Origin, Role, Roles, Scheme, Texts};
+use schemes::{Origin, ParamTexts, Role, Roles, Scheme};
 use tcp::{EcnMode, Gauge, SSTHRESH};
 
 use super::class::Class;
@@ -181,7 +181,7 @@ fn scheme(given: &Given, origin: Origin) -> PyResult<(Scheme, Arc<[&'static str]
         .iter()
         .map(|(key, text)| (leaked(key), leaked(text)));
     let (initial_window, random) = (given.initial_window, given.random);
-    let build = move |texts: &Texts<'_>| {
+    let build = move |texts: &ParamTexts<'_>| {
         let values = Arc::new(param::read(&params, texts)?);
         // There is no class while it is being registered, and no object is made then.
         let class = newest(name);

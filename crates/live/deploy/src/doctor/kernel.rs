@@ -4,7 +4,7 @@ use std::io;
 use std::thread;
 use std::time::Duration;
 
-use programs::observer::{Observer, Totals, Watch};
+use programs::observer::{DeviceObserver, ObserverOptions, Totals};
 use programs::probes;
 use programs::{Attached, LoadError, Port};
 use schemes::linux::{self, KernelPort, Needs, Runs};
@@ -107,7 +107,7 @@ fn observer(trial: &TrialNetwork) -> Check {
 }
 
 fn observed(trial: &TrialNetwork) -> io::Result<Totals> {
-    let watch = Watch {
+    let watch = ObserverOptions {
         queue_shift: 10,
         degree: 8,
         burst_bytes: 0,
@@ -116,7 +116,7 @@ fn observed(trial: &TrialNetwork) -> io::Result<Totals> {
         has_queue: true,
         queue_bps: 0,
     };
-    let mut observer = Observer::load(watch).map_err(io::Error::other)?;
+    let mut observer = DeviceObserver::load(watch).map_err(io::Error::other)?;
     trial.within(|| observer.attach(DEVICE).map_err(io::Error::other))?;
     trial.send()?;
     // Sent packets may not have reached the queue.

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use base::cast::{count, real};
-use machine::netlink::Limit;
+use machine::netlink::QdiscLimit;
 use observed::{Cost, Crowds, Flow, FlowSums, Loss, Observation, Queue, judge};
 use programs::Direction;
-use programs::observer::{FlowDirection, Observer, ObserverEvent, Totals, Transfer};
+use programs::observer::{DeviceObserver, FlowDirection, ObservedTransfer, ObserverEvent, Totals};
 
 use super::Port;
 use super::connections::{Connections, most_common};
@@ -73,7 +73,11 @@ impl Count {
     }
 
     /// Reads new events, and frees memory from time to time.
-    pub(crate) fn look(&mut self, observer: &Observer, now: Duration) -> Result<(), DeployError> {
+    pub(crate) fn look(
+        &mut self,
+        observer: &DeviceObserver,
+        now: Duration,
+    ) -> Result<(), DeployError> {
         self.now = now;
         for told in observer.told()? {
             self.note(told);
@@ -100,7 +104,7 @@ impl Count {
     }
 
     /// Unfinished transfers count as well.
-    pub(crate) fn end(&mut self, observer: &Observer) -> Result<(), DeployError> {
+    pub(crate) fn end(&mut self, observer: &DeviceObserver) -> Result<(), DeployError> {
         for told in observer.told()? {
             self.note(told);
         }
@@ -158,7 +162,7 @@ impl Count {
         self.crowds.lose(way.to.ip(), loss);
     }
 
-    fn keep(&mut self, way: FlowDirection, transfer: &Transfer) {
+    fn keep(&mut self, way: FlowDirection, transfer: &ObservedTransfer) {
         // A direction without data carries ACKs alone.
         if transfer.bytes == 0 {
             return;
@@ -239,7 +243,7 @@ impl Count {
                     kind: queue.kind.clone(),
                     room_bytes: *room,
                     room_packets: match queue.limit {
-                        Some(Limit::Packets(packets)) => Some(packets),
+                        Some(QdiscLimit::Packets(packets)) => Some(packets),
                         _ => None,
                     },
                     burst_bytes: queue.burst_bytes,
@@ -366,7 +370,7 @@ mod tests {
             to: end(201, 80),
         };
         let timeouts = u32::from(number.is_multiple_of(2));
-        let transfer = Transfer {
+        let transfer = ObservedTransfer {
             first,
             opened: Some(first),
             last: first + fct,

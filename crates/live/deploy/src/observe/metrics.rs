@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use observed::{Observation, Verdict};
+use observed::{Observation, ObservedVerdict};
 
 use base::cast::real;
 
@@ -32,7 +32,7 @@ pub(super) fn text(seen: &[Observation]) -> String {
     line(&mut out, head);
     for seen in seen {
         let labels = labels(seen);
-        for verdict in Verdict::ALL {
+        for verdict in ObservedVerdict::ALL {
             let is = u8::from(verdict == seen.judged.verdict);
             let verdict = verdict.name();
             let sample = format_args!("{name}{{{labels},verdict=\"{verdict}\"}} {is}");

@@ -102,7 +102,7 @@ mod with_programs {
     use std::net::SocketAddr;
     use std::time::Duration;
 
-    use deploy::{Scheme, Which};
+    use deploy::{AttachableLaw, Which};
     use machine::privilege::drop_all;
     use protocol::Line;
     use scenario::Problem;
@@ -114,7 +114,7 @@ mod with_programs {
 
     impl Attach {
         pub(crate) fn attach(self) -> Result<(), Stop> {
-            let scheme = Scheme::named(&self.scheme).ok_or_else(|| {
+            let scheme = AttachableLaw::named(&self.scheme).ok_or_else(|| {
                 let problem = Problem::new(format!("nothing is called {} here", self.scheme));
                 let names = attachable_names();
                 let (last, first) = names.split_last().expect("there are laws");

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use machine::netlink::{Devices, Limit, Queue};
-use observed::{Flow, Observation, Predicted, Prediction, Site, Times};
+use machine::netlink::{Devices, QdiscLimit, RootQdisc};
+use observed::{CommandSite, Flow, FlowTimes, Observation, Predicted, Prediction};
 use protocol::Line;
 
 use crate::bed::{Bed, PORT, RECEIVER, SENDER, SWITCH, command, run};
@@ -33,12 +33,12 @@ fn cures(bed: &Bed) -> (Observation, Vec<Predicted>) {
         ..Flow::lossless("10.9.1.1:5000", "10.9.2.1:41000", 10_000)
     };
     let all = seen.cures().into_iter().map(|cure| (cure, None));
-    let cures = Prediction::new((&seen, &[flow]), Times::default(), all).cures;
+    let cures = Prediction::new((&seen, &[flow]), FlowTimes::default(), all).cures;
     (seen, cures)
 }
 
 /// The commands of the cure with this name.
-fn typed(cures: &[Predicted], name: &str) -> Vec<observed::Command> {
+fn typed(cures: &[Predicted], name: &str) -> Vec<observed::CureCommand> {
     let cure = cures.iter().find(|cure| cure.name == name);
     cure.unwrap_or_else(|| panic!("{name} is tried"))
         .commands
@@ -90,7 +90,7 @@ fn a_shorter_timer_is_set_for_the_route_to_the_receiver_and_taken_back() {
     let terminal = Terminal::new(&bed, "route");
     let (seen, all) = cures(&bed);
     let by_route = typed(&all, "min_rto 10ms").remove(0);
-    assert_eq!(by_route.site, Site::Senders);
+    assert_eq!(by_route.site, CommandSite::Senders);
     let route = || terminal.types(SENDER, "ip route get fibmatch 10.9.2.1");
     let before = route();
     // Again, and once more with another value: an existing setting is replaced.
@@ -120,7 +120,7 @@ fn a_shorter_timer_is_set_for_the_route_to_the_receiver_and_taken_back() {
 fn the_room_of_the_queue_is_changed_and_nothing_else_of_it() {
     let Some(bed) = Bed::new() else { return };
     let terminal = Terminal::new(&bed, "room");
-    let queue = || -> Queue {
+    let queue = || -> RootQdisc {
         bed.inside(SWITCH, || {
             let mut devices = Devices::open().expect("netlink");
             let device = devices.named(PORT).expect("netlink").expect("the port");
@@ -134,10 +134,10 @@ fn the_room_of_the_queue_is_changed_and_nothing_else_of_it() {
     let kinds = [
         (
             "tbf rate 100mbit burst 5000 limit 64000",
-            Limit::Bytes(256_000),
+            QdiscLimit::Bytes(256_000),
         ),
-        ("bfifo limit 64000", Limit::Bytes(256_000)),
-        ("pfifo limit 40", Limit::Packets(160)),
+        ("bfifo limit 64000", QdiscLimit::Bytes(256_000)),
+        ("pfifo limit 40", QdiscLimit::Packets(160)),
     ];
     for (kind, then) in kinds {
         command(&format!(
@@ -148,12 +148,12 @@ fn the_room_of_the_queue_is_changed_and_nothing_else_of_it() {
         let room = &typed(&all, "buffer x4")[0];
         // The command contains the namespace.
         assert!(
-            room.site == Site::Here && room.command.contains(&switch),
+            room.site == CommandSite::Here && room.command.contains(&switch),
             "{room:?}"
         );
         terminal.types(RECEIVER, &room.command);
         let now = queue();
-        let expected = Queue {
+        let expected = RootQdisc {
             limit: Some(then),
             ..before.clone()
         };
@@ -169,7 +169,7 @@ fn receive_buffers_are_bounded_and_as_they_were_afterwards() {
     let terminal = Terminal::new(&bed, "rmem");
     let (_, all) = cures(&bed);
     let buffer = &typed(&all, "receive buffer 16 KiB")[0];
-    assert_eq!(buffer.site, Site::Receiver);
+    assert_eq!(buffer.site, CommandSite::Receiver);
     let bounds = || terminal.types(RECEIVER, "sysctl -n net.ipv4.tcp_rmem");
     let before = bounds();
     terminal.types(RECEIVER, &buffer.command);

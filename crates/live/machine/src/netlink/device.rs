@@ -25,13 +25,13 @@ pub struct Device {
 
 /// The root queue of a device.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Queue {
+pub struct RootQdisc {
     /// Its kind as in `tc`: `tbf`, `fq_codel`.
     pub kind: String,
     /// Its handle, by which programs identify it.
     pub handle: u32,
     /// Its limit, if the kernel reports one.
-    pub limit: Option<Limit>,
+    pub limit: Option<QdiscLimit>,
     /// Its rate in bits per second, if it has one.
     pub rate_bps: Option<u64>,
     /// Bytes that a token bucket sends at once; only if the bucket has no settings but this, its rate and its limit.
@@ -44,7 +44,7 @@ pub struct Queue {
 
 /// How much may wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Limit {
+pub enum QdiscLimit {
     /// In bytes.
     Bytes(u32),
     /// In packets.
@@ -80,7 +80,7 @@ impl Devices {
     }
 
     /// The queue of a device; `None` if it sends packets at once.
-    pub fn queue(&mut self, device: u32) -> io::Result<Option<Queue>> {
+    pub fn queue(&mut self, device: u32) -> io::Result<Option<RootQdisc>> {
         // struct tcmsg: family, padding, device, handle, parent, information.
         let mut payload = vec![0; 4];
         payload.extend(device.to_ne_bytes());
@@ -114,7 +114,7 @@ fn read_device(message: &[u8]) -> Option<Device> {
     })
 }
 
-fn read_queue(message: &[u8]) -> Option<Queue> {
+fn read_queue(message: &[u8]) -> Option<RootQdisc> {
     let all = message.get(QUEUE_MESSAGE..)?;
     let kind = text(find(all, QUEUE_KIND)?);
     let options = find(all, QUEUE_OPTIONS).unwrap_or_default();
@@ -124,8 +124,8 @@ fn read_queue(message: &[u8]) -> Option<Queue> {
         _ => None,
     };
     let limit = limit.map(|limit| match kind.as_str() {
-        "pfifo" => Limit::Packets(limit),
-        _ => Limit::Bytes(limit),
+        "pfifo" => QdiscLimit::Packets(limit),
+        _ => QdiscLimit::Bytes(limit),
     });
     let rate = match kind.as_str() {
         "tbf" => tbf_rate(options),
@@ -137,7 +137,7 @@ fn read_queue(message: &[u8]) -> Option<Queue> {
     };
     let counts = find(all, QUEUE_STATISTICS).and_then(|all| find(all, STATISTICS_QUEUE));
     let counts = counts.unwrap_or_default();
-    Some(Queue {
+    Some(RootQdisc {
         kind,
         handle: word(message, 8)?,
         limit,
@@ -238,10 +238,13 @@ mod tests {
             read_queue(&message).expect("a queue").limit
         };
         let limit = 64_000_u32.to_ne_bytes().to_vec();
-        assert_eq!(message("bfifo", limit.clone()), Some(Limit::Bytes(64_000)));
+        assert_eq!(
+            message("bfifo", limit.clone()),
+            Some(QdiscLimit::Bytes(64_000))
+        );
         assert_eq!(
             message("pfifo", limit.clone()),
-            Some(Limit::Packets(64_000))
+            Some(QdiscLimit::Packets(64_000))
         );
         let mut tbf = [vec![0; TBF_LIMIT], limit, vec![0; 8]].concat();
         tbf[TBF_SHORT_RATE..12].copy_from_slice(&1_000_u32.to_ne_bytes());
@@ -253,7 +256,7 @@ mod tests {
             tbf_rate(&[tbf.clone(), attributes(&[long])].concat()),
             Some(5_000_000_000)
         );
-        assert_eq!(message("tbf", tbf), Some(Limit::Bytes(64_000)));
+        assert_eq!(message("tbf", tbf), Some(QdiscLimit::Bytes(64_000)));
         assert_eq!(message("fq_codel", Vec::new()), None);
     }
 

@@ -8,12 +8,12 @@ pub(crate) fn flow(fct_s: f64, timeouts: u32) -> Flow {
     }
 }
 
-fn times(p50_ms: f64, p99_ms: f64, timeouts: u64) -> Times {
-    Times {
+fn times(p50_ms: f64, p99_ms: f64, timeouts: u64) -> FlowTimes {
+    FlowTimes {
         fct_p50_s: p50_ms / 1e3,
         fct_p99_s: p99_ms / 1e3,
         timeouts,
-        ..Times::default()
+        ..FlowTimes::default()
     }
 }
 
@@ -50,7 +50,7 @@ fn answers(p50_ms: f64) -> Vec<Flow> {
 
 /// The prediction for flows with this model of `today`. Each cure has this 99th percentile in ms and the other values
 /// of today.
-fn said(flows: &[Flow], today: Times, cures: &[(&str, f64)]) -> Prediction {
+fn said(flows: &[Flow], today: FlowTimes, cures: &[(&str, f64)]) -> Prediction {
     let seen = seen();
     let with = |cure: Cure| {
         let found = cures.iter().find(|(name, _)| *name == cure.name);
@@ -145,7 +145,7 @@ fn said_of_rounds(rounds: u32) -> Prediction {
         )
     };
     let flows: Vec<_> = (0..24 * rounds).map(answer).collect();
-    let with_rounds = |p99_ms: f64, median_ms: f64, slowest_ms: f64| Times {
+    let with_rounds = |p99_ms: f64, median_ms: f64, slowest_ms: f64| FlowTimes {
         round_p50_s: Some(median_ms / 1e3),
         round_p99_s: Some(slowest_ms / 1e3),
         ..times(20.0, p99_ms, 0)

@@ -6,7 +6,7 @@ use engine::random::Stream;
 
 use super::measure::{TrialGoal, TrialGuard, TrialMeasure};
 use crate::prediction::Prediction;
-use crate::times::Times;
+use crate::times::FlowTimes;
 
 /// Everything about a trial that is decided before it begins. Its hash is printed, so that nobody can change it
 /// afterwards.
@@ -128,7 +128,7 @@ impl ExpectedEffect {
     #[must_use]
     pub fn of(prediction: &Prediction, law: &str, measure: TrialMeasure) -> Option<Self> {
         let cure = prediction.of_law(law)?;
-        let of = |times: &Times| match measure {
+        let of = |times: &FlowTimes| match measure {
             TrialMeasure::P50 => Some(times.fct_p50_s),
             TrialMeasure::P99 => Some(times.fct_p99_s),
             TrialMeasure::Mean => None,

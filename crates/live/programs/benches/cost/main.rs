@@ -21,8 +21,8 @@ use std::time::Duration;
 
 use laws::{Grants, Hscc, HsccSettings, Idle, Loadable, Rwndq, RwndqSettings};
 use libbpf_rs::ProgramInput;
-use programs::observer::{Observer, Watch};
-use programs::{Direction, LoadError, Port, Reason, Setup};
+use programs::observer::{DeviceObserver, ObserverOptions};
+use programs::{Direction, LoadError, LoadOptions, Port, Reason};
 
 use frame::Frame;
 
@@ -113,7 +113,7 @@ fn granting() -> Result<u64, LoadError> {
 
 /// The cost of watching a packet: an ACK, and data.
 fn observing() -> Result<[u64; 2], LoadError> {
-    let observer = Observer::load(Watch {
+    let observer = DeviceObserver::load(ObserverOptions {
         queue_shift: 10,
         degree: 8,
         burst_bytes: 1_250,
@@ -239,10 +239,10 @@ fn shadows(law: &Loadable, object: &[u8]) -> Result<[u64; 3], LoadError> {
     let frame = frame.bytes();
     let acts = port(law, object)?;
     let others = [false, true].map(|records| {
-        let setup = Setup {
+        let setup = LoadOptions {
             shadow: true,
             records,
-            ..Setup::default()
+            ..LoadOptions::default()
         };
         begun(Port::load_object(law, object, setup)?)
     });

@@ -9,7 +9,7 @@ use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::SetBool;
 use nix::{libc, setsockopt_impl};
 use programs::LoadError;
-use programs::observer::{Observer, Watch};
+use programs::observer::{DeviceObserver, ObserverOptions};
 use rustix::net::addr::{SocketAddrArg, SocketAddrLen, SocketAddrOpaque};
 use rustix::net::{AddressFamily, SendFlags, SocketType, bind, send, socket};
 
@@ -46,7 +46,7 @@ pub(crate) fn costs() -> Result<Option<Costs>, LoadError> {
     for _ in 0..ROUNDS {
         least[0] = least[0].min(line.least());
         for (least, object) in least[1..].iter_mut().zip([EMPTY, OBSERVE]) {
-            let mut observer = Observer::load_as(WATCH, object)?;
+            let mut observer = DeviceObserver::load_as(WATCH, object)?;
             bed.inside(SWITCH, || observer.attach_hooks(out))?;
             *least = line.least().min(*least);
             let seen = observer.totals()?.packets;
@@ -172,7 +172,7 @@ unsafe impl SocketAddrArg for Device {
 }
 
 /// The settings of a machine that looks for incast, so that all features are on.
-const WATCH: Watch = Watch {
+const WATCH: ObserverOptions = ObserverOptions {
     queue_shift: 10,
     degree: 8,
     burst_bytes: 1_250,

@@ -16,7 +16,7 @@ pub struct FlowDirection {
 
 /// Data that was sent together in one direction: after a SYN, or after a pause. Times are those of the monotonic clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Transfer {
+pub struct ObservedTransfer {
     /// The time of the SYN or of the first byte. The latter counts after a pause, and if a program waited after the
     /// handshake longer than the handshake took.
     pub first: Duration,
@@ -87,7 +87,7 @@ pub struct Socket {
 #[derive(Clone, Debug)]
 pub enum ObserverEvent {
     /// A transfer after which another one began on its connection.
-    Transfer(FlowDirection, Transfer),
+    Transfer(FlowDirection, ObservedTransfer),
     /// For a millisecond from this time on, this number of flows went to this flow's receiver.
     Incast(FlowDirection, Duration, u32),
     /// The queue dropped a packet to this receiver, for the first time in this millisecond. The packet's transfer began
@@ -167,7 +167,7 @@ impl FlowDirection {
     }
 }
 
-impl Transfer {
+impl ObservedTransfer {
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let time = |at| Some(Duration::from_nanos(long(bytes, at)?));
         Some(Self {
@@ -240,7 +240,7 @@ impl ObserverEvent {
         let way = FlowDirection::read(key)?;
         let time = |at| Some(Duration::from_nanos(long(bytes, at)?));
         Some(match word(bytes, 0)? {
-            1 => Self::Transfer(way, Transfer::read(bytes.get(48..)?)?),
+            1 => Self::Transfer(way, ObservedTransfer::read(bytes.get(48..)?)?),
             2 => Self::Incast(way, time(48)?, word(bytes, 44)?),
             3 => Self::Drop(way, time(48)?, time(56)?),
             4 => Self::Timeout(way, time(48)?, time(56)?),

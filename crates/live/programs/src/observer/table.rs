@@ -6,11 +6,13 @@ use std::net::{IpAddr, SocketAddr};
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 
-use super::seen::{FlowDirection, Transfer};
+use super::seen::{FlowDirection, ObservedTransfer};
 use crate::error::LoadError;
 
 /// All known directions with their transfers.
-pub(super) fn taken(table: &MapHandle) -> Result<Vec<(FlowDirection, Transfer)>, LoadError> {
+pub(super) fn taken(
+    table: &MapHandle,
+) -> Result<Vec<(FlowDirection, ObservedTransfer)>, LoadError> {
     let refused = |error| LoadError::Refused("read a map", error);
     let batch = table.lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY);
     let mut count = 0_u32;
@@ -39,14 +41,14 @@ pub(super) fn free(table: &MapHandle, way: &FlowDirection) -> Result<(), LoadErr
 }
 
 /// The direction at a place; `None` if it is free.
-fn read(place: &[u8]) -> Option<(FlowDirection, Transfer)> {
+fn read(place: &[u8]) -> Option<(FlowDirection, ObservedTransfer)> {
     let near = place.get(KEY..KEY + 12)?;
     let way = match u32::from_ne_bytes(*place.get(VERSION..)?.first_chunk()?) {
         4 => FlowDirection::read(near)?,
         6 => FlowDirection::read(&[near, place.get(MORE..MORE + 24)?].concat())?,
         _ => return None,
     };
-    Some((way, Transfer::read(place.get(SEEN + TRANSFER..)?)?))
+    Some((way, ObservedTransfer::read(place.get(SEEN + TRANSFER..)?)?))
 }
 
 /// The place of a direction: `home_of` of the programs.

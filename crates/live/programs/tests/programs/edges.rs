@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use laws::{Hscc, HsccSettings, Loadable};
-use programs::{Direction, Port, Reason, Setup};
+use programs::{Direction, LoadOptions, Port, Reason};
 
 use crate::frame::{ACK, FIN, Frame};
 use crate::loaded;
@@ -23,9 +23,9 @@ fn on(window_bytes: u32) -> Loadable {
 
 /// A port whose connection shifts windows by this much, or not at all.
 fn port(law: &Loadable, scale: Option<u8>, no_retract: bool) -> Option<Port> {
-    let setup = Setup {
+    let setup = LoadOptions {
         no_retract,
-        ..Setup::default()
+        ..LoadOptions::default()
     };
     let port = loaded(Port::load_with(law, setup))?;
     port.renew(Duration::from_hours(1)).expect("a lease");

@@ -5,7 +5,9 @@ use std::thread;
 use std::time::Duration;
 
 use programs::Direction;
-use programs::observer::{FlowDirection, Observer, ObserverEvent, Transfer, Watch, neighbour};
+use programs::observer::{
+    DeviceObserver, FlowDirection, ObservedTransfer, ObserverEvent, ObserverOptions, neighbour,
+};
 
 use crate::bed::{BUFFER, Bed, SENDER, SWITCH, TCP_PORT};
 use crate::frame::Frame;
@@ -13,7 +15,7 @@ use crate::loaded;
 use crate::steady::measured;
 
 /// Watches for an incast at a queue of [`BUFFER`].
-pub(crate) const WATCH: Watch = Watch {
+pub(crate) const WATCH: ObserverOptions = ObserverOptions {
     queue_shift: 10,
     degree: 8,
     // Half of 200 Mbit/s.
@@ -27,12 +29,12 @@ pub(crate) const WATCH: Watch = Watch {
 struct Seen {
     told: Vec<ObserverEvent>,
     /// Towards the receiver.
-    transfers: Vec<(FlowDirection, Transfer)>,
+    transfers: Vec<(FlowDirection, ObservedTransfer)>,
 }
 
 /// Watches the port towards the receiver while `act` runs.
-fn watched(bed: &Bed, act: impl FnOnce()) -> Option<(Observer, Seen)> {
-    let mut observer = loaded(Observer::load(WATCH))?;
+fn watched(bed: &Bed, act: impl FnOnce()) -> Option<(DeviceObserver, Seen)> {
+    let mut observer = loaded(DeviceObserver::load(WATCH))?;
     let device = bed.device();
     let attached = bed.inside(SWITCH, || observer.attach(device));
     attached.expect("the programs are attached");
@@ -110,7 +112,7 @@ fn counted(bed: &Bed) -> Option<Counted> {
         .filter(|(_, one)| one.bytes != SIZE as u64);
     assert_eq!(
         odd.collect::<Vec<_>>(),
-        Vec::<&(FlowDirection, Transfer)>::new()
+        Vec::<&(FlowDirection, ObservedTransfer)>::new()
     );
     assert_eq!(seen.transfers.len(), 3 * SENDERS);
     let sizes: BTreeSet<u64> = transfers.clone().map(|one| one.bytes).collect();
@@ -119,7 +121,8 @@ fn counted(bed: &Bed) -> Option<Counted> {
         BTreeSet::from([SIZE as u64]),
         "each byte counts once"
     );
-    let sum = |of: fn(&Transfer) -> u32| transfers.clone().map(of).map(u64::from).sum::<u64>();
+    let sum =
+        |of: fn(&ObservedTransfer) -> u32| transfers.clone().map(of).map(u64::from).sum::<u64>();
     let timeouts = [sum(|one| one.timeouts), timeouts];
     let drops = [sum(|one| one.drops), drops];
     for [seen, made] in [timeouts, drops] {
@@ -161,11 +164,11 @@ fn counted(bed: &Bed) -> Option<Counted> {
 
 #[test]
 fn flows_to_one_receiver_within_a_millisecond_count_together() {
-    let watch = Watch {
+    let watch = ObserverOptions {
         has_queue: false,
         ..WATCH
     };
-    let Some(observer) = loaded(Observer::load(watch)) else {
+    let Some(observer) = loaded(DeviceObserver::load(watch)) else {
         return;
     };
     let send = |of: u8, to: u8, number: u32| {
@@ -215,11 +218,11 @@ fn flows_to_one_receiver_within_a_millisecond_count_together() {
 
 #[test]
 fn a_pause_behind_a_short_segment_parts_transfers() {
-    let watch = Watch {
+    let watch = ObserverOptions {
         has_queue: false,
         ..WATCH
     };
-    let Some(observer) = loaded(Observer::load(watch)) else {
+    let Some(observer) = loaded(DeviceObserver::load(watch)) else {
         return;
     };
     let run = |way, frame: Frame| {
@@ -272,7 +275,7 @@ fn a_pause_behind_a_short_segment_parts_transfers() {
         .iter()
         .filter(|told| matches!(told, ObserverEvent::Late(..)))
         .count();
-    let of = |one: &Transfer| (one.bytes, one.segments, one.repeats, one.late_repeats);
+    let of = |one: &ObservedTransfer| (one.bytes, one.segments, one.repeats, one.late_repeats);
     assert_eq!(
         transfers.iter().map(|one| of(one)).collect::<Vec<_>>(),
         [(2_148, 4, 1, 1)]
@@ -287,13 +290,13 @@ fn a_pause_behind_a_short_segment_parts_transfers() {
 #[test]
 fn what_programs_wait_behind_a_handshake_is_no_part_of_a_transfer() {
     const PAUSE: Duration = Duration::from_millis(20);
-    let watch = Watch {
+    let watch = ObserverOptions {
         has_queue: false,
         ..WATCH
     };
     // A SYN that is repeated has a handshake as long as the pause.
     for (pauses, is_part) in [([false, true], false), ([true, false], true)] {
-        let Some(observer) = loaded(Observer::load(watch)) else {
+        let Some(observer) = loaded(DeviceObserver::load(watch)) else {
             return;
         };
         let run = |frame: Frame| {
@@ -343,12 +346,12 @@ fn what_programs_wait_behind_a_handshake_is_no_part_of_a_transfer() {
 
 #[test]
 fn packets_beyond_what_was_asked_for_are_counted_and_not_looked_at() {
-    let watch = Watch {
+    let watch = ObserverOptions {
         has_queue: false,
         packets_per_second: 1_000,
         ..WATCH
     };
-    let Some(observer) = loaded(Observer::load(watch)) else {
+    let Some(observer) = loaded(DeviceObserver::load(watch)) else {
         return;
     };
     let frame = Frame {
@@ -376,11 +379,11 @@ fn packets_beyond_what_was_asked_for_are_counted_and_not_looked_at() {
 
 #[test]
 fn directions_that_share_a_place_are_told_apart_and_forgotten_one_by_one() {
-    let watch = Watch {
+    let watch = ObserverOptions {
         has_queue: false,
         ..WATCH
     };
-    let Some(observer) = loaded(Observer::load(watch)) else {
+    let Some(observer) = loaded(DeviceObserver::load(watch)) else {
         return;
     };
     let data = |v6, payload, port: Option<u16>| {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use base::TcpFlags;
 use laws::{Hscc, HsccSettings, Idle, Loadable, Rwndq, RwndqSettings};
-use programs::{Direction, Port, Reason, Setup};
+use programs::{Direction, LoadOptions, Port, Reason};
 
 use crate::frame::{ACK, ECE, FIN, Frame, PSH, RST, SYN, URG, flags as named};
 use crate::{count, loaded};
@@ -608,9 +608,9 @@ fn capable_packets_are_marked_from_the_threshold_on() {
 
 /// Loads a law twice: the first acts, the second only looks on.
 fn acting_and_in_the_shadow(law: &Loadable) -> Option<[Port; 2]> {
-    let setup = Setup {
+    let setup = LoadOptions {
         shadow: true,
-        ..Setup::default()
+        ..LoadOptions::default()
     };
     let shadow = loaded(Port::load_with(law, setup))?;
     shadow.renew(Duration::from_hours(1)).expect("a lease");

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use libbpf_rs::{Link, MapCore, MapFlags, Object, ObjectBuilder};
-use programs::observer::Observer;
+use programs::observer::DeviceObserver;
 
 use crate::bed::{Bed, SWITCH};
 use crate::loaded;
@@ -44,7 +44,7 @@ impl Lengths {
 }
 
 fn lengths(bed: &Bed) -> Option<Lengths> {
-    let mut observer = loaded(Observer::load(WATCH))?;
+    let mut observer = loaded(DeviceObserver::load(WATCH))?;
     let device = bed.device();
     let (steps, links) = steps(bed, device);
     let attached = bed.inside(SWITCH, || observer.attach(device));

@@ -3,9 +3,9 @@
 use std::thread;
 use std::time::Duration;
 
-use laws::{Call, Hscc, Idle, Loadable, Replay};
+use laws::{Call, DecisionReplay, Hscc, Idle, Loadable};
 use libbpf_rs::{MapCore, MapFlags};
-use programs::{Port, Reason, Setup};
+use programs::{LoadOptions, Port, Reason};
 
 use crate::bed::Bed;
 use crate::live::{INTERVAL, SENDERS, SIZE, attached, hscc, rwndq};
@@ -20,8 +20,9 @@ fn hscc_replays_what_it_did_in_the_kernel_bit_by_bit() {
 fn hscc_replays() -> Option<Result<(), String>> {
     let law = hscc().loadable();
     let seen = recorded(&law, 8)?;
-    let mut replayed = Replay::of(law.object, &law.memory).expect("a law");
-    let is_on = |replayed: &Replay| Hscc::from_memory(&replayed.to_memory()).map(|law| law.is_on());
+    let mut replayed = DecisionReplay::of(law.object, &law.memory).expect("a law");
+    let is_on =
+        |replayed: &DecisionReplay| Hscc::from_memory(&replayed.to_memory()).map(|law| law.is_on());
     let (mut switched, mut lowered) = (0, 0);
     for call in &seen.calls {
         let was = is_on(&replayed);
@@ -59,7 +60,7 @@ fn rwndq_replays_which_connections_were_idle() {
 fn rwndq_replays(idle: &Idle) -> Option<Result<(), String>> {
     let (law, may_be_idle) = (rwndq().loadable(INTERVAL, idle), idle.is_on());
     let seen = recorded(&law, 24)?;
-    let mut replayed = Replay::of(law.object, &law.memory).expect("a law");
+    let mut replayed = DecisionReplay::of(law.object, &law.memory).expect("a law");
     let mut lowered = 0;
     let (mut opened, mut closed, mut idle) = (0, 0, 0);
     let mut windows = Vec::new();
@@ -131,7 +132,7 @@ fn check_samples(calls: &[Call]) {
 }
 
 /// Repeats a call, with the same result.
-fn replay(replayed: &mut Replay, call: &Call) {
+fn replay(replayed: &mut DecisionReplay, call: &Call) {
     if let Err(difference) = replayed.make(call) {
         panic!("{difference}: {call:?}");
     }
@@ -161,9 +162,9 @@ struct Seen {
 /// of the port `behind` this many bytes.
 fn recorded(law: &Loadable, behind: usize) -> Option<Seen> {
     let bed = Bed::new()?;
-    let setup = Setup {
+    let setup = LoadOptions {
         records: true,
-        ..Setup::default()
+        ..LoadOptions::default()
     };
     let port = loaded(Port::load_with(law, setup))?;
     let ring = port.calls().expect("a ring");
@@ -202,10 +203,10 @@ fn a_defect_of_one_bit_in_a_law_is_found_within_ten_thousand_decisions() {
     let mark = (Loadable::mark(10 * 1_514), MARK);
     for (law, defect) in [hscc, rwndq, mark] {
         let Some(bed) = Bed::new() else { return };
-        let setup = Setup {
+        let setup = LoadOptions {
             shadow: true,
             records: true,
-            ..Setup::default()
+            ..LoadOptions::default()
         };
         let Some(port) = loaded(Port::load_object(&law, defect, setup)) else {
             return;
@@ -216,7 +217,7 @@ fn a_defect_of_one_bit_in_a_law_is_found_within_ten_thousand_decisions() {
         drop(attached);
         let mut calls = ring.heard().expect("a ring");
         calls.sort_by_key(|call| call.number);
-        let mut replayed = Replay::of(law.object, &law.memory).expect("a law");
+        let mut replayed = DecisionReplay::of(law.object, &law.memory).expect("a law");
         let difference = calls.iter().position(|call| replayed.make(call).is_err());
         let difference =
             difference.unwrap_or_else(|| panic!("{}: {} calls", law.object, calls.len()));

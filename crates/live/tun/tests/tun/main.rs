@@ -290,7 +290,7 @@ fn scripts_say_what_the_kernel_does_and_what_an_endpoint_does() {
         .map(|entry| entry.expect("an entry").path())
         .collect();
     files.sort();
-    let linux = packetdrill::Kernel { read: &|_| None };
+    let linux = packetdrill::LinuxHost { read: &|_| None };
     let mut failed = Vec::new();
     for file in &files {
         let text = fs::read_to_string(file).expect("a script");

@@ -5,23 +5,23 @@ use std::collections::BTreeMap;
 use scenario::Problems;
 
 use super::swept::SweptValues;
-use crate::{Change, Claim, Measure, Measured, Number, Operand};
+use crate::{Claim, ExperimentChange, Measure, MeasuredRun, Number, Operand};
 
 /// The runs by which the claims of an experiment are judged.
 #[derive(Clone)]
 pub struct Bench<'a> {
     /// The runs of the experiment itself.
-    pub own: &'a Measured,
+    pub own: &'a MeasuredRun,
     /// The runs of other figures of the paper, by name.
-    pub others: BTreeMap<&'a str, &'a Measured>,
+    pub others: BTreeMap<&'a str, &'a MeasuredRun>,
     /// Changed settings or measures, and the runs with them if there are any.
-    pub changed: Option<(&'a Change, Option<&'a Measured>)>,
+    pub changed: Option<(&'a ExperimentChange, Option<&'a MeasuredRun>)>,
 }
 
 impl<'a> Bench<'a> {
     /// The same bench with a reading or a cause; `runs` are the runs with its settings, if it has any.
     #[must_use]
-    pub fn with(&self, change: &'a Change, runs: Option<&'a Measured>) -> Self {
+    pub fn with(&self, change: &'a ExperimentChange, runs: Option<&'a MeasuredRun>) -> Self {
         Self {
             changed: Some((change, runs)),
             ..self.clone()
@@ -38,7 +38,7 @@ impl<'a> Bench<'a> {
     }
 
     /// The runs in which an operand is measured; `None` if its figure was not run.
-    pub(super) fn runs(&self, operand: &Operand) -> Option<&'a Measured> {
+    pub(super) fn runs(&self, operand: &Operand) -> Option<&'a MeasuredRun> {
         if let Some(name) = &operand.run {
             return self.others.get(name.as_str()).copied();
         }

@@ -122,12 +122,12 @@ pub struct Bias {
     /// The number of numbers.
     pub numbers: usize,
     /// The difference with each cause.
-    pub causes: Vec<Shift>,
+    pub causes: Vec<CauseShift>,
 }
 
 /// A cause that moves the numbers of a figure.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Shift {
+pub struct CauseShift {
     /// The change, as `KEY = VALUE` or in words.
     pub set: String,
     /// The difference of all numbers, with the moved ones at their new values.
@@ -153,7 +153,7 @@ impl Bias {
             ratios.filter_map(|judged| ratio(judged, moved(judged).or(judged.finding.value)));
         let moved = Self::of_ratios(ratios).and_then(|moved| moved.difference);
         if moved.map(digits) != self.difference.map(digits) {
-            let shift = moved.map(|difference| Shift { set, difference });
+            let shift = moved.map(|difference| CauseShift { set, difference });
             self.causes.extend(shift);
         }
     }
@@ -212,7 +212,7 @@ impl fmt::Display for Bias {
             let mean = if self.numbers > 1 { "mean " } else { "" };
             write!(f, "; {mean}|ln(ours/paper)| {}", digits(difference))?;
         }
-        for Shift { set, difference } in &self.causes {
+        for CauseShift { set, difference } in &self.causes {
             write!(f, "; {} with {set}", digits(*difference))?;
         }
         Ok(())

@@ -24,11 +24,11 @@ pub struct Judged {
     /// Whether it counts among the paper's claims.
     pub standing: Standing,
     /// Its verdicts by other readings of the paper, in the order of the file.
-    pub readings: Vec<Reading>,
+    pub readings: Vec<OtherReading>,
     /// Its verdicts with random lateness of links, by the name of the lateness; empty if none was tried.
-    pub phases: Vec<Reading>,
+    pub phases: Vec<OtherReading>,
     /// Explanations that were tried on its runs.
-    pub causes: Vec<Tried>,
+    pub causes: Vec<TriedCause>,
 }
 
 /// Whether a claim counts among those of its paper.
@@ -71,7 +71,7 @@ impl fmt::Display for Standing {
 
 /// A claim by another reading of the paper, or with random lateness of links.
 #[derive(Clone, Debug)]
-pub struct Reading {
+pub struct OtherReading {
     /// Its name, as in `code`.
     pub name: String,
     /// The paper's sentence in this reading.
@@ -84,7 +84,7 @@ pub struct Reading {
 
 /// A cause that was tried, as one claim sees it.
 #[derive(Clone, Debug)]
-pub struct Tried {
+pub struct TriedCause {
     /// Its name within the experiment.
     pub id: String,
     /// Its assumption.
@@ -152,14 +152,14 @@ impl Judged {
     }
 
     /// The causes that explain it, if it needs an explanation.
-    pub fn explained_by(&self) -> impl Iterator<Item = &Tried> {
+    pub fn explained_by(&self) -> impl Iterator<Item = &TriedCause> {
         let missed = self.finding.verdict.is_missed();
         let causes = self.causes.iter();
         causes.filter(move |tried| missed && tried.explains())
     }
 }
 
-impl Tried {
+impl TriedCause {
     /// Its effect on claims, and the figures if there are several: `explains 3, breaks 1 in fig8, fig9`.
     pub fn weighs(&self) -> String {
         match &self.over[..] {

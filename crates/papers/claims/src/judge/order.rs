@@ -6,9 +6,13 @@ use super::bench::Bench;
 use super::line::{self, OperandValues};
 use super::tally::Tally;
 use super::verdict::Finding;
-use crate::{Average, Claim, Order, Rank};
+use crate::{Average, Claim, OrderClaim, Rank};
 
-pub(super) fn judge(claim: &Claim, order: &Order, bench: &Bench<'_>) -> Result<Finding, Problems> {
+pub(super) fn judge(
+    claim: &Claim,
+    order: &OrderClaim,
+    bench: &Bench<'_>,
+) -> Result<Finding, Problems> {
     let tally = tally(claim, &order.rank, order.average, bench)?;
     let counted = match &order.rank {
         Rank::Sorted(_) => "pairs",

@@ -8,9 +8,13 @@ use super::line::{self, OperandValues};
 use super::tally::Tally;
 use super::verdict::Finding;
 use crate::unit::Dimension;
-use crate::{Claim, Level, Shape, ShapeKind};
+use crate::{Claim, Level, ShapeClaim, ShapeKind};
 
-pub(super) fn judge(claim: &Claim, shape: &Shape, bench: &Bench<'_>) -> Result<Finding, Problems> {
+pub(super) fn judge(
+    claim: &Claim,
+    shape: &ShapeClaim,
+    bench: &Bench<'_>,
+) -> Result<Finding, Problems> {
     let lines = OperandValues::all(claim, &shape.of, shape.average, bench)?;
     let others = OperandValues::all(claim, shape.shape.than(), shape.average, bench)?;
     let (tally, counted) = match (&shape.shape, &others[..]) {
@@ -41,7 +45,7 @@ pub(super) fn judge(claim: &Claim, shape: &Shape, bench: &Bench<'_>) -> Result<F
 }
 
 /// Whether all operands are equal at every value.
-fn equal(shape: &Shape, lines: &[OperandValues<'_>], within: Option<&Level>) -> Tally {
+fn equal(shape: &ShapeClaim, lines: &[OperandValues<'_>], within: Option<&Level>) -> Tally {
     let mut tally = Tally::default();
     for place in 0..line::places(lines) {
         let values = || lines.iter().map(|line| line.value(place));
@@ -61,7 +65,7 @@ fn equal(shape: &Shape, lines: &[OperandValues<'_>], within: Option<&Level>) -> 
 
 /// Compares each operand with another at every value.
 fn against(
-    shape: &Shape,
+    shape: &ShapeClaim,
     lines: &[OperandValues<'_>],
     other: &OperandValues<'_>,
     holds: impl Fn(f64, f64) -> bool,
@@ -86,7 +90,7 @@ fn against(
 
 /// Compares each operand with a level at every value; `holds` gets the value, the level and the tolerance.
 fn level(
-    shape: &Shape,
+    shape: &ShapeClaim,
     lines: &[OperandValues<'_>],
     level: &Level,
     holds: impl Fn(f64, f64, f64) -> bool,
@@ -109,7 +113,7 @@ fn level(
 }
 
 /// Whether each operand has the shape along the axis, for each combination of the other settings.
-fn along_axis(shape: &Shape, lines: &[OperandValues<'_>]) -> Tally {
+fn along_axis(shape: &ShapeClaim, lines: &[OperandValues<'_>]) -> Tally {
     let mut tally = Tally::default();
     for line in lines {
         for places in groups(shape, line) {
@@ -124,7 +128,7 @@ fn along_axis(shape: &Shape, lines: &[OperandValues<'_>]) -> Tally {
 }
 
 /// Groups of places that only differ in the axis.
-fn groups(shape: &Shape, line: &OperandValues<'_>) -> Vec<Vec<usize>> {
+fn groups(shape: &ShapeClaim, line: &OperandValues<'_>) -> Vec<Vec<usize>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for (place, set) in line.along.places.iter().enumerate() {
         let others = set.iter().filter(|(key, _)| {
@@ -144,7 +148,12 @@ fn groups(shape: &Shape, line: &OperandValues<'_>) -> Vec<Vec<usize>> {
 type Group<'a> = (Vec<&'a (String, String)>, Vec<usize>);
 
 /// Whether the values at these places have the shape.
-fn has_shape(shape: &Shape, line: &OperandValues<'_>, places: &[usize], values: &[f64]) -> bool {
+fn has_shape(
+    shape: &ShapeClaim,
+    line: &OperandValues<'_>,
+    places: &[usize],
+    values: &[f64],
+) -> bool {
     let tolerance = shape.tolerance;
     let (Some(first), Some(last)) = (values.first(), values.last()) else {
         return false;
@@ -214,7 +223,7 @@ fn rises(values: impl Iterator<Item = f64>, tolerance: f64) -> bool {
     last > first && values.windows(2).all(|pair| pair[1] >= pair[0] - back)
 }
 
-impl Shape {
+impl ShapeClaim {
     /// The paper's statement, in a few words.
     fn paper(&self) -> String {
         let place = |at: &Option<String>| {

@@ -2,7 +2,7 @@
 
 use scenario::Problems;
 
-use crate::{At, Average, Claim, Measure, Measured, Operand};
+use crate::{At, Average, Claim, Measure, MeasuredRun, Operand};
 use base::cast::count;
 
 /// Values at each combination of swept settings, in the order of the sweep.
@@ -19,7 +19,7 @@ pub(super) struct SweptValues {
 impl SweptValues {
     /// The measurements of `measure` for `operand`, at the values that the operand or else the claim names.
     pub(super) fn new(
-        runs: &Measured,
+        runs: &MeasuredRun,
         claim: &Claim,
         (operand, measure): (&Operand, &Measure),
     ) -> Result<Self, Problems> {

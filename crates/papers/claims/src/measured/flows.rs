@@ -9,10 +9,10 @@ use results::Cell;
 use scenario::Problems;
 
 use super::super::columns::{DERIVED, GOODPUT, SEGMENTS, THROUGHPUT};
-use super::super::measure::{Chosen, Cluster, FlowWeight, Measure, Of, Statistic};
-use super::super::sample::Sample;
+use super::super::measure::{ChosenFlows, Cluster, FlowWeight, Measure, Of, Statistic};
+use super::super::sample::WeightedSample;
 use super::super::unit::{Dimension, Level};
-use super::{Measured, real, text, whole};
+use super::{MeasuredRun, real, text, whole};
 
 /// Times in microseconds, ascending, flow by flow.
 type Times = BTreeMap<u32, Vec<f64>>;
@@ -35,7 +35,7 @@ struct Flow {
 /// The flows of a measure, and the column read from each.
 struct Pick<'m> {
     column: &'static str,
-    chosen: &'m Chosen,
+    chosen: &'m ChosenFlows,
     weight: FlowWeight,
     each_sender: Option<&'m Statistic>,
     /// That of the column.
@@ -50,12 +50,12 @@ struct Pick<'m> {
     complete: Numbers,
 }
 
-impl Measured {
+impl MeasuredRun {
     /// The values of a column for the chosen flows, or for each of their senders, point by point.
     pub(super) fn each_flows(
         &self,
         measure: &Measure,
-        each: &mut dyn FnMut(u32, Sample),
+        each: &mut dyn FnMut(u32, WeightedSample),
     ) -> Result<(), Problems> {
         self.all_flows(&[measure], &mut |_, point, sample| each(point, sample))
     }
@@ -65,7 +65,7 @@ impl Measured {
     pub(super) fn all_flows(
         &self,
         measures: &[&Measure],
-        each: &mut dyn FnMut(usize, u32, Sample),
+        each: &mut dyn FnMut(usize, u32, WeightedSample),
     ) -> Result<(), Problems> {
         let mut sources = Vec::new();
         let picks = measures
@@ -181,7 +181,12 @@ impl Measured {
     }
 
     /// Hands over the flows of a finished point, unless other schemes matter.
-    fn finish(&self, picks: &mut [Pick<'_>], point: u32, each: &mut dyn FnMut(usize, u32, Sample)) {
+    fn finish(
+        &self,
+        picks: &mut [Pick<'_>],
+        point: u32,
+        each: &mut dyn FnMut(usize, u32, WeightedSample),
+    ) {
         for (place, pick) in picks.iter_mut().enumerate() {
             if pick.chosen.common_to.is_empty() {
                 let flows = pick.flows.remove(&point).unwrap_or_default();
@@ -191,13 +196,13 @@ impl Measured {
     }
 
     /// The values of flows of a point, or of each of their senders.
-    fn sampled(&self, pick: &Pick<'_>, point: u32, mut flows: Vec<Flow>) -> Sample {
+    fn sampled(&self, pick: &Pick<'_>, point: u32, mut flows: Vec<Flow>) -> WeightedSample {
         if let Some(cluster) = &pick.chosen.cluster {
             flows = cluster.of(flows);
         }
         let Some(statistic) = pick.each_sender else {
             let values = flows.iter().map(|flow| (flow.value, flow.weight));
-            return Sample::new(values);
+            return WeightedSample::new(values);
         };
         let mut senders: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
         for flow in flows {
@@ -206,8 +211,8 @@ impl Measured {
         }
         let units = (pick.dimension, self.packet(point));
         let values = senders.into_values();
-        let values = values.map(|flows| Sample::new(flows).statistic(statistic, units));
-        Sample::new(values.map(|value| (value, 1.0)))
+        let values = values.map(|flows| WeightedSample::new(flows).statistic(statistic, units));
+        WeightedSample::new(values.map(|value| (value, 1.0)))
     }
 
     fn points(&self) -> impl Iterator<Item = u32> {
@@ -216,7 +221,7 @@ impl Measured {
 
     /// For each point, in microseconds, the stretch in which flows must start and complete; empty without such a
     /// condition.
-    fn flow_stretches(&self, chosen: &Chosen) -> BTreeMap<u32, (f64, f64)> {
+    fn flow_stretches(&self, chosen: &ChosenFlows) -> BTreeMap<u32, (f64, f64)> {
         let Some(during) = chosen.during else {
             return BTreeMap::new();
         };
@@ -365,7 +370,7 @@ const COMMON: [&str; 8] = [
 /// Stands for a column that no measure needs: all its cells are null.
 const NO_COLUMN: &str = "";
 
-impl Chosen {
+impl ChosenFlows {
     /// Whether a flow of this group and size matches, if a full packet has this many bytes.
     fn contains(&self, group: &str, size: Option<f64>, packet: f64) -> bool {
         let mut groups = self.group.iter();

@@ -8,9 +8,9 @@ use scenario::Problems;
 use super::super::measure::{Measure, Moment, Of, PortSelector, Stretch};
 use super::super::sample::Steps;
 use super::subject::Subject;
-use super::{Measured, text, whole};
+use super::{MeasuredRun, text, whole};
 
-impl Measured {
+impl MeasuredRun {
     /// The series of a measure without a statistic, for the first seed of a row that has one. For each port, flow or
     /// host: times in microseconds and the values from then on.
     pub fn series(

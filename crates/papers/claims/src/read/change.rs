@@ -3,11 +3,15 @@
 use super::Context;
 use super::reader::{Reader, Table};
 use super::tree::{Node, Site, split};
-use crate::{Change, leaf};
+use crate::{ExperimentChange, leaf};
 
 impl Reader<'_> {
     /// The tables of `[reading.NAME]`.
-    pub(super) fn readings(&mut self, document: &Node<'_>, context: &Context) -> Vec<Change> {
+    pub(super) fn readings(
+        &mut self,
+        document: &Node<'_>,
+        context: &Context,
+    ) -> Vec<ExperimentChange> {
         let Some(all) = document.get_ref().get("reading") else {
             return Vec::new();
         };
@@ -16,13 +20,14 @@ impl Reader<'_> {
             self.wrong("wrong value for reading", all.span(), expected);
             return Vec::new();
         };
-        let mut readings: Vec<(usize, Change)> = Vec::new();
+        let mut readings: Vec<(usize, ExperimentChange)> = Vec::new();
         for (name, node) in tables {
             let reading = self.reading(name.get_ref(), node, context);
             readings.extend(reading.map(|reading| (name.span().start, reading)));
         }
         readings.sort_by_key(|(place, _)| *place);
-        let readings: Vec<Change> = readings.into_iter().map(|(_, reading)| reading).collect();
+        let readings: Vec<ExperimentChange> =
+            readings.into_iter().map(|(_, reading)| reading).collect();
         let bases = readings.iter().filter(|reading| reading.is_base()).count();
         if bases > 1 {
             let expected = "set, weight, clock or of_averages in all readings but one";
@@ -32,7 +37,12 @@ impl Reader<'_> {
         readings
     }
 
-    fn reading(&mut self, name: &str, node: &Node<'_>, context: &Context) -> Option<Change> {
+    fn reading(
+        &mut self,
+        name: &str,
+        node: &Node<'_>,
+        context: &Context,
+    ) -> Option<ExperimentChange> {
         let (site, what) = (Site::new(node), format!("reading {name}"));
         if !leaf::is_id(name) {
             let message = format!("{name:?} cannot be the name of a reading");
@@ -50,7 +60,7 @@ impl Reader<'_> {
             let expected = "the settings in the scenario, and the other reading with its own";
             self.wrong(message, site.place(), expected);
         }
-        Some(Change {
+        Some(ExperimentChange {
             id: name.to_owned(),
             ..reading
         })
@@ -61,7 +71,7 @@ impl Reader<'_> {
         name: &str,
         node: &Node<'_>,
         context: &Context,
-    ) -> Option<Change> {
+    ) -> Option<ExperimentChange> {
         let cause = self.change((name, &["id", "says"]), node, context)?;
         if cause.is_base() {
             self.missing(name, "set", Site::new(node).place());
@@ -74,14 +84,14 @@ impl Reader<'_> {
         (name, required): (&str, &[&str]),
         node: &Node<'_>,
         context: &Context,
-    ) -> Option<Change> {
+    ) -> Option<ExperimentChange> {
         let site = Site::new(node);
         let table = Table {
             name,
             required,
             others: &[],
         };
-        let change: Change = self.read(&table, node)?;
+        let change: ExperimentChange = self.read(&table, node)?;
         self.schemes(&change.schemes, site.key("schemes"), context);
         self.at(&change.at, site.key("at"), context);
         self.settings(site.key("set"));

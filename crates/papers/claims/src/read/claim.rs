@@ -12,8 +12,8 @@ use super::{Context, Runs};
 use crate::leaf;
 use crate::unit::Dimension;
 use crate::{
-    At, Average, Claim, ClaimKind, Compare, Level, Measure, Number, Operand, Order, Rank, Shape,
-    ShapeKind,
+    At, Average, Claim, ClaimKind, Compare, Level, Measure, Number, Operand, OrderClaim, Rank,
+    ShapeClaim, ShapeKind,
 };
 
 /// The keys of every claim.
@@ -243,7 +243,7 @@ impl Reader<'_> {
         })
     }
 
-    fn order(&mut self, whole: &Whole<'_>, node: &Node<'_>) -> Option<Order> {
+    fn order(&mut self, whole: &Whole<'_>, node: &Node<'_>) -> Option<OrderClaim> {
         let order: OfOrder = self.read(&whole.table(&[]), node)?;
         let (site, place) = (whole.site, order.place.unwrap_or(1).max(1) as usize);
         let rank = match (order.lowest, order.highest, order.sorted) {
@@ -272,13 +272,13 @@ impl Reader<'_> {
                 return None;
             }
         };
-        Some(Order {
+        Some(OrderClaim {
             rank,
             average: order.average,
         })
     }
 
-    fn shape(&mut self, whole: &Whole<'_>, node: &Node<'_>) -> Option<Shape> {
+    fn shape(&mut self, whole: &Whole<'_>, node: &Node<'_>) -> Option<ShapeClaim> {
         let site = whole.site;
         let mut node = node.clone();
         list(&mut node, "of");
@@ -333,7 +333,7 @@ impl Reader<'_> {
                 0.0,
             ),
         };
-        Some(Shape {
+        Some(ShapeClaim {
             shape: kind,
             of,
             x: shape.x,

@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use super::parse::parse;
 use super::reader::{Reader, Table};
 use super::tree::{Site, split};
-use crate::contents::{Item, KINDS, State};
+use crate::contents::{Item, KINDS, ReproductionState};
 
 /// The table `[[item]]`.
 #[derive(Deserialize)]
@@ -76,11 +76,11 @@ pub(crate) fn contents(source: &Source, experiments: &[String]) -> Result<Vec<It
             }
         }
         let states = [
-            written.judged.map(State::Judged),
-            written.defined.map(State::Defined),
-            written.diagram.map(State::Diagram),
-            written.untestable.map(State::Untestable),
-            written.unread.map(State::Unread),
+            written.judged.map(ReproductionState::Judged),
+            written.defined.map(ReproductionState::Defined),
+            written.diagram.map(ReproductionState::Diagram),
+            written.untestable.map(ReproductionState::Untestable),
+            written.unread.map(ReproductionState::Unread),
         ];
         let mut states = states.into_iter().flatten();
         let (Some(state), None) = (states.next(), states.next()) else {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::leaf::{size, wrong};
 use crate::unit::Dimension;
-use crate::{Level, Measure, Moment, Of, Sizes, Statistic, Stretch, model};
+use crate::{FlowSizes, Level, Measure, Moment, Of, Statistic, Stretch, model};
 
 /// A measure with its short forms written out.
 #[derive(Deserialize)]
@@ -35,7 +35,7 @@ impl<'de> Deserialize<'de> for Measure {
             name,
             size: Some(_),
         } = measure.of
-            && !model::find(name).is_some_and(model::Model::takes_size)
+            && !model::find(name).is_some_and(model::PaperEquation::takes_size)
         {
             return refused(format!("{name} is not about a flow"), "no size");
         }
@@ -109,7 +109,7 @@ fn levels(statistic: &Statistic) -> [Option<&Level>; 2] {
     }
 }
 
-impl<'de> Deserialize<'de> for Sizes {
+impl<'de> Deserialize<'de> for FlowSizes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if !deserializer.is_human_readable() {
             let (above, up_to) = Deserialize::deserialize(deserializer)?;

@@ -3,7 +3,7 @@
 use super::reader::{Reader, Table};
 use super::tree::{Node, Site};
 use super::{Context, Runs};
-use crate::{Axis, Line, Measure, Of, Plot, PlotKind};
+use crate::{Measure, Of, PanelAxis, PanelLine, Plot, PlotKind};
 
 impl Reader<'_> {
     /// One panel; `None` if errors leave nothing to draw.
@@ -54,7 +54,7 @@ impl Reader<'_> {
     fn of_sizes(
         &mut self,
         kind: PlotKind,
-        (x, lines): (&Axis, &[Line]),
+        (x, lines): (&PanelAxis, &[PanelLine]),
         site: Site<'_>,
         context: &Context,
     ) {

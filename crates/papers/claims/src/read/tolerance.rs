@@ -2,7 +2,7 @@
 
 use super::reader::Reader;
 use super::tree::Site;
-use crate::{ClaimKind, Number, Shape, ShapeKind};
+use crate::{ClaimKind, Number, ShapeClaim, ShapeKind};
 
 impl Reader<'_> {
     /// Reports a tolerance that accepts a factor above 2 in either direction, unless the claim gives a reason; and a
@@ -50,7 +50,7 @@ impl Number {
     }
 }
 
-impl Shape {
+impl ShapeClaim {
     /// Whether the claim accepts less than half of the paper's value.
     fn accepts_half(&self) -> bool {
         let of_level = matches!(

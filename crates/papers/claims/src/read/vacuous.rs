@@ -2,7 +2,7 @@
 
 use super::reader::Reader;
 use super::tree::Site;
-use crate::{ClaimKind, Compare, Number, Operand, Rank, Shape, ShapeKind};
+use crate::{ClaimKind, Compare, Number, Operand, Rank, ShapeClaim, ShapeKind};
 
 impl Reader<'_> {
     /// Reports a claim that always holds, as far as the file shows it. Cases that only results show, such as an order
@@ -54,7 +54,7 @@ impl Rank {
     }
 }
 
-impl Shape {
+impl ShapeClaim {
     /// Whether every possible value is beyond the level, or there is nothing to compare.
     fn always_holds(&self) -> bool {
         let bounded = |operand: &Operand, level: &crate::Level| {

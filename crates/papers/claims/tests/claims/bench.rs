@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use claims::catalogue::{self, Selection};
 use claims::judge::{Bench, Finding, Verdict, judge};
-use claims::{Experiment, Measured, Paper};
+use claims::{Experiment, MeasuredRun, Paper};
 use results::{Access, RunInfo, Store};
 use scenario::{Overrides, Problems, Scenario};
 use sim::run::Limits;
@@ -46,7 +46,7 @@ impl Folder {
     }
 
     /// Simulates the scenario of a figure with these settings changed.
-    pub(crate) fn run(&self, figure: &Experiment, sets: &[&str], to: &str) -> Measured {
+    pub(crate) fn run(&self, figure: &Experiment, sets: &[&str], to: &str) -> MeasuredRun {
         let folder = self.0.join(to);
         let overrides = Overrides {
             sets: sets.iter().map(|set| (*set).to_owned()).collect(),
@@ -55,7 +55,7 @@ impl Folder {
         let scenario =
             Scenario::load(figure.source.clone(), &overrides).expect("a run of a test is whole");
         simulate(&scenario, &folder);
-        Measured::open(&folder).expect("a run of a test is whole")
+        MeasuredRun::open(&folder).expect("a run of a test is whole")
     }
 }
 
@@ -81,7 +81,7 @@ fn simulate(scenario: &Scenario, folder: &Path) {
 }
 
 /// The runs of a figure and nothing else.
-pub(crate) fn bench(own: &Measured) -> Bench<'_> {
+pub(crate) fn bench(own: &MeasuredRun) -> Bench<'_> {
     Bench {
         own,
         others: std::collections::BTreeMap::new(),

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use base::cast::{count, real};
-use claims::{Measured, Paper};
+use claims::{MeasuredRun, Paper};
 use sim::metrics::FlowRecord;
 
 use crate::bench::{Folder, INCAST, assert_as_named, bench};
@@ -22,7 +22,7 @@ fn epochs() -> String {
 }
 
 /// The claims of a figure, run.
-fn run(name: &str, figure: &str) -> (Measured, Paper, Folder) {
+fn run(name: &str, figure: &str) -> (MeasuredRun, Paper, Folder) {
     let folder = Folder::with(name, figure);
     let paper = folder.paper();
     let run = folder.run(&paper.experiments[0], &[], "run");
@@ -41,7 +41,7 @@ fn with_claims(measures: &[&str]) -> String {
 }
 
 /// The flows of each simulation, by scheme and seed.
-fn records(run: &Measured) -> BTreeMap<(String, u64), Vec<FlowRecord>> {
+fn records(run: &MeasuredRun) -> BTreeMap<(String, u64), Vec<FlowRecord>> {
     let summary = run.run().summary();
     let mut all: BTreeMap<(String, u64), Vec<FlowRecord>> = BTreeMap::new();
     run.run()
@@ -60,7 +60,7 @@ fn records(run: &Measured) -> BTreeMap<(String, u64), Vec<FlowRecord>> {
 }
 
 /// The value of claim `index` under a scheme, seed by seed.
-fn values(run: &Measured, paper: &Paper, index: usize, scheme: &str) -> Vec<f64> {
+fn values(run: &MeasuredRun, paper: &Paper, index: usize, scheme: &str) -> Vec<f64> {
     let operand = paper.experiments[0].claims[index].kind.operands()[0].clone();
     let row = run.rows(scheme, &[])[0];
     let values = run
@@ -71,7 +71,7 @@ fn values(run: &Measured, paper: &Paper, index: usize, scheme: &str) -> Vec<f64>
 
 /// The same computed from the flows of each seed and those of the other scheme.
 fn expected(
-    run: &Measured,
+    run: &MeasuredRun,
     scheme: &str,
     of: impl Fn(&[FlowRecord], &[FlowRecord]) -> f64,
 ) -> Vec<f64> {
@@ -141,7 +141,7 @@ fn measures_that_are_expected_are_made_in_one_pass_over_the_flows_and_its_column
     let opened = || {
         let folder = results::Folder::open(Path::new(&kept.path("run")));
         let folder = Rc::new(folder.expect("it was run"));
-        let run = Measured::of(Rc::<results::Folder>::clone(&folder), "run".to_owned());
+        let run = MeasuredRun::of(Rc::<results::Folder>::clone(&folder), "run".to_owned());
         (folder, run.expect("it was run"))
     };
     let (at_once, again) = opened();

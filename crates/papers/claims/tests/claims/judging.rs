@@ -2,7 +2,7 @@
 
 use claims::Experiment;
 use claims::judge::{
-    Bench, Bias, Counts, Effect, Judged, Reading, Standing, Tried, Verdict, judge,
+    Bench, Bias, Counts, Effect, Judged, OtherReading, Standing, TriedCause, Verdict, judge,
 };
 
 use crate::bench::{Folder, INCAST, assert_as_named, bench, findings};
@@ -330,7 +330,7 @@ fn a_cause_has_several_settings_and_is_weighed_against_all_claims_about_its_runs
     // If there is room for all, nothing is lost. One claim asks for that, and another forbids it. The queue is longer
     // than a third claim says.
     assert_eq!(effect.to_string(), "explains 1, breaks 2");
-    let tried = |effect| Tried::new(&figure.claims[0], cause, &with, effect).unwrap();
+    let tried = |effect| TriedCause::new(&figure.claims[0], cause, &with, effect).unwrap();
     assert_eq!(tried(effect).finding.verdict, Verdict::Reproduced);
     assert!(!tried(effect).explains(), "it breaks more than it explains");
     let gain = Effect {
@@ -662,7 +662,7 @@ fn a_claim_is_judged_by_every_reading_and_counted_by_that_of_the_text() {
     let with = bench.with(code, Some(&changed));
     judged
         .readings
-        .push(Reading::new(claim, code, &with).unwrap());
+        .push(OtherReading::new(claim, code, &with).unwrap());
     assert_eq!(judged.finding.verdict, Verdict::NotReproduced);
     assert_eq!(judged.verdict_by("code"), Verdict::Reproduced);
     let counts = Counts::of([&judged].into_iter());

@@ -1,7 +1,7 @@
 //! Measures agree with the summary where both have a number.
 
 use claims::{
-    Chosen, FlowWeight, Level, Measure, Moment, Of, PortSelector, Statistic, Stretch, Weight,
+    ChosenFlows, FlowWeight, Level, Measure, Moment, Of, PortSelector, Statistic, Stretch, Weight,
 };
 
 use crate::bench::{Folder, INCAST};
@@ -206,7 +206,7 @@ fn distributions_and_series_are_given_whole() {
     );
     let of = Of::Flows {
         column: "fct_us",
-        chosen: Chosen::default(),
+        chosen: ChosenFlows::default(),
         weight: FlowWeight::Flow,
         each_sender: None,
     };

@@ -2,7 +2,7 @@
 
 use super::scales;
 use crate::data::{self, Data, Distribution};
-use crate::figure::{Axis, Figure, Line, Point, Shape, slug};
+use crate::figure::{Axis, Figure, PlotLine, PlotPoint, Shape, slug};
 use crate::units;
 use base::Sort as _;
 use base::cast;
@@ -47,7 +47,7 @@ fn of_group(data: &Data<'_>, group: &str) -> Vec<Figure> {
             let parts = [group.to_owned(), data::place(row)];
             let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
             let choice = parts.join(", ");
-            let line = Line {
+            let line = PlotLine {
                 label: data.label(&row.scheme, number),
                 style: data.palette.style(&row.scheme, number),
                 shape: Shape::Step,
@@ -65,7 +65,7 @@ fn of_group(data: &Data<'_>, group: &str) -> Vec<Figure> {
 }
 
 /// A view of a distribution; the caption names the flows.
-pub(crate) fn figure(choice: String, unit: &str, caption: &str, lines: Vec<Line>) -> Figure {
+pub(crate) fn figure(choice: String, unit: &str, caption: &str, lines: Vec<PlotLine>) -> Figure {
     let x = Axis::new("Flow completion time", unit);
     let mut y = Axis::new("Fraction of flows", "");
     y.range = Some((0.0, 1.0));
@@ -85,19 +85,19 @@ const SEEDS: &str = "The fraction of flows that completed within a time, over al
                      1, flows were unfinished or failed.";
 
 /// The steps of the empirical distribution, thinned to equal steps of the fraction.
-pub(crate) fn curve(distribution: &Distribution, size: f64) -> Vec<Point> {
+pub(crate) fn curve(distribution: &Distribution, size: f64) -> Vec<PlotPoint> {
     let (times, flows) = (&distribution.fct_us, cast::count(distribution.flows));
     let count = times.len();
     let shown = count.min(POINTS);
-    let mut points: Vec<Point> = Vec::with_capacity(shown + 1);
+    let mut points: Vec<PlotPoint> = Vec::with_capacity(shown + 1);
     for index in 1..=shown {
         // Exact at every rank that is shown, and the last flow is among them.
         let rank = (index * count).div_ceil(shown);
         let (x, y) = (times[rank - 1] / size, cast::count(rank) / flows);
         match points.last_mut() {
-            None => points.extend([Point::new(x, 0.0), Point::new(x, y)]),
+            None => points.extend([PlotPoint::new(x, 0.0), PlotPoint::new(x, y)]),
             Some(last) if last.x >= x => last.y = y,
-            Some(_) => points.push(Point::new(x, y)),
+            Some(_) => points.push(PlotPoint::new(x, y)),
         }
     }
     points

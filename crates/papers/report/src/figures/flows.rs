@@ -1,7 +1,7 @@
 //! A picture of an incast: every flow as a bar, with its losses and timeouts.
 
 use crate::data::{self, Data, Detail, Run};
-use crate::figure::{Axis, Figure, Line, Mark, Point, Shape, Style, slug};
+use crate::figure::{Axis, EventMark, Figure, PlotLine, PlotPoint, Shape, Style, slug};
 use crate::units;
 
 /// A view for each simulation that is drawn.
@@ -67,7 +67,7 @@ fn figure(data: &Data<'_>, number: usize, run: &Run<'_>, detail: &Detail) -> Fig
 }
 
 /// Bars of complete flows, and of unfinished and of failed ones up to the end of the picture.
-fn bars(detail: &Detail, style: Style, at: &dyn Fn(f64) -> f64, end: f64) -> Vec<Line> {
+fn bars(detail: &Detail, style: Style, at: &dyn Fn(f64) -> f64, end: f64) -> Vec<PlotLine> {
     let mut complete = Vec::new();
     let mut unfinished = Vec::new();
     let mut failed = Vec::new();
@@ -78,7 +78,10 @@ fn bars(detail: &Detail, style: Style, at: &dyn Fn(f64) -> f64, end: f64) -> Vec
             None => (&mut unfinished, end),
         };
         let y = f64::from(flow.flow);
-        bars.extend([Point::new(at(flow.start_us), y), Point::new(at(to), y)]);
+        bars.extend([
+            PlotPoint::new(at(flow.start_us), y),
+            PlotPoint::new(at(to), y),
+        ]);
     }
     let lines = [
         ("start to completion", style, complete),
@@ -89,7 +92,7 @@ fn bars(detail: &Detail, style: Style, at: &dyn Fn(f64) -> f64, end: f64) -> Vec
         .into_iter()
         .filter(|(_, _, points)| !points.is_empty());
     lines
-        .map(|(label, style, points)| Line {
+        .map(|(label, style, points)| PlotLine {
             label: label.into(),
             style,
             shape: Shape::Spans,
@@ -98,16 +101,16 @@ fn bars(detail: &Detail, style: Style, at: &dyn Fn(f64) -> f64, end: f64) -> Vec
         .collect()
 }
 
-fn marks(detail: &Detail, at: &dyn Fn(f64) -> f64) -> Vec<Line> {
+fn marks(detail: &Detail, at: &dyn Fn(f64) -> f64) -> Vec<PlotLine> {
     let kinds = [
-        ("drop", "packet dropped", Mark::Cross, false),
-        ("timeout", "timeout", Mark::Triangle, false),
-        ("syn_timeout", "timeout of a SYN", Mark::Triangle, true),
+        ("drop", "packet dropped", EventMark::Cross, false),
+        ("timeout", "timeout", EventMark::Triangle, false),
+        ("syn_timeout", "timeout of a SYN", EventMark::Triangle, true),
     ];
     let lines = kinds.into_iter().map(|(event, label, mark, open)| {
         let points = detail.events.iter().filter(|(_, _, name)| name == event);
-        let points = points.map(|(time, flow, _)| Point::new(at(*time), f64::from(*flow)));
-        Line {
+        let points = points.map(|(time, flow, _)| PlotPoint::new(at(*time), f64::from(*flow)));
+        PlotLine {
             label: label.into(),
             style: Style { open, ..plain(0) },
             shape: Shape::Marks(mark),

@@ -3,7 +3,7 @@
 use results::Row;
 
 use crate::data::Data;
-use crate::figure::{Figure, Line, Point, Shape, Style};
+use crate::figure::{Figure, PlotLine, PlotPoint, Shape, Style};
 use crate::units;
 
 /// The marking threshold and the buffer as horizontal lines, if all rows share them and they are near the data.
@@ -11,7 +11,7 @@ pub(super) fn limits(
     data: &Data<'_>,
     rows: &[(usize, &Row)],
     (size, greatest): (f64, f64),
-) -> Vec<Line> {
+) -> Vec<PlotLine> {
     let Some((run, _)) = rows.first() else {
         return Vec::new();
     };
@@ -29,13 +29,13 @@ pub(super) fn goals(
     data: &Data<'_>,
     (metric, group): (&str, Option<&str>),
     (size, greatest): (f64, f64),
-) -> Vec<Line> {
+) -> Vec<PlotLine> {
     let goals = data
         .runs
         .iter()
         .filter_map(|run| run.summary.goals.as_ref());
     let goals = goals.flat_map(|goals| &goals.goals);
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<PlotLine> = Vec::new();
     for goal in goals.filter(|goal| goal.metric == metric && goal.group.as_deref() == group) {
         let value = goal.threshold / size;
         let bound = goal.goal.trim_start_matches(goal.subject());
@@ -75,8 +75,8 @@ pub(super) fn show_goals(panels: &mut [(String, Figure)]) {
 }
 
 /// A line across with its name.
-pub(crate) fn across(label: &str, value: f64) -> Line {
-    Line {
+pub(crate) fn across(label: &str, value: f64) -> PlotLine {
+    PlotLine {
         label: label.to_owned(),
         style: Style {
             slot: 6,
@@ -84,7 +84,7 @@ pub(crate) fn across(label: &str, value: f64) -> Line {
             open: false,
         },
         shape: Shape::Limit,
-        points: vec![Point::new(0.0, value)],
+        points: vec![PlotPoint::new(0.0, value)],
     }
 }
 

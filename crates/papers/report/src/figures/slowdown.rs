@@ -1,7 +1,7 @@
 //! Slowdowns by the sizes of flows, as papers on transports for data centres plot them.
 
 use crate::data::{self, Bin, Data};
-use crate::figure::{Axis, Figure, Line, Point, Shape, slug};
+use crate::figure::{Axis, Figure, PlotLine, PlotPoint, Shape, slug};
 
 /// A statistic of the flows of a bin, and its name.
 type Statistic = (&'static str, fn(&Bin) -> Option<f64>);
@@ -42,9 +42,9 @@ fn figures(data: &Data<'_>, (name, of): Statistic) -> Vec<Figure> {
             };
             let points = slowdowns.bins().filter_map(|bin| {
                 let slowdown = of(bin)?;
-                Some(Point::new(bin.size() / 1e3, slowdown))
+                Some(PlotPoint::new(bin.size() / 1e3, slowdown))
             });
-            let line = Line {
+            let line = PlotLine {
                 label: data.label(&row.scheme, number),
                 style: data.palette.style(&row.scheme, number),
                 shape: Shape::Joined,
@@ -61,7 +61,7 @@ fn figures(data: &Data<'_>, (name, of): Statistic) -> Vec<Figure> {
     figures
 }
 
-fn figure(statistic: &str, choice: String, line: Line) -> Figure {
+fn figure(statistic: &str, choice: String, line: PlotLine) -> Figure {
     let mut x = Axis::new("Flow size", "KB");
     x.log = true;
     let mut y = Axis::new(format!("Slowdown, {statistic}"), "");

@@ -4,7 +4,7 @@ use results::Row;
 
 use super::swept::Sweep;
 use crate::data::Data;
-use crate::figure::{Axis, Figure, Line, Point, Shape, Style, slug};
+use crate::figure::{Axis, Figure, PlotLine, PlotPoint, Shape, Style, slug};
 use crate::units;
 
 /// A chart of stacked bars.
@@ -53,18 +53,18 @@ impl Stacked<'_> {
     }
 
     /// One line for each part that any bar has, so that the legend lists only these parts.
-    fn lines(&self, rows: &[Bar<'_>], size: f64) -> Vec<Line> {
+    fn lines(&self, rows: &[Bar<'_>], size: f64) -> Vec<PlotLine> {
         let lines = self.parts.iter().enumerate();
         let lines = lines.map(|(index, (name, (slot, percent)))| {
             let points = rows.iter().zip(0_u32..).map(|((_, _, parts), at)| {
                 let low: f64 = parts[..index].iter().sum();
                 let high = low + parts[index];
-                Point {
+                PlotPoint {
                     inner: Some((low / size, high / size)),
-                    ..Point::new(f64::from(at), high / size)
+                    ..PlotPoint::new(f64::from(at), high / size)
                 }
             });
-            Line {
+            PlotLine {
                 label: (*name).to_owned(),
                 style: Style {
                     slot: *slot,
@@ -75,7 +75,7 @@ impl Stacked<'_> {
                 points: points.collect(),
             }
         });
-        let is_there = |line: &Line| {
+        let is_there = |line: &PlotLine| {
             let mut points = line.points.iter();
             points.any(|point| point.inner.is_some_and(|(low, high)| high > low))
         };

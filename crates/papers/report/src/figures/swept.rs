@@ -8,7 +8,7 @@ use sim::columns::METRICS;
 
 use super::scales::{self, limits, same_scale};
 use crate::data::Data;
-use crate::figure::{Axis, Figure, Line, Point, Shape, slug};
+use crate::figure::{Axis, Figure, PlotLine, PlotPoint, Shape, slug};
 use crate::units;
 
 /// A metric and the names of its chart.
@@ -346,13 +346,13 @@ impl Sweep {
         rows: &[(usize, &Row)],
         (metric, group): (&str, Option<&str>),
         size: f64,
-    ) -> Vec<Line> {
-        let mut lines: Vec<Line> = Vec::new();
+    ) -> Vec<PlotLine> {
+        let mut lines: Vec<PlotLine> = Vec::new();
         for (run, row) in rows {
             let label = data.label(&row.scheme, *run);
             let index = lines.iter().position(|line| line.label == label);
             let index = index.unwrap_or_else(|| {
-                lines.push(Line {
+                lines.push(PlotLine {
                     label,
                     style: data.palette.style(&row.scheme, *run),
                     shape: Shape::Joined,
@@ -370,11 +370,11 @@ impl Sweep {
             if let (Some(x), Some(mean)) = (x, estimate.mean) {
                 let interval = estimate.low.zip(estimate.high);
                 let interval = interval.filter(|(low, high)| low < high);
-                lines[index].points.push(Point {
+                lines[index].points.push(PlotPoint {
                     x,
                     y: mean / size,
                     interval: interval.map(|(low, high)| (low / size, high / size)),
-                    ..Point::default()
+                    ..PlotPoint::default()
                 });
             }
         }
@@ -417,7 +417,7 @@ fn joined(parts: &[&str]) -> String {
 }
 
 /// Puts the bars of a place side by side.
-fn spread_bars(lines: &mut [Line]) {
+fn spread_bars(lines: &mut [PlotLine]) {
     let count = f64::from(u32::try_from(lines.len()).unwrap_or(1));
     let width = 0.8 / count;
     for (line, index) in lines.iter_mut().zip(0_u32..) {

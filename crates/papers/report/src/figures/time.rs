@@ -5,7 +5,7 @@ use base::Sort as _;
 use super::flows::seed;
 use super::scales;
 use crate::data::{self, Data, Detail, Subject};
-use crate::figure::{Axis, Figure, Line, Point, Shape, slug};
+use crate::figure::{Axis, Figure, PlotLine, PlotPoint, Shape, slug};
 use crate::thin::Thinned;
 use crate::units;
 
@@ -33,12 +33,12 @@ pub(crate) fn queue(data: &Data<'_>) -> Vec<Figure> {
         let row = run.row(detail);
         let choice = data::place(row);
         let samples = until_end(queue, detail).into_iter();
-        let line = Line {
+        let line = PlotLine {
             label: data.label(&row.scheme, number),
             style: data.palette.style(&row.scheme, number),
             shape: Shape::Step,
             points: samples
-                .map(|(at, bytes)| Point::new(at / time.size, bytes / size.size))
+                .map(|(at, bytes)| PlotPoint::new(at / time.size, bytes / size.size))
                 .collect(),
         };
         if let Some(figure) = figures.iter_mut().find(|figure| figure.choice == choice) {
@@ -116,13 +116,13 @@ fn quantity(data: &Data<'_>, name: &str) -> Vec<Figure> {
             } else {
                 Shape::Step
             };
-            let line = |(subject, samples): &(Subject, Vec<(f64, f64)>)| Line {
+            let line = |(subject, samples): &(Subject, Vec<(f64, f64)>)| PlotLine {
                 label: subject_name(*subject),
                 style: data.palette.style(&row.scheme, number),
                 shape,
                 points: samples
                     .iter()
-                    .map(|(at, value)| Point::new(at / time.size, value / size.size))
+                    .map(|(at, value)| PlotPoint::new(at / time.size, value / size.size))
                     .collect(),
             };
             let place = data::place(row);

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use super::font;
 use super::scene::{Anchor, Fill, INK, Item, Layer, PALE, Scene};
-use crate::figure::{Cells, Figure, Line, Mark, Point, Shape, Style};
+use crate::figure::{Cells, EventMark, Figure, PlotLine, PlotPoint, Shape, Style};
 use base::cast::integer;
 use frame::{Frame, aside, frame, upright};
 use legend::Legend;
@@ -94,7 +94,7 @@ fn below(figure: &Figure, size: (f64, f64), legend: &Legend<'_>, most: usize) ->
 fn groups(figure: &Figure) -> Vec<usize> {
     let mut groups: Vec<usize> = Vec::new();
     for line in &figure.lines {
-        let alike = |other: &Line| other.shape == Shape::Faint && other.style == line.style;
+        let alike = |other: &PlotLine| other.shape == Shape::Faint && other.style == line.style;
         let first = figure.lines[..groups.len()].iter().position(alike);
         let next = groups.iter().max().map_or(0, |last| last + 1);
         let first = first.filter(|_| line.shape == Shape::Faint);
@@ -190,7 +190,7 @@ fn fitting(title: &str, length: f64) -> f64 {
     LABEL.min(LABEL * length / font::width(title, LABEL).max(1.0))
 }
 
-fn draw(scene: &mut Scene, frame: &Frame, line: &Line, aside: f64) {
+fn draw(scene: &mut Scene, frame: &Frame, line: &PlotLine, aside: f64) {
     let colour = line.style.colour();
     match line.shape {
         Shape::Joined => {
@@ -272,7 +272,7 @@ fn draw(scene: &mut Scene, frame: &Frame, line: &Line, aside: f64) {
 }
 
 /// Events.
-fn marks(scene: &mut Scene, frame: &Frame, line: &Line, mark: Mark) {
+fn marks(scene: &mut Scene, frame: &Frame, line: &PlotLine, mark: EventMark) {
     scene.layer = scene.layer.signs();
     // As high as the flow's bar at most, as long as it is visible.
     let flow = (frame.bottom - frame.top) / (frame.y.high - frame.y.low);
@@ -289,7 +289,7 @@ fn marks(scene: &mut Scene, frame: &Frame, line: &Line, mark: Mark) {
 }
 
 /// Parts of bars.
-fn stack(scene: &mut Scene, frame: &Frame, line: &Line, (width, percent): (f64, u8)) {
+fn stack(scene: &mut Scene, frame: &Frame, line: &PlotLine, (width, percent): (f64, u8)) {
     for point in &line.points {
         let Some((low, high)) = point.inner else {
             continue;
@@ -311,7 +311,7 @@ fn stack(scene: &mut Scene, frame: &Frame, line: &Line, (width, percent): (f64, 
 }
 
 /// A line across, named at its right end.
-fn limit(scene: &mut Scene, frame: &Frame, line: &Line) {
+fn limit(scene: &mut Scene, frame: &Frame, line: &PlotLine) {
     let Some(at) = line.points.first().filter(|at| frame.y.shows(at.y)) else {
         return;
     };
@@ -336,7 +336,7 @@ fn limit(scene: &mut Scene, frame: &Frame, line: &Line) {
 }
 
 /// The corners of a line that holds each value until the next.
-fn steps(frame: &Frame, line: &Line) -> Vec<(f64, f64)> {
+fn steps(frame: &Frame, line: &PlotLine) -> Vec<(f64, f64)> {
     let mut path: Vec<(f64, f64)> = Vec::new();
     for (x, y) in line.points.iter().filter_map(|point| frame.place(point)) {
         let before = path.last().map(|(_, before)| *before);
@@ -346,7 +346,7 @@ fn steps(frame: &Frame, line: &Line) -> Vec<(f64, f64)> {
     path
 }
 
-fn intervals(scene: &mut Scene, frame: &Frame, line: &Line, aside: f64) {
+fn intervals(scene: &mut Scene, frame: &Frame, line: &PlotLine, aside: f64) {
     let colour = if line.is_bars() {
         INK
     } else {
@@ -367,7 +367,7 @@ fn intervals(scene: &mut Scene, frame: &Frame, line: &Line, aside: f64) {
 }
 
 /// Bars from percentile to percentile.
-fn ranges(scene: &mut Scene, frame: &Frame, line: &Line) {
+fn ranges(scene: &mut Scene, frame: &Frame, line: &PlotLine) {
     scene.layer = scene.layer.signs();
     for point in &line.points {
         let at = frame.place(point);
@@ -398,10 +398,10 @@ fn ranges(scene: &mut Scene, frame: &Frame, line: &Line) {
 }
 
 /// The rectangles of a map.
-fn cells(scene: &mut Scene, frame: &Frame, (figure, line): (&Figure, &Line), shape: Cells) {
+fn cells(scene: &mut Scene, frame: &Frame, (figure, line): (&Figure, &PlotLine), shape: Cells) {
     for point in &line.points {
         let [left, right, lower, upper] = shape.around(figure, point);
-        let ends = [Point::new(left, lower), Point::new(right, upper)];
+        let ends = [PlotPoint::new(left, lower), PlotPoint::new(right, upper)];
         let [Some(from), Some(to)] = ends.map(|end| frame.place(&end)) else {
             continue;
         };

@@ -1,6 +1,6 @@
 //! A figure in words, for readers who cannot see it.
 
-use crate::figure::{Axis, Figure, Line, Point, Shape};
+use crate::figure::{Axis, Figure, PlotLine, PlotPoint, Shape};
 use crate::units;
 
 /// The title, then the axes and the least and greatest value of each line:
@@ -46,7 +46,7 @@ fn axes(figure: &Figure) -> String {
 }
 
 /// The value of a point; for a part of a bar its size.
-fn value(line: &Line, point: &Point) -> f64 {
+fn value(line: &PlotLine, point: &PlotPoint) -> f64 {
     match (line.shape, point.inner) {
         (Shape::Stack(..), Some((low, high))) => high - low,
         _ => point.y,

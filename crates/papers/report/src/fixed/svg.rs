@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use super::Size;
+use super::FigureSize;
 use super::scene::{Anchor, Colour, INK, Item, Scene};
 
 /// The file. A screen reader reads the title.
-pub(super) fn write(scene: &Scene, size: Size, font: Option<&str>, title: &str) -> String {
+pub(super) fn write(scene: &Scene, size: FigureSize, font: Option<&str>, title: &str) -> String {
     let mut out = String::new();
     put(&mut out, scene, size, (font, title)).expect("writing to a string succeeds");
     out
@@ -15,7 +15,7 @@ pub(super) fn write(scene: &Scene, size: Size, font: Option<&str>, title: &str) 
 fn put(
     out: &mut String,
     scene: &Scene,
-    size: Size,
+    size: FigureSize,
     (font, title): (Option<&str>, &str),
 ) -> std::fmt::Result {
     let (width, height) = (short(scene.width), short(scene.height));

@@ -353,11 +353,11 @@ const LEGEND: f64 = 250.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::{Line, Point, Style};
+    use crate::figure::{PlotLine, PlotPoint, Style};
 
     #[test]
     fn panels_of_papers_name_all_their_lines() {
-        let line = |slot: usize| Line {
+        let line = |slot: usize| PlotLine {
             label: format!("scheme {slot}, paper"),
             style: Style {
                 slot,
@@ -365,7 +365,7 @@ mod tests {
                 open: false,
             },
             shape: Shape::Curve,
-            points: vec![Point::new(0.0, 0.0), Point::new(1.0, 1.0)],
+            points: vec![PlotPoint::new(0.0, 0.0), PlotPoint::new(1.0, 1.0)],
         };
         for count in 1..10 {
             let figure = Figure {

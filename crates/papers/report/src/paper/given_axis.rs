@@ -15,7 +15,7 @@ pub(super) struct GivenAxis {
 
 impl GivenAxis {
     /// The axis of a description. If the description has no label, `otherwise` gives one.
-    pub(super) fn of(axis: &claims::Axis, otherwise: impl FnOnce() -> String) -> Self {
+    pub(super) fn of(axis: &claims::PanelAxis, otherwise: impl FnOnce() -> String) -> Self {
         Self {
             label: axis.label.clone().unwrap_or_else(otherwise),
             unit: axis.unit.clone(),

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use claims::Experiment;
-use claims::judge::{self, Counts, Finding, Judged, Reading, Standing, Tried, Verdict};
+use claims::judge::{self, Counts, Finding, Judged, OtherReading, Standing, TriedCause, Verdict};
 
 use super::Reproduction;
 use crate::figure::Figure;
@@ -138,7 +138,7 @@ pub(super) fn page<'a>(reproduction: &Reproduction<'a>, panels: &[Vec<Figure>]) 
     }
 }
 
-fn shown<'a>(figure: &'a judge::Figure<'_>, panels: &[Figure], full: bool) -> Shown<'a> {
+fn shown<'a>(figure: &'a judge::JudgedFigure<'_>, panels: &[Figure], full: bool) -> Shown<'a> {
     let experiment = figure.experiment;
     let panels: Vec<Figure> = drawn(panels).cloned().collect();
     let breadth = if panels.len() == 1 {
@@ -194,7 +194,7 @@ fn card<'a>(judged: &'a Judged) -> Card<'a> {
     } else {
         units::capital(reason)
     };
-    let cause = |tried: &'a Tried| Cause {
+    let cause = |tried: &'a TriedCause| Cause {
         word: match (held, tried.explains()) {
             (true, _) => "Tried",
             (false, true) => "Cause",
@@ -207,7 +207,7 @@ fn card<'a>(judged: &'a Judged) -> Card<'a> {
         effect: tried.weighs(),
         mark: mark(tried.finding.verdict),
     };
-    let (causes, others): (Vec<&Tried>, Vec<&Tried>) = judged
+    let (causes, others): (Vec<&TriedCause>, Vec<&TriedCause>) = judged
         .causes
         .iter()
         .partition(|tried| held || tried.explains());
@@ -240,7 +240,7 @@ fn card<'a>(judged: &'a Judged) -> Card<'a> {
 }
 
 /// The verdict on a claim by another reading, under this word.
-fn as_read(read: &Reading, word: String) -> Cause<'_> {
+fn as_read(read: &OtherReading, word: String) -> Cause<'_> {
     Cause {
         word,
         says: &read.says,

@@ -11,12 +11,12 @@ mod sweep;
 mod time;
 
 use claims::unit::Dimension;
-use claims::{Measure, Measured, Of, Plot, PlotKind, Statistic};
+use claims::{Measure, MeasuredRun, Of, Plot, PlotKind, Statistic};
 use results::{Row, Summary};
 use scenario::Problems;
 
 use super::given_axis::GivenAxis;
-use crate::figure::{self, Axis, Figure, Line, Shape, Style};
+use crate::figure::{self, Axis, Figure, PlotLine, Shape, Style};
 use crate::palette::Palette;
 use crate::units;
 
@@ -25,7 +25,7 @@ pub(super) struct Panel<'a> {
     /// The description.
     pub(super) plot: &'a Plot,
     /// The run it shows.
-    pub(super) run: &'a Measured,
+    pub(super) run: &'a MeasuredRun,
     /// The colours of the paper's schemes.
     pub(super) palette: &'a Palette,
 }
@@ -34,7 +34,7 @@ pub(super) struct Panel<'a> {
 struct Track<'a> {
     /// Index of the line in the description.
     index: usize,
-    line: &'a claims::Line,
+    line: &'a claims::PanelLine,
     scheme: &'a str,
     /// This combination in words; empty if there is only one.
     rest: String,
@@ -50,7 +50,7 @@ struct Unit {
 }
 
 /// Both axes and the lines.
-type Drawn = (Axis, Axis, Vec<Line>);
+type Drawn = (Axis, Axis, Vec<PlotLine>);
 
 /// The panel as a figure of this name.
 pub(super) fn draw(panel: &Panel<'_>, name: String, title: String) -> Result<Figure, Problems> {
@@ -119,7 +119,7 @@ impl<'a> Panel<'a> {
     }
 
     /// The schemes for which a line is drawn. An equation does not depend on the scheme.
-    fn schemes(&self, line: &'a claims::Line) -> Vec<&'a str> {
+    fn schemes(&self, line: &'a claims::PanelLine) -> Vec<&'a str> {
         let lists = [&line.schemes, &self.plot.schemes, &self.summary().schemes];
         let list = lists.into_iter().find(|schemes| !schemes.is_empty());
         let mut schemes: Vec<&str> = list.into_iter().flatten().map(String::as_str).collect();
@@ -130,7 +130,7 @@ impl<'a> Panel<'a> {
     }
 
     /// The points of the paper's own figure: open markers in the colours of the schemes.
-    fn published(&self) -> Vec<Line> {
+    fn published(&self) -> Vec<PlotLine> {
         let schemes = self.plot.paper.iter();
         let lines = schemes.map(|(scheme, points)| published(self.palette, scheme, points));
         lines.collect()
@@ -243,8 +243,8 @@ fn is_model(measure: &Measure) -> bool {
 }
 
 /// Points of the paper's own figure for a scheme.
-fn published(palette: &Palette, scheme: &str, points: &[(f64, f64)]) -> Line {
-    let points = points.iter().map(|(x, y)| figure::Point::new(*x, *y));
+fn published(palette: &Palette, scheme: &str, points: &[(f64, f64)]) -> PlotLine {
+    let points = points.iter().map(|(x, y)| figure::PlotPoint::new(*x, *y));
     let style = Style {
         open: true,
         ..palette.style(scheme, 0)
@@ -254,7 +254,7 @@ fn published(palette: &Palette, scheme: &str, points: &[(f64, f64)]) -> Line {
 }
 
 /// An axis as the description has it.
-fn given(axis: &claims::Axis, label: String, unit: &str) -> Axis {
+fn given(axis: &claims::PanelAxis, label: String, unit: &str) -> Axis {
     let own = GivenAxis::of(axis, String::new);
     GivenAxis { label, ..own }.axis(unit)
 }
@@ -277,18 +277,18 @@ fn caption(panel: &Panel<'_>, figure: &Figure) -> String {
         sentences.push("Open markers without a line: the paper's figure.".to_owned());
     }
     if figure.y.log {
-        let zero = |line: &Line| line.points.iter().any(|point| point.y <= 0.0);
+        let zero = |line: &PlotLine| line.points.iter().any(|point| point.y <= 0.0);
         let zero = labels(figure, zero);
         if !zero.is_empty() {
             sentences.push(format!("Zero, and so not on the logarithmic axis: {zero}."));
         }
     }
-    let x: fn(&figure::Point) -> f64 = |point| point.x;
+    let x: fn(&figure::PlotPoint) -> f64 = |point| point.x;
     for (axis, of) in [(&figure.x, x), (&figure.y, |point| point.y)] {
         let Some((low, high)) = axis.range else {
             continue;
         };
-        let beyond = |line: &Line| {
+        let beyond = |line: &PlotLine| {
             let mut values = line.points.iter().map(of);
             values.any(|value| value > high || value < low && !axis.log)
         };
@@ -303,7 +303,7 @@ fn caption(panel: &Panel<'_>, figure: &Figure) -> String {
 }
 
 /// The names of the lines that `has` holds for, joined by commas.
-fn labels(figure: &Figure, has: impl Fn(&Line) -> bool) -> String {
+fn labels(figure: &Figure, has: impl Fn(&PlotLine) -> bool) -> String {
     let lines = figure.lines.iter().filter(|line| has(line));
     let mut labels: Vec<&str> = lines.map(|line| line.label.as_str()).collect();
     labels.dedup();
@@ -369,8 +369,8 @@ fn ordinal(number: f64) -> String {
 }
 
 /// A line of a figure.
-fn line(label: String, style: Style, shape: Shape, points: Vec<figure::Point>) -> Line {
-    Line {
+fn line(label: String, style: Style, shape: Shape, points: Vec<figure::PlotPoint>) -> PlotLine {
+    PlotLine {
         label,
         style,
         shape,

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use claims::judge::{Bench, Bias, Effect, Figure, Finding, Judged, Reading, Tried, Verdict};
-use claims::{Measured, Paper, catalogue};
+use claims::judge::{
+    Bench, Bias, Effect, Finding, Judged, JudgedFigure, OtherReading, TriedCause, Verdict,
+};
+use claims::{MeasuredRun, Paper, catalogue};
 use report::Reproduction;
 
 use crate::run::{Wanted, simulate};
@@ -13,7 +15,7 @@ use crate::run::{Wanted, simulate};
 /// The paper with the results of its one run.
 pub(crate) struct Judgement {
     paper: Paper,
-    run: Measured,
+    run: MeasuredRun,
 }
 
 impl Judgement {
@@ -39,12 +41,12 @@ impl Judgement {
             ..Wanted::default()
         };
         simulate(paper.experiments[0].source.clone(), &path, &wanted);
-        let run = Measured::open(&path).expect("a run of a test is whole");
+        let run = MeasuredRun::open(&path).expect("a run of a test is whole");
         Self { paper, run }
     }
 
     /// The figures, judged. For what is not reproduced, a tried cause is stated.
-    pub(crate) fn figures(&self) -> Vec<Figure<'_>> {
+    pub(crate) fn figures(&self) -> Vec<JudgedFigure<'_>> {
         let figures = self.paper.experiments.iter();
         let figures = figures.map(|experiment| {
             let bench = Bench {
@@ -63,7 +65,7 @@ impl Judgement {
                 judged
             });
             let claims: Vec<Judged> = claims.collect();
-            Figure {
+            JudgedFigure {
                 experiment,
                 bias: Bias::of(&claims),
                 claims,
@@ -73,7 +75,7 @@ impl Judgement {
         figures.collect()
     }
 
-    pub(crate) fn reproduction<'a>(&'a self, figures: &'a [Figure<'a>]) -> Reproduction<'a> {
+    pub(crate) fn reproduction<'a>(&'a self, figures: &'a [JudgedFigure<'a>]) -> Reproduction<'a> {
         Reproduction {
             paper: &self.paper,
             figures,
@@ -82,8 +84,8 @@ impl Judgement {
     }
 }
 
-fn read(name: &str, finding: &Finding) -> Reading {
-    Reading {
+fn read(name: &str, finding: &Finding) -> OtherReading {
+    OtherReading {
         name: name.into(),
         says: format!("as {name} has it"),
         set: "tcp.sack = false".into(),
@@ -96,8 +98,8 @@ fn read(name: &str, finding: &Finding) -> Reading {
     }
 }
 
-fn tried(finding: &Finding) -> Vec<Tried> {
-    let tried = |set: &str, verdict| Tried {
+fn tried(finding: &Finding) -> Vec<TriedCause> {
+    let tried = |set: &str, verdict| TriedCause {
         id: "cause".into(),
         says: "the buffer of the switch is smaller than the paper says".into(),
         set: set.into(),

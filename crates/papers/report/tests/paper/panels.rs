@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use claims::judge::{self, Bench};
-use claims::{Axis, Experiment, Full, Line, Measure, Measured, Of, Paper, Plot, PlotKind};
-use claims::{Chosen, FlowWeight, Level, PortSelector, Statistic, Stretch, Weight};
+use claims::{ChosenFlows, FlowWeight, Level, PortSelector, Statistic, Stretch, Weight};
+use claims::{
+    Experiment, FullScale, Measure, MeasuredRun, Of, PanelAxis, PanelLine, Paper, Plot, PlotKind,
+};
 use report::{Figure, Reproduction, Shape};
 use results::{Recorded as _, RunInMemory};
 use scenario::{Overrides, Scenario, Source};
@@ -26,7 +28,7 @@ fn experiment(plot: Plot) -> Experiment {
         counted_in: None,
         uses: None,
         live: None,
-        full: Full::default(),
+        full: FullScale::default(),
         plots: vec![plot],
         claims: Vec::new(),
         readings: Vec::new(),
@@ -36,7 +38,7 @@ fn experiment(plot: Plot) -> Experiment {
 }
 
 /// The panel of a run of `incast`, with the run.
-fn drawn(name: &str, plot: Plot) -> (Figure, Measured, Temporary) {
+fn drawn(name: &str, plot: Plot) -> (Figure, MeasuredRun, Temporary) {
     let temporary = Temporary::new(name);
     let path = temporary.0.join("run");
     let wanted = Wanted {
@@ -47,7 +49,7 @@ fn drawn(name: &str, plot: Plot) -> (Figure, Measured, Temporary) {
         ..Wanted::default()
     };
     incast(&path, &wanted);
-    let run = Measured::open(&path).expect("a run of a test is whole");
+    let run = MeasuredRun::open(&path).expect("a run of a test is whole");
     let experiment = experiment(plot);
     let paper = Paper {
         name: "paper".into(),
@@ -59,7 +61,7 @@ fn drawn(name: &str, plot: Plot) -> (Figure, Measured, Temporary) {
         contents: Vec::new(),
         experiments: vec![experiment.clone()],
     };
-    let figures = [judge::Figure {
+    let figures = [judge::JudgedFigure {
         experiment: &experiment,
         bench: Bench {
             own: &run,
@@ -82,13 +84,13 @@ fn drawn(name: &str, plot: Plot) -> (Figure, Measured, Temporary) {
 }
 
 /// The panel of the same run in memory, as a page that simulates draws it.
-fn in_memory(plot: &Plot, run: &Measured) -> Figure {
+fn in_memory(plot: &Plot, run: &MeasuredRun) -> Figure {
     let text = run.run().scenario_text();
     let scenario = Scenario::load(Source::new("run", text), &Overrides::default());
     let scenario = scenario.expect("it was run");
     let again = RunInMemory::simulate(&scenario, Limits::NONE);
     let schemes = again.summary().schemes.clone();
-    let again = Measured::of(Rc::new(again), "run".to_owned()).expect("it was run");
+    let again = MeasuredRun::of(Rc::new(again), "run".to_owned()).expect("it was run");
     report::panel(plot, ("fig1", "A figure"), &schemes, &again).expect("it is whole")
 }
 
@@ -100,7 +102,7 @@ fn metric(name: &'static str) -> Measure {
 fn flows(column: &'static str, statistic: Option<Statistic>) -> Measure {
     let of = Of::Flows {
         column,
-        chosen: Chosen::default(),
+        chosen: ChosenFlows::default(),
         weight: FlowWeight::Flow,
         each_sender: None,
     };
@@ -111,8 +113,8 @@ fn equation(name: &'static str) -> Measure {
     Measure::new(Of::Model { name, size: None }, None)
 }
 
-fn line(measure: Measure) -> Line {
-    Line {
+fn line(measure: Measure) -> PanelLine {
+    PanelLine {
         measure,
         low: None,
         high: None,
@@ -122,11 +124,11 @@ fn line(measure: Measure) -> Line {
     }
 }
 
-fn senders() -> Axis {
-    Axis {
+fn senders() -> PanelAxis {
+    PanelAxis {
         key: Some("workload.senders".into()),
         label: Some("Number of senders".into()),
-        ..Axis::default()
+        ..PanelAxis::default()
     }
 }
 
@@ -135,9 +137,9 @@ fn points_of_the_paper_lie_behind_ours_in_the_colour_of_their_scheme() {
     let published = vec![(10.0, 30.0), (20.0, 60.0)];
     let plot = Plot {
         x: senders(),
-        y: Axis {
+        y: PanelAxis {
             unit: Some("KB".into()),
-            ..Axis::default()
+            ..PanelAxis::default()
         },
         lines: vec![line(metric("queue_mean_bytes"))],
         paper: vec![("rcc".into(), published.clone())],
@@ -171,23 +173,23 @@ fn at_twenty() -> Vec<(String, Vec<String>)> {
 #[test]
 fn a_sweep_shows_means_with_percentiles_on_the_axes_of_the_paper() {
     let plot = Plot {
-        x: Axis {
+        x: PanelAxis {
             range: Some((0.0, 100.0)),
             ..senders()
         },
-        y: Axis {
+        y: PanelAxis {
             label: Some("Queue".into()),
             unit: Some("KB".into()),
             range: Some((0.0, 120.0)),
-            ..Axis::default()
+            ..PanelAxis::default()
         },
         lines: vec![
-            Line {
+            PanelLine {
                 low: Some(metric("queue_p50_bytes")),
                 high: Some(metric("queue_p95_bytes")),
                 ..line(metric("queue_mean_bytes"))
             },
-            Line {
+            PanelLine {
                 label: "equation 4".into(),
                 ..line(equation("rcc.steady_queue"))
             },
@@ -229,7 +231,7 @@ fn a_sweep_shows_means_with_percentiles_on_the_axes_of_the_paper() {
 #[test]
 fn two_pairs_of_percentiles_are_one_range() {
     let percentile = |percent| flows("fct_us", Some(Statistic::Percentile(percent)));
-    let range = |low, high| Line {
+    let range = |low, high| PanelLine {
         low: Some(percentile(low)),
         high: Some(percentile(high)),
         ..line(percentile(50.0))
@@ -254,9 +256,9 @@ fn the_distribution_of_a_queue_agrees_with_its_percentiles() {
     let queue = Measure::series("queue_bytes");
     let plot = Plot {
         kind: PlotKind::Cdf,
-        x: Axis {
+        x: PanelAxis {
             unit: Some("bytes".into()),
-            ..Axis::default()
+            ..PanelAxis::default()
         },
         at: at_twenty(),
         lines: vec![line(queue)],
@@ -283,15 +285,15 @@ fn a_distribution_of_flows_may_be_of_absolute_times() {
     let completions = flows("completion_us", None);
     let plot = Plot {
         kind: PlotKind::Cdf,
-        x: Axis {
+        x: PanelAxis {
             label: Some("Time".into()),
             unit: Some("ms".into()),
             range: Some((0.0, 1.0)),
-            ..Axis::default()
+            ..PanelAxis::default()
         },
-        y: Axis {
+        y: PanelAxis {
             unit: Some("%".into()),
-            ..Axis::default()
+            ..PanelAxis::default()
         },
         at: at_twenty(),
         schemes: vec!["rcc".into()],
@@ -368,16 +370,16 @@ fn bars_stand_side_by_side_and_zero_is_said_where_it_cannot_be_drawn() {
         };
         Measure::new(of, Some(Statistic::Sum))
     };
-    let named = |label: &str, place| Line {
+    let named = |label: &str, place| PanelLine {
         label: label.into(),
         ..line(ports(place))
     };
     let plot = Plot {
         kind: PlotKind::Bars,
-        y: Axis {
+        y: PanelAxis {
             label: Some("Drops".into()),
             log: true,
-            ..Axis::default()
+            ..PanelAxis::default()
         },
         at: at_twenty(),
         lines: vec![named("switch", "switch 0"), named("hosts", "host")],
@@ -406,15 +408,15 @@ fn sizes_of_flows_are_an_axis_or_groups_of_bars_with_the_equation_over_them() {
     };
     let plot = |kind| Plot {
         kind,
-        x: Axis {
+        x: PanelAxis {
             unit: Some("KB".into()),
             sizes: sizes.to_vec(),
-            ..Axis::default()
+            ..PanelAxis::default()
         },
-        y: Axis {
+        y: PanelAxis {
             label: Some("Reduction".into()),
             unit: Some("%".into()),
-            ..Axis::default()
+            ..PanelAxis::default()
         },
         at: at_twenty(),
         lines: vec![line(saved.clone()), line(equation("rc3.reduction"))],
@@ -429,7 +431,8 @@ fn sizes_of_flows_are_an_axis_or_groups_of_bars_with_the_equation_over_them() {
     assert_eq!(labels(&figure), ["newreno", "rcc", "equation"]);
     assert_eq!(figure.lines[2].shape, Shape::Model);
     // No flow has at most 10 KB; the equation is about flows of 10 and of 40 KB.
-    let places = |line: &report::Line| line.points.iter().map(|point| point.x).collect::<Vec<_>>();
+    let places =
+        |line: &report::PlotLine| line.points.iter().map(|point| point.x).collect::<Vec<_>>();
     assert_eq!(places(&figure.lines[1]), [40.0]);
     assert_eq!(places(&figure.lines[2]), [10.0, 40.0]);
     // The saving against oneself is zero. The saving against the other follows from the rows of the summary.
@@ -462,7 +465,7 @@ fn sizes_of_flows_are_an_axis_or_groups_of_bars_with_the_equation_over_them() {
     assert_eq!(places(&figure.lines[2]), [0.0, 1.0]);
 
     // Equations alone are told apart by the colours of their schemes, and have no intervals.
-    let of = |scheme: &str| Line {
+    let of = |scheme: &str| PanelLine {
         label: scheme.into(),
         schemes: vec![scheme.to_owned()],
         ..line(equation("rc3.reduction"))

@@ -7,7 +7,7 @@ use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
 use pcap_file::{DataLink, Endianness};
 
 use super::*;
-use crate::Host;
+use crate::HostIndex;
 
 const CLIENT: (u8, u16) = (1, 40_000);
 const SERVER: (u8, u16) = (2, 80);
@@ -116,9 +116,9 @@ fn every_turn_of_a_connection_is_a_flow_of_its_new_bytes() {
     assert_eq!(
         ends,
         [
-            (Host(0), Host(1), Some(0)),
-            (Host(1), Host(0), Some(1)),
-            (Host(0), Host(1), Some(0)),
+            (HostIndex(0), HostIndex(1), Some(0)),
+            (HostIndex(1), HostIndex(0), Some(1)),
+            (HostIndex(0), HostIndex(1), Some(0)),
         ]
     );
     assert!(imported.flows.iter().all(|flow| flow.open == Some(0)));
@@ -216,22 +216,22 @@ proptest::proptest! {
             bytes[4 + place % (length - 4)] = byte;
         }
         bytes.truncate(length - cut % (length / 2));
-        if let Ok(crate::Content::Flows(imported)) = crate::import(&bytes, &crate::Options::default()) {
+        if let Ok(crate::Content::Flows(imported)) = crate::import(&bytes, &crate::ImportOptions::default()) {
             proptest::prop_assert!(imported.flows.iter().all(|flow| flow.size > 0 && flow.sender != flow.receiver));
         }
     }
 
     /// Any text is read or refused, as any kind of file.
     #[test]
-    fn any_text_is_read_or_refused(text in "[ -~\n,\t{}\\[\\]\"]{0,200}", kind in 0_usize..Kind::ALL.len()) {
-        let (kind, ..) = Kind::ALL[kind];
+    fn any_text_is_read_or_refused(text in "[ -~\n,\t{}\\[\\]\"]{0,200}", kind in 0_usize..FileKind::ALL.len()) {
+        let (kind, ..) = FileKind::ALL[kind];
         let made = format!("Nodes 9\n{text}");
         for text in [&text, &made] {
             for kind in [Some(kind), None] {
-                let options = crate::Options {
+                let options = crate::ImportOptions {
                     kind,
                     endless: Some(1),
-                    ..crate::Options::default()
+                    ..crate::ImportOptions::default()
                 };
                 drop(crate::import(text.as_bytes(), &options));
             }

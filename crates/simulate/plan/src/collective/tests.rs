@@ -2,8 +2,8 @@ use std::collections::BTreeSet;
 
 use super::*;
 
-fn shape(collective: Collective, algorithm: Algorithm, ranks: u32) -> Shape {
-    Shape {
+fn shape(collective: Collective, algorithm: Algorithm, ranks: u32) -> CollectiveRun {
+    CollectiveRun {
         collective,
         algorithm,
         ranks,
@@ -17,7 +17,7 @@ fn ideal_times_are_those_of_the_closed_forms() {
     use Algorithm::{AtOnce, HalvingDoubling, Ring, Shifted, Tree};
     use Collective::{AllGather, AllReduce, AllToAll, Broadcast, ReduceScatter};
     let rate = Rate::from_bps(100_000_000_000);
-    let ms = |shape: Shape| shape.ideal(Span::from_micros(5), rate).as_micros() / 1e3;
+    let ms = |shape: CollectiveRun| shape.ideal(Span::from_micros(5), rate).as_micros() / 1e3;
     // 14 steps of 5 us + 640 us; 30 us + 2 * 5.12 ms * 7/8; 7 steps; 4 steps of 5 us + 10.24 ms.
     for (shape, expected) in [
         (shape(AllReduce, Ring, 8), 9.030),
@@ -37,7 +37,7 @@ fn ideal_times_are_those_of_the_closed_forms() {
             ms(shape)
         );
     }
-    let segmented = Shape {
+    let segmented = CollectiveRun {
         segments: 4,
         ..shape(AllReduce, Tree, 7)
     };
@@ -52,7 +52,7 @@ fn every_rank_gets_what_the_collective_promises() {
     for (collective, algorithm) in ALL {
         for ranks in [2, 3, 4, 7, 8, 16] {
             for segments in [1, 3] {
-                let shape = Shape {
+                let shape = CollectiveRun {
                     bytes: 1_000_003,
                     segments,
                     ..shape(collective, algorithm, ranks)
@@ -66,7 +66,7 @@ fn every_rank_gets_what_the_collective_promises() {
     }
 }
 
-fn check(shape: &Shape) {
+fn check(shape: &CollectiveRun) {
     let (messages, n) = (shape.messages(), shape.ranks);
     let (count, bytes) = shape.extent();
     assert!(
@@ -148,7 +148,7 @@ fn what_is_no_collective_is_refused_with_a_remedy() {
             "at least 2",
         ),
         (
-            Shape {
+            CollectiveRun {
                 bytes: 5,
                 ..shape(Collective::AllReduce, Ring, 8)
             },
@@ -156,7 +156,7 @@ fn what_is_no_collective_is_refused_with_a_remedy() {
             "at least 8B",
         ),
         (
-            Shape {
+            CollectiveRun {
                 segments: 2,
                 ..shape(Collective::AllReduce, Ring, 8)
             },

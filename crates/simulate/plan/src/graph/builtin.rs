@@ -9,7 +9,7 @@ use super::{Graph, GraphLink, GraphNode};
 
 /// A graph that comes with the program.
 #[derive(Debug)]
-pub struct Builtin {
+pub struct BuiltinGraph {
     /// Its name in scenarios.
     pub name: &'static str,
     /// A description with its source.
@@ -20,26 +20,26 @@ pub struct Builtin {
 
 /// Every graph that comes with the program. All capacities follow the rule of equal load. The rule was recovered from
 /// the published graph and reproduces each of its capacities; see the files.
-pub const BUILTINS: &[Builtin] = &[
-    Builtin {
+pub const BUILTINS: &[BuiltinGraph] = &[
+    BuiltinGraph {
         name: "internet2",
         help: "Simplified Internet2 of RC3 (NSDI 2014), as in its published simulation (NetSys/RC3).",
         nodes: include_str!("../../graphs/internet2-nodes.csv"),
         links: include_str!("../../graphs/internet2-links.csv"),
     },
-    Builtin {
+    BuiltinGraph {
         name: "telstra",
         help: "Telstra, AS 1221, as inferred by Rocketfuel; RC3 used a variant that was not published.",
         nodes: include_str!("../../graphs/telstra-nodes.csv"),
         links: include_str!("../../graphs/telstra-links.csv"),
     },
-    Builtin {
+    BuiltinGraph {
         name: "redclara",
         help: "RedCLARA, as used in optical-network studies; RC3 used a variant that was not published.",
         nodes: include_str!("../../graphs/redclara-nodes.csv"),
         links: include_str!("../../graphs/redclara-links.csv"),
     },
-    Builtin {
+    BuiltinGraph {
         name: "esnet",
         help: "ESnet of the Internet Topology Zoo; RC3 used a variant that was not published.",
         nodes: include_str!("../../graphs/esnet-nodes.csv"),
@@ -47,7 +47,7 @@ pub const BUILTINS: &[Builtin] = &[
     },
 ];
 
-impl Builtin {
+impl BuiltinGraph {
     /// The graph.
     ///
     /// # Panics

@@ -27,7 +27,7 @@ fn builtin(name: &str) -> Arc<Graph> {
 }
 
 /// One column of the file of a graph that comes with the program.
-fn column(builtin: &Builtin, column: usize) -> Vec<u64> {
+fn column(builtin: &BuiltinGraph, column: usize) -> Vec<u64> {
     let cell = |row: [&str; 5]| row[column].parse().unwrap();
     builtin.rows().map(cell).collect()
 }

@@ -1,12 +1,12 @@
 //! Segments that are lost by choice.
 
 use base::{FlowId, Quantity, QuantityError, Span, Time};
-use fabric::{Chosen, Segment};
+use fabric::{ChosenLoss, ChosenSegment};
 
-/// Chosen segments that are lost, and times in which all packets are lost. The numbers in [`Chosen::only`] are numbers
-/// of flows.
+/// Chosen segments that are lost, and times in which all packets are lost. The numbers in [`ChosenLoss::only`] are
+/// numbers of flows.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct LostSegments(pub Vec<Chosen>);
+pub struct LostSegments(pub Vec<ChosenLoss>);
 
 impl LostSegments {
     /// The highest flow number in it.
@@ -16,8 +16,8 @@ impl LostSegments {
     }
 
     /// The same with numbers of connections; `connection` returns the connection that carries a flow.
-    pub fn on_connections(&self, connection: impl Fn(u32) -> u32) -> Vec<Chosen> {
-        let own = |one: &Chosen| Chosen {
+    pub fn on_connections(&self, connection: impl Fn(u32) -> u32) -> Vec<ChosenLoss> {
+        let own = |one: &ChosenLoss| ChosenLoss {
             only: one.only.map(|flow| FlowId(connection(flow.0))),
             ..*one
         };
@@ -37,7 +37,7 @@ impl Quantity for LostSegments {
         if text.trim() == "off" {
             return Ok(Self::default());
         }
-        let parts: Option<Vec<Vec<Chosen>>> = text.split('+').map(chosen).collect();
+        let parts: Option<Vec<Vec<ChosenLoss>>> = text.split('+').map(chosen).collect();
         let all = parts.map(|parts| parts.concat());
         let all = all.filter(|all| all.len() <= MOST);
         let error = || QuantityError::expected(&Self::expected(), text);
@@ -46,7 +46,7 @@ impl Quantity for LostSegments {
 }
 
 /// Parses segments with their copies, or a time.
-fn chosen(text: &str) -> Option<Vec<Chosen>> {
+fn chosen(text: &str) -> Option<Vec<ChosenLoss>> {
     let mut words: Vec<&str> = text.split_whitespace().collect();
     let mut copies = None;
     if let Some(count) = words.last()?.strip_prefix('x') {
@@ -59,12 +59,12 @@ fn chosen(text: &str) -> Option<Vec<Chosen>> {
         words.truncate(words.len() - 3);
     }
     let segments = match words[..] {
-        ["syn"] => vec![Segment::Syn],
-        ["syn-ack"] => vec![Segment::SynAck],
-        ["ack"] => vec![Segment::Ack],
+        ["syn"] => vec![ChosenSegment::Syn],
+        ["syn-ack"] => vec![ChosenSegment::SynAck],
+        ["ack"] => vec![ChosenSegment::Ack],
         ["segment", count, "of", all] => {
             let (number, of) = (number(count)?, number(all)?);
-            vec![(number <= of).then_some(Segment::Data { number, of })?]
+            vec![(number <= of).then_some(ChosenSegment::Data { number, of })?]
         }
         ["segment", count] => data(count)?,
         ["segments", ref counts @ ..] if !counts.is_empty() => {
@@ -78,11 +78,11 @@ fn chosen(text: &str) -> Option<Vec<Chosen>> {
             let [from, until] =
                 [from, until].map(|time| Some(Time::ZERO + Span::parse(time).ok()?));
             let (from, until) = (from?, until?);
-            vec![(from < until).then_some(Segment::Between(from, until))?]
+            vec![(from < until).then_some(ChosenSegment::Between(from, until))?]
         }
         _ => return None,
     };
-    let with_copies = |segment| Chosen {
+    let with_copies = |segment| ChosenLoss {
         segment,
         only,
         copies: copies.unwrap_or(1),
@@ -91,10 +91,10 @@ fn chosen(text: &str) -> Option<Vec<Chosen>> {
 }
 
 /// A segment by its number, or several as `14-20`.
-fn data(text: &str) -> Option<Vec<Segment>> {
+fn data(text: &str) -> Option<Vec<ChosenSegment>> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let (first, last) = (number(first)?, number(last)?);
-    let segment = |number| Segment::Data { number, of: 0 };
+    let segment = |number| ChosenSegment::Data { number, of: 0 };
     let fits = first <= last && last - first < MOST as u64;
     fits.then(|| (first..=last).map(segment).collect())
 }
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn segments_are_read_with_their_copies() {
         let read = |text: &str| LostSegments::parse(text).map(|lost| lost.0);
-        let of = |segment, copies| Chosen {
+        let of = |segment, copies| ChosenLoss {
             segment,
             only: None,
             copies,
@@ -121,9 +121,9 @@ mod tests {
         assert_eq!(read("off"), Ok(Vec::new()));
         assert_eq!(
             read("syn x2 + ack"),
-            Ok(vec![of(Segment::Syn, 2), of(Segment::Ack, 1)])
+            Ok(vec![of(ChosenSegment::Syn, 2), of(ChosenSegment::Ack, 1)])
         );
-        let fifth = |of| Segment::Data { number: 5, of };
+        let fifth = |of| ChosenSegment::Data { number: 5, of };
         assert_eq!(
             read("segment 5+segment 5 of 12 x3"),
             Ok(vec![of(fifth(0), 1), of(fifth(12), 3)])
@@ -133,8 +133,8 @@ mod tests {
     #[test]
     fn segments_by_number_flow_and_time_are_read() {
         let read = |text: &str| LostSegments::parse(text).map(|lost| lost.0);
-        let data = |number, only| Chosen {
-            segment: Segment::Data { number, of: 0 },
+        let data = |number, only| ChosenLoss {
+            segment: ChosenSegment::Data { number, of: 0 },
             only,
             copies: 1,
         };
@@ -150,14 +150,14 @@ mod tests {
         // A whole flight.
         let flight: Vec<_> = (11..=20).map(|number| data(number, None)).collect();
         assert_eq!(read("segments 11-20"), Ok(flight));
-        let twice = Chosen {
+        let twice = ChosenLoss {
             copies: 2,
             ..data(3, second)
         };
         assert_eq!(read("segment 3 of flow 1 x2"), Ok(vec![twice]));
         let [from, until] = [10, 12].map(|ms| Time::ZERO + Span::from_millis(ms));
-        let cut = Chosen {
-            segment: Segment::Between(from, until),
+        let cut = ChosenLoss {
+            segment: ChosenSegment::Between(from, until),
             only: None,
             copies: 1,
         };

@@ -4,7 +4,7 @@ use base::QuantityError;
 use base::setting::SettingError;
 
 use super::{Workload, WorkloadKind};
-use crate::flow_trace::Reading;
+use crate::flow_trace::TraceFileSettings;
 
 impl Workload {
     /// Reads the trace if there is one.
@@ -12,7 +12,7 @@ impl Workload {
         if self.kind != WorkloadKind::Trace {
             return Ok(());
         }
-        let reading = Reading {
+        let reading = TraceFileSettings {
             columns: self.columns.clone(),
             hosts: self.host_names.clone(),
             window: self.window.clone(),

@@ -40,7 +40,7 @@ use super::has_rounds;
 use super::layout::{Layout, Places};
 use super::load;
 use crate::PointSpec;
-use crate::collective::Shape;
+use crate::collective::CollectiveRun;
 use crate::keys::{ConnectionKind, Keys, Workload, WorkloadKind};
 use route::Route;
 
@@ -113,7 +113,7 @@ pub struct PlannedCollective {
     /// The number of its first flow.
     pub first: u32,
     /// The plan so far.
-    pub shape: Shape,
+    pub shape: CollectiveRun,
     /// The step of each flow, from 0.
     pub steps: Arc<[u32]>,
 }

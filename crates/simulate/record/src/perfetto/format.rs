@@ -7,7 +7,7 @@ use prost::Message;
 
 /// A whole file, or a piece of one: files in this format may be concatenated.
 #[derive(Clone, PartialEq, Message)]
-pub struct Trace {
+pub struct PerfettoTrace {
     /// Everything, in any order.
     #[prost(message, repeated, tag = "1")]
     pub packet: Vec<TracePacket>,
@@ -67,7 +67,7 @@ pub struct CounterDescriptor {
 /// An event on a track.
 #[derive(Clone, PartialEq, Message)]
 pub struct TrackEvent {
-    /// A [`Kind`].
+    /// A [`TrackEventType`].
     #[prost(int32, optional, tag = "9")]
     pub kind: Option<i32>,
     /// The track.
@@ -106,7 +106,7 @@ pub struct DebugAnnotation {
 
 /// Kinds of [`TrackEvent`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum TrackEventType {
     /// Something begins.
     Begin = 1,
     /// Ends the slice that began last on the track.

@@ -9,7 +9,8 @@ use fabric::{DropReason, PortId};
 use prost::Message as _;
 
 use super::format::{
-    CounterDescriptor, DebugAnnotation, Kind, Trace, TracePacket, TrackDescriptor, TrackEvent,
+    CounterDescriptor, DebugAnnotation, PerfettoTrace, TracePacket, TrackDescriptor, TrackEvent,
+    TrackEventType,
 };
 
 /// Writes tracks and the events on them.
@@ -124,7 +125,7 @@ impl Tracks {
             .collect(),
             ..TrackEvent::default()
         };
-        self.event(Track::Port(port.0), Kind::Instant, event, now);
+        self.event(Track::Port(port.0), TrackEventType::Instant, event, now);
     }
 
     /// Records an event of a flow, to which an arrow may lead.
@@ -134,7 +135,7 @@ impl Tracks {
             terminating_flow_ids: arrow.into_iter().collect(),
             ..TrackEvent::default()
         };
-        self.event(Track::Flow(flow.0), Kind::Instant, event, now);
+        self.event(Track::Flow(flow.0), TrackEventType::Instant, event, now);
     }
 
     /// A part of a flow begins. Each part has its own track, because a recovery may end after the transfer in which it
@@ -144,13 +145,13 @@ impl Tracks {
             name: Some(name.to_owned()),
             ..TrackEvent::default()
         };
-        self.event(Track::Of(flow.0, name), Kind::Begin, event, now);
+        self.event(Track::Of(flow.0, name), TrackEventType::Begin, event, now);
     }
 
     /// It ends.
     pub(super) fn end(&mut self, flow: FlowId, name: &'static str, now: Time) {
         let track = Track::Of(flow.0, name);
-        self.event(track, Kind::End, TrackEvent::default(), now);
+        self.event(track, TrackEventType::End, TrackEvent::default(), now);
     }
 
     fn counter(&mut self, track: Track, value: u64, at: Time) {
@@ -158,10 +159,10 @@ impl Tracks {
             counter_value: Some(i64::try_from(value).unwrap_or(i64::MAX)),
             ..TrackEvent::default()
         };
-        self.event(track, Kind::Counter, event, at);
+        self.event(track, TrackEventType::Counter, event, at);
     }
 
-    fn event(&mut self, track: Track, kind: Kind, event: TrackEvent, at: Time) {
+    fn event(&mut self, track: Track, kind: TrackEventType, event: TrackEvent, at: Time) {
         let event = TrackEvent {
             kind: Some(kind as i32),
             track_uuid: Some(self.number(track)),
@@ -229,7 +230,7 @@ impl Tracks {
             ..packet
         };
         self.buffer.clear();
-        let piece = Trace {
+        let piece = PerfettoTrace {
             packet: vec![packet],
         };
         let encoded = piece.encode(&mut self.buffer).map_err(io::Error::other);

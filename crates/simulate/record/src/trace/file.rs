@@ -8,13 +8,13 @@ use std::sync::LazyLock;
 use base::cast::real;
 use fabric::DropReason;
 use plan::series::{FIXED, Traceable};
-use tables::{Cell, Columns, Field, Group, Kind};
+use tables::{Cell, ColumnFile, ColumnType, Field, RowGroup};
 
 use super::rows::{Block, Event, EventKind, GROUP, Sink, Subject};
 
 /// A series file that grows by row groups.
 pub(super) struct SeriesFile {
-    columns: Columns,
+    columns: ColumnFile,
     point: i32,
     quantities: usize,
 }
@@ -36,7 +36,7 @@ impl SeriesFile {
         });
         let fields = fields(quantities);
         Ok(Self {
-            columns: Columns::new(file, ("series", &fields), metadata, CREATOR)?,
+            columns: ColumnFile::new(file, ("series", &fields), metadata, CREATOR)?,
             point: i32::try_from(point).map_err(io::Error::other)?,
             quantities: quantities.len(),
         })
@@ -62,7 +62,7 @@ impl Sink for SeriesFile {
 
 /// Writes column by column, and in each column block by block, so that levels come in runs.
 fn write_group(
-    group: &mut Group<'_>,
+    group: &mut RowGroup<'_>,
     (point, quantities): (i32, usize),
     blocks: &[Block],
     events: &[Event],
@@ -161,16 +161,16 @@ fn fields(quantities: &[&Traceable]) -> Vec<Field> {
         help: "",
     };
     let mut fields = vec![
-        field("point", Kind::Int32, false),
-        field("time_us", Kind::Double, false),
-        field("port", Kind::Int32, true),
-        field("flow", Kind::Int32, true),
-        field("host", Kind::Int32, true),
-        field("event", Kind::Text, true),
-        field("cause", Kind::Text, true),
+        field("point", ColumnType::Int32, false),
+        field("time_us", ColumnType::Double, false),
+        field("port", ColumnType::Int32, true),
+        field("flow", ColumnType::Int32, true),
+        field("host", ColumnType::Int32, true),
+        field("event", ColumnType::Text, true),
+        field("cause", ColumnType::Text, true),
     ];
     let quantities = quantities.iter();
-    fields.extend(quantities.map(|quantity| field(quantity.name, Kind::Double, true)));
+    fields.extend(quantities.map(|quantity| field(quantity.name, ColumnType::Double, true)));
     fields
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fabric::DropReason;
 
 use super::file::micros;
-use super::plan::Plan;
+use super::plan::TracePlan;
 use super::read::SeriesRow;
 use super::rows::{Block, Event, EventKind, Sink, Subject};
 
@@ -27,7 +27,7 @@ struct RowGroup {
 
 impl Series {
     /// An empty series of the point with this number.
-    pub fn new(plan: &Plan, point: u32) -> Self {
+    pub fn new(plan: &TracePlan, point: u32) -> Self {
         Self {
             point,
             names: plan.quantities.iter().map(|own| own.name).collect(),

@@ -9,14 +9,14 @@ use plan::PointSpec;
 use plan::series;
 
 use super::file::SeriesFile;
-use super::plan::Plan;
+use super::plan::TracePlan;
 use super::recorder::{Meter, Rows, counted};
 use super::rows::{Event, EventKind, Sample, Subject};
 
 /// Writes the rows of a point from reported observations.
 ///
-/// Rows of one port or flow must come in the order of time, as in any series file. Observations that the [`Plan`] of
-/// the point does not record are ignored.
+/// Rows of one port or flow must come in the order of time, as in any series file. Observations that the [`TracePlan`]
+/// of the point does not record are ignored.
 pub struct ObservedSeries {
     rows: Rows,
     /// The block of queues, if they are recorded.
@@ -29,7 +29,7 @@ pub struct ObservedSeries {
 
 impl ObservedSeries {
     /// A series file of `point` in `file`, which is empty.
-    pub fn new(plan: &Plan, point: &PointSpec, file: File) -> io::Result<Self> {
+    pub fn new(plan: &TracePlan, point: &PointSpec, file: File) -> io::Result<Self> {
         let file = SeriesFile::new(point.index, &plan.quantities, file)?;
         let mut rows = Rows::new(Box::new(file));
         let place = |name| {
@@ -121,7 +121,7 @@ mod tests {
             let source = Source::builtin("incast").unwrap();
             let scenario = Scenario::load(source, &overrides).unwrap();
             let point = &scenario.points()[0];
-            let plan = Plan::of(point).unwrap();
+            let plan = TracePlan::of(point).unwrap();
             let mut told = ObservedSeries::new(&plan, point, File::create(&path).unwrap()).unwrap();
             told.queue(PortId(3), 1.5, 700.0);
             told.event(EventKind::Timeout, 2, 7.25);

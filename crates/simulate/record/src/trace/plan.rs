@@ -8,7 +8,7 @@ use plan::workload;
 
 /// The quantities recorded of a simulation, and the recorded ports and flows.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct TracePlan {
     pub(super) quantities: Vec<&'static Traceable>,
     pub(super) events: bool,
     perfetto: bool,
@@ -19,7 +19,7 @@ pub struct Plan {
     pub(crate) flows: Vec<bool>,
 }
 
-impl Plan {
+impl TracePlan {
     /// The plan of `point`; `None` if it records nothing.
     ///
     /// # Panics

@@ -19,14 +19,14 @@ use tcp::{Endpoint, Host, Plays as _};
 
 use super::file::SeriesFile;
 use super::memory::Series;
-use super::plan::Plan;
+use super::plan::TracePlan;
 use super::rows::{Event, EventKind, Sink, Subject};
 use super::thin::Keep;
 pub(super) use channel::Meter;
 use channel::{Channel, Kept};
 pub(super) use rows::Rows;
 
-/// Records the quantities of a [`Plan`] into a series file.
+/// Records the quantities of a [`TracePlan`] into a series file.
 pub struct Recorder {
     rows: Rows,
     /// For each port and each flow, whether it is recorded.
@@ -68,17 +68,17 @@ struct Gauged {
 
 impl Recorder {
     /// Records `point` into `file`, which is empty.
-    pub fn new(plan: &Plan, point: &PointSpec, file: File) -> io::Result<Self> {
+    pub fn new(plan: &TracePlan, point: &PointSpec, file: File) -> io::Result<Self> {
         let file = SeriesFile::new(point.index, &plan.quantities, file)?;
         Ok(Self::into(plan, point, Box::new(file)))
     }
 
     /// Records `point` into memory.
-    pub fn in_memory(plan: &Plan, point: &PointSpec, series: &Series) -> Self {
+    pub fn in_memory(plan: &TracePlan, point: &PointSpec, series: &Series) -> Self {
         Self::into(plan, point, series.sink())
     }
 
-    fn into(plan: &Plan, point: &PointSpec, sink: Box<dyn Sink>) -> Self {
+    fn into(plan: &TracePlan, point: &PointSpec, sink: Box<dyn Sink>) -> Self {
         let mut rows = Rows::new(sink);
         let starts = point
             .groups

@@ -4,10 +4,10 @@ use std::io;
 
 use engine::random;
 use fabric::DropReason;
-use tables::Columns;
+use tables::ColumnFile;
 
 /// Rows of a full row group.
-pub(super) const GROUP: usize = Columns::GROUP;
+pub(super) const GROUP: usize = ColumnFile::GROUP;
 
 /// The sink of row groups. A file is behind a pointer, so that a program with its series in memory does not contain the
 /// code that writes files.

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use prost::Message as _;
 use record::perfetto::Perfetto;
-use record::perfetto::format::{Kind, Trace, TrackDescriptor, TrackEvent};
-use record::trace::Plan;
+use record::perfetto::format::{PerfettoTrace, TrackDescriptor, TrackEvent, TrackEventType};
+use record::trace::TracePlan;
 use sim::metrics::Outcome;
 use sim::run;
 
@@ -41,14 +41,14 @@ fn traced(name: &str, scheme: &str, sets: &[&str]) -> Traced {
         .collect();
     let point = points("incast", scheme, &sets).remove(0);
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.pftrace"));
-    let plan = Plan::of(&point).expect("something is traced");
+    let plan = TracePlan::of(&point).expect("something is traced");
     assert!(plan.has_perfetto(), "the word asks for it");
     let file = File::create(&path).expect("a file begins");
     let mut perfetto = Perfetto::new(&plan, &point, file);
     let outcome = run::observe(&point, &mut perfetto).expect("a conserving run");
     perfetto.finish().expect("a file ends");
     let bytes = fs::read(&path).expect("a file is there");
-    let trace = Trace::decode(bytes.as_slice()).expect("a trace");
+    let trace = PerfettoTrace::decode(bytes.as_slice()).expect("a trace");
     let mut traced = Traced {
         outcome,
         tracks: BTreeMap::new(),
@@ -147,11 +147,11 @@ fn parts_of_a_flow_end_after_they_begin_and_queues_empty() {
         let track = event.track_uuid.unwrap_or(0);
         let open = open.entry(track).or_default();
         match event.kind {
-            Some(kind) if kind == Kind::Begin as i32 => *open += 1,
-            Some(kind) if kind == Kind::End as i32 => {
+            Some(kind) if kind == TrackEventType::Begin as i32 => *open += 1,
+            Some(kind) if kind == TrackEventType::End as i32 => {
                 *open = open.checked_sub(1).expect("what ends has begun");
             }
-            Some(kind) if kind == Kind::Counter as i32 => {
+            Some(kind) if kind == TrackEventType::Counter as i32 => {
                 levels.insert(track, event.counter_value);
             }
             _ => {}

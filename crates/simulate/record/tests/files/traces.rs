@@ -12,11 +12,11 @@ use base::cast::{real, signed};
 use fabric::DropReason;
 use plan::PointSpec;
 use plan::series::FIXED;
-use record::trace::{self, Plan, Recorder};
+use record::trace::{self, Recorder, TracePlan};
 use sim::divided::{self, Division};
 use sim::metrics::Outcome;
 use sim::run::{self, Limits, Watching};
-use tables::{Cell, Field, Kind};
+use tables::{Cell, ColumnType, Field};
 
 use crate::support::points;
 
@@ -98,7 +98,7 @@ fn traced(name: &str, point: &PointSpec) -> Traced {
 /// A simulation, and the file with its series.
 fn recorded(name: &str, point: &PointSpec) -> (Outcome, PathBuf) {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.parquet"));
-    let plan = Plan::of(point).expect("something is traced");
+    let plan = TracePlan::of(point).expect("something is traced");
     let mut recorder = Recorder::new(
         &plan,
         point,
@@ -542,7 +542,7 @@ fn series_recorded_in_parts_are_those_of_the_whole() {
         for parts in [2, 3, 6] {
             let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("parts.parquet");
             let file = File::create(&path).expect("a test file is written and read");
-            let plan = Plan::of(point).expect("something is traced");
+            let plan = TracePlan::of(point).expect("something is traced");
             let mut recorder = Recorder::new(&plan, point, file).expect("a file");
             let division = Division {
                 parts: parts.try_into().expect("some parts"),
@@ -573,8 +573,8 @@ fn leading() -> [Field; 2] {
         help: "",
     };
     [
-        field("point", Kind::Int32, false),
-        field("switch.buffer", Kind::Double, true),
+        field("point", ColumnType::Int32, false),
+        field("switch.buffer", ColumnType::Double, true),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use base::Sort as _;
 use base::Time;
-use fabric::{FaultDrops, Network, PauseReport, PortId, QueueStatistics, Refusals};
+use fabric::{BufferDrops, FaultDrops, Network, PauseReport, PortId, QueueStatistics};
 use plan::keys::Faults;
 
 use crate::metrics::{PortRecord, TierMetrics};
@@ -93,7 +93,7 @@ pub(super) fn records(
 }
 
 /// Packets that all ports dropped because the shared buffer was full; `None` without a shared buffer.
-pub(super) fn refused(network: &Network, count: fn(&Refusals) -> u64) -> Option<u64> {
+pub(super) fn refused(network: &Network, count: fn(&BufferDrops) -> u64) -> Option<u64> {
     network.pool_most()?;
     let ports = (0..).map(PortId).zip(network.ports());
     Some(ports.map(|(port, _)| count(&network.refusals(port))).sum())

@@ -6,7 +6,7 @@ use schemes::Sender;
 use tcp::{Arrival, Endpoint, Slot};
 
 use super::flow::{Counts, Flow, Link};
-use crate::failure::Failure;
+use crate::failure::FlowFailure;
 
 /// One connection: its state before it opens and after it is over.
 pub(crate) struct Connection {
@@ -27,7 +27,7 @@ pub(crate) struct Connection {
     pub(super) group: u32,
     pub(super) opened: bool,
     /// Why it failed, if it did.
-    pub(super) failure: Option<Failure>,
+    pub(super) failure: Option<FlowFailure>,
     /// The connection that had its slots before.
     pub(super) heir_of: Link,
     /// The message that waits for its slots.
@@ -256,7 +256,7 @@ impl Messages {
     pub(super) fn fail(
         &mut self,
         flows: &mut [Flow],
-        (counts, why): (Counts, Failure),
+        (counts, why): (Counts, FlowFailure),
     ) -> Option<u32> {
         let id = self.running(flows)?;
         flows[id as usize].failure = Some(why);

@@ -10,7 +10,7 @@ use super::deadlines::Outside;
 use super::faults::Change;
 use super::ports::Fresh;
 use super::{End, World};
-use crate::failure::Failure;
+use crate::failure::FlowFailure;
 use crate::probe::Sees;
 
 impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
@@ -105,7 +105,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
                 self.close_silently(of, (at, slot), sched);
             }
             if fails {
-                self.fail(of, Failure::HostGone, sched);
+                self.fail(of, FlowFailure::HostGone, sched);
             }
         }
     }
@@ -113,7 +113,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     /// A connection that has not been opened will never be opened.
     fn never_open(&mut self, number: usize) {
         let connection = &mut self.connections[number];
-        connection.failure = Some(Failure::HostGone);
+        connection.failure = Some(FlowFailure::HostGone);
         self.open -= 2;
         // The slots of another connection are in use until that connection is over.
         if connection.heir_of.get().is_none() {

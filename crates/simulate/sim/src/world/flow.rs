@@ -8,7 +8,7 @@ use base::cast::id;
 use base::{FlowId, Time};
 use plan::workload::{Barrier, Dependencies, PlannedConnection, PlannedFlow};
 
-use crate::failure::Failure;
+use crate::failure::FlowFailure;
 
 /// Counters of a connection's events, without its progress.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -94,7 +94,7 @@ pub(crate) struct Flow {
     /// Whether its start opened its connection.
     pub(crate) opens: bool,
     /// Why it failed, if it did.
-    pub(crate) failure: Option<Failure>,
+    pub(crate) failure: Option<FlowFailure>,
 }
 
 /// A flow that is written piece by piece.

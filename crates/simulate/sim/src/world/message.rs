@@ -12,7 +12,7 @@ use tcp::{Arrival, Endpoint, Plays, ReceiverCc, Slot};
 use super::connection::Messages;
 use super::flow::{Act, Counts, Link};
 use super::{Connection, End, World};
-use crate::failure::Failure;
+use crate::failure::FlowFailure;
 use crate::probe::Sees;
 
 impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
@@ -269,7 +269,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     }
 
     /// A connection has failed, and all its messages with it.
-    pub(super) fn fail(&mut self, of: FlowId, why: Failure, sched: &mut Scheduler) {
+    pub(super) fn fail(&mut self, of: FlowId, why: FlowFailure, sched: &mut Scheduler) {
         let counts = self.counts(of.0 as usize);
         loop {
             let connection = &mut self.connections[of.0 as usize];

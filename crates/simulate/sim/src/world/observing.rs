@@ -7,12 +7,12 @@ use schemes::Sender;
 use tcp::{Endpoint, Plays, ReceiverCc};
 
 use super::{Connection, Flow, World};
-use crate::observation::{ConnectionState, FlowState, Observation, PortState};
+use crate::observation::{ConnectionState, FlowState, PortState, Snapshot};
 use crate::probe::Sees;
 
 impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     /// An observation before any event has happened.
-    pub(crate) fn overview(&self) -> Observation {
+    pub(crate) fn overview(&self) -> Snapshot {
         let flow = |flow: &Flow| FlowState {
             connection: flow.connection,
             size: flow.size(),
@@ -43,7 +43,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             waiting: 0,
             counters: self.outside.network.ports()[port.0 as usize].counters(),
         };
-        Observation {
+        Snapshot {
             now: Time::ZERO,
             flows: self.flows.iter().map(flow).collect(),
             connections: self.connections.iter().map(connection).collect(),
@@ -53,7 +53,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     }
 
     /// Brings an observation up to `now`; all events up to `now` have been handled. O(flows + observed ports).
-    pub(crate) fn observe(&mut self, now: Time, seen: &mut Observation) {
+    pub(crate) fn observe(&mut self, now: Time, seen: &mut Snapshot) {
         seen.now = now;
         for (state, flow) in seen.flows.iter_mut().zip(&self.flows) {
             state.start = flow.started.then_some(flow.start);

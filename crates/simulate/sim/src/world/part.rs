@@ -10,7 +10,7 @@ use fabric::{Network, PortId, QueueStatistics};
 use tcp::{Plays, ReceiverCc};
 
 use super::World;
-use crate::failure::Failure;
+use crate::failure::FlowFailure;
 use crate::probe::Sees;
 
 impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
@@ -157,7 +157,7 @@ fn join_flows<R, P>(
 }
 
 /// The earlier of two failures at both ends, because the end that fails first resets the other.
-fn first_of(one: Option<Failure>, other: Option<Failure>) -> Option<Failure> {
+fn first_of(one: Option<FlowFailure>, other: Option<FlowFailure>) -> Option<FlowFailure> {
     one.into_iter().chain(other).min()
 }
 

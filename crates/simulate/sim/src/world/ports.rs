@@ -8,8 +8,9 @@ use base::{OrOff, Span, WireSize};
 use engine::Token;
 use engine::random::Stream;
 use fabric::{
-    Bucket, Chosen, Discipline, Disorder, EcnRamp, Jitter, Limit, LinkSpec, LossLaw, Network, Node,
-    NodeId, PfcConfig, PoolConfig, PortId, PortParts, Segment, Strict, SwitchHook, Topology, Xoff,
+    Bucket, ChosenLoss, ChosenSegment, Discipline, Disorder, EcnRamp, Jitter, Limit, LinkSpec,
+    LossLaw, Network, Node, NodeId, PfcConfig, PoolConfig, PortId, PortParts, Strict, SwitchHook,
+    Topology, Xoff,
 };
 use plan::PointSpec;
 use plan::keys::{
@@ -28,7 +29,7 @@ pub(super) struct Ports<'a> {
     /// A port with losses that do not depend on its queue.
     lossy: (PortId, Option<LossLaw>),
     /// The chosen losses of this port and its reverse.
-    chosen: Vec<Chosen>,
+    chosen: Vec<ChosenLoss>,
     /// The exceptions of links and hosts, by their ports, in order.
     exceptions: Vec<(PortId, &'a Exception)>,
     /// The connections of flows, if segments of single flows are lost.
@@ -276,7 +277,7 @@ impl<'a> Ports<'a> {
             made.discipline = if chosen.is_empty() {
                 discipline
             } else {
-                Chosen::before(&chosen, discipline)
+                ChosenLoss::before(&chosen, discipline)
             };
             if own.loss.0 > 0.0 {
                 let law = LossLaw::Random {
@@ -328,14 +329,14 @@ impl<'a> Ports<'a> {
     fn losing_chosen(&self, port: PortId, discipline: Discipline) -> Discipline {
         let mut chosen = self.chosen.clone();
         if port == self.lossy.0.reverse() {
-            chosen.retain(|one| !matches!(one.segment, Segment::Data { .. }));
+            chosen.retain(|one| !matches!(one.segment, ChosenSegment::Data { .. }));
         } else if port != self.lossy.0 {
             return discipline;
         }
         if chosen.is_empty() {
             return discipline;
         }
-        Chosen::before(&chosen, discipline)
+        ChosenLoss::before(&chosen, discipline)
     }
 
     /// Adds the loss of ACKs, in the other direction of the bottleneck.
@@ -395,7 +396,7 @@ fn connections_of_flows(point: &PointSpec) -> Vec<u32> {
     flows.iter().map(|flow| flow.connection).collect()
 }
 
-fn by_connection(lose: &LostSegments, connections: &[u32]) -> Vec<Chosen> {
+fn by_connection(lose: &LostSegments, connections: &[u32]) -> Vec<ChosenLoss> {
     lose.on_connections(|flow| connections[flow as usize])
 }
 

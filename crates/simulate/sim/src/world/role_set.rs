@@ -7,14 +7,14 @@ use plan::{Group, PointSpec};
 use schemes::{FlowInfo, Roles, Sender};
 
 /// Makes the sender of a connection instead of its scheme's sender.
-pub type MakeSender = dyn Fn(FlowId, &FlowInfo) -> Sender + Send + Sync;
+pub type ReplaceSender = dyn Fn(FlowId, &FlowInfo) -> Sender + Send + Sync;
 
 /// The roles of every group, and other senders of flows, if any.
 #[derive(Clone)]
 pub(crate) struct RoleSet {
     pub(crate) roles: Arc<[Roles]>,
     /// `None`: the senders of the schemes.
-    senders: Option<Arc<MakeSender>>,
+    senders: Option<Arc<ReplaceSender>>,
 }
 
 impl RoleSet {
@@ -27,7 +27,7 @@ impl RoleSet {
     }
 
     /// The same roles with these senders of flows. Additions below TCP apply to their connections, too.
-    pub(crate) fn with_senders(self, senders: Arc<MakeSender>) -> Self {
+    pub(crate) fn with_senders(self, senders: Arc<ReplaceSender>) -> Self {
         Self {
             senders: Some(senders),
             ..self

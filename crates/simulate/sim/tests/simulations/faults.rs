@@ -6,7 +6,7 @@ use base::Time;
 use base::cast::real;
 use fabric::PortId;
 use sim::divided::{self, Division};
-use sim::metrics::{Failure, Outcome};
+use sim::metrics::{FlowFailure, Outcome};
 use sim::probe::Probe;
 use sim::run::{self, Limits, Watching};
 
@@ -113,7 +113,7 @@ fn a_sender_whose_probes_of_a_closed_window_nobody_answers_gives_up() {
     let sets = ["tcp.retries=3", "tcp.profile=linux"];
     let run = with(faults, &sets);
     let flow = &run.flows[0];
-    assert_eq!(flow.failure, Some(Failure::HostGone));
+    assert_eq!(flow.failure, Some(FlowFailure::HostGone));
     assert!(flow.window_probes >= 3 && flow.timeouts == 0, "{flow:?}");
 }
 
@@ -123,7 +123,7 @@ fn a_receiver_whose_role_repeats_its_syn_ack_to_nobody_gives_up() {
         let faults = format!("topology.faults=host 0: gone at {}us", 10_000 + after_us);
         let run = outcome(PAIRS, "rcc", &[&faults]);
         assert_eq!(completed(&run), 1);
-        assert_eq!(run.flows[0].failure, Some(Failure::HostGone));
+        assert_eq!(run.flows[0].failure, Some(FlowFailure::HostGone));
     }
 }
 
@@ -135,11 +135,11 @@ fn a_receiver_that_disappears_lets_its_sender_give_up() {
     assert_eq!((m.flows_host_gone, m.flows_gave_up), (Some(1), Some(0)));
     assert!(m.drops_host_gone > Some(3), "{m:?}");
     let flow = &gone.flows[0];
-    assert_eq!(flow.failure, Some(Failure::HostGone));
+    assert_eq!(flow.failure, Some(FlowFailure::HostGone));
     assert_eq!((flow.timeouts, gone.flows[1].failure), (3, None));
     // Nobody answers a SYN to that host either.
     let before = with("host 2: gone at 1ms", &["tcp.syn_retries=2"]);
-    assert_eq!(before.flows[0].failure, Some(Failure::HostGone));
+    assert_eq!(before.flows[0].failure, Some(FlowFailure::HostGone));
     assert!(before.flows[0].syn_timeouts >= 2);
 }
 
@@ -148,7 +148,7 @@ fn flows_of_a_sender_that_disappears_fail_at_once_and_those_to_come_do_not_start
     let gone = with("host 0: gone at 20ms", &[]);
     let m = &gone.metrics;
     assert_eq!((m.flows_completed, m.flows_host_gone), (1, Some(1)));
-    assert_eq!(gone.flows[0].failure, Some(Failure::HostGone));
+    assert_eq!(gone.flows[0].failure, Some(FlowFailure::HostGone));
     assert!(gone.flows[0].received_bytes > 0 && gone.flows[0].timeouts == 0);
     // The receiver does not wait for anything.
     assert!(gone.cost.simulated_us < 200_000.0, "{:?}", gone.cost);
@@ -193,10 +193,10 @@ fn flows_on_connections_that_hosts_share_fail_with_their_host() {
 fn a_link_that_stays_down_lets_senders_give_up_and_says_so() {
     let down = with("bottleneck: down from 20ms", &["tcp.retries=2"]);
     let reasons: Vec<_> = down.flows.iter().map(|flow| flow.failure).collect();
-    assert_eq!(reasons, [Some(Failure::Retries); 2]);
+    assert_eq!(reasons, [Some(FlowFailure::Retries); 2]);
     assert_eq!(down.metrics.flows_gave_up, Some(2));
     let before = with("bottleneck: down from 0s", &["tcp.syn_retries=1"]);
-    assert_eq!(before.flows[0].failure, Some(Failure::Handshake));
+    assert_eq!(before.flows[0].failure, Some(FlowFailure::Handshake));
 }
 
 // A receive buffer of 64 KB fills soon; the window opens when the application reads again. Probes come after the timeout and twice

@@ -4,16 +4,16 @@ use base::Sort as _;
 use base::{Span, Time};
 
 use super::moment::{self, LATEST, lasting};
-use super::reading::{Bound, Reading};
+use super::reading::{Bound, TraceFileSettings};
 use super::rows::{Read, Row};
 use super::{FlowTrace, TracedFlow};
 
 /// The flows of `read` that `reading` selects, on the clock of the simulation.
 ///
 /// Times are shifted in three cases: the starts are dates, they exceed the range of the simulation, or a window is
-/// selected. Then the first flow, or the beginning of the window, is moved to [`Reading::start`]. Otherwise times stay
-/// as they are.
-pub(super) fn place(mut read: Read, reading: &Reading) -> Result<FlowTrace, String> {
+/// selected. Then the first flow, or the beginning of the window, is moved to [`TraceFileSettings::start`]. Otherwise
+/// times stay as they are.
+pub(super) fn place(mut read: Read, reading: &TraceFileSettings) -> Result<FlowTrace, String> {
     if reading.window.is_part() && !read.waits.is_empty() {
         return Err("workload.window cannot select a part of this trace, because its flows wait for others: leave \
             workload.window out"
@@ -63,11 +63,12 @@ impl Clock {
         }
     }
 
-    /// Keeps the rows in the window of `reading`, and returns the time that is moved to [`Reading::start`], if any.
+    /// Keeps the rows in the window of `reading`, and returns the time that is moved to [`TraceFileSettings::start`],
+    /// if any.
     fn choose(
         &self,
         rows: &mut Vec<Row>,
-        reading: &Reading,
+        reading: &TraceFileSettings,
         notes: &mut Vec<String>,
     ) -> Result<Option<u128>, String> {
         let (all, window) = (rows.len(), &reading.window);

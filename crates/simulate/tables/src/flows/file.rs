@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use base::fnv;
 
 use super::names::HostTable;
-use super::reading::{HostNames, Reading};
+use super::reading::{HostNames, TraceFileSettings};
 use super::rows::Rows;
 use super::{FlowTrace, clock, plain, rows};
 #[cfg(not(target_family = "wasm"))]
@@ -27,7 +27,7 @@ pub fn is_path(text: &str) -> bool {
 
 /// Reads the file at `path`; an error has the line and the cause. A sweep reads the same file many times and gets the
 /// same trace while its contents are the same.
-pub(super) fn open(path: &str, reading: &Reading) -> Result<Arc<FlowTrace>, String> {
+pub(super) fn open(path: &str, reading: &TraceFileSettings) -> Result<Arc<FlowTrace>, String> {
     static KNOWN: Mutex<BTreeMap<String, Arc<FlowTrace>>> = Mutex::new(BTreeMap::new());
     // The program in a web page has neither files nor their readers.
     if cfg!(page) {
@@ -70,20 +70,24 @@ pub(super) fn open(path: &str, reading: &Reading) -> Result<Arc<FlowTrace>, Stri
 }
 
 /// The trace in `bytes`, the CSV content of a file with this name.
-pub(super) fn of_csv(name: &str, bytes: &[u8], reading: &Reading) -> Result<FlowTrace, String> {
+pub(super) fn of_csv(
+    name: &str,
+    bytes: &[u8],
+    reading: &TraceFileSettings,
+) -> Result<FlowTrace, String> {
     let hosts = HostTable::new(&reading.hosts, None)?;
     let read = csv_rows((name, bytes), reading, hosts)?;
     clock::place(read, reading).map_err(|cause| format!("{name}: {cause}"))
 }
 
 /// The trace that comes with the program as `text`.
-pub(super) fn of_plain(text: &str, reading: &Reading) -> Result<FlowTrace, String> {
+pub(super) fn of_plain(text: &str, reading: &TraceFileSettings) -> Result<FlowTrace, String> {
     clock::place(plain::rows(text), reading)
 }
 
 fn csv_rows(
     (name, bytes): (&str, &[u8]),
-    reading: &Reading,
+    reading: &TraceFileSettings,
     hosts: HostTable,
 ) -> Result<rows::Read, String> {
     // Spreadsheets write a byte order mark at the beginning.
@@ -140,13 +144,17 @@ fn delimiter(bytes: &[u8]) -> u8 {
 
 /// Pages do not contain the Parquet reader, which is large.
 #[cfg(target_family = "wasm")]
-fn of_parquet(path: &str, _: &Reading, _: HostTable) -> Result<rows::Read, String> {
+fn of_parquet(path: &str, _: &TraceFileSettings, _: HostTable) -> Result<rows::Read, String> {
     Err(format!("{path}: Parquet is not read here; save it as CSV"))
 }
 
 /// The rows of the Parquet file at `path`.
 #[cfg(not(target_family = "wasm"))]
-fn of_parquet(path: &str, reading: &Reading, hosts: HostTable) -> Result<rows::Read, String> {
+fn of_parquet(
+    path: &str,
+    reading: &TraceFileSettings,
+    hosts: HostTable,
+) -> Result<rows::Read, String> {
     let damaged = |error: &std::io::Error| format!("{path}: {error}");
     let file = Foreign::open(Path::new(path)).map_err(|error| damaged(&error))?;
     let columns: Vec<rows::FileColumn<'_>> = file

@@ -8,7 +8,7 @@ use super::moment;
 
 /// Settings of a scenario for reading its trace file.
 #[derive(Clone, Debug, Default)]
-pub struct Reading {
+pub struct TraceFileSettings {
     /// The columns.
     pub columns: ColumnNames,
     /// The numbers of hosts that the file gives by name.

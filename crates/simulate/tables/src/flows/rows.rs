@@ -7,7 +7,7 @@ use base::HostId;
 use super::moment;
 use super::names::HostTable;
 use super::number::Decimal;
-use super::reading::{ColumnName, Meaning, Reading};
+use super::reading::{ColumnName, Meaning, TraceFileSettings};
 use super::waits::{Wait, Waits};
 
 /// A column of a file: its name and, for a column with a date type, the unit of its numbers in picoseconds.
@@ -75,7 +75,7 @@ impl<'a> Rows<'a> {
     pub(super) fn new(
         file: &'a str,
         there: &[FileColumn<'_>],
-        reading: &Reading,
+        reading: &TraceFileSettings,
         hosts: HostTable,
     ) -> Result<Self, String> {
         let place = |wanted: &str| there.iter().position(|(name, _)| name.trim() == wanted);

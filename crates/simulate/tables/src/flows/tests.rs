@@ -5,7 +5,7 @@ use base::Quantity;
 use super::*;
 
 fn read(text: &str) -> Result<FlowTrace, String> {
-    FlowTrace::of_csv("flows.csv", text.as_bytes(), &Reading::default())
+    FlowTrace::of_csv("flows.csv", text.as_bytes(), &TraceFileSettings::default())
 }
 
 #[test]
@@ -108,7 +108,8 @@ fn a_file_that_changes_is_read_anew() {
     let path = std::env::temp_dir().join(format!("tailwater-trace-{}.csv", std::process::id()));
     let flows = |text: &str| {
         fs::write(&path, text).unwrap();
-        let trace = FlowTrace::open(&path.to_string_lossy(), &Reading::default()).unwrap();
+        let trace =
+            FlowTrace::open(&path.to_string_lossy(), &TraceFileSettings::default()).unwrap();
         (trace.flows().len(), trace.fingerprint().unwrap())
     };
     let head = "start_us,size_bytes,sender,receiver\n1,1,0,1\n";
@@ -119,7 +120,7 @@ fn a_file_that_changes_is_read_anew() {
 }
 
 /// The trace that `reading` makes from CSV.
-fn read_as(text: &str, reading: &Reading) -> Result<FlowTrace, String> {
+fn read_as(text: &str, reading: &TraceFileSettings) -> Result<FlowTrace, String> {
     FlowTrace::of_csv("flows.csv", text.as_bytes(), reading)
 }
 
@@ -171,10 +172,10 @@ fn weeks_are_read_and_what_lies_beyond_the_clock_is_told_the_limit() {
 
 #[test]
 fn unix_times_are_shifted_to_the_first_start() {
-    let reading = |columns: &str| Reading {
+    let reading = |columns: &str| TraceFileSettings {
         columns: ColumnNames::parse(columns).unwrap(),
         start: Span::from_millis(10),
-        ..Reading::default()
+        ..TraceFileSettings::default()
     };
     let rest = "size_bytes,sender,receiver\n";
     for (column, unit, first, second) in [
@@ -221,10 +222,10 @@ fn unix_times_are_shifted_to_the_first_start() {
 fn a_window_takes_the_flows_that_start_in_it() {
     let text = format!("{HEAD}5000,1,0,1\n3600000000,1,0,1\n3600000001,1,0,1\n7200000000,1,0,1\n");
     let window = |window: &str| {
-        let reading = Reading {
+        let reading = TraceFileSettings {
             window: TraceWindow::parse(window).unwrap(),
             start: Span::from_millis(10),
-            ..Reading::default()
+            ..TraceFileSettings::default()
         };
         read_as(&text, &reading)
     };
@@ -254,9 +255,9 @@ fn a_window_takes_the_flows_that_start_in_it() {
 #[test]
 fn idle_times_are_shortened_and_nothing_else() {
     let text = "open_us,start_us,size_bytes,sender,receiver\n,1000000,1,0,1\n,1500000,1,0,1\n9000000,10000000,1,0,1\n";
-    let reading = Reading {
+    let reading = TraceFileSettings {
         max_gap: Some(Span::from_secs(2)),
-        ..Reading::default()
+        ..TraceFileSettings::default()
     };
     let trace = read_as(text, &reading).unwrap();
     assert_eq!(starts(&trace), [1_000_000, 1_500_000, 3_500_000]);
@@ -284,9 +285,9 @@ fn addresses_become_hosts_in_the_order_of_their_appearance() {
     assert_eq!(trace.hosts(), (0..).zip(hosts).collect::<Vec<_>>());
     assert!(trace.notes()[0].starts_with("3 hosts have names and are numbered in the order"));
     // Numbers that are too large for hosts may count as names.
-    let reading = Reading {
+    let reading = TraceFileSettings {
         hosts: HostNames::Appearance,
-        ..Reading::default()
+        ..TraceFileSettings::default()
     };
     let trace = read_as(&format!("{HEAD}1,1,3232235777,3232235778\n"), &reading).unwrap();
     assert_eq!(trace.last_host(), 1);
@@ -298,9 +299,9 @@ fn a_table_gives_hosts_their_numbers() {
     fs::create_dir_all(&folder).unwrap();
     let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
     fs::write(path("flows.csv"), format!("{HEAD}1,1,web,db\n")).unwrap();
-    let reading = Reading {
+    let reading = TraceFileSettings {
         hosts: HostNames::parse(&path("hosts.csv")).unwrap(),
-        ..Reading::default()
+        ..TraceFileSettings::default()
     };
     let open = |hosts: &str| {
         fs::write(path("hosts.csv"), hosts).unwrap();
@@ -391,9 +392,9 @@ fn waits_that_cannot_end_are_named_by_line_and_cause() {
         assert!(error.starts_with(&place), "{line}: {error}");
         assert!(error.contains(cause), "{line}: {error}");
     }
-    let part = Reading {
+    let part = TraceFileSettings {
         window: TraceWindow::parse("1us..").unwrap(),
-        ..Reading::default()
+        ..TraceFileSettings::default()
     };
     let text = format!("{WAITING}{rows}");
     let error = FlowTrace::of_csv("flows.csv", text.as_bytes(), &part).unwrap_err();

@@ -10,7 +10,7 @@ pub(super) struct Flow {
     pub(super) size: Option<u64>,
     /// Bytes received, in order or not.
     pub(super) received: u64,
-    /// Assigned window, packets; at least 1. See [`super::Scheduler::assigned`].
+    /// Assigned window, packets; at least 1. See [`super::GrantScheduler::assigned`].
     pub(super) assigned: u64,
     /// One past the highest offset that the sender was ever allowed.
     pub(super) upper: u64,

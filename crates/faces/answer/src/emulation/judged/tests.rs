@@ -250,7 +250,7 @@ fn judged(name: &str, emulated: &Emulation) -> Vec<ClaimLine> {
     };
     let source = Source::new("fig1", catalogue::scenario_text(&figure.source).unwrap());
     let scenario = Scenario::load(source, &overrides).unwrap();
-    let bed = Bed {
+    let bed = BedFigure {
         figure,
         live,
         run: figure,

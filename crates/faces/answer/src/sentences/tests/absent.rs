@@ -26,7 +26,7 @@ fn a_group_without_a_single_flow_is_named() {
             tiers: Vec::new(),
             deadlock: String::new(),
             collectives: Vec::new(),
-            cost: Cost {
+            cost: RunCost {
                 simulated_us: 5e4,
                 packet_hops: 1000,
                 events: 1000,

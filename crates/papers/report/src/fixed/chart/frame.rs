@@ -6,7 +6,7 @@ use super::super::clip;
 use super::super::font;
 use super::super::ticks::{Room, Scale};
 use super::{ASIDE, AXIS, EDGE, LABEL, MAJOR, TICK};
-use crate::figure::{Figure, Line, Point, Shape};
+use crate::figure::{Figure, PlotLine, PlotPoint, Shape};
 
 /// Where the data are drawn.
 pub(super) struct Frame {
@@ -26,7 +26,7 @@ pub(super) struct Frame {
 /// margin, that of the categories the lower one.
 pub(super) fn frame(figure: &Figure, (width, height): (f64, f64), top: f64) -> Frame {
     let points = || figure.lines.iter().flat_map(|line| &line.points);
-    let placed = |line: &Line| matches!(line.shape, Shape::Joined | Shape::Ranges);
+    let placed = |line: &PlotLine| matches!(line.shape, Shape::Joined | Shape::Ranges);
     let joined = figure.lines.iter().any(placed);
     // A horizontal line has no position of its own.
     let placed = figure
@@ -40,7 +40,7 @@ pub(super) fn frame(figure: &Figure, (width, height): (f64, f64), top: f64) -> F
         [low, point.y, high]
     });
     let mut ys: Vec<f64> = ends.collect();
-    if figure.y.log && figure.lines.iter().any(Line::is_bars) {
+    if figure.y.log && figure.lines.iter().any(PlotLine::is_bars) {
         // The shortest bar has a height too.
         let least = ys.iter().copied().filter(|y| *y > 0.0);
         ys.push(least.fold(f64::INFINITY, f64::min) / 2.0);
@@ -118,7 +118,7 @@ fn on_bars(figure: &Figure) -> bool {
 
 /// How far each line moves aside, so that intervals at the same place are side by side and do not hide each other.
 pub(super) fn aside(figure: &Figure, frame: &Frame) -> Vec<f64> {
-    let moves = |line: &&Line| {
+    let moves = |line: &&PlotLine| {
         line.shape == Shape::Joined && line.points.iter().any(|point| point.interval.is_some())
     };
     let count = figure.lines.iter().filter(moves).count();
@@ -165,7 +165,7 @@ impl Frame {
         self.bottom - self.y.share(value) * (self.bottom - self.top)
     }
 
-    pub(super) fn place(&self, point: &Point) -> Option<(f64, f64)> {
+    pub(super) fn place(&self, point: &PlotPoint) -> Option<(f64, f64)> {
         let shown = self.x.shows(point.x) && self.y.shows(point.y);
         shown.then(|| (self.x(point.x), self.y(point.y)))
     }

@@ -4,12 +4,12 @@ use super::super::font;
 use super::super::scene::{Anchor, Fill, Item, Layer, Scene};
 use super::pen::{dashed, event, marker, stroke, whisker};
 use super::{CURVE, EDGE, MARKER, RANGE, TICK};
-use crate::figure::{Figure, Line, Shape};
+use crate::figure::{Figure, PlotLine, Shape};
 
 /// The legend of a figure.
 #[derive(Default)]
 pub(super) struct Legend<'a> {
-    rows: Vec<Vec<&'a Line>>,
+    rows: Vec<Vec<&'a PlotLine>>,
     /// The number of lines for which it has no room.
     more: usize,
 }
@@ -48,8 +48,8 @@ fn count(rows: usize) -> f64 {
 }
 
 /// The lines that need an entry, in rows that fit the width.
-fn rows(figure: &Figure, width: f64) -> Vec<Vec<&Line>> {
-    let mut rows: Vec<Vec<&Line>> = Vec::new();
+fn rows(figure: &Figure, width: f64) -> Vec<Vec<&PlotLine>> {
+    let mut rows: Vec<Vec<&PlotLine>> = Vec::new();
     let mut used = 0.0;
     for line in figure.lines.iter().filter(|line| figure.names(line)) {
         let entry = entry_width(line);
@@ -65,7 +65,7 @@ fn rows(figure: &Figure, width: f64) -> Vec<Vec<&Line>> {
     rows
 }
 
-fn entry_width(line: &Line) -> f64 {
+fn entry_width(line: &PlotLine) -> f64 {
     SAMPLE + GAP + font::width(&line.label, TICK) + 2.5 * GAP
 }
 
@@ -91,7 +91,7 @@ pub(super) fn draw(scene: &mut Scene, legend: &Legend<'_>, left: f64) {
     }
 }
 
-fn sample(scene: &mut Scene, line: &Line, x: f64, y: f64) {
+fn sample(scene: &mut Scene, line: &PlotLine, x: f64, y: f64) {
     let middle = (x + SAMPLE / 2.0, y);
     match line.shape {
         Shape::Cells(shape) => {

@@ -2,7 +2,7 @@
 
 use super::super::scene::{Colour, Fill, INK, Item, PAPER, Scene, Stroke};
 use super::{CURVE, THIN};
-use crate::figure::{Mark, Style};
+use crate::figure::{EventMark, Style};
 use crate::palette::Marker;
 
 /// A line in the colour and the dashes of a style.
@@ -103,10 +103,10 @@ fn outline(scene: &mut Scene, mut path: Vec<(f64, f64)>, style: Style) {
 }
 
 /// The sign of an event at a point.
-pub(super) fn event(scene: &mut Scene, (x, y): (f64, f64), mark: Mark, r: f64) {
+pub(super) fn event(scene: &mut Scene, (x, y): (f64, f64), mark: EventMark, r: f64) {
     match mark {
-        Mark::Cross => cross(scene, x, y, r, INK),
-        Mark::Triangle => fill(scene, triangle(x, y, 1.1 * r), INK),
+        EventMark::Cross => cross(scene, x, y, r, INK),
+        EventMark::Triangle => fill(scene, triangle(x, y, 1.1 * r), INK),
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::frame::Frame;
-use crate::figure::{Axis, Figure, Line, Point, Shape};
+use crate::figure::{Axis, Figure, PlotLine, PlotPoint, Shape};
 use crate::units;
 use base::cast::{index, whole};
 
@@ -74,16 +74,16 @@ fn axis(axis: &Axis, (low, high, log): (f64, f64, bool)) -> Value {
 }
 
 /// The positions of a line's points with their values; empty for lines whose drawing shows the same.
-fn points(figure: &Figure, frame: &Frame, line: &Line, aside: f64) -> Vec<Value> {
-    let place = |point: &Point, y: f64, text: String| {
-        let (x, y) = frame.place(&Point::new(point.x, y))?;
+fn points(figure: &Figure, frame: &Frame, line: &PlotLine, aside: f64) -> Vec<Value> {
+    let place = |point: &PlotPoint, y: f64, text: String| {
+        let (x, y) = frame.place(&PlotPoint::new(point.x, y))?;
         Some(json!([round(x + aside), round(y), text]))
     };
     let own = line.points.iter();
     match line.shape {
         Shape::Marks(_) => {
             let row = units::lower(&figure.y.label);
-            let text = |point: &Point| {
+            let text = |point: &PlotPoint| {
                 let (number, time) = (units::number(point.y, 4), amount(point.x, &figure.x));
                 format!("{row} {number}: {time}")
             };
@@ -91,18 +91,19 @@ fn points(figure: &Figure, frame: &Frame, line: &Line, aside: f64) -> Vec<Value>
                 .collect()
         }
         Shape::Joined | Shape::Ranges => {
-            let text = |point: &Point| format!("{}: {}", at(figure, point.x), value(figure, point));
+            let text =
+                |point: &PlotPoint| format!("{}: {}", at(figure, point.x), value(figure, point));
             own.filter_map(|point| place(point, point.y, text(point)))
                 .collect()
         }
         Shape::Bars(_) => {
-            let text = |point: &Point| value(figure, point);
-            let middle = |point: &Point| frame.y.low.max(point.y / 2.0).min(point.y);
+            let text = |point: &PlotPoint| value(figure, point);
+            let middle = |point: &PlotPoint| frame.y.low.max(point.y / 2.0).min(point.y);
             own.filter_map(|point| place(point, middle(point), text(point)))
                 .collect()
         }
         Shape::Stack(..) => {
-            let part = |point: &Point| {
+            let part = |point: &PlotPoint| {
                 let (low, high) = point.inner.filter(|(low, high)| high > low)?;
                 let text = format!("{}: {}", at(figure, point.x), amount(high - low, &figure.y));
                 place(point, f64::midpoint(low, high), text)
@@ -110,11 +111,11 @@ fn points(figure: &Figure, frame: &Frame, line: &Line, aside: f64) -> Vec<Value>
             own.filter_map(part).collect()
         }
         Shape::Spans => {
-            let span = |ends: &[Point]| {
+            let span = |ends: &[PlotPoint]| {
                 let (from, to) = (&ends[0], &ends[1]);
                 let (start, end) = (units::number(from.x, 4), amount(to.x, &figure.x));
                 let flow = units::number(from.y, 4);
-                let middle = Point::new(f64::midpoint(from.x, to.x), from.y);
+                let middle = PlotPoint::new(f64::midpoint(from.x, to.x), from.y);
                 place(&middle, from.y, format!("flow {flow}: {start} to {end}"))
             };
             line.points.chunks_exact(2).filter_map(span).collect()
@@ -135,7 +136,7 @@ fn at(figure: &Figure, x: f64) -> String {
 }
 
 /// The value of a point with its interval.
-fn value(figure: &Figure, point: &Point) -> String {
+fn value(figure: &Figure, point: &PlotPoint) -> String {
     let own = amount(point.y, &figure.y);
     match point.interval {
         Some((low, high)) => {

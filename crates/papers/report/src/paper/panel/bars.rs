@@ -4,7 +4,7 @@ use scenario::Problems;
 
 use super::point::{point, scale};
 use super::{Drawn, Panel, Track, joined, line};
-use crate::figure::{Axis, Line, Point, Shape};
+use crate::figure::{Axis, PlotLine, PlotPoint, Shape};
 
 /// Both axes and the lines. Groups are the lines of the description and the values of its axis; if there is only one
 /// group, each scheme has its own place.
@@ -12,7 +12,7 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
     let key = panel.plot.x.key.as_deref();
     let tracks = panel.tracks(key);
     let mut groups: Vec<String> = Vec::new();
-    let mut bars: Vec<(&str, String, Point)> = Vec::new();
+    let mut bars: Vec<(&str, String, PlotPoint)> = Vec::new();
     for track in &tracks {
         for row in &track.rows {
             let group = group(track, key.and_then(|key| panel.row(*row).setting(key)));
@@ -25,7 +25,7 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
     }
     let greatest = bars.iter().map(|(_, _, point)| point.y).fold(0.0, f64::max);
     let (y, unit) = panel.y(greatest);
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<PlotLine> = Vec::new();
     for (scheme, group, mut point) in bars {
         let place = groups.iter().position(|other| *other == group);
         point.x = count(place.unwrap_or(0));
@@ -59,7 +59,7 @@ fn group(track: &Track<'_>, value: Option<&str>) -> String {
 }
 
 /// Schemes as places of their own.
-fn apart(x: &mut Axis, lines: &mut [Line]) {
+fn apart(x: &mut Axis, lines: &mut [PlotLine]) {
     x.categories = lines.iter().map(|line| line.label.clone()).collect();
     for (line, place) in lines.iter_mut().zip(0_u32..) {
         line.shape = Shape::Bars(0.6);
@@ -70,7 +70,7 @@ fn apart(x: &mut Axis, lines: &mut [Line]) {
 }
 
 /// Puts the bars of one place side by side.
-pub(super) fn side_by_side(lines: &mut [Line]) {
+pub(super) fn side_by_side(lines: &mut [PlotLine]) {
     let count = count(lines.len()).max(1.0);
     let width = BARS / count;
     for (line, index) in lines.iter_mut().zip(0_u32..) {

@@ -6,7 +6,7 @@ use claims::{Measure, Of};
 use scenario::Problems;
 
 use super::{Drawn, Panel, Track, given, line, name};
-use crate::figure::{Point, Shape};
+use crate::figure::{PlotPoint, Shape};
 
 /// Both axes and the lines.
 pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
@@ -78,7 +78,7 @@ fn distribution(panel: &Panel<'_>, track: &Track<'_>) -> Result<Distribution, Pr
 
 impl Distribution {
     /// The steps from 0 to `whole`, thinned to equal steps of the share. Each value shown is exact.
-    fn curve(&self, size: f64, whole: f64) -> Vec<Point> {
+    fn curve(&self, size: f64, whole: f64) -> Vec<PlotPoint> {
         let mut steps: Vec<(f64, f64)> = Vec::new();
         let mut below = 0.0;
         for (value, weight) in &self.values {
@@ -89,15 +89,15 @@ impl Distribution {
                 _ => steps.push(step),
             }
         }
-        let mut points: Vec<Point> = Vec::new();
-        points.extend(steps.first().map(|(x, _)| Point::new(*x, 0.0)));
+        let mut points: Vec<PlotPoint> = Vec::new();
+        points.extend(steps.first().map(|(x, _)| PlotPoint::new(*x, 0.0)));
         for (index, (x, y)) in steps.iter().enumerate() {
             let shown = points.last().map_or(0.0, |point| point.y);
             // The last small step before a large one is shown, too. Otherwise the large one would seem to begin
             // earlier.
             let next = steps.get(index + 1).map_or(f64::INFINITY, |step| step.1);
             if next - shown >= whole * FINEST {
-                points.push(Point::new(*x, *y));
+                points.push(PlotPoint::new(*x, *y));
             }
         }
         points

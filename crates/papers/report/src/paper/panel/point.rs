@@ -3,14 +3,14 @@
 use scenario::Problems;
 
 use super::{Panel, is_model};
-use crate::figure::Point;
+use crate::figure::PlotPoint;
 
 /// The point of a line for a row, at a place to be set; `None` without a measurement.
 pub(super) fn point(
     panel: &Panel<'_>,
-    line: &claims::Line,
+    line: &claims::PanelLine,
     row: usize,
-) -> Result<Option<Point>, Problems> {
+) -> Result<Option<PlotPoint>, Problems> {
     let estimate = panel.run.values(&line.measure)?.estimate(row);
     // A measured value is never negative, even if the interval of few seeds is wide. But a reduction may be negative.
     let least = match line.measure.reduction_from {
@@ -30,15 +30,15 @@ pub(super) fn point(
             .zip(estimate.high)
             .filter(|(low, high)| low < high),
     };
-    Ok(estimate.mean.map(|y| Point {
+    Ok(estimate.mean.map(|y| PlotPoint {
         y,
         interval,
-        ..Point::default()
+        ..PlotPoint::default()
     }))
 }
 
 /// A point in a unit of this size.
-pub(super) fn scale(point: &mut Point, size: f64) {
+pub(super) fn scale(point: &mut PlotPoint, size: f64) {
     let scale = |(low, high): (f64, f64)| (low / size, high / size);
     point.y /= size;
     point.interval = point.interval.map(scale);

@@ -6,7 +6,7 @@ use scenario::Problems;
 
 use super::point::{point, scale};
 use super::{Drawn, Panel, Track, bars, given, is_model, line};
-use crate::figure::{Axis, Line, Point, Shape};
+use crate::figure::{Axis, PlotLine, PlotPoint, Shape};
 use crate::units;
 
 /// Both axes and the lines: along an axis of sizes, or as bars with a group for each size. Equations are drawn on top.
@@ -21,7 +21,7 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
     let greatest = values.map(|point| point.y).fold(0.0, f64::max);
     let (y, unit) = panel.y(greatest);
     let several = super::several(&tracks);
-    let (mut measured, mut equations): (Vec<Line>, Vec<Line>) = (Vec::new(), Vec::new());
+    let (mut measured, mut equations): (Vec<PlotLine>, Vec<PlotLine>) = (Vec::new(), Vec::new());
     for (track, mut points) in drawn {
         for point in &mut points {
             scale(point, unit.size);
@@ -66,13 +66,17 @@ fn places(panel: &Panel<'_>) -> (Axis, Vec<f64>) {
 }
 
 /// A point for each size that a track has flows of, in the units of its columns.
-fn points(panel: &Panel<'_>, track: &Track<'_>, places: &[f64]) -> Result<Vec<Point>, Problems> {
+fn points(
+    panel: &Panel<'_>,
+    track: &Track<'_>,
+    places: &[f64],
+) -> Result<Vec<PlotPoint>, Problems> {
     let mut points = Vec::new();
     for (class, x) in panel.plot.x.size_classes().iter().zip(places) {
         let line = track.line.of_sizes(class);
         for row in &track.rows {
             let point = point(panel, &line, *row)?;
-            points.extend(point.map(|point| Point { x: *x, ..point }));
+            points.extend(point.map(|point| PlotPoint { x: *x, ..point }));
         }
     }
     Ok(points)

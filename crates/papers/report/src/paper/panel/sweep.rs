@@ -7,7 +7,7 @@ use scenario::Problems;
 use super::super::given_axis::GivenAxis;
 use super::point::{point, scale};
 use super::{Drawn, Panel, Track, bars, is_model, line};
-use crate::figure::{Axis, Line, Point, Shape};
+use crate::figure::{Axis, PlotLine, PlotPoint, Shape};
 use crate::units;
 
 /// Both axes and the lines.
@@ -16,7 +16,7 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
     let key = key.map(String::as_str);
     let tracks = panel.tracks(key);
     let mut places = Places::of(panel, key, &tracks);
-    let mut drawn: Vec<(&Track<'_>, Vec<Point>)> = Vec::new();
+    let mut drawn: Vec<(&Track<'_>, Vec<PlotPoint>)> = Vec::new();
     for track in &tracks {
         let points = points(panel, track, &places)?;
         let same = drawn.iter_mut().find(|(other, _)| nests(other, track));
@@ -29,7 +29,7 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
     let greatest = values.map(|point| point.y).fold(0.0, f64::max);
     let (y, unit) = panel.y(greatest);
     let several = super::several(&tracks);
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<PlotLine> = Vec::new();
     for (track, mut points) in drawn {
         for point in &mut points {
             scale(point, unit.size);
@@ -47,7 +47,7 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
 }
 
 /// Puts the bars or ranges of one place of the axis side by side.
-fn beside(lines: &mut [Line], axis: &mut Axis) {
+fn beside(lines: &mut [PlotLine], axis: &mut Axis) {
     if axis.categories.is_empty() {
         dodge(lines, axis);
     } else {
@@ -69,12 +69,16 @@ fn places(texts: &[&str], wanted: &GivenAxis) -> (Axis, Vec<f64>) {
 }
 
 /// The points of a track in the units of its columns.
-fn points(panel: &Panel<'_>, track: &Track<'_>, places: &Places) -> Result<Vec<Point>, Problems> {
+fn points(
+    panel: &Panel<'_>,
+    track: &Track<'_>,
+    places: &Places,
+) -> Result<Vec<PlotPoint>, Problems> {
     let mut points = Vec::new();
     for row in &track.rows {
         let x = places.of_row(panel.row(*row));
         if let (Some(x), Some(point)) = (x, point(panel, track.line, *row)?) {
-            points.push(Point { x, ..point });
+            points.push(PlotPoint { x, ..point });
         }
     }
     points.order_by(|a, b| a.x.total_cmp(&b.x));
@@ -91,7 +95,7 @@ fn nests(outer: &Track<'_>, inner: &Track<'_>) -> bool {
 }
 
 /// Gives points a second interval: the narrower of the two is the inner one.
-fn nest(points: &mut [Point], others: &[Point]) {
+fn nest(points: &mut [PlotPoint], others: &[PlotPoint]) {
     let width = |interval: Option<(f64, f64)>| interval.map_or(0.0, |(low, high)| high - low);
     for (point, other) in points.iter_mut().zip(others) {
         let pair = [point.interval, other.interval];
@@ -102,8 +106,8 @@ fn nest(points: &mut [Point], others: &[Point]) {
 
 /// Puts the ranges of one place side by side, so that none hides another. The axis has room for those of its first and
 /// last place.
-fn dodge(lines: &mut [Line], axis: &mut Axis) {
-    let ranges = |line: &&mut Line| line.shape == Shape::Ranges;
+fn dodge(lines: &mut [PlotLine], axis: &mut Axis) {
+    let ranges = |line: &&mut PlotLine| line.shape == Shape::Ranges;
     let count = lines.iter_mut().filter(ranges).count();
     let points = lines.iter().flat_map(|line| &line.points);
     let mut places: Vec<f64> = points.map(|point| point.x).collect();

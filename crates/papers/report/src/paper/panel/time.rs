@@ -5,7 +5,7 @@ use claims::unit::Dimension;
 use scenario::Problems;
 
 use super::{Drawn, Panel, given, line};
-use crate::figure::{Point, Shape};
+use crate::figure::{PlotPoint, Shape};
 use crate::thin::Thinned;
 
 /// Both axes and the lines.
@@ -38,7 +38,8 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
         let own = track.label(several);
         for ((subject, samples), index) in series.iter().zip(0..) {
             let points = samples.iter();
-            let points = points.map(|(at, value)| Point::new(at / time.size, value / unit.size));
+            let points =
+                points.map(|(at, value)| PlotPoint::new(at / time.size, value / unit.size));
             let (label, shape, style) = match series.len() {
                 1 => (own.clone(), Shape::Step, panel.style(track)),
                 2..=MOST => {
