@@ -8,7 +8,7 @@ use crate::seen::VerdictEvidence;
 
 /// A packet that was dropped, or a timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Loss {
+pub struct ObservedLoss {
     /// Since the observation began.
     pub at: Duration,
     /// When its flow began.
@@ -41,7 +41,7 @@ struct Receiver {
     crowds: u64,
     /// When a crowd began, and the time until its first loss.
     recent: Vec<(Duration, Option<Duration>)>,
-    losses: Vec<Loss>,
+    losses: Vec<ObservedLoss>,
 }
 
 impl<R> Default for Crowds<R> {
@@ -70,7 +70,7 @@ impl<R: Ord + Clone + ToString> Crowds<R> {
     }
 
     /// Adds a loss of a flow to this receiver.
-    pub fn lose(&mut self, receiver: R, loss: Loss) {
+    pub fn lose(&mut self, receiver: R, loss: ObservedLoss) {
         self.timeouts += u64::from(loss.is_timeout);
         self.held += 1;
         self.receivers
@@ -177,7 +177,7 @@ mod tests {
         let (mut crowds, mut most) = (Crowds::default(), 0);
         for second in 0..3_600_u64 {
             let at = Duration::from_secs(second);
-            let lose = |after_ms| Loss {
+            let lose = |after_ms| ObservedLoss {
                 at: at + Duration::from_millis(after_ms),
                 flow_since: at,
                 is_timeout: after_ms == 300,

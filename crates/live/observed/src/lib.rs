@@ -24,7 +24,7 @@ pub mod trial;
 mod verdict;
 
 pub use command::{CommandSite, CureCommand};
-pub use crowds::{Crowds, Loss};
+pub use crowds::{Crowds, ObservedLoss};
 pub use cure::{AttachPoint, Cure, CureAttachment, TriedValue};
 pub use fit::{Deviation, Fit};
 pub use incident::{Incident, fewest};

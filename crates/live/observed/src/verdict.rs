@@ -61,7 +61,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::crowds::Loss;
+    use crate::crowds::ObservedLoss;
     use crate::seen::{Flow, Queue};
 
     /// The time of a crowd.
@@ -69,8 +69,12 @@ mod tests {
         Duration::from_secs_f64(at_s)
     }
 
-    fn timeout(receiver: &'static str, at_s: f64, flow_since_s: f64) -> (&'static str, Loss) {
-        let loss = Loss {
+    fn timeout(
+        receiver: &'static str,
+        at_s: f64,
+        flow_since_s: f64,
+    ) -> (&'static str, ObservedLoss) {
+        let loss = ObservedLoss {
             at: Duration::from_secs_f64(at_s),
             flow_since: Duration::from_secs_f64(flow_since_s),
             is_timeout: true,
@@ -83,7 +87,7 @@ mod tests {
         seen: &Observation,
         flows: &[Flow],
         crowds: &[Duration],
-        losses: &[(&'static str, Loss)],
+        losses: &[(&'static str, ObservedLoss)],
     ) -> VerdictEvidence {
         let mut all = Crowds::default();
         for at in crowds {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use base::cast::{count, real};
 use machine::netlink::QdiscLimit;
-use observed::{Cost, Crowds, Flow, FlowSums, Loss, Observation, Queue, judge};
+use observed::{Cost, Crowds, Flow, FlowSums, Observation, ObservedLoss, Queue, judge};
 use programs::Direction;
 use programs::observer::{DeviceObserver, FlowDirection, ObservedTransfer, ObserverEvent, Totals};
 
@@ -154,7 +154,7 @@ impl Count {
     }
 
     fn lose(&mut self, way: FlowDirection, (at, since): (Duration, Duration), is_timeout: bool) {
-        let loss = Loss {
+        let loss = ObservedLoss {
             at: at.saturating_sub(self.begin),
             flow_since: since.saturating_sub(self.begin),
             is_timeout,

@@ -256,7 +256,7 @@ fn all_is_answered(point: &Value) -> bool {
         && flows.is_some_and(|flows| flows[..2].iter().all(has_some))
 }
 
-/// What sockets count of flows makes the metrics, and what the switch dropped was sent again.
+/// Counts of sockets make the metrics, and packets that the switch dropped were sent again.
 #[test]
 fn timeouts_of_flows_make_those_of_the_network() {
     let Some(_machine) = machine() else { return };

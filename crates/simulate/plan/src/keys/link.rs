@@ -1,8 +1,20 @@
-//! Values that follow from the settings of hosts' links.
+//! Settings of hosts' links, and values that follow from them.
 
-use base::{Rate, Span};
+use base::{OrAuto, Rate, Span};
 
-use super::Link;
+base::settings! {
+    /// Every link between a host and its switch.
+    pub struct Link in "link" {
+        /// Rate of every link between a host and its switch, in both directions unless link.down_rate says otherwise.
+        pub rate: Rate = "1Gbps",
+        /// Propagation delay of every such link, one way.
+        pub delay: Span = "40us",
+        /// Longest time that a packet which a host has sent waits at the end of this link: a random time below it, uniform and in order. "auto" is a twenty-fifth of the time that a full packet takes on the link. With "0s" senders keep step to the picosecond, and the same ones find room in a full queue again and again (Floyd and Jacobson, "On Traffic Phase Effects", 1992): such a result hangs on the order of simultaneous events. Real hosts are never that regular.
+        pub jitter: OrAuto<Span> = "0s",
+        /// Rate of these links from the switch to the host; "auto" is link.rate. With a lower one, the links to receivers are the bottleneck even where hosts send to one receiver each.
+        pub down_rate: OrAuto<Rate> = "auto",
+    }
+}
 
 impl Link {
     /// The upper bound of the jitter, if a full packet has this many bytes.
