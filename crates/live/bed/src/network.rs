@@ -128,7 +128,7 @@ impl Network {
         different.extend(found.lateness_us.map(|late| Instead {
             key: "switch.burst_lateness".to_owned(),
             instead: format!(
-                "packets that wait for tokens leave up to {late:.0} us late, at hosts of the twin as well"
+                "packets that wait for tokens leave up to {late:.0} us late, at hosts as well"
             ),
         }));
         different.extend(self.sysctls.iter().map(|setting| Instead {
