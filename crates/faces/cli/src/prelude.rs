@@ -58,7 +58,7 @@ mod tests {
         "MakeQueue",
         "MakeReceiver",
         "MakeSender",
-        "Texts",
+        "ParamTexts",
     ];
 
     #[test]
