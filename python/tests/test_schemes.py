@@ -544,23 +544,24 @@ class Slow(NewReno):
 @pytest.mark.trust
 @pytest.mark.parametrize("scheme", [Endless, Slow, NewReno])
 def test_ctrl_c_ends_a_scheme_in_python(scheme: type[tw.Sender]) -> None:
-    waits = []
+    waits, works = [], []
     for _ in range(20 if TRUST else 3):
-        pressed: list[float] = []
+        pressed: list[tuple[float, float]] = []
 
         def press() -> None:
-            pressed.append(time.perf_counter())
+            pressed.append((time.perf_counter(), time.process_time()))
             signal.raise_signal(signal.SIGINT)
 
         timer = threading.Timer(random.uniform(0.1, 0.6), press)
         with pytest.raises(KeyboardInterrupt):
             timer.start()
             tw.run("incast", schemes=scheme, set={"workload.size": "1GB"})
-        waits.append(time.perf_counter() - pressed[0])
+        waits.append(time.perf_counter() - pressed[0][0])
+        works.append(time.process_time() - pressed[0][1])
         timer.join()
-    assert min(waits) < 0.2, waits
+    assert min(works) < 0.2, works
     # Everyday tests share their machine.
-    assert max(waits) < (0.2 if TRUST else 1.0), waits
+    assert max(waits) < (0.2 if TRUST else 2.0), waits
 
 
 def test_errors_of_schemes_travel(tmp_path: Path) -> None:
