@@ -10,13 +10,15 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use learning::{Act, Agents, Environment, Feature, Interval, Settings, Task, Term};
+//! use learning::{
+//!     Act, Agents, DecisionInterval, Environment, EnvironmentSettings, Feature, Task, Term,
+//! };
 //! use scenario::{Overrides, Source};
 //!
-//! let settings = Settings {
+//! let settings = EnvironmentSettings {
 //!     agents: Agents::Flow,
 //!     act: Act::Window,
-//!     interval: Interval::RoundTrip,
+//!     interval: DecisionInterval::RoundTrip,
 //!     observe: vec![Feature::Rtt, Feature::Goodput],
 //!     reward: vec![(Term::FlowTime, -1.0)],
 //!     max_steps: None,
