@@ -544,7 +544,8 @@ class Slow(NewReno):
 @pytest.mark.trust
 @pytest.mark.parametrize("scheme", [Endless, Slow, NewReno])
 def test_ctrl_c_ends_a_scheme_in_python(scheme: type[tw.Sender]) -> None:
-    waits, works = [], []
+    waits: list[float] = []
+    works: list[float] = []
     for _ in range(20 if TRUST else 3):
         pressed: list[tuple[float, float]] = []
 
