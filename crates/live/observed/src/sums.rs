@@ -32,7 +32,7 @@ pub struct FlowSums {
     times_ns: Sample,
     /// Bytes and nanoseconds of each flow.
     each: Vec<(u64, u64)>,
-    /// The same as numbers of flows in bins, once there are too many.
+    /// Counts of flows by bins of bytes and nanoseconds, once there are too many to keep each.
     bins: BTreeMap<(u64, u64), u64>,
 }
 

@@ -31,8 +31,8 @@ impl Bucket {
         }
     }
 
-    /// The same with a timer that is `late`: packets that wait for tokens leave that much later, together with those
-    /// behind them that have tokens by then. A bucket with room for a packet more keeps its rate meanwhile.
+    /// Makes the timer of this bucket `late`. A packet that waits for tokens then leaves later by that time, and packets
+    /// behind it that have tokens by then leave with it. A bucket with room for one more packet still keeps its rate.
     #[must_use]
     pub fn with_late_timer(self, late: Option<Jitter>) -> Self {
         Self { late, ..self }
