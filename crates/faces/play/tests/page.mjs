@@ -61,12 +61,13 @@ try {
   told.theatre = await run(`(async () => {
     const field = document.getElementById("slider-switch.buffer").parentElement.querySelector("input[type=text]");
     const before = field.value;
-    const staged = async (buffer) => {
+    window.staged = async (buffer) => {
       const drawn = new Promise((resolve) => { document.addEventListener("simulated", resolve, { once: true }); });
-      delete document.body.dataset.staged;
       field.value = buffer;
       field.dispatchEvent(new Event("change"));
       await drawn;
+      // Scenes follow after a rest; those of earlier values are not shown any more.
+      delete document.body.dataset.staged;
       while (!document.body.dataset.staged) {
         // On a busy machine the run takes so long that the page asks first.
         const [button] = document.querySelectorAll("#why button");
@@ -103,8 +104,7 @@ try {
     const before = field.value;
     const drawn = async (buffer) => {
       const asked = document.body.dataset.figures;
-      field.value = buffer;
-      field.dispatchEvent(new Event("change"));
+      await staged(buffer);
       while (document.body.dataset.figures === asked) await new Promise((resolve) => { setTimeout(resolve, 10); });
       return document.querySelector("#figures svg");
     };
