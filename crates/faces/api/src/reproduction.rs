@@ -180,6 +180,8 @@ struct Job {
     source: scenario::Source,
     /// Whether the folder gets a report of its own.
     report: bool,
+    /// Whether something measures the parts of completion times.
+    parts: bool,
 }
 
 impl Job {
@@ -198,10 +200,13 @@ impl Job {
             .experiments
             .iter()
             .filter(|figure| needed.contains(figure.name.as_str()));
-        Ok(needed.map(|figure| Self::of(figure, asked)).collect())
+        let job = |figure| Self::of((paper, figure), asked);
+        Ok(needed.map(job).collect())
     }
 
-    fn of(figure: &Experiment, asked: &Figures) -> Self {
+    /// The runs of a figure. Completion times are only broken down if the figure or one that reads its runs measures
+    /// the parts, as that takes half of a simulation's time again.
+    fn of((paper, figure): (&Paper, &Experiment), asked: &Figures) -> Self {
         let mut overrides = Overrides {
             seed: asked.seed,
             seeds: asked.seeds,
@@ -212,6 +217,10 @@ impl Job {
             let sets = figure.full.set.iter();
             overrides.sets = sets.map(|(key, value)| format!("{key}={value}")).collect();
         }
+        let parts = paper.measures_parts(figure);
+        if !parts {
+            overrides.sets.push("trace.breakdown=false".to_owned());
+        }
         Self {
             paper: figure.paper.clone(),
             figure: figure.name.clone(),
@@ -219,15 +228,16 @@ impl Job {
             overrides,
             source: figure.source.clone(),
             report: asked.report,
+            parts,
         }
     }
 
     /// A copy of the job with a change, for these schemes only, in a folder below `folder`; `None` if the change
-    /// needs no other runs. Completion times are only broken down if something measures the parts.
+    /// needs no other runs.
     fn with(
         &self,
         change: &ExperimentChange,
-        (schemes, records): (&BTreeSet<&str>, bool),
+        schemes: &BTreeSet<&str>,
         folder: &Path,
     ) -> Option<Self> {
         if change.set.is_empty() {
@@ -244,12 +254,9 @@ impl Job {
             overrides.sets.retain(|set| !set.starts_with(&same));
             overrides.sets.push(format!("{same}{}", values.join(",")));
         }
-        if !records {
-            // Nobody reads single flows of these runs, and their tables would be the largest of all.
-            overrides.sets.push("trace.breakdown=false".to_owned());
-            if !self.source.text().contains("trace") {
-                overrides.trace = Some("off".to_owned());
-            }
+        // Nobody reads single flows of these runs, and their tables would be the largest of all.
+        if !self.parts && !self.source.text().contains("trace") {
+            overrides.trace = Some("off".to_owned());
         }
         if !schemes.is_empty() {
             let schemes: Vec<&str> = schemes.iter().copied().collect();

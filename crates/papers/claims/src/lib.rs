@@ -187,6 +187,21 @@ const fn live_runs() -> NonZeroU32 {
     NonZeroU32::new(5).expect("five is not zero")
 }
 
+impl Paper {
+    /// Whether `figure`, or another figure that reads its runs, may measure the parts of completion times.
+    pub fn measures_parts(&self, figure: &Experiment) -> bool {
+        let reads = |other: &Experiment| {
+            other.shares_runs(figure)
+                || other.references().iter().any(|name| {
+                    let mut all = self.experiments.iter();
+                    all.any(|named| named.name == *name && named.shares_runs(figure))
+                })
+        };
+        let mut readers = self.experiments.iter().filter(|other| reads(other));
+        readers.any(Experiment::measures_parts)
+    }
+}
+
 impl Experiment {
     /// The name by which it is run, as in `rcc/fig5a`.
     pub fn id(&self) -> String {
@@ -199,16 +214,17 @@ impl Experiment {
     }
 
     /// Whether one of its claims or plots may measure the parts of completion times, because its text contains the name
-    /// of such a metric or column.
-    pub fn measures_parts(&self) -> bool {
+    /// of such a metric or column, or of the setting that records them.
+    fn measures_parts(&self) -> bool {
         let text = self.source.text();
         let mut names = sim::breakdown::Part::ALL
             .into_iter()
             .map(sim::breakdown::Part::name);
-        names.any(|name| {
-            let names = [format!("_{name}_us"), format!("{name}_ps")];
-            names.iter().any(|name| text.contains(name))
-        })
+        text.contains("breakdown")
+            || names.any(|name| {
+                let names = [format!("_{name}_us"), format!("{name}_ps")];
+                names.iter().any(|name| text.contains(name))
+            })
     }
 
     /// Whether its claims and plots use the runs of `other`.

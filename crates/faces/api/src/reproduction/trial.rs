@@ -61,7 +61,6 @@ impl<'a> Trial<'a> {
         base: &Job,
         out: &Path,
     ) -> Self {
-        let records = paper.experiments.iter().any(Experiment::measures_parts);
         let all = paper.experiments.iter();
         let sharing = all.filter(|other| other.shares_runs(figure));
         let schemes = change.runs(sharing.flat_map(|figure| &figure.claims));
@@ -70,7 +69,7 @@ impl<'a> Trial<'a> {
             figure,
             role,
             change,
-            job: base.with(change, (&schemes, records), &folder),
+            job: base.with(change, &schemes, &folder),
             runs: None,
             effect: Effect::default(),
             over: Vec::new(),
