@@ -46,7 +46,7 @@ impl Call {
     pub const BYTES: usize = 40;
     /// Kind: a packet of data leaves.
     pub const DATA: u8 = 1;
-    /// Kind: the law decides about the window of an ACK.
+    /// Kind: the law decides about the window of an ACK. HSCC learns the length of the queue before.
     pub const ACKNOWLEDGEMENT: u8 = 2;
     /// Kind: the queue is sampled.
     pub const SAMPLES: u8 = 3;
@@ -191,6 +191,7 @@ impl DecisionReplay {
                 return Ok(());
             }
             (Law::Hscc(law), Call::ACKNOWLEDGEMENT) => {
+                law.on_level(backlog);
                 law.window_of_bits(call.flags, call.advertised, call.scale)
             }
             (Law::Rwndq(law), Call::ACKNOWLEDGEMENT) => law.window(call.advertised, call.scale),
@@ -262,9 +263,10 @@ mod tests {
         })
     }
 
-    fn ack(number: u32, window: u16) -> Call {
+    fn ack((number, backlog): (u32, u32), window: u16) -> Call {
         Call {
             number,
+            backlog,
             advertised: 512,
             window,
             flags: 16,
@@ -305,10 +307,10 @@ mod tests {
             ..Call::default()
         };
         // Off: as advertised. On: 1460 bytes are twelve units of 128.
-        assert_eq!(replay.make(&ack(0, 512)), Ok(()));
+        assert_eq!(replay.make(&ack((0, 0), 512)), Ok(()));
         assert_eq!(replay.make(&level), Ok(()));
-        assert_eq!(replay.make(&ack(2, 12)), Ok(()));
-        let difference = replay.make(&ack(3, 13)).expect_err("a bit");
+        assert_eq!(replay.make(&ack((2, 20_000), 12)), Ok(()));
+        let difference = replay.make(&ack((3, 20_000), 13)).expect_err("a bit");
         assert_eq!(
             difference.to_string(),
             "call 3: for a window of 512 shifted by 7 the kernel decides 13, but the simulator 12"

@@ -10,7 +10,7 @@ use std::time::Duration;
 use laws::Call;
 use machine::interrupt;
 use machine::privilege::drop_all;
-use programs::RingReader;
+use programs::CallReader;
 use protocol::{DecisionLog, Line, LoggedLine, NoteLine};
 use scenario::Problem;
 
@@ -55,7 +55,7 @@ fn carry_out(
     };
     serde_json::to_writer(&mut out, &head).map_err(std::io::Error::from)?;
     out.write_all(b"\n")?;
-    let ring = law.port.calls()?;
+    let calls = law.port.calls()?;
     let mut written = Written {
         out,
         calls: 0,
@@ -69,12 +69,12 @@ fn carry_out(
     let until = begin.saturating_add(order.lease);
     while now() < until && interrupt::heard().is_none() {
         thread::sleep(LOOK.min(until.saturating_sub(now())));
-        written.take(&ring)?;
+        written.write(&calls.heard()?)?;
     }
     drop(hooks);
     // Another processor may be in the middle of a call.
     thread::sleep(LOOK);
-    written.take(&ring)?;
+    written.write(&calls.rest()?)?;
     written.out.flush()?;
     Ok(LoggedLine {
         device: order.device.clone(),
@@ -105,9 +105,8 @@ struct Written {
 }
 
 impl Written {
-    /// Writes the new calls.
-    fn take(&mut self, ring: &RingReader<Call>) -> Result<(), DeployError> {
-        for call in ring.heard()? {
+    fn write(&mut self, calls: &[Call]) -> std::io::Result<()> {
+        for call in calls {
             self.calls += 1;
             self.decisions += u64::from(call.is_decision());
             self.out.write_all(&call.to_bytes())?;
@@ -116,5 +115,5 @@ impl Written {
     }
 }
 
-/// The interval at which calls are read: a ring holds 340,000.
+/// The interval at which calls are read: a ring holds 400,000.
 const LOOK: Duration = Duration::from_millis(20);

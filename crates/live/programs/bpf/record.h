@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// Records each call of a law, in the order of the calls: its arguments, and the decision about the packet. User space
+// Records each call of a law, with its number: its arguments, and the decision about the packet. User space
 // then repeats the calls with the same arguments. This is done only if the loader asks for it; otherwise the verifier
 // removes all of it.
 #ifndef TAILWATER_RECORD_H
@@ -14,9 +14,9 @@ enum call_kind { DATA = 1, ACKNOWLEDGEMENT, SAMPLES, FLOW, LEVEL, IDLE, CAPABLE 
 struct call {
     // The time by the clock of the lease.
     uint64_t now;
-    // Counts from zero. Processors write calls in nearly this order.
+    // Counts from zero. A processor writes its calls in this order.
     uint32_t number;
-    // The length of the queue, and the size of a packet of data.
+    // The length of the queue, which HSCC learns with an ACK, too, and the size of a packet of data.
     uint32_t backlog, size;
     // RWNDQ: how many samples are taken, or flows are idle, and whether a flow begins or ends.
     uint32_t samples, flow_case;
@@ -60,9 +60,36 @@ INLINE uint32_t number_of(uint32_t *kept) {
     return *kept;
 }
 
-// If the ring has no room for a call, its number is missing in the sequence.
+// The calls of a processor that wait for the ring: to enter it costs several times what it costs to write a call down.
+// Programs of one processor follow each other, as they run with bottom halves disabled.
+enum { CALLS = 32 };
+
+struct batch {
+    struct call calls[CALLS];
+    uint32_t filled;
+};
+
+struct {
+    UINT(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    UINT(max_entries, 1);
+    TYPE(key, uint32_t);
+    TYPE(value, struct batch);
+} batches SEC(".maps");
+
+// If the ring has no room for a batch, the numbers of its calls are missing in the sequence.
 APART void write_down(const struct call *call) {
-    bpf_ringbuf_output(&calls, call, sizeof *call, NO_WAKEUP);
+    uint32_t first = 0, filled;
+    struct batch *batch = bpf_map_lookup_elem(&batches, &first);
+    if (!batch) return;
+    filled = batch->filled;
+    if (filled >= CALLS) return;
+    batch->calls[filled] = *call;
+    filled++;
+    if (filled == CALLS) {
+        bpf_ringbuf_output(&calls, batch->calls, sizeof batch->calls, NO_WAKEUP);
+        filled = 0;
+    }
+    batch->filled = filled;
 }
 
 #define RECORD(...) \

@@ -11,6 +11,8 @@
 //! Without the feature `kernel` this crate is empty: the programs need clang, libelf and zlib to build.
 
 #[cfg(feature = "kernel")]
+mod call_reader;
+#[cfg(feature = "kernel")]
 mod error;
 #[cfg(feature = "kernel")]
 mod losses;
@@ -37,6 +39,8 @@ mod vectors;
 #[cfg(feature = "kernel")]
 mod watchdog;
 
+#[cfg(feature = "kernel")]
+pub use call_reader::CallReader;
 #[cfg(feature = "kernel")]
 pub use error::LoadError;
 #[cfg(feature = "kernel")]

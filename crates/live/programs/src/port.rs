@@ -6,14 +6,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
-use laws::{Call, Loadable};
-use libbpf_rs::{MapCore, MapHandle, Object, ObjectBuilder, OpenObject, ProgramInput, ProgramMut};
+use laws::Loadable;
+use libbpf_rs::{MapHandle, Object, ObjectBuilder, OpenObject, ProgramInput, ProgramMut};
 
+use crate::call_reader::{CALLS, CallReader};
 use crate::error::LoadError;
 use crate::maps::Maps;
 use crate::objects;
 use crate::reason::Reason;
-use crate::ring_reader::RingReader;
 
 /// The direction of a packet through the device of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -128,15 +128,9 @@ impl Port {
         &self.maps
     }
 
-    /// Reads the calls of the law, if its setup records them. A gap in the call numbers is a call for which the ring
-    /// had no room.
-    pub fn calls(&self) -> Result<RingReader<Call>, LoadError> {
-        let mut maps = self.object.maps();
-        let ring = maps.find(|map| map.name() == CALLS);
-        let ring = ring.ok_or(LoadError::Lacks("map of calls"))?;
-        let ring = MapHandle::try_from(&ring);
-        let ring = ring.map_err(|error| LoadError::Refused("open a map", error))?;
-        RingReader::at(&ring, Call::read)
+    /// Reads the calls of the law, if its setup records them.
+    pub fn calls(&self) -> Result<CallReader, LoadError> {
+        CallReader::of(&self.object)
     }
 
     /// See [`Maps::renew`].
@@ -270,8 +264,7 @@ fn link(
 
 /// `setup` of `bpf/setup.h`.
 const SETUP: &str = ".rodata.setup";
-/// The ring of `bpf/record.h` and its size in bytes: 340,000 calls, at least those of a tenth of a second.
-const CALLS: &str = "calls";
+/// The size of the ring of `bpf/record.h` in bytes: 400,000 calls, at least those of a tenth of a second.
 const CALLS_BYTES: u32 = 16 << 20;
 
 /// Bytes by which a frame may grow in a test run; these programs do not change its length.

@@ -14,8 +14,11 @@ pub struct RingReader<T> {
 }
 
 impl<T: 'static> RingReader<T> {
-    /// Listens to a ring, whose entries `read` parses.
-    pub(crate) fn at(map: &MapHandle, read: fn(&[u8]) -> Option<T>) -> Result<Self, LoadError> {
+    /// Listens to a ring. `read` parses what a program writes at a time.
+    pub(crate) fn at<I>(map: &MapHandle, read: fn(&[u8]) -> I) -> Result<Self, LoadError>
+    where
+        I: IntoIterator<Item = T> + 'static,
+    {
         let refused = |error| LoadError::Refused("read a ring", error);
         let heard = Rc::new(RefCell::new(Vec::new()));
         let all = Rc::clone(&heard);

@@ -324,7 +324,7 @@ mod tests {
         }
     }
 
-    /// A queue that grows and falls, with an ACK at each length, as the kernel would write it down: two calls at a time.
+    /// A queue that grows and falls, with data or an ACK at each length, as the kernel would write it down.
     fn calls(count: u32) -> Vec<Call> {
         let mut law = law();
         let mut call = |number: u32| {
@@ -334,8 +334,8 @@ mod tests {
                 backlog,
                 ..Call::default()
             };
+            law.on_level(backlog.into());
             if number.is_multiple_of(2) {
-                law.on_level(backlog.into());
                 return Call {
                     kind: Call::LEVEL,
                     ..call
