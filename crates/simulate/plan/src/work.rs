@@ -161,7 +161,10 @@ fn of_flows(shared: &Keys, group: &Group, flows: f64, seconds: f64) -> Vec<Term>
     let (keys, workload) = (&group.keys, &group.keys.workload);
     let hops = 2.0 * hops(shared);
     // Links cannot carry more than their rate allows in this time.
-    let carried = |receivers: f64| seconds / fastest_packet(shared) * receivers * hops;
+    let carried = |receivers: f64| {
+        let packets = receivers * seconds / fastest_packet(shared);
+        packets.min(seconds / bottleneck_packet(shared)) * hops
+    };
     let receivers = match workload.kind {
         WorkloadKind::Incast | WorkloadKind::Requests => f64::from(workload.receivers.0),
         _ => flows.max(1.0),
@@ -378,6 +381,17 @@ fn slowest_packet(keys: &Keys) -> f64 {
 fn fastest_packet(keys: &Keys) -> f64 {
     let fastest = keys.link.rate.max(keys.link.to_hosts());
     fastest.serialisation(keys.packet_bytes()).as_secs()
+}
+
+/// Seconds that a full packet takes on the link that all flows share; 0 if there is none.
+fn bottleneck_packet(keys: &Keys) -> f64 {
+    match keys.topology.kind {
+        TopologyKind::Dumbbell => {
+            let rate = keys.bottleneck.rate.0.unwrap_or(keys.link.rate);
+            rate.serialisation(keys.packet_bytes()).as_secs()
+        }
+        _ => 0.0,
+    }
 }
 
 /// SYN, SYN-ACK and the FINs.

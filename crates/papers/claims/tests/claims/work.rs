@@ -19,6 +19,12 @@ fn the_estimate_is_near_the_steps_that_simulations_take() {
             "workload.size=1MB",
         ],
         &[
+            "topology.kind=dumbbell",
+            "workload.kind=pairs",
+            "workload.size=unlimited",
+            "run.duration=100ms",
+        ],
+        &[
             "topology.kind=fat-tree",
             "workload.kind=burst",
             "workload.size=exponential(20KB)",
