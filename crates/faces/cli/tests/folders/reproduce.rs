@@ -90,6 +90,33 @@ fn every_claim_has_a_verdict_and_a_miss_its_cause() {
 }
 
 #[test]
+fn completion_times_are_broken_down_where_something_reads_the_parts() {
+    let workspace = paper("reproduce_parts");
+    let command = "reproduce ./mine --format json --quiet --causes none --seeds 1";
+    workspace.answer(command);
+    let scenario = || workspace.files("results/reproduce/mine/fig1")["scenario.toml"].clone();
+    assert!(String::from_utf8_lossy(&scenario()).contains("breakdown = false"));
+    // The figure that shows these runs reads the parts.
+    let reads = r#"
+[[claim]]
+id = "waits-for-timers"
+kind = "order"
+says = "NewReno waits for timers"
+where = "Fig. 2"
+measure = "fct_timers_us"
+highest = "newreno"
+"#;
+    let file = workspace.path("mine/fig2.toml");
+    fs::write(file, format!("{FIG2}{reads}")).expect("a file for the test");
+    let answer = workspace.answer(command);
+    let now = scenario();
+    let now = String::from_utf8_lossy(&now);
+    assert!(!now.contains("breakdown = false"), "{now}");
+    let answer: serde_json::Value = serde_json::from_str(&answer).expect("JSON");
+    assert_eq!(answer["claims"][4]["verdict"], "reproduced", "{answer}");
+}
+
+#[test]
 fn causes_are_tried_for_what_is_missed_or_for_all_or_not() {
     let workspace = paper("reproduce_causes");
     let tried = |which: &str| {
