@@ -10,7 +10,6 @@ use std::time::Duration;
 use laws::Call;
 use machine::interrupt;
 use machine::privilege::drop_all;
-use programs::CallReader;
 use protocol::{DecisionLog, Line, LoggedLine, NoteLine};
 use scenario::Problem;
 
