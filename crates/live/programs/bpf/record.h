@@ -65,8 +65,9 @@ INLINE uint32_t number_of(uint32_t *kept) {
 enum { CALLS = 32 };
 
 struct batch {
-    struct call calls[CALLS];
+    // Before the calls: a reader that copies the batch from its beginning finds no call that is in the ring already.
     uint32_t filled;
+    struct call calls[CALLS];
 };
 
 struct {

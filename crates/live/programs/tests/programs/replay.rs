@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use laws::{Call, DecisionReplay, Hscc, Idle, Loadable};
 use libbpf_rs::{MapCore, MapFlags};
-use programs::{LoadOptions, Port, Reason};
+use programs::{Direction, LoadOptions, Port, Reason};
 
 use crate::bed::Bed;
+use crate::frame::Frame;
 use crate::live::{INTERVAL, SENDERS, SIZE, attached, hscc, rwndq};
 use crate::loaded;
 
@@ -193,6 +194,37 @@ fn recorded(law: &Loadable, behind: usize) -> Option<Seen> {
         .expect("the map can be read");
     let memory = value.expect("the port")[behind..].to_vec();
     Some(Seen { calls, memory })
+}
+
+#[test]
+fn calls_that_wait_for_others_are_told_at_the_second_look_and_once() {
+    let setup = LoadOptions {
+        shadow: true,
+        records: true,
+        ..LoadOptions::default()
+    };
+    let Some(port) = loaded(Port::load_with(&hscc().loadable(), setup)) else {
+        return;
+    };
+    port.renew(Duration::from_mins(1)).expect("a lease");
+    let frame = Frame::ack(1).bytes();
+    let run = |count: u32| {
+        for _ in 0..count {
+            port.run(Direction::Ingress, &frame).expect("a run");
+        }
+    };
+    let reader = port.calls().expect("a ring");
+    let look = || reader.heard().expect("a ring").len();
+    run(5);
+    assert_eq!((look(), look(), look()), (0, 5, 0), "of an idle processor");
+    run(200);
+    let mut calls = reader.heard().expect("a ring");
+    calls.extend(reader.heard().expect("a ring"));
+    calls.extend(reader.rest().expect("a ring"));
+    calls.sort_by_key(|call| call.number);
+    let numbers: Vec<u32> = calls.iter().map(|call| call.number).collect();
+    assert_eq!(numbers, (5..205).collect::<Vec<u32>>());
+    assert_eq!((look(), look()), (0, 0));
 }
 
 #[test]
