@@ -17,7 +17,7 @@ pub struct CallReader {
     waiting: RefCell<Waiting>,
 }
 
-/// What is known of batches that are not in the ring.
+/// Batches that are not in the ring.
 #[derive(Default)]
 struct Waiting {
     /// The calls of the batch of each processor, as they were last time.
