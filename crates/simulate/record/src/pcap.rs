@@ -179,6 +179,10 @@ impl Probe for Capture {
         self.failure.is_some()
     }
 
+    fn keeps_ends(&self) -> bool {
+        false
+    }
+
     fn on_hop(&mut self, port: PortId, packet: &Packet, now: Time) {
         let mut packet = *packet;
         if std::mem::take(&mut self.marked_on_arrival) {

@@ -196,6 +196,11 @@ impl Theatre {
 }
 
 impl Probe for Theatre {
+    /// A scene is over when its losses are repaired, and a connection that has ended has no losses.
+    fn keeps_ends(&self) -> bool {
+        false
+    }
+
     fn on_accept(&mut self, port: PortId, packet: &Packet, now: Time) {
         let marked = std::mem::take(&mut self.marked);
         if !self.of_switches[port.0 as usize] || self.is_decided() {

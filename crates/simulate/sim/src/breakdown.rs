@@ -100,6 +100,10 @@ impl Follower {
 }
 
 impl Probe for Follower {
+    fn keeps_ends(&self) -> bool {
+        false
+    }
+
     #[inline(always)]
     fn on_accept(&mut self, port: PortId, packet: &Packet, _now: Time) {
         self.flights.wait(port, packet);

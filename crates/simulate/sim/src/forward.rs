@@ -18,6 +18,10 @@ macro_rules! forward {
             fn has_failed(&self) -> bool {
                 self.$first.has_failed() || self.$second.has_failed()
             }
+
+            fn keeps_ends(&self) -> bool {
+                self.$first.keeps_ends() || self.$second.keeps_ends()
+            }
         }
     };
     (@if_any [$($generics:tt)*] $type:ty; $($method:ident ( $($argument:ident : $kind:ty),* ) ;)*) => {
@@ -32,6 +36,10 @@ macro_rules! forward {
             fn has_failed(&self) -> bool {
                 self.as_ref().is_some_and($crate::probe::Probe::has_failed)
             }
+
+            fn keeps_ends(&self) -> bool {
+                self.as_ref().is_some_and($crate::probe::Probe::keeps_ends)
+            }
         }
     };
     (@through [] $type:ty; $($method:ident ( $($argument:ident : $kind:ty),* ) ;)*) => {
@@ -43,6 +51,10 @@ macro_rules! forward {
 
             fn has_failed(&self) -> bool {
                 (**self).has_failed()
+            }
+
+            fn keeps_ends(&self) -> bool {
+                (**self).keeps_ends()
             }
 
             fn branch(&self) -> Option<Box<dyn $crate::probe::Branch>> {

@@ -94,6 +94,12 @@ pub trait Probe {
         false
     }
 
+    /// Whether it wants to see endpoints and hosts with connections that have ended, too. If not, the memory of a
+    /// connection is free as soon as only its TIME-WAIT timer is left, and nothing of it is reported any more.
+    fn keeps_ends(&self) -> bool {
+        true
+    }
+
     /// `flow` was not complete at `at` after all: its sender had failed before.
     #[inline(always)]
     fn on_revocation(&mut self, flow: FlowId, at: Time) {
@@ -137,7 +143,12 @@ pub struct End {
     pub deadline: bool,
 }
 
-impl Probe for () {}
+impl Probe for () {
+    #[inline(always)]
+    fn keeps_ends(&self) -> bool {
+        false
+    }
+}
 
 impl<F: FnMut(PortId, &Packet, Time)> Probe for F {
     fn on_hop(&mut self, port: PortId, packet: &Packet, now: Time) {
@@ -159,9 +170,6 @@ pub(crate) trait Sees<R>: Probe + Follow + Divide {
     fn sees_ends(&self) -> bool {
         true
     }
-
-    /// Whether it wants to see endpoints that have ended, too.
-    fn keeps_ends(&self) -> bool;
 
     /// As [`Probe::on_host`].
     fn see_host(&mut self, host: HostId, state: &Host<Sender, R>, now: Time);
@@ -283,11 +291,6 @@ impl Divide for () {}
 impl<R> Sees<R> for () {
     #[inline(always)]
     fn sees_ends(&self) -> bool {
-        false
-    }
-
-    #[inline(always)]
-    fn keeps_ends(&self) -> bool {
         false
     }
 

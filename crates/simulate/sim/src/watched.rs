@@ -19,10 +19,6 @@ impl<P: Probe> Sees<Receiver> for Watched<P>
 where
     Self: Divide,
 {
-    fn keeps_ends(&self) -> bool {
-        self.probe.is_some()
-    }
-
     #[inline(always)]
     fn see_host(&mut self, host: HostId, state: &Host<Sender, Receiver>, now: Time) {
         self.probe.on_host(host, state, now);

@@ -280,6 +280,12 @@ impl Probe for Recorder {
         self.rows.has_failed()
     }
 
+    /// Windows may change until TIME-WAIT is over. No event follows the end of a connection.
+    fn keeps_ends(&self) -> bool {
+        let of_flows = self.cwnd.is_some() || self.rwnd.is_some() || self.throughput.is_some();
+        of_flows || !self.gauges.is_empty()
+    }
+
     #[inline]
     fn on_hop(&mut self, port: PortId, packet: &Packet, now: Time) {
         if self.ports[port.0 as usize]

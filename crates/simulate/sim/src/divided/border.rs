@@ -168,6 +168,11 @@ impl Probe for Queues {
             self.changes.push((port, waiting, at));
         }
     }
+
+    /// The ends of a connection may be in two parts, and neither knows when the other end has ended.
+    fn keeps_ends(&self) -> bool {
+        true
+    }
 }
 
 forward! { both [] Border, queues, watched }
@@ -228,10 +233,6 @@ impl Sees<Receiver> for Border {
     #[inline(always)]
     fn sees_ends(&self) -> bool {
         self.watched.is_some()
-    }
-
-    fn keeps_ends(&self) -> bool {
-        true
     }
 
     #[inline(always)]
