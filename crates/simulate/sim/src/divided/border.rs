@@ -29,14 +29,16 @@ pub(super) struct Border {
     watched: Option<Watched<Box<dyn Branch>>>,
 }
 
-/// Queue lengths over time. A part does not know within a window whether all flows are over, so changes in the window
-/// are kept until that is known.
+/// Queue lengths over time, up to the moment when all flows are over. After the last flow has started, a part does not
+/// know within a window whether that moment has passed, so it keeps the changes of the window until this is known.
 struct Queues {
     histograms: Vec<LevelHistogram>,
     /// Waiting bytes, and since when.
     levels: Vec<(u64, Time)>,
     /// Changes since the last window.
     changes: Vec<(PortId, u64, Time)>,
+    /// Whether a flow has not started by the end of this window, so that every change counts at once.
+    all_count: bool,
     /// Whether later changes are ignored.
     closed: bool,
 }
@@ -60,6 +62,7 @@ impl Border {
                 histograms: vec![LevelHistogram::new(); ports],
                 levels: vec![(0, Time::ZERO); ports],
                 changes: Vec::new(),
+                all_count: false,
                 closed: false,
             },
             watched,
@@ -114,9 +117,10 @@ impl Border {
         std::mem::replace(last, arrival).max(self.first[port.0 as usize])
     }
 
-    /// All changes so far count.
-    pub(super) fn count_levels(&mut self) {
-        self.queues.count(Time::NEVER);
+    /// All changes so far count. Those of the next window count at once if `all_count`.
+    pub(super) fn count_levels(&mut self, all_count: bool) {
+        self.queues.count_until(Time::NEVER);
+        self.queues.all_count = all_count;
     }
 
     /// Whether [`Border::close_levels`] has been called.
@@ -138,22 +142,29 @@ impl Border {
 }
 
 impl Queues {
-    fn count(&mut self, until: Time) {
-        for (port, waiting, at) in self.changes.drain(..) {
+    fn count_until(&mut self, until: Time) {
+        let mut changes = std::mem::take(&mut self.changes);
+        for (port, waiting, at) in changes.drain(..) {
             if at <= until {
-                let (level, since) = &mut self.levels[port.0 as usize];
-                self.histograms[port.0 as usize].add(*level, at.since(*since));
-                *level = waiting;
-                *since = (*since).max(at);
+                self.count(port, waiting, at);
             }
         }
+        self.changes = changes;
+    }
+
+    #[inline(always)]
+    fn count(&mut self, port: PortId, waiting: u64, at: Time) {
+        let (level, since) = &mut self.levels[port.0 as usize];
+        self.histograms[port.0 as usize].add(*level, at.since(*since));
+        *level = waiting;
+        *since = (*since).max(at);
     }
 
     fn close(&mut self, end: Time) {
         if self.closed {
             return;
         }
-        self.count(end);
+        self.count_until(end);
         for ((level, since), histogram) in self.levels.iter().zip(&mut self.histograms) {
             histogram.add(*level, end.since(*since));
         }
@@ -164,7 +175,9 @@ impl Queues {
 impl Probe for Queues {
     #[inline(always)]
     fn on_level(&mut self, port: PortId, waiting: u64, at: Time) {
-        if !self.closed {
+        if self.all_count {
+            self.count(port, waiting, at);
+        } else if !self.closed {
             self.changes.push((port, waiting, at));
         }
     }

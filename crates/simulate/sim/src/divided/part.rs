@@ -22,6 +22,7 @@ pub(super) struct Part {
     number: usize,
     /// All events before this time have been handled.
     done: Time,
+    last_start: Time,
     window: Span,
     /// The time of the last event after which the run may have been over.
     last: Time,
@@ -43,7 +44,7 @@ impl Part {
         (number, parts): (usize, usize),
         window: Span,
     ) -> Self {
-        let first_start = world.first_start();
+        let (first_start, last_start) = (world.first_start(), world.last_start());
         world.part().1.measure_from(first_start);
         Self {
             world,
@@ -51,6 +52,7 @@ impl Part {
             standstill: Standstill::new(),
             number,
             done: Time::ZERO,
+            last_start,
             window,
             last: Time::ZERO,
             acts: 0,
@@ -118,9 +120,10 @@ impl Part {
     /// Goes through the next window, or skips windows without events. Returns false if the run is over.
     pub(super) fn go_on(&mut self, board: &Board, bounds: &Bounds<'_>) -> bool {
         let totals = board.totals(self.round);
+        let until = self.until(bounds).max(totals.next);
         let border = self.world.part().1;
         if totals.over < board.flows() {
-            border.count_levels();
+            border.count_levels(until < self.last_start);
         } else {
             let last = board.over().max();
             self.close(last.unwrap_or(Time::ZERO));

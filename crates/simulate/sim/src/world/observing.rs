@@ -88,4 +88,10 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     pub(crate) fn first_start(&self) -> Time {
         self.first_start
     }
+
+    /// When the last flow starts, if none waits for others. O(flows).
+    pub(crate) fn last_start(&self) -> Time {
+        let starts = self.flows.iter().map(|flow| flow.start);
+        starts.max().unwrap_or(Time::ZERO)
+    }
 }
