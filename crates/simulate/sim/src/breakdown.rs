@@ -51,6 +51,8 @@ pub(crate) struct Follower {
     flights: Flights,
     /// Connections that have begun here and are not over.
     connections: Vec<Option<Box<FollowedConnection>>>,
+    /// Connections that are over, whose memory is used again.
+    over: Vec<FollowedConnection>,
     /// The breakdown of each complete flow.
     done: Vec<Option<Box<Breakdown>>>,
     /// The parts booked before each flow whose sender was in another part.
@@ -77,8 +79,7 @@ impl Follower {
         (planned, now): (Time, Time),
         here: bool,
     ) {
-        let connection = self.connections[of.0 as usize]
-            .get_or_insert_with(|| Box::new(FollowedConnection::new(now)));
+        let connection = begun(&mut self.connections[of.0 as usize], &mut self.over, now);
         connection.begin(id, (now, now.since(planned).as_ps()), here);
     }
 
@@ -97,6 +98,21 @@ impl Follower {
     fn goes_back(&self, packet: &Packet) -> bool {
         packet.to != self.receivers[packet.flow.0 as usize]
     }
+}
+
+/// The connection at this place, which begins `now` if it has not begun.
+#[inline(always)]
+fn begun<'a>(
+    place: &'a mut Option<Box<FollowedConnection>>,
+    over: &mut Vec<FollowedConnection>,
+    now: Time,
+) -> &'a mut FollowedConnection {
+    place.get_or_insert_with(|| {
+        Box::new(match over.pop() {
+            Some(former) => former.renewed(now),
+            None => FollowedConnection::new(now),
+        })
+    })
 }
 
 impl Probe for Follower {
@@ -150,7 +166,8 @@ impl Follow for Follower {
 
     fn on_message_end(&mut self, of: FlowId, id: u32, now: Time) {
         if let Some(connection) = &mut self.connections[of.0 as usize] {
-            self.done[id as usize] = connection.complete(id, now).map(Box::new);
+            let parts = connection.complete(id, now, &mut self.flights);
+            self.done[id as usize] = parts.map(Box::new);
         }
     }
 
@@ -158,7 +175,7 @@ impl Follow for Follower {
         let back = self.goes_back(packet);
         let bytes = u64::from(self.header_bytes) + u64::from(packet.payload);
         let connection = &mut self.connections[packet.flow.0 as usize];
-        let connection = connection.get_or_insert_with(|| Box::new(FollowedConnection::new(now)));
+        let connection = begun(connection, &mut self.over, now);
         connection.on_send(packet, back, (bytes, now), &mut self.flights);
     }
 
@@ -169,17 +186,21 @@ impl Follow for Follower {
 
     fn on_delivery(&mut self, packet: &Packet, now: Time) {
         let back = self.goes_back(packet);
-        let Some(sent) = self.flights.land(packet) else {
+        let Some(place) = self.flights.land(packet) else {
             // A copy of a packet is not followed.
             return;
         };
         let connection = &mut self.connections[packet.flow.0 as usize];
-        let connection = connection.get_or_insert_with(|| Box::new(FollowedConnection::new(now)));
-        connection.on_delivery(packet, sent, (back, now), &self.ports);
+        let connection = begun(connection, &mut self.over, now);
+        let known = (&mut self.flights, &self.ports[..]);
+        connection.on_delivery(packet, place, (back, now), known);
     }
 
     fn on_gone(&mut self, of: FlowId) {
-        self.connections[of.0 as usize] = None;
+        if let Some(mut connection) = self.connections[of.0 as usize].take() {
+            connection.end(&mut self.flights);
+            self.over.push(*connection);
+        }
     }
 
     fn take(&mut self) -> Vec<Option<Box<Breakdown>>> {

@@ -36,12 +36,21 @@ pub(crate) struct FollowedConnection {
     repaired: u64,
     /// How late the last ACK at the sender was, by queueing and by a timer.
     late: (u64, u64),
-    /// The last data that reached the receiver, and when.
-    arrived: Option<(Sent, Time)>,
+    /// The last data that reached the receiver.
+    arrived: Option<Arrived>,
     /// When a timer of the receiver last expired.
     fired: Time,
     /// Flows that are not complete, as far as this part knows.
     flows: Vec<Begun>,
+}
+
+/// A packet with data that has reached the receiver.
+struct Arrived {
+    /// Its place among [`Flights`].
+    place: u32,
+    at: Time,
+    /// How late it was by queueing.
+    late: u64,
 }
 
 /// A flow that has started.
@@ -77,6 +86,29 @@ impl FollowedConnection {
         }
     }
 
+    /// A connection begins that uses the memory of one that is over.
+    pub(super) fn renewed(self, now: Time) -> Self {
+        let Self {
+            mut ways,
+            mut flows,
+            ..
+        } = self;
+        ways.iter_mut().for_each(Way::forget);
+        flows.clear();
+        Self {
+            ways,
+            flows,
+            ..Self::new(now)
+        }
+    }
+
+    /// The connection is over.
+    pub(super) fn end(&mut self, flights: &mut Flights) {
+        if let Some(arrived) = self.arrived.take() {
+            flights.free(arrived.place);
+        }
+    }
+
     /// A flow starts. Whether its sender is `here` decides which part knows the time booked before.
     pub(super) fn begin(&mut self, id: u32, (start, waited): (Time, u64), here: bool) {
         self.flows.push(Begun {
@@ -99,7 +131,7 @@ impl FollowedConnection {
         let departure = Departure {
             bytes,
             now,
-            queueing: answered.map_or(0, |(sent, at)| sent.late(*at)),
+            queueing: answered.map_or(0, |arrived| arrived.late),
             fired: self.fired,
             told: self.ways[usize::from(!back)].news(),
         };
@@ -124,21 +156,36 @@ impl FollowedConnection {
     pub(super) fn on_delivery(
         &mut self,
         packet: &Packet,
-        mut sent: Sent,
+        place: u32,
         (back, now): (bool, Time),
-        ports: &[Hop],
+        (flights, ports): (&mut Flights, &[Hop]),
     ) {
-        if let Some(path) = self.ways[usize::from(back)].arrive(&mut sent, ports) {
+        let sent = flights.landed(place);
+        if let Some(path) = self.ways[usize::from(back)].arrive(sent, ports) {
             self.ways[usize::from(!back)].know(&path, ports);
         }
-        if back {
-            if sent.fired > self.mark && (!self.open || self.idle) {
+        let late = sent.late(now);
+        let over = if back {
+            let (fired, delayed) = (sent.fired, sent.delayed);
+            let queueing = sent.queueing + late;
+            if fired > self.mark && (!self.open || self.idle) {
                 // The sender could do nothing until the receiver's timer expired.
-                self.book(Part::Timers, sent.fired);
+                self.book(Part::Timers, fired);
             }
-            self.late = (sent.queueing + sent.late(now), sent.delayed);
+            self.late = (queueing, delayed);
+            Some(place)
         } else if packet.payload > 0 {
-            self.arrived = Some((sent, now));
+            let arrived = Arrived {
+                place,
+                at: now,
+                late,
+            };
+            self.arrived.replace(arrived).map(|before| before.place)
+        } else {
+            Some(place)
+        };
+        if let Some(place) = over {
+            flights.free(place);
         }
     }
 
@@ -176,7 +223,7 @@ impl FollowedConnection {
         (flow, now): (FlowId, Time),
         flights: &mut Flights,
     ) {
-        let since = self.arrived.as_ref().map_or(now, |(_, at)| *at);
+        let since = self.arrived.as_ref().map_or(now, |arrived| arrived.at);
         if fired {
             self.fired = now;
         }
@@ -254,13 +301,16 @@ impl FollowedConnection {
     }
 
     /// The packet that has just been delivered completes flow `id`.
-    pub(super) fn complete(&mut self, id: u32, now: Time) -> Option<Breakdown> {
+    pub(super) fn complete(
+        &mut self,
+        id: u32,
+        now: Time,
+        flights: &mut Flights,
+    ) -> Option<Breakdown> {
         let place = self.flows.iter().position(|flow| flow.id == id)?;
         let flow = self.flows.remove(place);
-        let (sent, at) = self.arrived.as_ref()?;
-        if *at != now {
-            return None;
-        }
+        let arrived = self.arrived.as_ref().filter(|arrived| arrived.at == now)?;
+        let sent = flights.landed(arrived.place);
         let way = self.way_of(sent, now);
         let mut parts = match flow.before {
             Some(before) if sent.at >= flow.start => sent.booked.since(&before),

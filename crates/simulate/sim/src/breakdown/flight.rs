@@ -37,15 +37,10 @@ struct Flight {
     learns: bool,
 }
 
-/// The fields of a packet that stay the same on its way. A copy with low priority counts as another packet.
+/// The fields of a packet that stay the same on its way, in two words, which are compared at every port: flow and sequence
+/// number; ACK number, payload and code point. A copy with low priority counts as another packet.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Key {
-    flow: u32,
-    seq: u32,
-    ack: u32,
-    payload: u16,
-    dscp: u8,
-}
+struct Key(u64, u64);
 
 /// Facts about a packet on its way.
 pub(super) struct Sent {
@@ -63,18 +58,15 @@ pub(super) struct Sent {
     pub(super) fired: Time,
     /// The parts booked when it was sent.
     pub(super) booked: Breakdown,
-    /// Paths, until each end knows its own.
-    pub(super) lesson: Option<Box<Lesson>>,
-}
-
-/// The paths that a packet records and carries.
-#[derive(Default)]
-pub(super) struct Lesson {
-    /// The ports that it has passed, if its sender does not know its path.
-    pub(super) passed: Option<Vec<PortId>>,
     /// The path of the other direction, if the receiver of this packet may not know it.
     pub(super) told: Option<Arc<[PortId]>>,
+    /// The ports that it has passed, if its sender does not know its path. Few packets record them.
+    pub(super) passed: Option<Box<Passed>>,
 }
+
+/// Ports in the order of a path.
+#[derive(Default)]
+pub(super) struct Passed(pub(super) Vec<PortId>);
 
 /// A packet that goes from one part of a network to another, with the facts about it.
 pub(crate) struct Followed {
@@ -94,6 +86,7 @@ impl Flights {
     }
 
     /// A host sends `packet`. Returns its place.
+    #[inline(always)]
     pub(super) fn send(&mut self, packet: &Packet, sent: Sent) -> u32 {
         let flight = self.put(Key::of(packet), sent);
         self.hold(flight);
@@ -128,14 +121,26 @@ impl Flights {
             queue.remove(place)
         });
         if let Some(flight) = flight {
-            self.take(flight);
+            self.free(flight.place);
         }
     }
 
-    /// `packet` has arrived at its host.
-    pub(super) fn land(&mut self, packet: &Packet) -> Option<Sent> {
-        let flight = self.find(Key::of(packet))?;
-        Some(self.take(flight))
+    /// `packet` has arrived at its host. Returns its place, which is in use until [`Flights::free`].
+    #[inline(always)]
+    pub(super) fn land(&mut self, packet: &Packet) -> Option<u32> {
+        Some(self.find(Key::of(packet))?.place)
+    }
+
+    /// The packet at this place, which has landed.
+    #[inline(always)]
+    pub(super) fn landed(&mut self, place: u32) -> &mut Sent {
+        &mut self.sent[place as usize]
+    }
+
+    /// Nothing is asked about the packet at this place any more.
+    #[inline(always)]
+    pub(super) fn free(&mut self, place: u32) {
+        self.free.push(place);
     }
 
     /// `packet` leaves this part of the network over the wire of `port`.
@@ -161,6 +166,7 @@ impl Flights {
         sent.filter(|sent| sent.flow == flow && sent.at == now)
     }
 
+    #[inline(always)]
     fn put(&mut self, key: Key, sent: Sent) -> Flight {
         let learns = sent.learns();
         let place = self.free.pop().unwrap_or_else(|| id(self.sent.len()));
@@ -172,22 +178,29 @@ impl Flights {
     }
 
     fn take(&mut self, flight: Flight) -> Sent {
-        self.free.push(flight.place);
+        self.free(flight.place);
         let sent = &mut self.sent[flight.place as usize];
         Sent {
-            lesson: sent.lesson.take(),
+            told: sent.told.take(),
+            passed: sent.passed.take(),
             ..*sent
         }
     }
 
     /// A packet gets its next place. If the packet before it has none yet, its link keeps it or has lost it.
+    #[inline(always)]
     fn hold(&mut self, flight: Flight) {
-        let Some(before) = self.current.replace(flight) else {
-            return;
-        };
+        if let Some(before) = self.current.replace(flight) {
+            self.leave_behind(before);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn leave_behind(&mut self, flight: Flight) {
         match &mut self.kept {
-            Some(kept) => kept.push(before),
-            None => drop(self.take(before)),
+            Some(kept) => kept.push(flight),
+            None => self.free(flight.place),
         }
     }
 
@@ -219,7 +232,7 @@ impl Flights {
         let mut place = queue.iter().position(|flight| flight.key == key)?;
         let mut other = 0;
         while other < place {
-            if queue[other].key.dscp == key.dscp {
+            if queue[other].key.dscp() == key.dscp() {
                 if let Some(withdrawn) = queue.remove(other) {
                     self.free.push(withdrawn.place);
                 }
@@ -233,9 +246,8 @@ impl Flights {
 
     #[inline(never)]
     fn learn(&mut self, place: u32, port: PortId) {
-        let lesson = self.sent[place as usize].lesson.as_mut();
-        if let Some(passed) = lesson.and_then(|lesson| lesson.passed.as_mut()) {
-            passed.push(port);
+        if let Some(passed) = &mut self.sent[place as usize].passed {
+            passed.0.push(port);
         }
     }
 }
@@ -247,21 +259,21 @@ impl Sent {
     }
 
     /// Whether its sender does not know the path, so that the packet records it.
-    pub(super) fn learns(&self) -> bool {
-        let lesson = self.lesson.as_ref();
-        lesson.is_some_and(|lesson| lesson.passed.is_some())
+    pub(super) const fn learns(&self) -> bool {
+        self.passed.is_some()
     }
 }
 
 impl Key {
+    #[inline(always)]
     fn of(packet: &Packet) -> Self {
-        Self {
-            flow: packet.flow.0,
-            seq: packet.seq.0,
-            ack: packet.ack.0,
-            payload: packet.payload,
-            dscp: packet.dscp,
-        }
+        let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+        let kind = u32::from(packet.payload) << 8 | u32::from(packet.dscp);
+        Self(pair(packet.flow.0, packet.seq.0), pair(packet.ack.0, kind))
+    }
+
+    fn dscp(self) -> u64 {
+        self.1 & 0xff
     }
 }
 
@@ -280,7 +292,8 @@ mod tests {
             delayed: 0,
             fired: Time::ZERO,
             booked: Breakdown::default(),
-            lesson: None,
+            told: None,
+            passed: None,
         }
     }
 
@@ -301,7 +314,8 @@ mod tests {
         flights.wait(switch, &packet);
         let landed = [(); 2].map(|()| {
             flights.arrive(switch, &packet);
-            flights.land(&packet).map(|sent| sent.at.as_ps())
+            let place = flights.land(&packet);
+            place.map(|place| flights.landed(place).at.as_ps())
         });
         assert_eq!(landed, [Some(1), Some(3)]);
     }
@@ -322,8 +336,9 @@ mod tests {
         flights.lose(port, &packet(3, 1));
         for (seq, dscp) in [(4, 0), (2, 1)] {
             flights.arrive(port, &packet(seq, dscp));
-            let landed = flights.land(&packet(seq, dscp));
-            assert_eq!(landed.map(|sent| sent.at.as_ps()), Some(seq.into()));
+            let landed = flights.land(&packet(seq, dscp)).unwrap();
+            assert_eq!(flights.landed(landed).at.as_ps(), u64::from(seq));
+            flights.free(landed);
         }
         assert!(flights.ports[0].is_empty());
         assert_eq!(flights.free.len(), flights.sent.len());

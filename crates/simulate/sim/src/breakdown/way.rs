@@ -6,16 +6,24 @@ use base::{Packet, Rate, Span, Time};
 use fabric::{Bucket, Port, PortId};
 
 use super::Breakdown;
-use super::flight::{Flights, Lesson, Sent};
+use super::flight::{Flights, Sent};
 
 /// A port in a network that carries only this connection.
 #[derive(Clone)]
 pub(super) struct Hop {
-    rate: Rate,
+    pace: Pace,
     delay: Span,
-    bucket: Option<Bucket>,
+    bucket: Option<Box<Bucket>>,
     /// When the connection's own packets have left.
     free_at: Time,
+}
+
+/// The rate of a link. Most packets are as long as the one before, which saves a division.
+#[derive(Clone, Copy)]
+struct Pace {
+    rate: Rate,
+    /// The bytes of the last packet, and how long it took.
+    last: (u64, Span),
 }
 
 /// The path of the packets of one direction.
@@ -25,19 +33,16 @@ pub(super) struct Hop {
 /// that comes back: no end knows anything before a packet has brought it.
 #[derive(Default)]
 pub(super) struct Way {
-    /// The path, where the sending end knows it.
-    path: Option<Path>,
+    /// The path, where the sending end knows it; empty elsewhere.
+    path: Vec<Hop>,
+    /// Its slowest link.
+    slowest: Option<Pace>,
     /// The path and its delay, if the receiving end knows them.
     learned: Option<(Arc<[PortId]>, Span)>,
     /// Whether the receiving end knows that the sending end knows the path.
     answered: bool,
     /// The packets that were sent last, and when.
     last: (Time, Vec<u32>),
-}
-
-struct Path {
-    hops: Box<[Hop]>,
-    slowest: Rate,
 }
 
 /// Facts about a packet that is sent.
@@ -56,39 +61,58 @@ impl Hop {
     pub(super) fn of(port: &Port) -> Self {
         let link = port.link();
         Self {
-            rate: link.rate,
+            pace: Pace::of(link.rate),
             delay: link.delay,
-            bucket: port.full_bucket(),
+            bucket: port.full_bucket().map(Box::new),
             free_at: Time::ZERO,
         }
     }
 }
 
-impl Path {
-    fn of(path: &[PortId], ports: &[Hop]) -> Option<Self> {
-        let hops: Box<[Hop]> = (path.iter())
-            .map(|port| ports[port.0 as usize].clone())
-            .collect();
-        let slowest = hops.iter().map(|hop| hop.rate).min()?;
-        Some(Self { hops, slowest })
+impl Pace {
+    const fn of(rate: Rate) -> Self {
+        Self {
+            rate,
+            last: (0, Span::ZERO),
+        }
+    }
+
+    #[inline(always)]
+    fn serialisation(&mut self, bytes: u64) -> Span {
+        if self.last.0 != bytes {
+            self.last = (bytes, self.rate.serialisation(bytes));
+        }
+        self.last.1
+    }
+}
+
+impl Way {
+    /// A way of another connection, of which nothing is known. Memory is used again.
+    pub(super) fn forget(&mut self) {
+        let Self {
+            mut path, mut last, ..
+        } = std::mem::take(self);
+        path.clear();
+        last.1.clear();
+        (self.path, self.last) = (path, last);
+        self.last.0 = Time::ZERO;
     }
 
     /// Sends a packet over the otherwise empty path, and returns when it arrives.
+    #[inline(always)]
     fn alone(&mut self, bytes: u64, now: Time) -> Time {
         let mut at = now;
-        for hop in &mut self.hops {
+        for hop in &mut self.path {
             at = match &mut hop.bucket {
                 Some(bucket) => bucket.leave(bytes, at),
-                None => at.max(hop.free_at) + hop.rate.serialisation(bytes),
+                None => at.max(hop.free_at) + hop.pace.serialisation(bytes),
             };
             hop.free_at = at;
             at += hop.delay;
         }
         at
     }
-}
 
-impl Way {
     /// The delay of the path, at the receiving end.
     pub(super) fn propagation(&self) -> u64 {
         let delay = self.learned.as_ref().map(|(_, delay)| *delay);
@@ -96,9 +120,10 @@ impl Way {
     }
 
     /// How long `bytes` take on the slowest link, at the sending end.
-    pub(super) fn slowest(&self, bytes: u64) -> Span {
-        let slowest = self.path.as_ref().map(|path| path.slowest);
-        slowest.map_or(Span::ZERO, |rate| rate.serialisation(bytes))
+    #[inline(always)]
+    pub(super) fn slowest(&mut self, bytes: u64) -> Span {
+        let slowest = self.slowest.as_mut();
+        slowest.map_or(Span::ZERO, |pace| pace.serialisation(bytes))
     }
 
     /// The path, until it is certain that the sending end knows it.
@@ -108,15 +133,16 @@ impl Way {
     }
 
     /// A packet leaves.
+    #[inline(always)]
     pub(super) fn send(&mut self, packet: &Packet, departure: Departure, flights: &mut Flights) {
         let Departure {
             bytes, now, told, ..
         } = departure;
-        let (alone, passed) = match &mut self.path {
-            Some(path) => (path.alone(bytes, now), None),
-            None => (Time::NEVER, Some(Vec::new())),
+        let (alone, passed) = if self.path.is_empty() {
+            (Time::NEVER, Some(Box::default()))
+        } else {
+            (self.alone(bytes, now), None)
         };
-        let lesson = passed.is_some() || told.is_some();
         let sent = Sent {
             flow: packet.flow,
             at: now,
@@ -125,7 +151,8 @@ impl Way {
             delayed: 0,
             fired: departure.fired,
             booked: Breakdown::default(),
-            lesson: lesson.then(|| Box::new(Lesson { passed, told })),
+            told,
+            passed,
         };
         let (at, places) = &mut self.last;
         if *at != now {
@@ -138,19 +165,23 @@ impl Way {
     /// A packet has arrived at the receiving end. Returns the path of the other direction if the packet carried it.
     pub(super) fn arrive(&mut self, sent: &mut Sent, ports: &[Hop]) -> Option<Arc<[PortId]>> {
         self.answered |= !sent.learns();
-        let lesson = sent.lesson.take()?;
-        if let (None, Some(passed)) = (&self.learned, lesson.passed) {
-            let delays = passed.iter().map(|port| ports[port.0 as usize].delay);
+        if let Some(passed) = sent.passed.take()
+            && self.learned.is_none()
+        {
+            let delays = passed.0.iter().map(|port| ports[port.0 as usize].delay);
             let delay = delays.fold(Span::ZERO, |sum, delay| sum + delay);
-            self.learned = Some((passed.into(), delay));
+            self.learned = Some((passed.0.into(), delay));
         }
-        lesson.told
+        sent.told.take()
     }
 
     /// The sending end learns its path.
     pub(super) fn know(&mut self, path: &[PortId], ports: &[Hop]) {
-        if self.path.is_none() {
-            self.path = Path::of(path, ports);
+        if self.path.is_empty() {
+            let hops = path.iter().map(|port| ports[port.0 as usize].clone());
+            self.path.extend(hops);
+            let rates = self.path.iter().map(|hop| hop.pace.rate);
+            self.slowest = rates.min().map(Pace::of);
         }
     }
 
