@@ -363,7 +363,11 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     #[inline(never)]
     fn on_any_segment(&mut self, packet: &Packet, now: Time) -> Progress {
         let before = self.state;
-        let mut progress = match before {
+        if before == State::TimeWait && self.state_deadline <= now {
+            // Nobody woke it for that: see `Endpoint::wakes_at`.
+            self.enter_closed();
+        }
+        let mut progress = match self.state {
             State::Closed => self.on_segment_closed(packet),
             State::Listen => self.on_segment_listening(packet),
             State::SynSent => self.on_segment_connecting(packet, now),
@@ -383,6 +387,16 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             .min(self.state_deadline);
         debug_assert!(self.earliest_deadline() <= deadline, "none fires early");
         deadline
+    }
+
+    /// When somebody has to call [`Endpoint::on_deadline`]. The end of TIME-WAIT changes nothing until a segment comes, so a
+    /// settled connection need not be woken for it; a simulation would last a minute longer, or not, by what else it keeps.
+    pub fn wakes_at(&self) -> Time {
+        if self.state == State::TimeWait && self.is_settled() {
+            Time::NEVER
+        } else {
+            self.deadline()
+        }
     }
 
     /// A time that [`Endpoint::deadline`] does not come before, which is found faster.

@@ -309,7 +309,7 @@ fn flush<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>>(
 #[inline(always)]
 fn arm<C: Plays<dyn SenderCc>>(slot: Slot, endpoint: &Endpoint<C>, wire: &mut impl Wire) {
     if !wire.wakes_by(slot, endpoint.earliest_deadline()) {
-        wire.arm(slot, endpoint.deadline());
+        wire.arm(slot, endpoint.wakes_at());
     }
 }
 

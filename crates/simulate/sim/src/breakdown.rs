@@ -184,6 +184,10 @@ impl Follow for Follower {
         self.flights.arrive(port, packet);
     }
 
+    fn on_release(&mut self) {
+        self.flights.release();
+    }
+
     fn on_delivery(&mut self, packet: &Packet, now: Time) {
         let back = self.goes_back(packet);
         let Some(place) = self.flights.land(packet) else {

@@ -111,6 +111,7 @@ macro_rules! follow {
             on_message_end(of: base::FlowId, id: u32, now: base::Time);
             on_send(packet: &base::Packet, now: base::Time);
             on_arrival(port: fabric::PortId, packet: &base::Packet);
+            on_release();
             on_delivery(packet: &base::Packet, now: base::Time);
             on_gone(of: base::FlowId);
         }

@@ -220,6 +220,10 @@ pub(crate) trait Follow {
         let _ = (port, packet);
     }
 
+    /// A packet that a link has kept is about to go on: of equal ones, the one that has been kept for longest.
+    #[inline(always)]
+    fn on_release(&mut self) {}
+
     /// A host is about to handle `packet`.
     #[inline(always)]
     fn on_delivery(&mut self, packet: &Packet, now: Time) {

@@ -1,6 +1,6 @@
 //! What an endpoint tells of its connection.
 
-use base::TcpFlags;
+use base::{TcpFlags, Time};
 use tcp::{Config, Endpoint, State};
 
 use crate::script::{MSS, RTO, Timeline, config, ms};
@@ -74,6 +74,24 @@ fn a_connection_is_settled_when_it_is_over_and_has_no_timers() {
     t.receive_fin().take();
     assert_eq!(t.endpoint.state(), State::TimeWait);
     assert!(t.endpoint.is_settled());
+}
+
+// RFC 9293 §3.10.7.1: behind TIME-WAIT there is no connection, and a segment is answered by a reset.
+#[test]
+fn a_connection_that_is_not_woken_for_the_end_of_time_wait_is_closed_when_a_segment_comes() {
+    for (late, state) in [(false, State::TimeWait), (true, State::Closed)] {
+        let mut t = of_two();
+        t.close().take();
+        t.ack_offset(2);
+        let fin = t.peer_segment(TcpFlags::FIN.with(TcpFlags::ACK));
+        t.receive_fin().take();
+        assert!(t.endpoint.is_settled());
+        let end = t.endpoint.deadline();
+        assert!(end < Time::NEVER && t.endpoint.wakes_at() == Time::NEVER);
+        let at = if late { end } else { Time::ZERO };
+        let progress = t.endpoint.on_segment(&fin, at);
+        assert_eq!((t.endpoint.state(), progress.state_changed), (state, late));
+    }
 }
 
 #[test]

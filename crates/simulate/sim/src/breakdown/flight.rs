@@ -104,6 +104,14 @@ impl Flights {
         }
     }
 
+    /// A packet that a link has kept will go on next. The packet that came out of a wire last is kept, too, if its next
+    /// place is not known, and an equal one that has been kept for longer goes on before it.
+    pub(super) fn release(&mut self) {
+        if let Some(flight) = self.current.take() {
+            self.leave_behind(flight);
+        }
+    }
+
     /// `port` will send `packet`.
     #[inline(always)]
     pub(super) fn wait(&mut self, port: PortId, packet: &Packet) {

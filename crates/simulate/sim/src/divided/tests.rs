@@ -196,6 +196,48 @@ fn networks_of_every_shape_come_to_the_same_in_parts() {
 }
 
 #[test]
+fn a_run_with_a_failed_flow_does_not_last_until_the_end_of_time_wait() {
+    // The receiver of a flow that has failed waits for ever, so the run ends with its last event. A part keeps connections
+    // that have ended, and the whole does not.
+    let sets = [
+        "topology.racks=2",
+        "topology.spines=3",
+        "topology.hosts=1",
+        "link.delay=500ns",
+        "link.rate=7Gbps",
+        "switch.buffer=20pkt",
+        "switch.loss=0.02",
+        "workload.size=websearch",
+        "workload.flows=25",
+        "tcp.retries=1",
+    ];
+    for point in points("newreno", &sets.map(str::to_owned)) {
+        let whole = run::run(&point).unwrap();
+        assert!(whole.metrics.flows_failed > 0 && whole.cost.simulated_us < 60e6);
+        assert!(agree(&point, false, &[(2, 1, 1)]));
+    }
+}
+
+#[test]
+fn of_equal_packets_that_a_link_keeps_the_first_goes_on_first_in_parts_too() {
+    let sets = [
+        "topology.racks=2",
+        "topology.spines=3",
+        "topology.hosts=1",
+        "link.delay=1ns",
+        "link.rate=7Gbps",
+        "switch.buffer=unlimited",
+        "bottleneck.reordering=0.1",
+        "workload.size=websearch",
+        "workload.flows=25",
+        "tcp.retries=1",
+    ];
+    for point in points("newreno", &sets.map(str::to_owned)) {
+        assert!(agree(&point, true, &[(2, 1, 1)]));
+    }
+}
+
+#[test]
 #[ignore = "it takes minutes: cargo xtask trust threads"]
 fn a_thousand_networks_come_to_the_same_in_parts() {
     try_shapes(2, 1_000).print("random networks");
@@ -240,10 +282,16 @@ fn try_shapes(seed: u64, shapes: u64) -> Compared {
             continue;
         };
         for point in points {
-            let divisions = [(2, 1, 2), (3, 2, 1), (usize::MAX, 1, 3), (8, 1, 8)];
+            // With a window for each packet, eight threads on two cores wait for minutes; how a network is divided is one
+            // question, and whether threads keep out of each other's way another one.
+            let divisions: &[_] = if shape % 25 == 0 {
+                &[(2, 1, 2), (3, 2, 1), (usize::MAX, 1, 3), (8, 1, 8)]
+            } else {
+                &[(2, 1, 1), (3, 2, 1), (usize::MAX, 1, 1)]
+            };
             let breakdown = shape % 4 > 0;
             let before = compared.divided;
-            compare(&point, breakdown, &divisions, &mut compared);
+            compare(&point, breakdown, divisions, &mut compared);
             assert!(compared.divided > before, "{sets:?}");
         }
     }

@@ -30,6 +30,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     pub(super) fn release(&mut self, sched: &mut Scheduler) {
         let mut packet = Packet::new(FlowId(0), HostId(0));
         let Outside { network, watch, .. } = &mut self.outside;
+        watch.probe.on_release();
         let reached = network.on_release(&mut packet, sched, watch);
         if let Some(host) = reached {
             self.deliver(host, &mut packet, sched);
