@@ -27,6 +27,10 @@ mod memory;
 mod replay;
 mod rwndq;
 
+// Named for its features alone: the workspace's manifest says why.
+#[cfg(unix)]
+use libc as _;
+
 pub use grant::{Granted, Grants};
 pub use hscc::{Hscc, HsccSettings};
 pub use idle::{Idle, Life};

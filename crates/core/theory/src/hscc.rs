@@ -39,7 +39,6 @@ pub use throughput::{Burst, waiting_rounds};
 
 use base::setting::Settings;
 use base::{Count, Fraction, OrAuto, Rate, Span, WireSize};
-use nalgebra::Complex;
 
 use crate::answer::{
     Answer, AnswerCell, AnswerTable, Chart, ChartAxis, Curve, CurveShape, Model, NoAnswer, columns,
@@ -188,17 +187,9 @@ fn eigenvalues(readings: &[(&str, Fluid)]) -> AnswerTable {
             continue;
         };
         let linear = Linear::of(fluid, &still);
-        let roots = linear.undelayed().complex_eigenvalues();
-        let undelayed =
-            roots
-                .iter()
-                .copied()
-                .fold(Complex::new(f64::NEG_INFINITY, 0.0), |best, root| {
-                    if root.re > best.re { root } else { best }
-                });
         for (what, root) in [
             ("probabilities held", linear.held().dominant()),
-            ("without the delay", undelayed),
+            ("without the delay", linear.undelayed()),
             ("with the delay", linear.dominant()),
         ] {
             let turns = root.im.abs() > 1e-9 * root.re.abs();

@@ -4,7 +4,8 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use base::Span;
-use schemes::{Bundle, Role, Roles, Scheme};
+use base::setting::Key;
+use schemes::{Bundle, Derived, Role, Roles, Scheme};
 use tcp::EcnMode;
 
 use crate::Texts;
@@ -172,19 +173,12 @@ impl PointSpec {
     /// The [essence](Self::essence) without the seed: the same for all seeds of a row. O(settings).
     pub fn essence_but_seed(&self) -> String {
         let parts: Vec<&Scheme> = self.groups.iter().flat_map(parts).collect();
-        let of_scheme = |key: &str| {
-            let mut schemes = schemes::all().iter();
-            schemes.any(|scheme| scheme.name == group(key))
-        };
-        let sees = |key: &str| {
+        let sees = |(place, key): &(usize, &&Key)| {
             let mut keys = parts.iter().flat_map(|part| part.keys);
-            !of_scheme(key) || keys.any(|own| own.name == key)
+            !are_of_schemes()[*place] || keys.any(|own| own.name == key.name)
         };
-        let seen: Vec<&str> = all_keys()
-            .iter()
-            .map(|key| key.name)
-            .filter(|key| sees(key))
-            .collect();
+        let seen = all_keys().iter().enumerate().filter(sees);
+        let seen: Vec<usize> = seen.map(|(place, _)| place).collect();
         let mut out = String::new();
         let all = self
             .groups
@@ -192,12 +186,25 @@ impl PointSpec {
             .map(|group| (&*group.name, &*group.bundle, &group.texts));
         for (name, bundle, texts) in all.chain([("", "", &self.texts)]) {
             writeln!(out, "[{name}] {bundle}").expect("writing to a string succeeds");
-            for key in &seen {
-                writeln!(out, "{}", &texts[key]).expect("writing to a string succeeds");
+            for place in &seen {
+                out.push_str(texts.at(*place));
+                out.push('\n');
             }
         }
         out
     }
+}
+
+/// For each of [`all_keys`], whether it belongs to a scheme.
+fn are_of_schemes() -> &'static [bool] {
+    static ARE: Derived<Vec<bool>> = Derived::new(|| {
+        let is_one = |key: &&Key| {
+            let mut schemes = schemes::all().iter();
+            schemes.any(|scheme| scheme.name == group(key.name))
+        };
+        all_keys().iter().map(is_one).collect()
+    });
+    ARE.get()
 }
 
 /// Whether a collective uses random numbers from the seed.

@@ -17,6 +17,14 @@ impl Texts {
         keys::place(key).map(|place| &*self.0[place])
     }
 
+    /// The text of the key at this place in [`all_keys`](keys::all_keys), without a search for its name.
+    ///
+    /// # Panics
+    /// If there are fewer keys.
+    pub fn at(&self, place: usize) -> &str {
+        &self.0[place]
+    }
+
     /// The same but for one key.
     ///
     /// # Panics

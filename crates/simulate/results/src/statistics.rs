@@ -6,6 +6,8 @@
 //! one of the mean difference, seed by seed. Effects that the seeds have in common cancel in it (Law, Simulation
 //! Modeling and Analysis, §10.2.1).
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -116,15 +118,19 @@ pub fn paired(a: &[f64], b: &[f64], random: bool) -> (Estimate, Significance) {
 /// Rounded to six decimals: the library uses the platform's logarithm, whose last digits differ between machines.
 /// Results must not differ.
 fn student_t(freedom: u32) -> f64 {
+    // The library searches for a quantile, and every metric of every row needs the same one.
+    static KNOWN: [OnceLock<f64>; 64] = [const { OnceLock::new() }; 64];
     // A page simulates on one seed, which has no interval, and does not carry the library.
     if cfg!(page) {
         return f64::NAN;
     }
-    let distribution = StudentsT::new(0.0, 1.0, f64::from(freedom));
-    let quantile = distribution
-        .expect("freedom is positive")
-        .inverse_cdf(0.975);
-    (quantile * 1e6).round() / 1e6
+    let quantile = || {
+        let distribution = StudentsT::new(0.0, 1.0, f64::from(freedom));
+        let distribution = distribution.expect("freedom is positive");
+        (distribution.inverse_cdf(0.975) * 1e6).round() / 1e6
+    };
+    let known = KNOWN.get(freedom as usize);
+    known.map_or_else(quantile, |known| *known.get_or_init(quantile))
 }
 
 #[cfg(test)]

@@ -47,6 +47,8 @@ use std::num::NonZeroU32;
 use base::Count;
 use plan::PointSpec;
 use schemes::{Origin, Scheme};
+// Named for its features alone: the workspace's manifest says why.
+use winnow as _;
 
 use crate::goal::Goal;
 use crate::search::Searched;

@@ -46,7 +46,7 @@ fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
         let mut outside = schemes::all().iter().filter(|other| other.origin.is_some());
         outside.any(|other| other.name == table) && !origins.iter().any(|(used, _)| *used == table)
     };
-    for key in keys::all_keys() {
+    for (place, key) in keys::all_keys().iter().enumerate() {
         // Unused schemes are left out, so that programs without them can read the scenario.
         if is_idle(keys::group(key.name)) {
             continue;
@@ -62,7 +62,7 @@ fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
             .find(|setting| setting.key == key.name && setting.is_of_all());
         let text = match setting {
             Some(setting) => Some(values(setting)),
-            None if profile::sets(key.name) => common(scenario, key.name).map(value),
+            None if profile::sets(key.name) => common(scenario, place).map(value),
             None => Some(value(key.default)),
         };
         // A written value counts as given for all flows.
@@ -88,12 +88,13 @@ fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
     Ok(())
 }
 
-/// The text of a setting that follows from profiles and schemes, if it is the same for all flows of all points.
-fn common<'a>(scenario: &'a Scenario, key: &str) -> Option<&'a str> {
-    let first = scenario.points()[0].text(key);
+/// The text of the setting at this place, which follows from profiles and schemes, if it is the same for all flows of
+/// all points.
+fn common(scenario: &Scenario, place: usize) -> Option<&str> {
+    let first = scenario.points()[0].texts.at(place);
     let same = |point: &PointSpec| {
         let mut groups = point.groups.iter();
-        point.text(key) == first && groups.all(|group| group.texts[key] == *first)
+        point.texts.at(place) == first && groups.all(|group| group.texts.at(place) == first)
     };
     scenario.points().iter().all(same).then_some(first)
 }

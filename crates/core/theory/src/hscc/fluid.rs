@@ -181,8 +181,6 @@ const HALVINGS: u32 = 56;
 
 #[cfg(test)]
 pub(super) mod tests {
-    use nalgebra::Matrix4;
-
     use super::*;
     use crate::dde;
 
@@ -223,24 +221,22 @@ pub(super) mod tests {
     // Clauses: HSCC-eq2
     #[test]
     fn the_window_is_the_greatest_root_of_a_quartic() {
-        // With gain 1/w: w^4 - beta w^3 - 2 kappa beta w + 2 kappa beta = 0, by the eigenvalues of its
-        // companion matrix.
+        // With gain 1/w: w^4 - beta w^3 - 2 kappa beta w + 2 kappa beta = 0. No root of a polynomial is larger than twice
+        // the largest of the roots |a_i|^(1/i) of its coefficients (Fujiwara's bound), and between roots signs alternate.
         for flows in [4.0, 12.0, 36.0, 60.0] {
             let fluid = testbed(flows);
             for queue in [46.0, 60.0, 91.0] {
                 let beta = fluid.rate * fluid.round_trip(queue) / flows;
                 let c = 2.0 * fluid.kappa() * beta;
-                #[rustfmt::skip]
-                let companion = Matrix4::new(
-                    beta, 0.0, c, -c,
-                    1.0, 0.0, 0.0, 0.0,
-                    0.0, 1.0, 0.0, 0.0,
-                    0.0, 0.0, 1.0, 0.0,
-                );
-                let roots = companion.complex_eigenvalues();
-                let real = roots.iter().filter(|root| root.im.abs() < 1e-9);
-                let greatest = real.map(|root| root.re).fold(0.0, f64::max);
-                assert_close(fluid.wanted(queue).0, greatest, 1e-9);
+                let quartic = |w: f64| ((w - beta) * w * w - c) * w + c;
+                let root = fluid.wanted(queue).0;
+                assert!(quartic(root * (1.0 - 1e-9)) < 0.0, "{flows} {queue}");
+                assert!(quartic(root * (1.0 + 1e-9)) > 0.0, "{flows} {queue}");
+                let bound = 2.0 * beta.max(libm::cbrt(c)).max(libm::pow(c, 0.25));
+                for step in 1..=10_000 {
+                    let w = root + (bound - root) * f64::from(step) / 10_000.0;
+                    assert!(quartic(w) > 0.0, "{flows} {queue}: {w}");
+                }
             }
         }
     }

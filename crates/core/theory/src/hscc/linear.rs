@@ -6,25 +6,27 @@
 //! tau varies with the queue adds nothing of first order: the solution it delays stands still.
 //!
 //! The delay is kept as it is: a Padé approximant would make it a polynomial that is wrong for fast
-//! modes, and a Nyquist plot gives the verdict without the eigenvalues. The eigenvalues are those of the
-//! generator of the equation's semigroup, a derivative on the interval of one delay, whose Chebyshev
-//! collocation (Breda, Maset and Vermiglio, SIAM J. Sci. Comput. 27, 2005) converges faster than any power
-//! of the number of nodes; the dominant one is then refined by Newton's method on the characteristic
-//! equation `det(s I - A - B exp(-s tau)) = 0` itself. A test counts the unstable roots by the
-//! argument principle, which uses neither.
+//! modes, and a Nyquist plot gives the verdict without the eigenvalues. The eigenvalues are the roots of the
+//! characteristic function `det(s I - A - B exp(-s tau))`, which Newton's method finds. The dominant one is the
+//! rightmost of those reached from a grid of starts. The grid covers the part of the plane that can hold it: with the
+//! delay as the unit of time, roots of a chain are 2 pi apart, starts only 1, and roots to the right of any line have
+//! a bounded size. A test shows with the argument principle, which uses neither, that no root is further to the right.
 
 use base::cast::real;
-use nalgebra::{Complex, DMatrix, Matrix2, Schur};
+use num_complex::Complex;
 
 use super::fluid::{Equilibrium, Fluid, Increase};
+
+/// A matrix of two rows.
+type Matrix = [[f64; 2]; 2];
 
 /// `x'(t) = now x(t) + then x(t - delay)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Linear {
-    /// A in 1/s.
-    pub now: Matrix2<f64>,
-    /// B in 1/s.
-    pub then: Matrix2<f64>,
+    /// The rows of A in 1/s.
+    pub now: [[f64; 2]; 2],
+    /// The rows of B in 1/s.
+    pub then: [[f64; 2]; 2],
     /// tau in s.
     pub delay: f64,
 }
@@ -53,8 +55,8 @@ impl Linear {
         let q_p = -fluid.flows * kappa * (w - 1.0) / tau;
         let slope = fluid.loss_slope();
         Self {
-            now: Matrix2::new(w_w, w_q, q_w, q_q),
-            then: Matrix2::new(0.0, w_p * slope, 0.0, q_p * slope),
+            now: [[w_w, w_q], [q_w, q_q]],
+            then: [[0.0, w_p * slope], [0.0, q_p * slope]],
             delay: tau,
         }
     }
@@ -64,79 +66,96 @@ impl Linear {
     #[must_use]
     pub fn held(&self) -> Self {
         Self {
-            then: Matrix2::zeros(),
+            then: [[0.0; 2]; 2],
             ..*self
         }
     }
 
-    /// The same as if nothing were delayed.
-    pub fn undelayed(&self) -> Matrix2<f64> {
-        self.now + self.then
+    /// The eigenvalue with the greatest real part as if nothing were delayed, in 1/s, of a pair the upper one.
+    pub fn undelayed(&self) -> Complex<f64> {
+        let (trace, determinant) = invariants(&self.sum());
+        let (half, square) = (trace / 2.0, trace * trace / 4.0 - determinant);
+        let root = libm::sqrt(square.abs());
+        if square < 0.0 {
+            Complex::new(half, root)
+        } else {
+            Complex::new(half + root, 0.0)
+        }
     }
 
     /// The eigenvalue with the greatest real part, in 1/s, of a pair the upper one.
     pub fn dominant(&self) -> Complex<f64> {
         // With the delay as the unit of time.
         let scaled = self.scaled();
-        let roots = scaled.generator(NODES);
-        let first = roots.into_iter().fold(
-            Complex::new(f64::NEG_INFINITY, 0.0),
-            |best: Complex<f64>, root| {
-                if root.re > best.re { root } else { best }
-            },
-        );
-        scaled.refined(Complex::new(first.re, first.im.abs())) / self.delay
+        let mut best = Complex::new(f64::NEG_INFINITY, 0.0);
+        for line in scaled.lines() {
+            // Starts further to the left lead to roots further to the left.
+            if best.re >= line + LINES {
+                break;
+            }
+            let highest = crate::number::whole(scaled.farthest(line).min(HIGHEST)) + 1;
+            let starts = (0..=highest).map(|height| Complex::new(line, real(height as u64)));
+            for root in starts.filter_map(|start| scaled.root(start)) {
+                if root.re > best.re {
+                    best = root;
+                }
+            }
+        }
+        Complex::new(best.re, best.im.abs()) / self.delay
     }
 
     fn scaled(&self) -> Self {
+        let scaled = |matrix: &Matrix| matrix.map(|row| row.map(|entry| entry * self.delay));
         Self {
-            now: self.now * self.delay,
-            then: self.then * self.delay,
+            now: scaled(&self.now),
+            then: scaled(&self.then),
             delay: 1.0,
         }
     }
 
-    /// Eigenvalues of the generator on `nodes + 1` Chebyshev nodes of the interval [-1, 0].
-    fn generator(&self, nodes: usize) -> Vec<Complex<f64>> {
-        let size = nodes + 1;
-        let derivative = chebyshev(nodes);
-        let mut matrix = DMatrix::<f64>::zeros(2 * size, 2 * size);
-        for row in 1..size {
-            for column in 0..size {
-                // An interval of length 1 rather than 2.
-                let entry = 2.0 * derivative[(row, column)];
-                matrix[(2 * row, 2 * column)] = entry;
-                matrix[(2 * row + 1, 2 * column + 1)] = entry;
-            }
-        }
-        // At time 0 the derivative is that of the equation.
-        for row in 0..2 {
-            for column in 0..2 {
-                matrix[(row, column)] = self.now[(row, column)];
-                matrix[(row, 2 * nodes + column)] += self.then[(row, column)];
-            }
-        }
-        Schur::try_new(matrix, f64::EPSILON, ITERATIONS)
-            .map(|schur| schur.complex_eigenvalues().iter().copied().collect())
-            .unwrap_or_default()
+    /// A + B.
+    fn sum(&self) -> Matrix {
+        std::array::from_fn(|row| {
+            std::array::from_fn(|column| self.now[row][column] + self.then[row][column])
+        })
     }
 
-    /// Newton's method on the characteristic equation; `root` itself if it leads elsewhere.
-    fn refined(&self, root: Complex<f64>) -> Complex<f64> {
-        let mut s = root;
-        for _ in 0..NEWTON {
-            let (value, derivative) = self.determinant(s);
-            if derivative.norm_sqr() == 0.0 {
-                return root;
+    /// Real parts at which to begin, from the right: no root is further to the right than the first.
+    fn lines(&self) -> impl Iterator<Item = f64> {
+        let right = std::iter::successors(Some(self.farthest(0.0)), |line| Some(line / 2.0));
+        let right = right.take_while(|line| *line > LINES).take(64);
+        let left = (0_u32..16).map(|line| LINES * (1.0 - f64::from(line)));
+        right.chain(left)
+    }
+
+    /// A bound for the size of all roots with a real part of at least `line`; the delay is 1. There `exp(-s)` is at most
+    /// e, and the characteristic function is `s^2 - (T + e t) s + D + e d + e^2 E` with traces T and t and determinants
+    /// D and E of A and B.
+    fn farthest(&self, line: f64) -> f64 {
+        let late = libm::exp(-line);
+        let ((trace, determinant), (late_trace, late_determinant)) =
+            (invariants(&self.now), invariants(&self.then));
+        let mixed = invariants(&self.sum()).1 - determinant - late_determinant;
+        let half = (trace.abs() + late * late_trace.abs()) / 2.0;
+        let rest = determinant.abs() + late * mixed.abs() + late * late * late_determinant.abs();
+        half + libm::sqrt(half * half + rest)
+    }
+
+    /// The root to which Newton's method leads from `start`; `None` if it leads to none.
+    fn root(&self, start: Complex<f64>) -> Option<Complex<f64>> {
+        let mut s = start;
+        for _ in 0..STEPS {
+            let (value, slope) = self.determinant(s);
+            let step = value / slope;
+            s -= step;
+            // Digits double with each step, so one more step after nine digits has all.
+            if step.norm_sqr() <= 1e-18 * (1e-9 + s.norm_sqr()) {
+                let (value, slope) = self.determinant(s);
+                let last = value / slope;
+                return Some(if last.re.is_finite() { s - last } else { s });
             }
-            s -= value / derivative;
         }
-        let moved = (s - root).norm_sqr();
-        if moved <= 1e-4 * (1.0 + root.norm_sqr()) {
-            s
-        } else {
-            root
-        }
+        None
     }
 
     /// The characteristic function with its derivative; the delay is 1.
@@ -144,10 +163,10 @@ impl Linear {
         let size = libm::exp(-s.re);
         let late = Complex::new(size * libm::cos(s.im), -size * libm::sin(s.im));
         // Each entry with its derivative.
-        let entry = |row, column| {
+        let entry = |row: usize, column: usize| {
             let one = f64::from(u8::from(row == column));
-            let then = late * self.then[(row, column)];
-            (s * one - self.now[(row, column)] - then, then + one)
+            let then = late * self.then[row][column];
+            (s * one - self.now[row][column] - then, then + one)
         };
         let product = |(left, left_slope): Pair, (right, right_slope): Pair| {
             (left * right, left_slope * right + left * right_slope)
@@ -161,36 +180,20 @@ impl Linear {
 /// A value and its derivative.
 type Pair = (Complex<f64>, Complex<f64>);
 
-/// Derivatives of polynomials at the Chebyshev nodes cos(j pi / n) from their values there (Trefethen,
-/// Spectral Methods in MATLAB, 2000, theorem 7).
-fn chebyshev(n: usize) -> DMatrix<f64> {
-    let place = |j: usize| libm::cos(std::f64::consts::PI * real(j as u64) / real(n as u64));
-    let weight = |j: usize| {
-        let end = if j == 0 || j == n { 2.0 } else { 1.0 };
-        if j.is_multiple_of(2) { end } else { -end }
-    };
-    let mut matrix = DMatrix::<f64>::zeros(n + 1, n + 1);
-    for i in 0..=n {
-        let mut sum = 0.0;
-        for j in (0..=n).filter(|j| *j != i) {
-            let entry = weight(i) / weight(j) / (place(i) - place(j));
-            matrix[(i, j)] = entry;
-            sum += entry;
-        }
-        // Rows sum to zero: a constant has no slope.
-        matrix[(i, i)] = -sum;
-    }
-    matrix
+/// Trace and determinant.
+fn invariants(matrix: &Matrix) -> (f64, f64) {
+    let [[a, b], [c, d]] = matrix;
+    (a + d, a * d - b * c)
 }
 
-/// Enough that the dominant root has six digits before it is refined.
-const NODES: usize = 14;
+/// How far lines of starts are apart.
+const LINES: f64 = 2.0;
 
-/// Far more than the decomposition ever takes.
-const ITERATIONS: usize = 10_000;
+/// The largest imaginary part of a start: far above the modes of any network, whose period is no fraction of a delay.
+const HIGHEST: f64 = 500.0;
 
-/// Digits double with each.
-const NEWTON: usize = 8;
+/// Newton's method takes five to ten steps where it leads to a root.
+const STEPS: usize = 40;
 
 #[cfg(test)]
 mod tests {
@@ -216,18 +219,24 @@ mod tests {
         grid
     }
 
-    /// Roots right of the imaginary axis by the argument principle. The characteristic function is s^2 far
-    /// out, so that along the imaginary axis from 0 upwards its argument turns by
+    /// The sum of the sizes of all entries.
+    fn size(matrix: &Matrix) -> f64 {
+        matrix.iter().flatten().map(|entry| entry.abs()).sum()
+    }
+
+    /// Roots right of the line with this real part, in units of the delay, by the argument principle. The characteristic
+    /// function is s^2 far out, so that along the line from the real axis upwards its argument turns by
     /// (2 - 2 * roots) / 2 * pi (Mikhailov's criterion).
-    fn unstable_roots(linear: &Linear) -> i32 {
+    fn roots_right_of(linear: &Linear, line: f64) -> i32 {
         let scaled = linear.scaled();
-        let bound = 4.0 * (scaled.now.abs().sum() + scaled.then.abs().sum() + 1.0);
+        let late = libm::exp(-line).max(1.0);
+        let bound = 4.0 * (line.abs() + size(&scaled.now) + late * size(&scaled.then) + 1.0);
         let steps = 400_000_u32;
         let (mut turned, mut last) = (0.0, None);
         for step in 0..=steps {
             // Dense near zero.
             let share = f64::from(step) / f64::from(steps);
-            let s = Complex::new(0.0, bound * share * share);
+            let s = Complex::new(line, bound * share * share);
             let value = scaled.determinant(s).0;
             let argument = libm::atan2(value.im, value.re);
             if let Some(last) = last {
@@ -264,12 +273,12 @@ mod tests {
                     let now = |by: f64| fluid.slope(&moved(by), 9.0, &|_| at);
                     let then = |by: f64| fluid.slope(&at, 9.0, &|_| moved(by));
                     for row in 0..2 {
-                        let scale = linear.now.abs().max() + linear.then.abs().max();
+                        let scale = size(&linear.now) + size(&linear.then);
                         for (found, exact) in [
                             ((now(h)[row] - now(-h)[row]) / (2.0 * h), linear.now),
                             ((then(h)[row] - then(-h)[row]) / (2.0 * h), linear.then),
                         ] {
-                            let error = found - exact[(row, part)];
+                            let error = found - exact[row][part];
                             assert!(error.abs() < 1e-5 * scale, "{fluid:?} {row} {part} {error}");
                         }
                     }
@@ -283,8 +292,8 @@ mod tests {
         // x' = -x(t - 1): s = W(-1) = -0.318131505204764 + 1.337235701430689 i, beside a mode that decays
         // faster.
         let linear = Linear {
-            now: Matrix2::new(0.0, 0.0, 0.0, -5.0),
-            then: Matrix2::new(-1.0, 0.0, 0.0, 0.0),
+            now: [[0.0, 0.0], [0.0, -5.0]],
+            then: [[-1.0, 0.0], [0.0, 0.0]],
             delay: 1.0,
         };
         let root = linear.dominant();
@@ -292,7 +301,7 @@ mod tests {
         assert!((root.im - 1.337_235_701_430_689).abs() < 1e-12, "{root}");
         // x' = -pi/2 x(t - 1) is at the edge: s = i pi/2.
         let edge = Linear {
-            then: linear.then * std::f64::consts::FRAC_PI_2,
+            then: [[-std::f64::consts::FRAC_PI_2, 0.0], [0.0, 0.0]],
             ..linear
         };
         let root = edge.dominant();
@@ -304,27 +313,47 @@ mod tests {
         for (fluid, still) in grid() {
             let linear = Linear::of(&fluid, &still);
             let root = linear.dominant();
-            let scale = linear.scaled().now.abs().max() + linear.scaled().then.abs().max() + 1.0;
-            let left = linear
-                .scaled()
-                .determinant(root * linear.delay)
-                .0
-                .norm_sqr();
+            let scaled = linear.scaled();
+            let scale = size(&scaled.now) + size(&scaled.then) + 1.0;
+            let left = scaled.determinant(root * linear.delay).0.norm_sqr();
             assert!(left < 1e-16 * scale * scale, "{fluid:?}: {root} {left}");
         }
     }
 
     #[test]
-    fn the_verdict_is_that_of_the_argument_principle() {
+    fn no_eigenvalue_lies_right_of_the_dominant_one() {
         let (mut stable, mut unstable) = (0, 0);
         for (fluid, still) in grid() {
             let linear = Linear::of(&fluid, &still);
-            let decays = linear.dominant().re < 0.0;
-            assert_eq!(decays, unstable_roots(&linear) == 0, "{fluid:?}");
-            stable += u32::from(decays);
-            unstable += u32::from(!decays);
+            let root = linear.dominant() * linear.delay;
+            assert_eq!(roots_right_of(&linear, root.re + 1e-3), 0, "{fluid:?}");
+            assert!(roots_right_of(&linear, root.re - 1e-3) > 0, "{fluid:?}");
+            stable += u32::from(root.re < 0.0);
+            unstable += u32::from(root.re > 0.0);
         }
         assert!(stable > 5 && unstable > 5, "{stable} {unstable}");
+    }
+
+    #[test]
+    fn nor_does_one_of_other_equations() {
+        // Entries over three decades, with both signs, from a sequence without a pattern.
+        let mut state = 1.0_f64;
+        let mut entry = |size: f64| {
+            state = (state * 997.0 + 0.3) % 1.0;
+            size * (2.0 * state - 1.0)
+        };
+        for case in 0..60 {
+            let now = [0.1, 1.0, 10.0][case % 3];
+            let then = [0.1, 1.0, 10.0][case / 3 % 3];
+            let linear = Linear {
+                now: [[entry(now), entry(now)], [entry(now), entry(now)]],
+                then: [[entry(then), entry(then)], [entry(then), entry(then)]],
+                delay: 1.0,
+            };
+            let root = linear.dominant();
+            assert_eq!(roots_right_of(&linear, root.re + 1e-3), 0, "{linear:?}");
+            assert!(roots_right_of(&linear, root.re - 1e-3) > 0, "{linear:?}");
+        }
     }
 
     #[test]
@@ -332,10 +361,9 @@ mod tests {
         // s^2 - trace s + det: both coefficients positive.
         for (fluid, still) in grid() {
             let linear = Linear::of(&fluid, &still);
-            let whole = linear.undelayed();
-            let hurwitz = whole.trace() < 0.0 && whole.determinant() > 0.0;
-            let roots = whole.complex_eigenvalues();
-            assert_eq!(hurwitz, roots.iter().all(|root| root.re < 0.0), "{fluid:?}");
+            let (trace, determinant) = invariants(&linear.sum());
+            let hurwitz = trace < 0.0 && determinant > 0.0;
+            assert_eq!(hurwitz, linear.undelayed().re < 0.0, "{fluid:?}");
             assert!(hurwitz, "the delay alone makes it oscillate: {fluid:?}");
             // Probabilities held, both eigenvalues are real and negative: -1/tau and another.
             let held = linear.held().dominant();

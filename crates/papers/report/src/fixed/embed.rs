@@ -187,17 +187,19 @@ fn steps(path: &[(f64, f64)]) -> String {
     for (x, y) in thinned(path).into_iter().map(|(x, y)| (grid(x), grid(y))) {
         let step = last.map(|(before, above)| (x - before, y - above));
         match step {
-            None => write!(data, "M{} {}", tenth(x / 10.0), tenth(y / 10.0)),
-            Some((0.0, 0.0)) => Ok(()),
-            Some((0.0, down)) => write!(data, "v{}", tenth(down / 10.0)),
-            Some((right, 0.0)) => write!(data, "h{}", tenth(right / 10.0)),
+            None => {
+                put_tenths(&mut data, "M", x);
+                put_tenths(&mut data, " ", y);
+            }
+            Some((0.0, 0.0)) => {}
+            Some((0.0, down)) => put_tenths(&mut data, "v", down),
+            Some((right, 0.0)) => put_tenths(&mut data, "h", right),
             Some((right, down)) => {
-                let (right, down) = (tenth(right / 10.0), tenth(down / 10.0));
-                let space = if down.starts_with('-') { "" } else { " " };
-                write!(data, "l{right}{space}{down}")
+                put_tenths(&mut data, "l", right);
+                // A sign separates numbers, too.
+                put_tenths(&mut data, if down < 0.0 { "" } else { " " }, down);
             }
         }
-        .expect(WRITES);
         last = Some((x, y));
     }
     data
@@ -245,6 +247,29 @@ fn tenth(value: f64) -> String {
     }
 }
 
+/// Appends `before` and what [`tenth`] returns for a whole number of tenths. Most of a drawing is such numbers, and to
+/// write the digits of an integer takes a tenth of the time.
+fn put_tenths(out: &mut String, before: &str, tenths: f64) {
+    out.push_str(before);
+    if libm::fabs(tenths) < EXACT {
+        #[expect(clippy::cast_possible_truncation, reason = "a whole number")]
+        let whole = tenths as i64;
+        let (points, rest) = (whole.unsigned_abs() / 10, whole.unsigned_abs() % 10);
+        *out += if whole < 0 { "-" } else { "" };
+        if points > 0 || rest == 0 {
+            write!(out, "{points}").expect(WRITES);
+        }
+        if rest > 0 {
+            write!(out, ".{rest}").expect(WRITES);
+        }
+    } else {
+        out.push_str(&tenth(tenths / 10.0));
+    }
+}
+
+/// Tenths below which every whole number has a text of its own.
+const EXACT: f64 = 1e12;
+
 /// The number of corners from which a path counts as long, and the width of a column of its samples in points.
 const LONG: usize = 500;
 const COLUMN: f64 = 0.5;
@@ -254,3 +279,19 @@ const ROUND: usize = 16;
 
 /// Why writing cannot fail.
 const WRITES: &str = "writing to a string succeeds";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tenths_have_the_same_text_as_integers_and_as_floats() {
+        let near = (-2_000..2_000).map(f64::from);
+        let strange = [-0.0, 1e11, -1e13, f64::NAN, f64::INFINITY];
+        for tenths in near.chain(strange) {
+            let mut out = String::new();
+            put_tenths(&mut out, "h", tenths);
+            assert_eq!(out, format!("h{}", tenth(tenths / 10.0)));
+        }
+    }
+}

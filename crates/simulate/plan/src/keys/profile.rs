@@ -1,6 +1,9 @@
 //! Named sets of settings: whose TCP the endpoints speak.
 
-use base::Sort as _;
+use std::collections::BTreeSet;
+
+use base::{Ordered as _, Sort as _};
+use schemes::Derived;
 
 base::choices! {
     /// Whose TCP the endpoints speak.
@@ -35,8 +38,12 @@ pub fn of_linux(name: &str) -> Option<&'static str> {
 
 /// Whether a profile may set this key, directly, by its consequences, or through a scheme that depends on the profile.
 pub fn sets(name: &str) -> bool {
-    let mut rested_on = schemes::all().iter().flat_map(|scheme| scheme.tcp);
-    of_linux(name).is_some() || rested_on.any(|(own, _)| *own == name)
+    static SET: Derived<BTreeSet<&str>> = Derived::new(|| {
+        let of_linux = LINUX.iter().chain(STAMPED).chain(of_schemes());
+        let rested_on = schemes::all().iter().flat_map(|scheme| scheme.tcp);
+        of_linux.chain(rested_on).map(|(own, _)| *own).into_set()
+    });
+    SET.get().contains(name)
 }
 
 /// The scheme settings in Linux that differ from the schemes' papers.
