@@ -26,6 +26,10 @@ pub(crate) enum Trust {
     /// 200 trials of a law without effect and 100 killed trials, on this machine's kernel, as root: about forty minutes;
     /// `TAILWATER_TRIALS` and `TAILWATER_KILLS` set other numbers
     Trials,
+    /// 50 trials in networks that are drawn, and how often their predictions hold, on this machine's kernel, as root: about
+    /// half an hour; `TAILWATER_TRIALS` sets another number, `TAILWATER_SEED` the first seed, and `TAILWATER_KEEP` a folder
+    /// for all trials
+    Calibration,
     /// Compare laws in this machine's kernel and in the simulator on equal arguments, bit by bit, as root; then log laws in
     /// the shadow of live traffic, and certify the logs
     Decisions {
@@ -94,6 +98,11 @@ impl Trust {
                 ],
             ),
             Self::Trials => ignored(&deploy, &["trials::"]),
+            Self::Calibration => {
+                run(repository.cargo(&["build"]).args(BOTH_PROGRAMS))?;
+                let deploy = [&BOTH_PROGRAMS[..], &["--test", "deploy"]].concat();
+                ignored(&deploy, &["calibration::"])
+            }
             Self::Decisions { count, live } => {
                 let laws = [&["-p", "programs", "--test", "programs"], &kernel[..]].concat();
                 let mut drawn = test(&laws);
@@ -122,3 +131,14 @@ impl Trust {
         }
     }
 }
+
+/// The command and the program that it calls, built together so that they share their crates.
+const BOTH_PROGRAMS: [&str; 7] = [
+    "--release",
+    "-p",
+    "tailwater",
+    "-p",
+    "tailwater-live",
+    "--features",
+    "tailwater-live/kernel",
+];

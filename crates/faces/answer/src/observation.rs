@@ -183,6 +183,9 @@ fn link(seen: &Observation) -> String {
     }
     if let Some(control) = &seen.control {
         write!(text, "; {control}").expect("a text takes everything");
+        if seen.is_ecn_capable == Some(true) {
+            text.push_str(" with ECN");
+        }
     }
     if let Some(rto) = seen.min_rto_ms {
         write!(text, ", minimum RTO {}", time(rto / 1e3)).expect("a text takes everything");

@@ -70,8 +70,15 @@ pub fn settled(plan: &TrialPlan, found: &TrialResult, end: &TrialEnd) -> String 
             probability(p)
         ));
     }
-    match found.agreement {
-        Some(agreement) => line(format!("{}: {}", predicted(plan), agreement.name())),
+    match found.holds.zip(found.agreement) {
+        Some((holds, agreement)) => {
+            let lies = if holds { "lies in it" } else { "lies outside" };
+            let agreement = agreement.name();
+            line(format!(
+                "{}; the effect {lies}: {agreement}",
+                predicted(plan)
+            ));
+        }
         None => line(predicted(plan)),
     }
     if let (Some(goal), Some((with, without))) = (plan.goal, found.goal) {
@@ -188,10 +195,10 @@ fn verdict(plan: &TrialPlan, found: &TrialResult) -> String {
 fn predicted(plan: &TrialPlan) -> String {
     match plan.expected {
         Some(expected) => format!(
-            "predicted: {} times as long with it, from {} to {}",
+            "predicted: {} times as long with it, 80 %: from {} to {}",
             three_digits(expected.ratio),
-            three_digits(expected.ratio / expected.errs),
-            three_digits(expected.ratio * expected.errs)
+            three_digits(expected.interval.0),
+            three_digits(expected.interval.1)
         ),
         None => "predicted: nothing, since no model of it fits".to_owned(),
     }
@@ -239,7 +246,7 @@ mod tests {
             before_s: 0.247,
             expected: Some(ExpectedEffect {
                 ratio: 0.33,
-                errs: 1.1,
+                interval: (0.3, 0.363),
             }),
             analysis: String::new(),
         }
@@ -268,6 +275,7 @@ mod tests {
                 p: 0.61,
             }),
             goal: Some((true, false)),
+            holds: Some(true),
             agreement: Some(Agreement::Reproduced),
             acted: true,
         };
@@ -282,7 +290,7 @@ hscc at p1: it helps: p99 is 0.33 times as long with it (97 %: 0.31 to 0.36)
   with it: p99 81.8 ms of 25,000 flows in 10 periods
   without it: p99 247 ms of 25,000 flows in 10 periods
   chance alone makes such a difference with probability 0.002
-  predicted: 0.33 times as long with it, from 0.30 to 0.36: reproduced
+  predicted: 0.33 times as long with it, 80 %: from 0.30 to 0.36; the effect lies in it: reproduced
   goal: p99 below 100 ms: met with it, not met without it
   no carry-over from period to period was found (p = 0.610)
   not counted: 6 flows near a switch, 2 of connections that opened before their period

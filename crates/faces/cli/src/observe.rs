@@ -137,6 +137,7 @@ fn observe_one(
                 prediction,
                 scenario,
                 folder,
+                ..
             } = modelled;
             let files = (&**scenario, &**folder, &*page(folder));
             output::answer(&answer::predicted(seen, prediction, files))?;

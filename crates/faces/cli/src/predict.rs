@@ -19,6 +19,19 @@ pub(crate) struct Modelled {
     pub(crate) prediction: Prediction,
     pub(crate) scenario: PathBuf,
     pub(crate) folder: PathBuf,
+    /// The flows that count, in the order of their starts.
+    pub(crate) judged: Vec<Flow>,
+    /// Their times under each scheme that was simulated.
+    timings: Vec<(String, Vec<FlowTiming>)>,
+}
+
+impl Modelled {
+    /// The times of the flows that count under this scheme.
+    pub(crate) fn timings(&self, scheme: &str) -> Option<&[FlowTiming]> {
+        let mut all = self.timings.iter();
+        let of_scheme = all.find(|(name, _)| name == scheme);
+        of_scheme.map(|(_, timings)| &timings[..])
+    }
 }
 
 /// Simulates the observed traffic in today's network and with the law that `attach` knows by this name, with these
@@ -84,7 +97,12 @@ pub(crate) fn predict(
         Error::Problems(problems) => Stop::WrongInput(problems),
         _ => Stop::Ended,
     })?;
-    let prediction = prediction(&run, seen, part)?.ok_or_else(|| {
+    let passes = |flow: &&Flow| flow.leaves == seen.leaves();
+    let outcomes = outcomes(&run, part, &passes)?;
+    let judged: Vec<_> = part.iter().filter(passes).cloned().collect();
+    let rows = run.summary().rows.iter().map(|row| row.scheme.clone());
+    let timings: Vec<_> = rows.zip(outcomes).collect();
+    let prediction = prediction(seen, (part, &judged), &timings).ok_or_else(|| {
         output::complain("the model of today could not be simulated");
         Stop::Failed
     })?;
@@ -92,6 +110,8 @@ pub(crate) fn predict(
         prediction,
         scenario: out.to_owned(),
         folder,
+        judged,
+        timings,
     })
 }
 
@@ -124,20 +144,15 @@ fn affordable<'a>(
     }
 }
 
-/// The prediction from those flows of the run that pass the port in the direction of most of its traffic.
+/// The prediction from the times that the judged flows have under each scheme.
 fn prediction(
-    run: &Folder,
     seen: &Observation,
-    flows: &[Flow],
-) -> Result<Option<Prediction>, Problems> {
-    let passes = |flow: &&Flow| flow.leaves == seen.leaves();
-    let judged: Vec<_> = flows.iter().filter(passes).cloned().collect();
-    let rounds = Rounds::of(&judged);
-    let outcomes = outcomes(run, flows, &passes)?;
-    let rows = &run.summary().rows;
+    (flows, judged): (&[Flow], &[Flow]),
+    timings: &[(String, Vec<FlowTiming>)],
+) -> Option<Prediction> {
+    let rounds = Rounds::of(judged);
     let times = |scheme: &str| {
-        let row = rows.iter().position(|row| row.scheme == scheme)?;
-        let outcomes = outcomes.get(row)?;
+        let (_, outcomes) = timings.iter().find(|(name, _)| name == scheme)?;
         let is_whole = outcomes.len() == judged.len();
         FlowTimes::of(outcomes, &rounds).filter(|_| is_whole)
     };
@@ -145,12 +160,10 @@ fn prediction(
         let times = times(&cure.scheme);
         (cure, times)
     });
-    let Some(today) = times(seen.scheme()) else {
-        return Ok(None);
-    };
-    let prediction = Prediction::new((seen, &judged), today, cures);
+    let today = times(seen.scheme())?;
+    let prediction = Prediction::new((seen, judged), today, cures);
     let last = flows.iter().map(|flow| flow.start_s).fold(0.0, f64::max);
-    Ok(Some(Prediction {
+    Some(Prediction {
         flows: flows.len() as u64,
         seconds: if flows.len() as u64 == seen.flows {
             seen.seconds
@@ -160,7 +173,7 @@ fn prediction(
         scheme: seen.scheme().to_owned(),
         guessed: seen.guesses(flows),
         ..prediction
-    }))
+    })
 }
 
 /// The results of the passing flows, in order, for each row of the run.

@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use observed::trial::{
-    ExpectedEffect, SeenConnections, TrialEnd, TrialFlow, TrialGuard, TrialMeasure, TrialPeriod,
-    TrialPlan, TrialResult, TrialShape, schedule,
+    ExpectedEffect, ModelledFlows, SeenConnections, TrialEnd, TrialFlow, TrialGuard, TrialMeasure,
+    TrialPeriod, TrialPlan, TrialResult, TrialShape, schedule,
 };
 use observed::{Flow, Observation};
 use protocol::{Line, sha256};
@@ -180,23 +180,38 @@ fn planned(
         leaves: seen.leaves(),
         flows_before: judged.len() as u64,
         before_s: measure.of(&mut times).unwrap_or_default(),
-        expected: expected(order, measure, (seen, flows), (folder, given))?,
+        expected: expected(
+            (order, law),
+            (measure, &shape),
+            (seen, flows),
+            (folder, given),
+        )?,
         analysis: ANALYSIS.to_owned(),
     })
 }
 
-/// The effect of the law in the model, with its usual settings; `None` if the model does not have the law.
+/// The effect of the law in the model; `None` if the model does not have the law, or does not fit.
 fn expected(
-    order: &TrialOrder,
-    measure: TrialMeasure,
+    (order, law): (&TrialOrder, &LawArgs),
+    (measure, shape): (TrialMeasure, &TrialShape),
     (seen, flows): (&Observation, &[Flow]),
     (folder, given): (&Path, &[String]),
 ) -> Result<Option<ExpectedEffect>, Stop> {
     let out = folder.join("before.toml");
-    let law = (order.scheme.as_str(), Vec::new());
-    let modelled = predict_law(&out, (seen, flows), law, given)?;
-    Ok(modelled
-        .and_then(|modelled| ExpectedEffect::of(&modelled.prediction, &order.scheme, measure)))
+    let settings = (order.scheme.as_str(), law.sets.clone());
+    let modelled = predict_law(&out, (seen, flows), settings, given)?;
+    Ok(modelled.and_then(|modelled| {
+        let prediction = &modelled.prediction;
+        let with_law = &prediction.of_law(&order.scheme)?.scheme;
+        let flows = ModelledFlows {
+            flows: &modelled.judged,
+            today: modelled.timings(&prediction.scheme)?,
+            law: modelled.timings(with_law)?,
+            seconds: prediction.seconds,
+        };
+        let effect = ExpectedEffect::of(&flows, shape, measure, order.seed);
+        effect.filter(|_| prediction.fits)
+    }))
 }
 
 fn progress(plan: &TrialPlan, period: &TrialPeriod) -> String {
@@ -346,4 +361,5 @@ const ANALYSIS: &str = "Of each pair of neighbouring periods, the logarithm of t
      the mean of these. Its probability under chance is that of a mean as large if coins give each pair its sign; its \
      interval of 97 % is that of the means of subsets of pairs. Flows do not count that begin within the settling time \
      after a switch or before the next one, that are not over at the next one, or whose connection opened before their \
-     period. A probability of at most 1/32 is a difference: then at most ten of 200 trials of a law without effect are expected to be called one.";
+     period. A probability of at most 1/32 is a difference: then at most ten of 200 trials of a law without effect are expected to be called one. \
+     The prediction holds if the effect lies in its interval of 80 %.";

@@ -441,4 +441,35 @@ mod tests {
         };
         assert!(typed(&here, "dctcp").is_empty());
     }
+
+    #[test]
+    fn marks_alone_are_tried_where_senders_use_ecn_and_do_not_need_it() {
+        let capable = Observation {
+            is_ecn_capable: Some(true),
+            ..seen("tbf")
+        };
+        let of_port = &typed(&seen("tbf"), "dctcp")[0];
+        let marks = &typed(&capable, "marks")[0];
+        assert_eq!(
+            (&marks.command, marks.site),
+            (&of_port.command, CommandSite::Here)
+        );
+        let is_tried = |seen: &Observation| seen.cures().iter().any(|cure| cure.name == "marks");
+        let others = [
+            seen("tbf"),
+            Observation {
+                is_ecn_capable: Some(false),
+                ..seen("tbf")
+            },
+            Observation {
+                control: Some("dctcp".to_owned()),
+                ..capable.clone()
+            },
+            Observation {
+                packet_bytes: [64, 1_500],
+                ..capable
+            },
+        ];
+        assert!(!others.iter().any(is_tried));
+    }
 }

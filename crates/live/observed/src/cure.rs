@@ -107,6 +107,26 @@ impl Cure {
         })
     }
 
+    /// Marks at the port, if senders use them already and their congestion control answers as to a loss.
+    fn marks(seen: &Observation, today: &str) -> Option<Self> {
+        let answers = seen.is_ecn_capable == Some(true) && !seen.marks_are_usual();
+        let name = "marks";
+        (answers && seen.leaves()).then(|| Self {
+            attach: Some(CureAttachment {
+                scheme: "mark".to_owned(),
+                at: AttachPoint::Port,
+                sets: vec![format!("switch.ecn_threshold={}B", seen.threshold())],
+            }),
+            variant: Some((
+                name.to_owned(),
+                today.to_owned(),
+                "tcp.ecn",
+                "true".to_owned(),
+            )),
+            ..Self::named(name, Change::Law)
+        })
+    }
+
     fn named(name: &str, means: Change) -> Self {
         Self {
             name: name.to_owned(),
@@ -197,6 +217,12 @@ impl Change {
 }
 
 impl Observation {
+    /// Whether the congestion control of today needs marks.
+    fn marks_are_usual(&self) -> bool {
+        let mut controls = linux::controls().into_iter();
+        controls.any(|(scheme, _)| scheme.name == self.scheme() && scheme.needs_marking)
+    }
+
     /// The cures that could take the place of today's setup.
     #[must_use]
     pub fn cures(&self) -> Vec<Cure> {
@@ -207,6 +233,7 @@ impl Observation {
             Cure::law(scheme, law, self, today)
         });
         let mut cures: Vec<Cure> = laws.collect();
+        cures.extend(Cure::marks(self, today));
         let controls = linux::controls().into_iter();
         let marked = controls.filter(|(scheme, _)| scheme.needs_marking && scheme.name != today);
         cures.extend(marked.map(|(scheme, name)| Cure::named(scheme.name, Change::Marks(name))));

@@ -131,14 +131,18 @@ pub struct Observation {
     pub inferred_queue_bytes: Option<f64>,
     /// Payload of a full segment.
     pub mss: Option<u32>,
-    /// The first window of most senders in segments, of flows that are larger.
+    /// The first window of most senders in segments: as sockets of this machine have it if they send
+    /// most bytes, otherwise the bytes before the first ACK of flows that are larger.
     pub initial_window: Option<u32>,
-    /// The smallest retransmission timeout of sockets, in milliseconds.
+    /// The smallest retransmission timeout of the sockets that sent most bytes, in milliseconds.
     pub min_rto_ms: Option<f64>,
     /// Whether the kernel of this machine has `net.ipv4.tcp_rto_min_us`.
     pub has_rto_min_us: bool,
-    /// The congestion control of most sockets.
+    /// The congestion control of the sockets that sent most bytes.
     pub control: Option<String>,
+    /// Whether the connections that sent most bytes use congestion marks, if sockets of this machine told.
+    #[serde(default)]
+    pub is_ecn_capable: Option<bool>,
     /// Share of all completion times that was spent in silence before timeouts.
     pub waited_share: f64,
     /// The cost of watching.

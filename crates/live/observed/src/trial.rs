@@ -6,13 +6,15 @@
 //! anything acts; [`TrialPlan::settle`] finds the effect from what was seen, by the distribution of those coins alone.
 
 mod connections;
+mod expected;
 mod measure;
 mod plan;
 mod settle;
 
 pub use connections::SeenConnections;
+pub use expected::{ExpectedEffect, ModelledFlows};
 pub use measure::{TrialGoal, TrialGuard, TrialMeasure};
-pub use plan::{ExpectedEffect, TrialPeriod, TrialPlan, TrialShape, schedule};
+pub use plan::{TrialPeriod, TrialPlan, TrialShape, schedule};
 pub use settle::{
     ALPHA, Agreement, CarryOver, TrialArm, TrialEnd, TrialFlow, TrialResult, TrialVerdict,
 };

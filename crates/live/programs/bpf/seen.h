@@ -70,6 +70,10 @@ struct told_socket {
     uint64_t jiffies, now;
     // A `socket_end`.
     uint32_t needless, end;
+    // Of its route, 0 if it has none: in place of `min_rto`, and the first window in segments.
+    uint32_t route_min_rto_ms, route_first_window;
+    // `TCP_ECN_OK` of `net/tcp_ecn.h` is the lowest bit.
+    uint8_t ecn_flags, unused[7];
 };
 
 // Whether a connection is over, so that its numbers are final, or begins to close, so that no new data follow.

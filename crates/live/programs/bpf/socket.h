@@ -18,9 +18,17 @@ struct sock_common {
     volatile unsigned char skc_state;
     struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
 };
+struct dst_metrics {
+    uint32_t metrics[17];
+};
+struct dst_entry {
+    // The address of a `dst_metrics`, and flags in its lowest two bits.
+    unsigned long _metrics;
+};
 struct sock {
     struct sock_common __sk_common;
     uint16_t sk_protocol;
+    struct dst_entry *sk_dst_cache;
 };
 struct tcp_congestion_ops {
     char name[16];
@@ -40,6 +48,7 @@ struct tcp_sock {
     // Retransmitted segments, and those that the receiver reported to have already.
     uint32_t total_retrans, dsack_dups;
     struct minmax rtt_min;
+    uint8_t ecn_flags;
 };
 struct inet_sock {
     uint16_t inet_sport;
@@ -124,6 +133,24 @@ INLINE void read_retransmissions(struct sock *sock, uint32_t *sent, uint32_t *ne
     if (*needless > *sent) *needless = *sent;
 }
 
+// Reads the settings of the route that come before those of the socket: the minimum RTO (`net/tcp.h`, `tcp_rto_min`), and
+// the first window (`tcp_input.c`, `tcp_init_cwnd`). They stay 0 if the route has none.
+INLINE void read_route(struct sock *sock, struct told_socket *told) {
+    // `linux/rtnetlink.h`, whose numbers begin with 1.
+    enum { LOCK = 1, INITCWND = 11, RTO_MIN = 13 };
+    const struct dst_entry *route = 0;
+    const struct dst_metrics *of_route;
+    unsigned long address = 0;
+    uint32_t locked = 0;
+    READ(route, sock->sk_dst_cache);
+    if (route) READ(address, route->_metrics);
+    of_route = (const void *)(address & ~3UL);
+    if (!of_route) return;
+    READ(told->route_first_window, of_route->metrics[INITCWND - 1]);
+    READ(locked, of_route->metrics[LOCK - 1]);
+    if (locked >> RTO_MIN & 1) READ(told->route_min_rto_ms, of_route->metrics[RTO_MIN - 1]);
+}
+
 // Reads the TCP state of a connection.
 INLINE void read_socket(struct sock *sock, struct told_socket *told) {
     const struct tcp_sock *tcp = (const void *)sock;
@@ -136,6 +163,8 @@ INLINE void read_socket(struct sock *sock, struct told_socket *told) {
     READ(told->mss, tcp->mss_cache);
     READ(told->delivered_ce, tcp->delivered_ce);
     READ(told->min_rto, inet->icsk_rto_min);
+    read_route(sock, told);
+    READ(told->ecn_flags, tcp->ecn_flags);
     read_retransmissions(sock, &told->retransmitted, &told->needless);
     told->jiffies = bpf_jiffies64();
     told->now = bpf_ktime_get_ns();

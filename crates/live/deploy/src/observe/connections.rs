@@ -24,23 +24,31 @@ struct Connection {
     over: SentAgain,
     /// Timeouts and fast retransmissions of flows that ended.
     repairs: (u64, u64),
+    /// Payload of flows that ended.
+    bytes: u64,
     /// When any of this changed.
     changed: Duration,
 }
 
-/// The states of sockets: the last one of each connection.
+/// The states of sockets: the last one of each connection. Where sockets differ, those decide that send most bytes: a
+/// client that only requests has settings of its own.
 #[derive(Clone, Default)]
 pub(super) struct States {
+    sockets: u64,
     /// The shortest round trip of any of them, in microseconds.
     pub(super) min_rtt_us: Option<u32>,
     /// Smoothed round-trip times, in microseconds.
     pub(super) srtt_us: Sample,
-    /// The number of sockets with each payload of a full segment.
+    /// By payload of a full segment, the bytes that sockets with it sent.
     pub(super) mss: BTreeMap<u32, u64>,
-    /// The number of sockets with each minimum RTO.
+    /// Likewise by minimum RTO.
     pub(super) min_rto: BTreeMap<Duration, u64>,
-    /// The number of sockets with each congestion control.
+    /// Likewise by congestion control.
     pub(super) control: BTreeMap<String, u64>,
+    /// Likewise by first window, in segments.
+    pub(super) first_window: BTreeMap<u32, u64>,
+    /// Likewise by whether both ends agreed to use congestion marks.
+    pub(super) ecn: BTreeMap<bool, u64>,
 }
 
 impl Connections {
@@ -57,19 +65,19 @@ impl Connections {
         connection.changed = now;
     }
 
-    /// A flow has ended with these numbers of timeouts and fast retransmissions.
-    pub(super) fn repaired(
+    /// A flow with this payload has ended with these numbers of timeouts and fast retransmissions.
+    pub(super) fn ended(
         &mut self,
         way: FlowDirection,
+        bytes: u64,
         (timeouts, fast): (u32, u32),
         now: Duration,
     ) {
-        if timeouts > 0 || fast > 0 {
-            let connection = self.recent.entry(way).or_default();
-            connection.repairs.0 += u64::from(timeouts);
-            connection.repairs.1 += u64::from(fast);
-            connection.changed = now;
-        }
+        let connection = self.recent.entry(way).or_default();
+        connection.bytes += bytes;
+        connection.repairs.0 += u64::from(timeouts);
+        connection.repairs.1 += u64::from(fast);
+        connection.changed = now;
     }
 
     /// Adds connections that are over to the sums, once their last flow was reported.
@@ -85,7 +93,7 @@ impl Connections {
             if now.saturating_sub(one.changed) < kept {
                 return true;
             }
-            one.socket.iter().for_each(|socket| states.add(socket));
+            states.add(one);
             add(needless, one.needless());
             false
         });
@@ -100,13 +108,17 @@ impl Connections {
     #[cfg(test)]
     pub(super) fn held_numbers(&self) -> usize {
         let States {
+            sockets: _,
             min_rtt_us: _,
             srtt_us,
             mss,
             min_rto,
             control,
+            first_window,
+            ecn,
         } = &self.states;
-        srtt_us.held() + mss.len() + min_rto.len() + control.len()
+        let settings = mss.len() + min_rto.len() + control.len() + first_window.len() + ecn.len();
+        srtt_us.held() + settings
     }
 
     /// The repairs of ended flows that no loss explains.
@@ -121,8 +133,7 @@ impl Connections {
     /// The states of all sockets.
     pub(super) fn states(&self) -> States {
         let mut all = self.states.clone();
-        let sockets = self.recent.values().flat_map(|one| &one.socket);
-        sockets.for_each(|socket| all.add(socket));
+        self.recent.values().for_each(|one| all.add(one));
         all
     }
 }
@@ -140,28 +151,36 @@ impl Connection {
 
 impl States {
     /// Their number.
-    pub(super) fn sockets(&self) -> u64 {
-        self.min_rto.values().sum()
+    pub(super) const fn sockets(&self) -> u64 {
+        self.sockets
     }
 
-    fn add(&mut self, socket: &Socket) {
+    fn add(&mut self, connection: &Connection) {
+        let Some(socket) = &connection.socket else {
+            return;
+        };
+        // A connection that has sent nothing yet counts as one byte.
+        let bytes = connection.bytes.max(1);
+        self.sockets += 1;
         if socket.min_rtt_us > 0 {
             let least = self.min_rtt_us.unwrap_or(u32::MAX);
             self.min_rtt_us = Some(least.min(socket.min_rtt_us));
         }
         self.srtt_us.add(socket.srtt_us.into());
-        *self.mss.entry(socket.mss).or_default() += 1;
-        *self.min_rto.entry(socket.min_rto).or_default() += 1;
+        *self.mss.entry(socket.mss).or_default() += bytes;
+        *self.min_rto.entry(socket.min_rto).or_default() += bytes;
+        *self.first_window.entry(socket.first_window).or_default() += bytes;
+        *self.ecn.entry(socket.is_ecn_capable).or_default() += bytes;
         match self.control.get_mut(&socket.control) {
-            Some(count) => *count += 1,
-            None => drop(self.control.insert(socket.control.clone(), 1)),
+            Some(sum) => *sum += bytes,
+            None => drop(self.control.insert(socket.control.clone(), bytes)),
         }
     }
 }
 
-/// The value that comes most often.
-pub(super) fn most_common<T: Ord>(counts: &BTreeMap<T, u64>) -> Option<&T> {
-    let most = counts.iter().max_by_key(|(_, count)| **count);
+/// The value with the largest sum.
+pub(super) fn most_common<T: Ord>(sums: &BTreeMap<T, u64>) -> Option<&T> {
+    let most = sums.iter().max_by_key(|(_, sum)| **sum);
     most.map(|(value, _)| value)
 }
 
@@ -195,6 +214,8 @@ mod tests {
             min_rtt_us: 100 + retransmitted,
             cwnd: 10,
             min_rto: Duration::from_millis(200),
+            first_window: 10,
+            is_ecn_capable: false,
             delivered_ce: 0,
             control: "cubic".to_owned(),
             retransmitted,
@@ -216,11 +237,11 @@ mod tests {
         for (port, at, end) in [(1, 0, OVER), (1, 100, OVER), (2, 100, OPEN)] {
             all.fold(second(at));
             all.tell(way(port), socket(3, 2, end), second(at));
-            all.repaired(way(port), (1, 3), second(at));
+            all.ended(way(port), 10, (1, 3), second(at));
         }
         // Nothing was sent again here, and nothing is known there.
         all.tell(way(3), socket(0, 0, CLOSES), second(100));
-        all.repaired(way(4), (1, 1), second(100));
+        all.ended(way(4), 10, (1, 1), second(100));
         assert_eq!((all.held(), all.needless().fast_retransmits), (4, 6));
         all.fold(second(139));
         assert_eq!(all.held(), 4);
@@ -240,5 +261,32 @@ mod tests {
             most_common(&all.states().control).map(String::as_str),
             Some("cubic")
         );
+    }
+
+    #[test]
+    fn sockets_that_send_most_bytes_decide_and_not_those_that_only_request() {
+        let mut all = Connections::default();
+        let now = Duration::from_secs(1);
+        for port in 1..=3 {
+            let request = Socket {
+                control: "reno".to_owned(),
+                min_rto: Duration::from_secs(1),
+                ..socket(0, 0, CLOSES)
+            };
+            all.tell(way(port), request, now);
+            all.ended(way(port), 8, (0, 0), now);
+        }
+        // The flow of the answer ends before its socket is reported.
+        all.ended(way(4), 50_000, (0, 0), now);
+        all.tell(way(4), socket(0, 0, CLOSES), now);
+        let decided = |all: &Connections| {
+            let states = all.states();
+            let control = most_common(&states.control).cloned();
+            (control, most_common(&states.min_rto).copied())
+        };
+        let answers = (Some("cubic".to_owned()), Some(Duration::from_millis(200)));
+        assert_eq!(decided(&all), answers);
+        all.fold(Duration::from_mins(1));
+        assert_eq!((all.held(), decided(&all)), (0, answers));
     }
 }

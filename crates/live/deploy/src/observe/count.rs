@@ -30,6 +30,9 @@ pub(crate) struct Count {
     /// For each number of bytes in a first window, the flows that were larger.
     first: BTreeMap<u32, u64>,
     connections: Connections,
+    /// Payload of flows, and the part that senders of this machine sent.
+    bytes: u64,
+    own_bytes: u64,
     /// Flows and events that did not fit.
     lost: u64,
     /// The number of devices that this process watches. They share its time and its memory.
@@ -51,6 +54,8 @@ impl Count {
             crowds: Crowds::default(),
             first: BTreeMap::new(),
             connections: Connections::default(),
+            bytes: 0,
+            own_bytes: 0,
             lost: 0,
             among: 1,
             cost: Cost::default(),
@@ -199,9 +204,13 @@ impl Count {
             closed: transfer.closed,
         };
         self.sums.add(&flow);
+        self.bytes += flow.bytes;
+        if flow.is_told {
+            self.own_bytes += flow.bytes;
+        }
         if flow.is_told && self.connections.held() < MOST_CONNECTIONS / self.among {
             let repairs = (flow.timeouts, flow.fast_retransmits);
-            self.connections.repaired(way, repairs, self.now);
+            self.connections.ended(way, flow.bytes, repairs, self.now);
         }
         self.ended.iter_mut().for_each(|all| all.push(flow.clone()));
     }
@@ -288,7 +297,7 @@ impl Count {
         seen
     }
 
-    /// Adds the values of sockets: the most common one where they differ.
+    /// Adds the values of sockets: that of most bytes where they differ.
     fn add_sockets(&self, seen: &mut Observation, totals: &Totals) {
         let states = self.connections.states();
         let handshake = totals.handshake.map(|time| time.as_secs_f64() * 1e6);
@@ -312,9 +321,14 @@ impl Count {
         for (bytes, flows) in self.first.range(mss..) {
             *windows.entry(bytes / mss).or_default() += flows;
         }
-        seen.initial_window = most_common(&windows).copied();
+        // Where ACKs come back while a burst is still being sent, as on one machine, the bytes before the first ACK are
+        // less than the first window.
+        let told = most_common(&states.first_window).filter(|_| 2 * self.own_bytes >= self.bytes);
+        seen.initial_window = told.or_else(|| most_common(&windows)).copied();
         seen.min_rto_ms = most_common(&states.min_rto).map(|rto| rto.as_secs_f64() * 1e3);
         seen.control = most_common(&states.control).cloned();
+        // The sockets of a connection agree.
+        seen.is_ecn_capable = most_common(&states.ecn).copied();
     }
 
     fn own_share(&self, time: Duration) -> f64 {
@@ -396,6 +410,8 @@ mod tests {
             min_rtt_us: 100,
             cwnd: 10,
             min_rto: Duration::from_millis(200),
+            first_window: 10,
+            is_ecn_capable: false,
             delivered_ce: 0,
             control: "cubic".to_owned(),
             retransmitted: timeouts,

@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod bed;
+mod calibration;
 mod certificates;
 mod cures;
 mod devices;

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use scenario::{Overrides, Scenario, Source};
 use serde_json::Value;
 
-use crate::bed::{Bed, PORT, RECEIVER, SENDER, SWITCH, TBF, command, line, program};
+use crate::bed::{Bed, PORT, RECEIVER, SENDER, SWITCH, TBF, command, ip, line, program};
 
 /// An observer whose lines are read while it watches, as it tells flows meanwhile.
 pub(crate) struct Watching {
@@ -172,6 +172,29 @@ fn long_flows_that_fill_a_queue_are_loss_without_incast() {
         others.push(format!("{dropped} of {drops}"));
         assert!(others.len() < 3, "{others:?}");
     }
+}
+
+#[test]
+fn settings_of_the_route_of_senders_are_observed() {
+    let Some(bed) = Bed::new() else { return };
+    let sender = bed.namespace(SENDER);
+    let settings = "initcwnd 4 rto_min 30ms congctl reno features ecn";
+    ip(&format!(
+        "-n {sender} route change default via 10.9.1.2 {settings}"
+    ));
+    let watching = watching(PORT, &bed.namespace(SWITCH), &[]);
+    bed.transfer(10, 64 << 10);
+    let (_, seen) = ended(watching);
+    assert_eq!(
+        (&seen["control"], &seen["is_ecn_capable"]),
+        (&"reno".into(), &true.into()),
+        "{seen}"
+    );
+    assert_eq!(
+        (&seen["min_rto_ms"], &seen["initial_window"]),
+        (&30.0.into(), &4.into()),
+        "{seen}"
+    );
 }
 
 const SENDERS: u64 = 20;

@@ -49,12 +49,20 @@ impl TrialMeasure {
         if times_s.is_empty() {
             return None;
         }
-        let value = match self {
-            Self::P50 => percentile(times_s, 0.5),
-            Self::P99 => percentile(times_s, 0.99),
-            Self::Mean => times_s.iter().sum::<f64>() / base::cast::count(times_s.len()),
+        let value = match self.share() {
+            Some(share) => percentile(times_s, share),
+            None => times_s.iter().sum::<f64>() / base::cast::count(times_s.len()),
         };
         Some(value.max(SHORTEST_S))
+    }
+
+    /// The share of times below it, if it is a percentile.
+    pub(super) const fn share(self) -> Option<f64> {
+        match self {
+            Self::P50 => Some(0.5),
+            Self::P99 => Some(0.99),
+            Self::Mean => None,
+        }
     }
 
     /// Reads `p99 < 20ms`.
@@ -102,7 +110,8 @@ fn seconds(text: &str) -> Option<f64> {
     found.filter(|seconds| seconds.is_finite() && *seconds > 0.0)
 }
 
-const SHORTEST_S: f64 = 1e-6;
+/// Shorter times mean nothing at a port.
+pub(super) const SHORTEST_S: f64 = 1e-6;
 
 #[cfg(test)]
 mod tests {

@@ -4,9 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use engine::random::Stream;
 
+use super::expected::ExpectedEffect;
 use super::measure::{TrialGoal, TrialGuard, TrialMeasure};
-use crate::prediction::Prediction;
-use crate::times::FlowTimes;
 
 /// Everything about a trial that is decided before it begins. Its hash is printed, so that nobody can change it
 /// afterwards.
@@ -61,16 +60,6 @@ pub struct TrialShape {
     pub settle_s: f64,
 }
 
-/// An effect that was predicted: the measure with the law over the same without it.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ExpectedEffect {
-    /// The ratio.
-    pub ratio: f64,
-    /// The factor by which the model errs: the ratio is between `ratio / errs` and `ratio * errs`.
-    pub errs: f64,
-}
-
 /// A period that is over.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -120,26 +109,6 @@ pub fn schedule(periods: u32, seed: u64) -> Vec<bool> {
     let pairs = 0..u64::from(periods / 2);
     let coin = |pair| Stream::new(seed, "trial", pair).bits() >> 63 == 1;
     pairs.flat_map(|pair| [coin(pair), !coin(pair)]).collect()
-}
-
-impl ExpectedEffect {
-    /// The predicted effect on a measure of the law with this name in `attach`. `None` if the model does not fit, or
-    /// the prediction lacks that law.
-    #[must_use]
-    pub fn of(prediction: &Prediction, law: &str, measure: TrialMeasure) -> Option<Self> {
-        let cure = prediction.of_law(law)?;
-        let of = |times: &FlowTimes| match measure {
-            TrialMeasure::P50 => Some(times.fct_p50_s),
-            TrialMeasure::P99 => Some(times.fct_p99_s),
-            TrialMeasure::Mean => None,
-        };
-        let (with, without) = (of(cure.times.as_ref()?)?, of(&prediction.model)?);
-        let is_told = prediction.fits && without > 0.0;
-        is_told.then(|| Self {
-            ratio: with / without,
-            errs: prediction.errs.max(1.0),
-        })
-    }
 }
 
 /// Coins of five pairs agree by chance one time in 16, those of six one time in 32.

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use base::cast::{count, index, real, whole};
 use engine::random::Stream;
 
-use super::plan::{ExpectedEffect, TrialPeriod, TrialPlan};
+use super::expected::ExpectedEffect;
+use super::plan::{TrialPeriod, TrialPlan};
 use crate::numbers::percentile;
 
 /// A flow of a trial. It has no addresses.
@@ -62,7 +63,7 @@ base::names! {
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Agreement {
-        /// The effect lies between the bounds of the prediction.
+        /// The effect lies in the predicted interval of 80 %.
         Reproduced = "reproduced",
         /// Its sign is the predicted one, and it is within a factor of 2.
         Partly = "partly reproduced",
@@ -74,7 +75,7 @@ base::names! {
 impl Agreement {
     fn of(expected: ExpectedEffect, ratio: f64) -> Self {
         let factor = (ratio / expected.ratio).max(expected.ratio / ratio);
-        if factor <= expected.errs {
+        if expected.has(ratio) {
             Self::Reproduced
         } else if factor <= 2.0 && (ratio < 1.0) == (expected.ratio < 1.0) {
             Self::Partly
@@ -131,6 +132,8 @@ pub struct TrialResult {
     pub carry_over: Option<CarryOver>,
     /// Whether the measure with the law meets the goal, and whether that without it does.
     pub goal: Option<(bool, bool)>,
+    /// Whether the effect lies in the predicted interval of 80 %.
+    pub holds: Option<bool>,
     /// Whether the prediction came true.
     pub agreement: Option<Agreement>,
     /// Whether the law changed any packet.
@@ -174,6 +177,7 @@ impl TrialPlan {
             settled.interval = Some((libm::exp(interval.0), libm::exp(interval.1)));
             settled.p = Some(chance(&pairs, self.seed));
             settled.carry_over = self.carry_over(periods, &sorted);
+            settled.holds = self.expected.map(|expected| expected.has(ratio));
             settled.agreement = self.expected.map(|expected| Agreement::of(expected, ratio));
         }
         let values = settled.on.value_s.zip(settled.off.value_s);

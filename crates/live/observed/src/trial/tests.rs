@@ -166,7 +166,7 @@ fn intervals_hold_the_effect_in_31_of_32_trials_and_large_effects_are_found() {
 fn an_effect_without_noise_is_found_exactly() {
     let expected = Some(ExpectedEffect {
         ratio: 0.3,
-        errs: 1.1,
+        interval: (0.27, 0.33),
     });
     let goal = Some(TrialGoal { below_s: 0.05 });
     let plan = TrialPlan {
@@ -197,8 +197,8 @@ fn an_effect_without_noise_is_found_exactly() {
     assert!(near(settled.after_s, 0.09));
     assert!(near(settled.interval.map(|(low, _)| low), 0.32));
     assert_eq!(
-        (settled.goal, settled.agreement),
-        (Some((true, false)), Some(Agreement::Reproduced))
+        (settled.goal, settled.holds, settled.agreement),
+        (Some((true, false)), Some(true), Some(Agreement::Reproduced))
     );
     assert_eq!((settled.on.flows, settled.off.flows), (120, 120));
     assert!(settled.acted);
@@ -288,7 +288,10 @@ fn a_trial_that_ended_soon_is_undecided() {
 
 #[test]
 fn a_prediction_is_judged_as_numbers_of_papers_are() {
-    let expected = |ratio| Some(ExpectedEffect { ratio, errs: 1.2 });
+    let expected = |ratio| {
+        let interval = (ratio / 1.2, ratio * 1.2);
+        Some(ExpectedEffect { ratio, interval })
+    };
     let agreement = |ratio| {
         let plan = TrialPlan {
             expected: expected(ratio),

@@ -67,8 +67,12 @@ pub struct Socket {
     pub min_rtt_us: u32,
     /// The congestion window, in segments.
     pub cwnd: u32,
-    /// The smallest retransmission timeout.
+    /// The smallest retransmission timeout, of its route if the route has one.
     pub min_rto: Duration,
+    /// The first window in segments, unless a program set another one.
+    pub first_window: u32,
+    /// Whether both ends agreed to use congestion marks.
+    pub is_ecn_capable: bool,
     /// Segments that arrived with congestion marks.
     pub delivered_ce: u32,
     /// The congestion control.
@@ -206,7 +210,15 @@ impl Socket {
             srtt_us: word(bytes, 48)?,
             min_rtt_us: word(bytes, 52)?,
             cwnd: word(bytes, 56)?,
-            min_rto: Duration::from_secs(1) * ticks / hertz,
+            min_rto: match word(bytes, 112)? {
+                0 => Duration::from_secs(1) * ticks / hertz,
+                of_route => Duration::from_millis(of_route.into()),
+            },
+            first_window: match word(bytes, 116)? {
+                0 => FIRST_WINDOW,
+                of_route => of_route,
+            },
+            is_ecn_capable: bytes.get(120)? & 1 == 1,
             delivered_ce: word(bytes, 64)?,
             control: String::from_utf8_lossy(name).into_owned(),
             retransmitted: word(bytes, 84)?,
@@ -230,6 +242,8 @@ fn hertz(ticks: u64, now_ns: u64) -> u32 {
 
 /// The values with which kernels are built.
 const HERTZ: [u32; 4] = [1_000, 300, 250, 100];
+/// `TCP_INIT_CWND` of `net/tcp.h`, in segments.
+const FIRST_WINDOW: u32 = 10;
 
 impl ObserverEvent {
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
