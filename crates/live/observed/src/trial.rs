@@ -10,14 +10,16 @@ mod expected;
 mod measure;
 mod plan;
 mod settle;
+mod shape;
 
 pub use connections::SeenConnections;
 pub use expected::{ExpectedEffect, ModelledFlows};
 pub use measure::{TrialGoal, TrialGuard, TrialMeasure};
-pub use plan::{TrialPeriod, TrialPlan, TrialShape, schedule};
+pub use plan::{TrialPeriod, TrialPlan};
 pub use settle::{
     ALPHA, Agreement, CarryOver, TrialArm, TrialEnd, TrialFlow, TrialResult, TrialVerdict,
 };
+pub use shape::{TrialShape, schedule};
 
 #[cfg(test)]
 mod tests;

@@ -180,15 +180,12 @@ impl PointSpec {
         let seen = all_keys().iter().enumerate().filter(sees);
         let seen: Vec<usize> = seen.map(|(place, _)| place).collect();
         let mut out = String::new();
-        let all = self
-            .groups
-            .iter()
-            .map(|group| (&*group.name, &*group.bundle, &group.texts));
+        let groups = self.groups.iter();
+        let all = groups.map(|group| (&*group.name, &*group.bundle, &group.texts));
         for (name, bundle, texts) in all.chain([("", "", &self.texts)]) {
             writeln!(out, "[{name}] {bundle}").expect("writing to a string succeeds");
             for place in &seen {
-                out.push_str(texts.at(*place));
-                out.push('\n');
+                out.extend([texts.at(*place), "\n"]);
             }
         }
         out
@@ -198,11 +195,9 @@ impl PointSpec {
 /// For each of [`all_keys`], whether it belongs to a scheme.
 fn are_of_schemes() -> &'static [bool] {
     static ARE: Derived<Vec<bool>> = Derived::new(|| {
-        let is_one = |key: &&Key| {
-            let mut schemes = schemes::all().iter();
-            schemes.any(|scheme| scheme.name == group(key.name))
-        };
-        all_keys().iter().map(is_one).collect()
+        let groups = all_keys().iter().map(|key| group(key.name));
+        let is_one = |name| schemes::all().iter().any(|scheme| scheme.name == name);
+        groups.map(is_one).collect()
     });
     ARE.get()
 }

@@ -43,7 +43,7 @@ const MAY_NAME_FLAGS: [&str; 17] = [
     "crates/live/deploy/src",
     "crates/live/live/src",
     "crates/live/observed/src/command.rs",
-    "crates/live/observed/src/trial/plan.rs",
+    "crates/live/observed/src/trial/shape.rs",
     "tools/oracle/src/question.rs",
     "crates/simulate/results/src/summary.rs",
     "crates/papers/report/src/paper/page.rs",

@@ -136,7 +136,7 @@ impl Linear {
         let ((trace, determinant), (late_trace, late_determinant)) =
             (invariants(&self.now), invariants(&self.then));
         let mixed = invariants(&self.sum()).1 - determinant - late_determinant;
-        let half = (trace.abs() + late * late_trace.abs()) / 2.0;
+        let half = f64::midpoint(trace.abs(), late * late_trace.abs());
         let rest = determinant.abs() + late * mixed.abs() + late * late * late_determinant.abs();
         half + libm::sqrt(half * half + rest)
     }

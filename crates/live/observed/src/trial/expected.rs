@@ -24,7 +24,7 @@ use engine::random::Stream;
 
 use super::connections::SeenConnections;
 use super::measure::{SHORTEST_S, TrialMeasure};
-use super::plan::TrialShape;
+use super::shape::TrialShape;
 use crate::numbers::percentile;
 use crate::rounds::FlowTiming;
 use crate::seen::Flow;

@@ -252,10 +252,9 @@ fn tenth(value: f64) -> String {
 fn put_tenths(out: &mut String, before: &str, tenths: f64) {
     out.push_str(before);
     if libm::fabs(tenths) < EXACT {
-        #[expect(clippy::cast_possible_truncation, reason = "a whole number")]
-        let whole = tenths as i64;
-        let (points, rest) = (whole.unsigned_abs() / 10, whole.unsigned_abs() % 10);
-        *out += if whole < 0 { "-" } else { "" };
+        let whole = base::cast::whole(libm::fabs(tenths));
+        let (points, rest) = (whole / 10, whole % 10);
+        *out += if tenths < 0.0 { "-" } else { "" };
         if points > 0 || rest == 0 {
             write!(out, "{points}").expect(WRITES);
         }

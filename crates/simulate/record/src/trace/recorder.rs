@@ -22,8 +22,8 @@ use super::memory::Series;
 use super::plan::TracePlan;
 use super::rows::{Event, EventKind, Sink, Subject};
 use super::thin::Keep;
-pub(super) use channel::Meter;
 use channel::{Channel, Kept};
+pub(super) use channel::{Meter, counted};
 pub(super) use rows::Rows;
 
 /// Records the quantities of a [`TracePlan`] into a series file.
@@ -495,10 +495,4 @@ impl Probe for Recorder {
             own.join(others);
         }
     }
-}
-
-/// How many there are, and how many of them are recorded.
-pub(super) fn counted(chosen: &[bool]) -> (usize, usize) {
-    let recorded = chosen.iter().filter(|chosen| **chosen);
-    (chosen.len(), recorded.count())
 }

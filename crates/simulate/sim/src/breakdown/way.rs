@@ -87,7 +87,7 @@ impl Pace {
 }
 
 impl Way {
-    /// A way of another connection, of which nothing is known. Memory is used again.
+    /// Nothing is known any more: the memory is for another connection.
     pub(super) fn forget(&mut self) {
         let Self {
             mut path, mut last, ..

@@ -342,6 +342,12 @@ impl Sieve {
     }
 }
 
+/// How many there are, and how many of them are recorded.
+pub(in crate::trace) fn counted(chosen: &[bool]) -> (usize, usize) {
+    let recorded = chosen.iter().filter(|chosen| **chosen);
+    (chosen.len(), recorded.count())
+}
+
 /// The most samples of each of `count` series: limited by what a chart can show, and in total by the cost of writing
 /// them.
 const fn most(count: usize) -> usize {
