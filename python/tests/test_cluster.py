@@ -172,11 +172,12 @@ def test_a_worker_that_is_killed_loses_its_batch_alone(
         log = tmp_path / f"log-{number}"
         scheme = _logged(log)
         chosen: list[int] = []
+        over = threading.Event()
 
         def kill() -> None:
-            until = time.monotonic() + 20
             after = moments.randrange(2, POINTS // 2)
-            while time.monotonic() < until:
+            # However long workers take to start.
+            while not over.wait(0.01):
                 lines = log.read_text().split("\n")[:-1] if log.exists() else []
                 if len(lines) >= after:
                     time.sleep(moments.uniform(0, 0.1))
@@ -185,13 +186,15 @@ def test_a_worker_that_is_killed_loses_its_batch_alone(
                     if pid in _workers():
                         os.kill(pid, signal.SIGKILL)
                         chosen.append(pid)
-                    return
-                time.sleep(0.01)
+                        return
 
         thread = threading.Thread(target=kill)
         thread.start()
-        away = tw.run("incast", schemes=scheme, **asked, out=f"away-{number}", on=on, jobs=2)
-        thread.join()
+        try:
+            away = tw.run("incast", schemes=scheme, **asked, out=f"away-{number}", on=on, jobs=2)
+        finally:
+            over.set()
+            thread.join()
         killed += len(chosen)
         _same(folders(away.path), folders(first.path))
         done = Counter(line.split()[1] for line in log.read_text().splitlines())
