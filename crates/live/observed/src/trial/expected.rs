@@ -231,7 +231,7 @@ fn nth<'a>(mut times: impl Iterator<Item = &'a (f64, usize)>, rank: usize, often
     at.map_or(0.0, |(time_s, _)| *time_s)
 }
 
-/// The same flows in three states.
+/// Completion times of the same flows: as observed, in the model of today, and in the model with the law.
 struct States {
     observed: SortedTimes,
     today: SortedTimes,
