@@ -95,7 +95,7 @@ const STEPS: [Step; 14] = [
     },
     Step::new("circles of modules", circles::check),
     Step::new("words and sizes of sources", sources::check),
-    Step::new("names of public types", types::check),
+    Step::new("names of types", types::check),
     Step::new("names of schemes", names::check),
     Step::new("English", english::check),
     Step::new("citations", cites::check),

@@ -11,7 +11,7 @@ pub(crate) fn print(repository: &Repository) -> Result<(), Failure> {
     let cited = cited(repository)?;
     for (document, clauses) in &cited {
         println!("{document}");
-        for (Clause(clause), places) in clauses {
+        for (ClauseNumber(clause), places) in clauses {
             let clause = if clause.is_empty() { "(whole)" } else { clause };
             println!("  {clause:<24} {}", places.join(" "));
         }
@@ -61,7 +61,7 @@ fn known(repository: &Repository) -> Result<BTreeSet<String>, Failure> {
 }
 
 /// Documents, their clauses, and the places that cite them.
-type Cited = BTreeMap<String, BTreeMap<Clause, Vec<String>>>;
+type Cited = BTreeMap<String, BTreeMap<ClauseNumber, Vec<String>>>;
 
 fn cited(repository: &Repository) -> Result<Cited, Failure> {
     let mut cited = Cited::new();
@@ -79,7 +79,7 @@ fn cited(repository: &Repository) -> Result<Cited, Failure> {
             };
             for citation in citations(comment) {
                 let clauses = cited.entry(citation.document).or_default();
-                let places = clauses.entry(Clause(citation.clause)).or_default();
+                let places = clauses.entry(ClauseNumber(citation.clause)).or_default();
                 places.push(format!("{path}:{}", number + 1));
             }
         }
@@ -89,16 +89,16 @@ fn cited(repository: &Repository) -> Result<Cited, Failure> {
 
 /// A clause, ordered by its numbers as numbers: §3.2 before §3.10.
 #[derive(PartialEq, Eq)]
-struct Clause(String);
+struct ClauseNumber(String);
 
-impl Clause {
+impl ClauseNumber {
     fn numbers(&self) -> Vec<u32> {
         let parts = self.0.split(|letter: char| !letter.is_ascii_digit());
         parts.filter_map(|part| part.parse().ok()).collect()
     }
 }
 
-impl Ord for Clause {
+impl Ord for ClauseNumber {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         let kind = |clause: &Self| clause.0.chars().next();
         let key = |clause: &Self| (kind(clause), clause.numbers());
@@ -108,7 +108,7 @@ impl Ord for Clause {
     }
 }
 
-impl PartialOrd for Clause {
+impl PartialOrd for ClauseNumber {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn clauses_are_ordered_by_number() {
-        let clause = |text: &str| Clause(text.to_owned());
+        let clause = |text: &str| ClauseNumber(text.to_owned());
         assert!(clause("§3.2") < clause("§3.10"));
         assert!(clause("§3.2") < clause("§3.2 step 2"));
     }

@@ -64,7 +64,7 @@ pub(crate) fn write(repository: &Repository, wanted: &Wanted<'_>) -> Result<(), 
     };
     kept.retain(|figure| exists(&figure.name));
     let digest = |figure: &str| digest_of(repository, figure);
-    let beside = Beside {
+    let beside = PageSources {
         lists: &contents_of(repository),
         digest: &digest,
     };
@@ -149,7 +149,7 @@ fn contents_of(repository: &Repository) -> Vec<(String, String)> {
 }
 
 /// Data of the repository for the page.
-struct Beside<'a> {
+struct PageSources<'a> {
     /// The lists of contents of papers.
     lists: &'a Lists,
     /// The digest of the files of a figure.
@@ -158,7 +158,11 @@ struct Beside<'a> {
 
 /// The page: the number of claims by verdict for each paper, then its contents, and the claims by figure. Figures that
 /// are only in `kept` are copied from it.
-fn page(claims: &[Value], mut kept: Vec<Shown>, Beside { lists, digest }: &Beside<'_>) -> String {
+fn page(
+    claims: &[Value],
+    mut kept: Vec<Shown>,
+    PageSources { lists, digest }: &PageSources<'_>,
+) -> String {
     let claims: Vec<&Value> = claims.iter().collect();
     for paper in distinct(&claims, "paper_name") {
         let own = of(&claims, "paper_name", paper);
@@ -389,7 +393,7 @@ mod tests {
 
     use super::*;
 
-    const NOTHING: Beside<'_> = Beside {
+    const NOTHING: PageSources<'_> = PageSources {
         lists: &[],
         digest: &|_| None,
     };
@@ -458,7 +462,7 @@ mod tests {
         let repository = Repository::find().unwrap();
         let written = repository.read(PAGE).unwrap();
         let digest = |figure: &str| digest_of(&repository, figure);
-        let beside = Beside {
+        let beside = PageSources {
             lists: &contents_of(&repository),
             digest: &digest,
         };
@@ -548,11 +552,11 @@ mod tests {
         let claim = json!({
             "id": "rcc/fig1/a", "paper_name": "rcc", "figure": "fig1", "verdict": "not reproduced", "version": "1",
         });
-        let then = Beside {
+        let then = PageSources {
             digest: &|_| Some("then".to_owned()),
             ..NOTHING
         };
-        let now = Beside {
+        let now = PageSources {
             digest: &|_| Some("now".to_owned()),
             ..NOTHING
         };
@@ -590,7 +594,7 @@ mod tests {
         tried["phases"] = json!([{ "name": "100ns", "ours": 1.0, "verdict": "reproduced" }]);
         let digest = |name: &'static str| move |_: &str| Some(name.to_owned());
         let (same, other) = (digest("f"), digest("g"));
-        let with = |digest| Beside { digest, ..NOTHING };
+        let with = |digest| PageSources { digest, ..NOTHING };
         let before = page(&[tried.clone()], Vec::new(), &with(&same));
         let after = page(&[claim("2")], figures(&before), &with(&same));
         for line in [

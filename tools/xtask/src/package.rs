@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use self::tree::Contents;
+use self::tree::PackageFiles;
 pub(crate) use self::workshop::Processor;
 use self::workshop::{COMMAND, Workshop, make, sha256, write};
 use crate::repository::{Failure, Repository, run};
@@ -185,7 +185,7 @@ impl Shelf<'_> {
         let command = self.programs(here)?.folder.join(COMMAND);
         let programs = self.programs(processor)?;
         let root = workshop.emptied(&format!("root-{}", processor.name()))?;
-        let contents = Contents {
+        let contents = PackageFiles {
             programs: &programs.folder,
             command: &command,
             licences: &programs.licences,

@@ -40,7 +40,7 @@ pub(crate) fn lacks() -> Option<&'static str> {
 
 /// Builds the package, runs its tests, and meanwhile checks its types and its stubs. Each takes one core.
 pub(crate) fn check(repository: &Repository) -> Result<(), Failure> {
-    let package = Package::build(repository)?;
+    let package = PythonPackage::build(repository)?;
     let (tested, typed) = thread::scope(|scope| {
         let types = scope.spawn(|| check_types(repository, &package));
         let tested = run(package
@@ -51,7 +51,7 @@ pub(crate) fn check(repository: &Repository) -> Result<(), Failure> {
     tested.and(typed)
 }
 
-fn check_types(repository: &Repository, package: &Package) -> Result<(), Failure> {
+fn check_types(repository: &Repository, package: &PythonPackage) -> Result<(), Failure> {
     run(&mut package.python(repository, "mypy"))?;
     let names = ["tailwater", "--mypy-config-file", "pyproject.toml"];
     run(package.python(repository, "mypy.stubtest").args(names))?;
@@ -67,7 +67,7 @@ pub(crate) fn trust(repository: &Repository) -> Result<(), Failure> {
     if let Some(lack) = lacks() {
         return Err(Failure(lack.to_owned()));
     }
-    let package = Package::build(repository)?;
+    let package = PythonPackage::build(repository)?;
     let mut pytest = package.python(repository, "pytest");
     pytest.env("TAILWATER_TRUST", "1");
     run(pytest.args(["--durations=10", "-m", "trust", "python/tests"]))
@@ -85,12 +85,12 @@ fn interpreter() -> Result<OsString, Failure> {
 }
 
 /// The package as installed, and the command from the same sources.
-struct Package {
+struct PythonPackage {
     folder: PathBuf,
     command: PathBuf,
 }
 
-impl Package {
+impl PythonPackage {
     fn build(repository: &Repository) -> Result<Self, Failure> {
         // The extension module is a library. If the programs are built with it, the features are those of the tests, so
         // nothing is compiled twice.

@@ -44,7 +44,7 @@ use tcp::{Ack, EcnMode, Gauge, SegmentCc, SenderCc};
 
 use crate::registry::{FlowInfo, Role, Roles, Scheme};
 
-use law::{Constants, Law};
+use law::{Constants, RateLaw};
 pub use params::{Params, Variant};
 use receiver::CNP;
 pub use receiver::Receiver;
@@ -98,7 +98,7 @@ const ALPHA: Gauge = Gauge {
 /// A sender of one connection.
 #[derive(Debug)]
 pub struct Sender {
-    law: Law,
+    law: RateLaw,
     /// Bytes of the headers of a segment.
     header_bytes: u32,
     /// When the last segment with data left, and its bytes on the wire.
@@ -113,7 +113,7 @@ impl Sender {
         let packet = u64::from(config.mss) + u64::from(config.header_bytes);
         let line = bytes_per_second(config.link_rate);
         Self {
-            law: Law::new(constants(params, line, packet)),
+            law: RateLaw::new(constants(params, line, packet)),
             header_bytes: config.header_bytes,
             last: None,
             next: Time::ZERO,

@@ -37,7 +37,7 @@ mod observer;
 mod variant;
 
 pub use observer::Observer;
-use variant::Variant;
+use variant::Deviations;
 pub use variant::{Interval, Response};
 
 /// The registry entry.
@@ -172,7 +172,7 @@ pub struct Sender {
     /// segments.
     counts_deliveries: bool,
     /// The variant that answers ACKs in place of RFC 8257, if one is chosen.
-    variant: Option<Box<Variant>>,
+    variant: Option<Box<Deviations>>,
 }
 
 impl Sender {
@@ -188,7 +188,7 @@ impl Sender {
             min_segments: params.min_window.0,
             as_linux: flow.config.growth == Growth::Delivery,
             counts_deliveries: false,
-            variant: Variant::of(params).map(Box::new),
+            variant: Deviations::of(params).map(Box::new),
         }
     }
 

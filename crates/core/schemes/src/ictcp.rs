@@ -143,7 +143,7 @@ const LEAST_SLOT: Span = Span::from_millis(1);
 
 base::choices! {
     /// How windows grow in slow start.
-    pub enum SlowStart {
+    pub enum SlowStartGrowth {
         /// Double, as far as the quota goes.
         Double = "double",
         /// Grow by a segment, in avoidance too whenever the quota covers one: the RCC simulation.
@@ -191,7 +191,7 @@ base::settings! {
         /// Windows above the mean shrink while less than this share of the link is available.
         pub fair_below: Fraction = "0.2",
         /// Growth in slow start: double the window, or add a segment as in the RCC simulation.
-        pub slow_start: SlowStart = "double",
+        pub slow_start: SlowStartGrowth = "double",
         /// Growth in avoidance: a segment (mss), or MSS * MSS / rwnd as in the RCC simulation (reno).
         pub growth: AvoidanceGrowth = "mss",
         /// Window at the sender beside the advertised one: that of newreno, or none (rwnd).

@@ -50,7 +50,7 @@ pub const SCHEME: Scheme = Scheme {
         let misfits = params.misfits();
         let dscp = code_point(params.priority);
         Ok(Roles {
-            host: Some(Box::new(move |_| Box::new(Tagger { dscp }))),
+            host: Some(Box::new(move |_| Box::new(Marker { dscp }))),
             priorities: Some(Strict {
                 classes: code_point(params.levels.0),
                 push_out: true,
@@ -99,11 +99,11 @@ impl Params {
 }
 
 /// Gives what leaves a host its priority.
-struct Tagger {
+struct Marker {
     dscp: u8,
 }
 
-impl HostHelper for Tagger {
+impl HostHelper for Marker {
     fn on_outgoing(&mut self, _slot: Slot, packet: &mut Packet, _now: Time) {
         packet.dscp = self.dscp;
     }

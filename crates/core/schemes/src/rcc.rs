@@ -60,10 +60,10 @@ use crate::Receiver;
 use crate::registry::linux::Linux;
 use crate::registry::{Helper, HostInfo, Misfit, Role, Roles, Scheme, Ticker, TickerOf};
 use grants::Grants;
-use params::Hold;
 pub use params::Params;
 #[cfg(test)]
 pub(crate) use params::Timer as TimerLaw;
+use params::Withheld;
 
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {
@@ -123,14 +123,14 @@ pub(crate) const fn helper(params: &Params) -> Helper {
 /// The receiver's role, which depends on what it holds back.
 pub(crate) fn receiver(params: &Params, host: &HostInfo) -> Receiver {
     match params.hold {
-        Hold::Ack => GrantScheduler::new(params, host).into(),
-        Hold::Grant => Receiver::Custom(Box::new(Grants::new(params, host))),
+        Withheld::Ack => GrantScheduler::new(params, host).into(),
+        Withheld::Grant => Receiver::Custom(Box::new(Grants::new(params, host))),
     }
 }
 
 /// A receiver that holds grants back ignores marks, which would set the budget.
 pub(crate) fn misfit(params: &Params) -> Option<Misfit> {
-    (params.hold == Hold::Grant && params.max_queue.0.is_none()).then(|| Misfit {
+    (params.hold == Withheld::Grant && params.max_queue.0.is_none()).then(|| Misfit {
         keys: &["rcc.max_queue", "rcc.hold"],
         message: "rcc.max_queue = \"auto\" follows marks, but rcc.hold = \"grant\" ignores marks"
             .to_owned(),

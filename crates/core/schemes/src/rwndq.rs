@@ -49,7 +49,7 @@ use tcp::Gauge;
 
 use crate::registry::linux::Linux;
 use crate::registry::{MakeHost, Misfit, PortInfo, Role, Roles, Scheme, Ticker, TickerOf};
-use crate::window_scale::{Encoding, Helper, MAX_SHIFT, Shifts};
+use crate::window_scale::{Encoding, MAX_SHIFT, ScaleHelper, Shifts};
 
 mod bloom;
 mod count;
@@ -280,7 +280,11 @@ fn host(params: &Params) -> Option<MakeHost> {
                     packet.window = converted(packet.window, shifts, shift);
                 }
             };
-            Box::new(Helper::new(convert, |_: &mut Packet, _: Shifts| (), false))
+            Box::new(ScaleHelper::new(
+                convert,
+                |_: &mut Packet, _: Shifts| (),
+                false,
+            ))
         })),
     }
 }

@@ -27,9 +27,9 @@ pub(crate) struct Shifts {
 ///
 /// A helper that needs only its own host's shift does not look up incoming segments without SYN, FIN or RST: the lookup
 /// is most of its cost.
-pub(crate) struct Helper<O, I> {
+pub(crate) struct ScaleHelper<O, I> {
     /// By slot, as far as slots have been seen.
-    connections: Vec<Option<Connection>>,
+    connections: Vec<Option<TableEntry>>,
     outgoing: O,
     incoming: I,
     /// Whether `incoming` is told the shifts.
@@ -38,7 +38,7 @@ pub(crate) struct Helper<O, I> {
 
 /// A host's state of a connection.
 #[derive(Clone, Copy, Debug, Default)]
-struct Connection {
+struct TableEntry {
     /// Number of the SYN that opened it.
     opened: Seq,
     /// The option in our SYN, and in theirs.
@@ -51,7 +51,7 @@ struct Connection {
     ended: (bool, bool),
 }
 
-impl<O, I> Helper<O, I>
+impl<O, I> ScaleHelper<O, I>
 where
     O: FnMut(&mut Packet, Shifts),
     I: FnMut(&mut Packet, Shifts),
@@ -69,7 +69,7 @@ where
 
     /// The connection of a packet, which is forgotten if the packet ends it; an unknown one, such as
     /// one that has ended, shifts nothing.
-    fn note(&mut self, slot: Slot, packet: &Packet, note: impl FnOnce(&mut Connection)) -> Shifts {
+    fn note(&mut self, slot: Slot, packet: &Packet, note: impl FnOnce(&mut TableEntry)) -> Shifts {
         let place = slot.0 as usize;
         if place >= self.connections.len() {
             self.connections.resize(place + 1, None);
@@ -99,7 +99,7 @@ where
     }
 }
 
-impl Connection {
+impl TableEntry {
     fn shifts(&self) -> Shifts {
         match (self.offered, self.asked) {
             (Some(ours), Some(theirs)) => Shifts {
@@ -112,7 +112,7 @@ impl Connection {
     }
 }
 
-impl<O, I> HostHelper for Helper<O, I>
+impl<O, I> HostHelper for ScaleHelper<O, I>
 where
     O: FnMut(&mut Packet, Shifts) + Send,
     I: FnMut(&mut Packet, Shifts) + Send,
@@ -196,7 +196,7 @@ mod tests {
     }
 
     fn helper_that(reads_theirs: bool) -> impl HostHelper {
-        Helper::new(
+        ScaleHelper::new(
             |packet: &mut Packet, shifts: Shifts| packet.dscp = shifts.ours,
             |packet: &mut Packet, shifts: Shifts| packet.dscp = shifts.theirs,
             reads_theirs,

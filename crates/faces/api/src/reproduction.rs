@@ -72,7 +72,7 @@ pub fn reproduce<T>(
     let selections = catalogue::find(&asked.what)?;
     let mut jobs = Vec::new();
     for selection in &selections {
-        jobs.extend(Job::of_paper(selection, asked)?);
+        jobs.extend(FigureJob::of_paper(selection, asked)?);
     }
     let mut books: Vec<Book<'_>> = selections.iter().map(Book::new).collect();
     let more = changes_at_most(&selections, &jobs, all)?;
@@ -100,7 +100,7 @@ pub fn reproduce<T>(
         trials.push(book.trials(asked, &phases)?);
     }
     let again = trials.iter().flatten();
-    let again: Vec<Job> = again.filter_map(|trial| trial.job.clone()).collect();
+    let again: Vec<FigureJob> = again.filter_map(|trial| trial.job.clone()).collect();
     if !again.is_empty() {
         failed |= run_all((&again, 0.0), all, &mut |job| {
             let mut trials = trials.iter_mut().flatten();
@@ -172,7 +172,7 @@ pub fn misses_any(judged: &Judgement<'_>) -> bool {
 
 /// A scenario of a figure and the folder in which it is run.
 #[derive(Clone)]
-struct Job {
+struct FigureJob {
     paper: String,
     figure: String,
     folder: PathBuf,
@@ -184,7 +184,7 @@ struct Job {
     parts: bool,
 }
 
-impl Job {
+impl FigureJob {
     /// A job for each scenario that the chosen figures of a paper show or refer to.
     fn of_paper(selection: &Selection, asked: &Figures) -> Result<Vec<Self>, Problems> {
         let paper = &selection.paper;
@@ -315,9 +315,9 @@ impl Job {
 /// Runs the missing points of all jobs one after the other, calls `then` for each complete job, and returns whether a
 /// simulation failed.
 fn run_all<'j>(
-    (jobs, causes): (&'j [Job], f64),
+    (jobs, causes): (&'j [FigureJob], f64),
     all: Commission<'_>,
-    then: &mut dyn FnMut(&'j Job) -> Result<(), Problems>,
+    then: &mut dyn FnMut(&'j FigureJob) -> Result<(), Problems>,
 ) -> Result<bool, Error> {
     let Commission { options, .. } = all;
     let mut runs = Vec::new();

@@ -21,7 +21,7 @@ use crate::waiting;
 /// The package's arguments for a run. The package has checked types and bounds.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Given {
+pub(crate) struct RunArguments {
     /// A name or a path, or else `text`.
     word: Option<String>,
     text: Option<String>,
@@ -116,7 +116,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    pub(crate) fn new(py: Python<'_>, given: Given) -> PyResult<Self> {
+    pub(crate) fn new(py: Python<'_>, given: RunArguments) -> PyResult<Self> {
         guarded(py, || -> Result<Self, Error> {
             let source = match (&given.word, given.text) {
                 (_, Some(text)) => Source::new("scenario", text),

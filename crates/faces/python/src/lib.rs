@@ -26,7 +26,7 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use tailwater::texts;
 
-use convert::{Figures, Given, Request};
+use convert::{Figures, Request, RunArguments};
 use errors::guarded;
 use folder::Folder;
 
@@ -90,7 +90,7 @@ fn command(py: Python<'_>, args: Vec<OsString>) -> u8 {
 
 /// A request of plain values; see `tailwater.Scenario`.
 #[pyfunction]
-fn prepare(py: Python<'_>, given: Given) -> PyResult<Request> {
+fn prepare(py: Python<'_>, given: RunArguments) -> PyResult<Request> {
     Request::new(py, given)
 }
 

@@ -135,7 +135,7 @@ impl Tap {
 }
 
 /// A packet that a socket of [`listen`] has seen.
-pub(crate) struct Seen {
+pub(crate) struct SeenPacket {
     /// When, since 1970.
     pub(crate) at: Duration,
     /// Its bytes, those included that were not kept.
@@ -165,7 +165,7 @@ impl Place {
 }
 
 /// The next packet of a socket of [`listen`], with its beginning in `frame`; `None` if there is none for a moment.
-pub(crate) fn next(socket: &OwnedFd, frame: &mut [u8]) -> io::Result<Option<Seen>> {
+pub(crate) fn next(socket: &OwnedFd, frame: &mut [u8]) -> io::Result<Option<SeenPacket>> {
     let mut control = cmsg_space!(TimeSpec, u32);
     let mut parts = [IoSliceMut::new(frame)];
     // The returned length is the packet's length, even if only a part is kept.
@@ -179,7 +179,7 @@ pub(crate) fn next(socket: &OwnedFd, frame: &mut [u8]) -> io::Result<Option<Seen
         Err(Errno::EAGAIN | Errno::EINTR) => return Ok(None),
         received => received?,
     };
-    let mut seen = Seen {
+    let mut seen = SeenPacket {
         at: Duration::ZERO,
         length: received.bytes,
         from: received.address.map(|from| Place {

@@ -130,7 +130,7 @@ fn through(network: Running<'_>, sites: &Sites, work: &Work<'_>) -> io::Result<R
 }
 
 /// Samples taken during the run.
-struct Seen {
+struct ObservedRun {
     traffic: Traffic,
     samples: Vec<Sample>,
     captured: Option<Captured>,
@@ -138,7 +138,7 @@ struct Seen {
 }
 
 /// Sends everything while all observers run.
-fn observed(bed: &Testbed, lan: &Lan, work: &Work<'_>) -> io::Result<Seen> {
+fn observed(bed: &Testbed, lan: &Lan, work: &Work<'_>) -> io::Result<ObservedRun> {
     let index = lan.interfaces[bed.watched.0 as usize];
     let tap = work
         .capture
@@ -159,7 +159,7 @@ fn observed(bed: &Testbed, lan: &Lan, work: &Work<'_>) -> io::Result<Seen> {
         stop.store(true, Ordering::Relaxed);
         let samples = watching.join().expect("looking at a queue does not panic");
         let captured = capturing.map(|tap| tap.join().expect("a capture does not panic"));
-        Ok(Seen {
+        Ok(ObservedRun {
             traffic: traffic?,
             samples: samples?,
             captured: captured.transpose()?,
@@ -511,7 +511,7 @@ mod tests {
                 sample(30, 100, 2800),
             ],
             told: PortReport {
-                counts: ports::Counts::from([("marked", 4)]),
+                counts: ports::FateCounts::from([("marked", 4)]),
                 slots: None,
             },
             captured: None,

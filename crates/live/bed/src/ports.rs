@@ -23,12 +23,12 @@ mod receivers;
 pub(crate) mod loaded;
 
 /// The number of packets for each fate at all ports, by the names of `programs::Reason`.
-pub(crate) type Counts = BTreeMap<&'static str, u64>;
+pub(crate) type FateCounts = BTreeMap<&'static str, u64>;
 
 /// Counts of the programs during a run.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct PortReport {
-    pub(crate) counts: Counts,
+    pub(crate) counts: FateCounts,
     /// The slots of windows, if windows are decided outside the kernel.
     pub(crate) slots: Option<SlotLengths>,
 }

@@ -129,16 +129,17 @@ fn attach() -> io::Result<File> {
         }
         _ => error,
     })?;
-    let mut request = Request {
+    let mut request = InterfaceRequest {
         name: [0; 16],
         flags: TUN | NO_INFORMATION,
         rest: [0; 22],
     };
     request.name[..NAME.len()].copy_from_slice(NAME.as_bytes());
-    // SAFETY: TUNSETIFF reads and writes a struct ifreq, whose layout `Request` has.
+    // SAFETY: TUNSETIFF reads and writes a struct ifreq, whose layout `InterfaceRequest` has.
     unsafe {
-        let request =
-            Updater::<{ opcode::write::<libc::c_int>(b'T', 202) }, Request>::new(&mut request);
+        let request = Updater::<{ opcode::write::<libc::c_int>(b'T', 202) }, InterfaceRequest>::new(
+            &mut request,
+        );
         ioctl(&file, request)?;
     }
     Ok(file)
@@ -146,13 +147,16 @@ fn attach() -> io::Result<File> {
 
 /// `struct ifreq` as this request uses it (`linux/if.h`).
 #[repr(C)]
-struct Request {
+struct InterfaceRequest {
     name: [u8; 16],
     flags: i16,
     rest: [u8; 22],
 }
 
-const _: () = assert!(size_of::<Request>() == 40, "the size of struct ifreq");
+const _: () = assert!(
+    size_of::<InterfaceRequest>() == 40,
+    "the size of struct ifreq"
+);
 
 /// The address of the endpoints of this process.
 pub(crate) const OURS: Ipv4Addr = Ipv4Addr::new(10, 89, 0, 2);

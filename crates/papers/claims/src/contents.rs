@@ -31,7 +31,7 @@ pub enum ReproductionState {
 
 /// A kind of item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Kind {
+pub(crate) struct ItemKind {
     /// The key of the last number in the file.
     pub(crate) key: &'static str,
     /// The beginning of names in the singular and in the plural.
@@ -39,20 +39,20 @@ pub(crate) struct Kind {
 }
 
 /// Every kind of item.
-pub(crate) const KINDS: [Kind; 4] = [
-    Kind {
+pub(crate) const KINDS: [ItemKind; 4] = [
+    ItemKind {
         key: "last_figure",
         names: ["Fig.", "Figs."],
     },
-    Kind {
+    ItemKind {
         key: "last_table",
         names: ["Table", "Tables"],
     },
-    Kind {
+    ItemKind {
         key: "last_equation",
         names: ["Eq.", "Eqs."],
     },
-    Kind {
+    ItemKind {
         key: "last_algorithm",
         names: ["Alg.", "Algs."],
     },
@@ -67,7 +67,7 @@ impl Item {
     }
 
     /// Its kind, and its first and last number; `None` if the name has another form than in [`KINDS`].
-    pub(crate) fn numbers(&self) -> Option<(Kind, u32, u32)> {
+    pub(crate) fn numbers(&self) -> Option<(ItemKind, u32, u32)> {
         let (word, numbers) = self.name.split_once(' ')?;
         let kind = KINDS.iter().find(|kind| kind.names.contains(&word))?;
         let digits = |text: &str| {

@@ -103,14 +103,14 @@ pub struct LiveClaim {
 #[template(path = "live.html")]
 struct Page<'a> {
     live: &'a LivePage,
-    networks: Vec<Shown<'a>>,
+    networks: Vec<NetworkTable<'a>>,
     charts: Vec<Drawn>,
     style: &'static str,
     script: &'static str,
 }
 
 /// A network with its table.
-struct Shown<'a> {
+struct NetworkTable<'a> {
     network: &'a LiveNetwork,
     rows: Vec<Row<'a>>,
 }
@@ -145,7 +145,7 @@ fn palette(live: &LivePage) -> Palette {
     Palette::new(schemes.map(|scheme| scheme.name.as_str()))
 }
 
-fn shown<'a>(live: &LivePage, network: &'a LiveNetwork, palette: &Palette) -> Shown<'a> {
+fn shown<'a>(live: &LivePage, network: &'a LiveNetwork, palette: &Palette) -> NetworkTable<'a> {
     let row = |scheme: &'a LiveScheme| {
         let columns = scheme.estimates.iter().zip(&live.columns);
         let cells = columns.flat_map(|(both, column)| {
@@ -162,7 +162,7 @@ fn shown<'a>(live: &LivePage, network: &'a LiveNetwork, palette: &Palette) -> Sh
             cells: cells.collect(),
         }
     };
-    Shown {
+    NetworkTable {
         network,
         rows: network.schemes.iter().map(row).collect(),
     }

@@ -37,13 +37,13 @@ pub(crate) struct Page {
     runs: Vec<Described>,
     sentences: Vec<String>,
     /// The goals of every run that has some.
-    goals: Vec<goals::Block>,
+    goals: Vec<goals::RunGoals>,
     /// Whether the answer is so long that the main chart is beside it.
     long: bool,
     /// Completion times over a plane of settings, of every run that has one.
     maps: Vec<map::Map>,
     /// Every later run against the first.
-    against: Vec<against::Block>,
+    against: Vec<against::RunComparison>,
     table: Table,
     comparisons: Vec<Compared>,
     /// Whether comparisons are about several combinations.

@@ -26,17 +26,17 @@ pub(crate) fn is_one(bytes: &[u8]) -> bool {
 }
 
 pub(crate) fn read(bytes: &[u8]) -> Result<Imported, String> {
-    let mut book = Book::default();
+    let mut import = CaptureImport::default();
     // A damaged file can make the third-party reader panic.
     let end = guard::read(|| {
         let end = if bytes.starts_with(&MAGIC[0]) {
-            read_pcapng(bytes, &mut book)
+            read_pcapng(bytes, &mut import)
         } else {
-            read_pcap(bytes, &mut book)
+            read_pcap(bytes, &mut import)
         };
         Ok::<_, PcapError>(end)
     });
-    let packets = book.packets;
+    let packets = import.packets;
     let damaged = match end {
         Ok(Ok(())) => None,
         // All bytes are in memory, so a reader only stops at their end.
@@ -52,10 +52,10 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Imported, String> {
         Ok(Err(error)) => return Err(format!("it is damaged: {error}")),
         Err(error) => return Err(format!("it is damaged: {error}")),
     };
-    Ok(book.into_imported(damaged))
+    Ok(import.into_imported(damaged))
 }
 
-fn read_pcap(bytes: &[u8], book: &mut Book) -> Result<(), PcapError> {
+fn read_pcap(bytes: &[u8], import: &mut CaptureImport) -> Result<(), PcapError> {
     let mut reader = PcapReader::new(bytes)?;
     let header = reader.header();
     let link = u32::from(header.datalink);
@@ -66,7 +66,7 @@ fn read_pcap(bytes: &[u8], book: &mut Book) -> Result<(), PcapError> {
     while let Some(packet) = reader.next_raw_packet() {
         let packet = packet?;
         let at = u128::from(packet.ts_sec) * u128::from(SECOND) + u128::from(packet.ts_frac) * tick;
-        book.add(link, at, &packet.data, packet.orig_len);
+        import.add(link, at, &packet.data, packet.orig_len);
     }
     Ok(())
 }
@@ -107,7 +107,7 @@ impl Tick {
     }
 }
 
-fn read_pcapng(bytes: &[u8], book: &mut Book) -> Result<(), PcapError> {
+fn read_pcapng(bytes: &[u8], import: &mut CaptureImport) -> Result<(), PcapError> {
     let mut reader = PcapNgReader::new(bytes)?;
     let mut interfaces: Vec<Interface> = Vec::new();
     while let Some(block) = reader.next_block() {
@@ -123,12 +123,12 @@ fn read_pcapng(bytes: &[u8], book: &mut Book) -> Result<(), PcapError> {
                 let (link, tick) = *interface.ok_or(PcapError::InvalidInterfaceId(number))?;
                 // The crate takes every clock as nanoseconds, so these are ticks.
                 let at = tick.picoseconds(packet.timestamp.as_nanos());
-                book.add(link, at, &packet.data, packet.original_len);
+                import.add(link, at, &packet.data, packet.original_len);
             }
             // Packets of this kind have no timestamp.
             Block::SimplePacket(_) | Block::Packet(_) => {
-                book.packets += 1;
-                book.timeless += 1;
+                import.packets += 1;
+                import.timeless += 1;
             }
             _ => {}
         }
@@ -138,9 +138,9 @@ fn read_pcapng(bytes: &[u8], book: &mut Book) -> Result<(), PcapError> {
 
 type End = (IpAddr, u16);
 
-/// The connections seen so far.
+/// The connections seen so far, with counts of packets.
 #[derive(Default)]
-struct Book {
+struct CaptureImport {
     packets: u64,
     strange: u64,
     others: u64,
@@ -163,7 +163,7 @@ struct Connection {
     turn: Option<(usize, usize)>,
 }
 
-impl Book {
+impl CaptureImport {
     fn add(&mut self, link: u32, at: u128, bytes: &[u8], length: u32) {
         self.packets += 1;
         if !packet::is_known(link) {

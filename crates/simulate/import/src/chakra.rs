@@ -70,13 +70,13 @@ struct Attribute {
 
 /// Something that ranks do.
 struct Operation {
-    what: What,
+    what: OperationKind,
     /// The participating ranks, each with the operations that it waits for.
     ranks: Vec<(u32, Vec<usize>)>,
     place: String,
 }
 
-enum What {
+enum OperationKind {
     /// Picoseconds.
     Work(u128),
     Send {
@@ -126,7 +126,7 @@ pub(crate) fn read(files: &[(String, Vec<u8>)]) -> Result<Imported, String> {
     }
     let collectives = operations
         .iter()
-        .filter(|one| matches!(one.what, What::Collective(_)));
+        .filter(|one| matches!(one.what, OperationKind::Collective(_)));
     let collectives = collectives.count();
     Ok(Imported {
         kind: FileKind::Chakra,
@@ -201,7 +201,7 @@ fn operations(nodes: &[Vec<(String, Node)>], count: u32) -> Result<Vec<Operation
     draft.receive()?;
     for operation in &draft.operations {
         let ranks = operation.ranks.len();
-        if matches!(operation.what, What::Collective(_)) && ranks != count as usize {
+        if matches!(operation.what, OperationKind::Collective(_)) && ranks != count as usize {
             return Err(format!(
                 "{}: {ranks} of {count} ranks have this collective: groups of processes are not read; all ranks must take part",
                 operation.place
@@ -243,7 +243,7 @@ impl Draft {
         let new = self.operations.len();
         let what = what(place, node, count)?;
         let at = match &what {
-            What::Collective(_) => {
+            OperationKind::Collective(_) => {
                 own.collectives += 1;
                 let known = self.collectives.get(own.collectives - 1).copied();
                 known.unwrap_or_else(|| {
@@ -251,18 +251,18 @@ impl Draft {
                     new
                 })
             }
-            What::Send { to, bytes } => {
+            OperationKind::Send { to, bytes } => {
                 let letter = (*to, tag(node), *bytes);
                 self.sends.entry((rank, letter)).or_default().push_back(new);
                 new
             }
-            What::Recv => {
+            OperationKind::Recv => {
                 let from = rank_of(place, node, "comm_src", count)?;
                 let letter = (rank, tag(node), node.number(place, "comm_size")?);
                 self.recvs.push((new, from, letter));
                 new
             }
-            What::Work(_) => new,
+            OperationKind::Work(_) => new,
         };
         if at == new {
             self.operations.push(Operation {
@@ -330,16 +330,18 @@ fn rank_of(place: &str, node: &Node, name: &str, count: u32) -> Result<u32, Stri
     })
 }
 
-fn what(place: &str, node: &Node, count: u32) -> Result<What, String> {
+fn what(place: &str, node: &Node, count: u32) -> Result<OperationKind, String> {
     match node.kind {
-        METADATA => Ok(What::Work(0)),
-        COMPUTATION | LOAD | STORE => Ok(What::Work(u128::from(node.duration_micros) * 1_000_000)),
-        SEND => Ok(What::Send {
+        METADATA => Ok(OperationKind::Work(0)),
+        COMPUTATION | LOAD | STORE => Ok(OperationKind::Work(
+            u128::from(node.duration_micros) * 1_000_000,
+        )),
+        SEND => Ok(OperationKind::Send {
             to: rank_of(place, node, "comm_dst", count)?,
             bytes: node.number(place, "comm_size")?,
         }),
-        RECV => Ok(What::Recv),
-        COLLECTIVE => shape(place, node, count).map(What::Collective),
+        RECV => Ok(OperationKind::Recv),
+        COLLECTIVE => shape(place, node, count).map(OperationKind::Collective),
         other => Err(format!(
             "{place}: there is no type {other} of nodes: 1 to 7 are metadata, load, store, computation, send, recv and collective"
         )),
@@ -379,8 +381,8 @@ fn shape(place: &str, node: &Node, ranks: u32) -> Result<CollectiveRun, String> 
     }
 }
 
-fn same(one: &What, other: &What) -> bool {
-    matches!((one, other), (What::Collective(one), What::Collective(other)) if one == other)
+fn same(one: &OperationKind, other: &OperationKind) -> bool {
+    matches!((one, other), (OperationKind::Collective(one), OperationKind::Collective(other)) if one == other)
 }
 
 /// An order in which each operation comes after those that it waits for.
@@ -425,7 +427,7 @@ fn done(
     let number =
         |flows: &Vec<ImportedFlow>| u32::try_from(flows.len()).expect("fewer than 2^32 flows");
     match &operation.what {
-        What::Work(ps) => {
+        OperationKind::Work(ps) => {
             let mut end = begin.clone();
             if end.is_empty() {
                 end.insert(BEGINNING, 0);
@@ -435,14 +437,14 @@ fn done(
             }
             vec![(*rank, end)]
         }
-        What::Send { to, bytes } => {
+        OperationKind::Send { to, bytes } => {
             let place = number(flows);
             let flow = ImportedFlow::new((all[*rank as usize], all[*to as usize]), *bytes);
             flows.push(behind(&mut begin.clone(), flow, 0));
             vec![(*rank, Moments::from([(place, 0)]))]
         }
-        What::Recv => vec![(*rank, begin.clone())],
-        What::Collective(shape) => {
+        OperationKind::Recv => vec![(*rank, begin.clone())],
+        OperationKind::Collective(shape) => {
             let first = number(flows);
             let mut ends = begins.clone();
             for message in shape.messages() {

@@ -32,15 +32,15 @@ pub(crate) fn is_one(first: &str) -> bool {
 }
 
 /// An operation of a rank.
-struct Operation<'a> {
+struct RankOperation<'a> {
     word: Word<'a>,
-    what: What,
+    what: Action,
     /// Operations that must have ended, or must have begun.
     after: Vec<u32>,
     with: Vec<u32>,
 }
 
-enum What {
+enum Action {
     Send {
         to: u32,
         bytes: u64,
@@ -58,7 +58,7 @@ enum What {
 #[derive(Default)]
 struct Schedule<'a> {
     ranks: u32,
-    operations: Vec<Operation<'a>>,
+    operations: Vec<RankOperation<'a>>,
     rank_of: Vec<u32>,
 }
 
@@ -184,14 +184,14 @@ impl<'a> Schedule<'a> {
                     .ok()
                     .filter(|_| !own)
                     .ok_or_else(|| to.0.wrong("a rank sends to one other rank: name it"))?;
-                What::Send { to, bytes, tag: 0 }
+                Action::Send { to, bytes, tag: 0 }
             }
             "recv" => {
                 bytes(words.need("the size")?)?;
                 let (_, from) = self.peer(&mut words, "from")?;
-                What::Recv { from, tag: 0 }
+                Action::Recv { from, tag: 0 }
             }
-            "calc" => What::Calc(words.need("the nanoseconds")?.times("calc", 1_000)?),
+            "calc" => Action::Calc(words.need("the nanoseconds")?.times("calc", 1_000)?),
             other => {
                 return Err(
                     word.wrong(format!("an operation is send, recv or calc, not {other:?}"))
@@ -201,7 +201,7 @@ impl<'a> Schedule<'a> {
         let what = options(what, words)?;
         let number = u32::try_from(self.operations.len())
             .map_err(|_| word.wrong("more than 2^32 operations"))?;
-        self.operations.push(Operation {
+        self.operations.push(RankOperation {
             word,
             what,
             after: Vec::new(),
@@ -235,14 +235,14 @@ impl<'a> Schedule<'a> {
     fn matched(&self) -> Result<BTreeMap<u32, u32>, String> {
         let mut sends: BTreeMap<u32, VecDeque<(u32, i64, u32)>> = BTreeMap::new();
         for (number, operation) in (0_u32..).zip(&self.operations) {
-            if let What::Send { to, tag, .. } = operation.what {
+            if let Action::Send { to, tag, .. } = operation.what {
                 let from = self.rank_of[number as usize];
                 sends.entry(to).or_default().push_back((from, tag, number));
             }
         }
         let mut matched = BTreeMap::new();
         for (number, operation) in (0_u32..).zip(&self.operations) {
-            let What::Recv { from, tag } = operation.what else {
+            let Action::Recv { from, tag } = operation.what else {
                 continue;
             };
             let rank = self.rank_of[number as usize];
@@ -285,7 +285,7 @@ impl<'a> Schedule<'a> {
                 .iter()
                 .for_each(|before| join(&mut begin, &moments[*before as usize].0));
             let end = match &operation.what {
-                What::Send { to, bytes, .. } => {
+                Action::Send { to, bytes, .. } => {
                     let place = u32::try_from(flows.len());
                     let place = place.map_err(|_| operation.word.wrong("more than 2^32 flows"))?;
                     let ends = (
@@ -301,13 +301,13 @@ impl<'a> Schedule<'a> {
                     places.insert(number, place);
                     Moments::from([(place, 0)])
                 }
-                What::Recv { .. } => {
+                Action::Recv { .. } => {
                     let send = places[&matched[&number]];
                     let mut end = begin.clone();
                     end.entry(send).or_default();
                     end
                 }
-                What::Calc(ps) => {
+                Action::Calc(ps) => {
                     calculations += 1;
                     let mut end = begin.clone();
                     if end.is_empty() {
@@ -406,7 +406,7 @@ fn bytes(word: Word<'_>) -> Result<u64, String> {
 }
 
 /// `tag T`, `cpu C` and `nic N`; only the tag matters for flows.
-fn options(mut what: What, mut words: Words<'_>) -> Result<What, String> {
+fn options(mut what: Action, mut words: Words<'_>) -> Result<Action, String> {
     while let Some(word) = words.next() {
         match word.text {
             "tag" => {
@@ -419,8 +419,8 @@ fn options(mut what: What, mut words: Words<'_>) -> Result<What, String> {
                     ))
                 })?;
                 match &mut what {
-                    What::Send { tag, .. } | What::Recv { tag, .. } => *tag = number,
-                    What::Calc(_) => {
+                    Action::Send { tag, .. } | Action::Recv { tag, .. } => *tag = number,
+                    Action::Calc(_) => {
                         return Err(word.wrong("a calculation has no tag: remove it"));
                     }
                 }

@@ -58,7 +58,7 @@ enum TriggerKind {
 
 /// The words after the hosts of a connection.
 #[derive(Default)]
-struct Connection<'a> {
+struct ConnectionOptions<'a> {
     start: Option<u128>,
     trigger: Option<Word<'a>>,
     size: u64,
@@ -107,7 +107,7 @@ pub(crate) fn read(text: &str, options: &ImportOptions) -> Result<Imported, Stri
     Ok(matrix.into_imported())
 }
 
-impl<'a> Connection<'a> {
+impl<'a> ConnectionOptions<'a> {
     fn of(words: &mut Words<'a>) -> Result<Self, String> {
         let mut of = Self::default();
         while let Some(word) = words.next() {
@@ -206,12 +206,12 @@ impl<'a> Matrix<'a> {
             ends.and_then(|(source, target)| Some((source.parse().ok()?, target.parse().ok()?)));
         let (source, target): (u64, u64) =
             ends.ok_or_else(|| pair.wrong(format!("a connection is A->B, not {:?}", pair.text)))?;
-        let Connection {
+        let ConnectionOptions {
             start,
             trigger,
             size,
             calls,
-        } = Connection::of(&mut words)?;
+        } = ConnectionOptions::of(&mut words)?;
         if let Some(most) = self.nodes.filter(|nodes| source.max(target) >= *nodes) {
             return Err(pair.wrong(format!(
                 "there is no node {}: the {most} nodes are numbered from 0",

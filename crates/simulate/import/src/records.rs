@@ -56,7 +56,7 @@ pub(crate) fn csv(bytes: &[u8]) -> Result<Imported, String> {
             ));
         }
     }
-    let mut book = Book::default();
+    let mut import = RecordImport::default();
     let mut record = csv::StringRecord::new();
     loop {
         match reader.read_record(&mut record) {
@@ -72,7 +72,7 @@ pub(crate) fn csv(bytes: &[u8]) -> Result<Imported, String> {
             break;
         }
         if record.len() < names.len() {
-            book.malformed += 1;
+            import.malformed += 1;
             continue;
         }
         let mut texts = Texts([None; NAMES.len()]);
@@ -81,14 +81,14 @@ pub(crate) fn csv(bytes: &[u8]) -> Result<Imported, String> {
                 texts.0[*field as usize].get_or_insert(text);
             }
         }
-        book.add(&texts);
+        import.add(&texts);
     }
-    Ok(book.into_imported(FileKind::Csv))
+    Ok(import.into_imported(FileKind::Csv))
 }
 
 /// JSON objects: in a list, or one after the other.
 pub(crate) fn json(bytes: &[u8]) -> Result<Imported, String> {
-    let mut book = Book::default();
+    let mut import = RecordImport::default();
     for value in serde_json::Deserializer::from_slice(bytes).into_iter::<Value>() {
         let value =
             value.map_err(|error| format!("line {}: this is not JSON: {error}", error.line()))?;
@@ -98,7 +98,7 @@ pub(crate) fn json(bytes: &[u8]) -> Result<Imported, String> {
         };
         for record in &records {
             let Value::Object(record) = record else {
-                book.malformed += 1;
+                import.malformed += 1;
                 continue;
             };
             let texts: Vec<(Field, String)> = record
@@ -116,18 +116,18 @@ pub(crate) fn json(bytes: &[u8]) -> Result<Imported, String> {
             for (field, text) in &texts {
                 fields.0[*field as usize].get_or_insert(text);
             }
-            book.add(&fields);
+            import.add(&fields);
         }
     }
-    Ok(book.into_imported(FileKind::Json))
+    Ok(import.into_imported(FileKind::Json))
 }
 
 /// Source, target, and their ports.
 type Ends = (HostIndex, HostIndex, u64, u64);
 
-/// Records that were read.
+/// Records that were read, with counts of the others.
 #[derive(Default)]
-struct Book {
+struct RecordImport {
     read: u64,
     malformed: u64,
     others: u64,
@@ -148,7 +148,7 @@ struct Record {
     size: u64,
 }
 
-impl Book {
+impl RecordImport {
     fn add(&mut self, texts: &Texts<'_>) {
         self.read += 1;
         let needed = || {

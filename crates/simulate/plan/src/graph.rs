@@ -11,7 +11,7 @@
 mod attributes;
 mod builtin;
 mod draft;
-mod fault;
+mod error;
 mod file;
 mod graphml;
 mod node_link;
@@ -280,8 +280,8 @@ impl Quantity for GraphChoice {
             return Ok(Self(graph));
         }
         if is_path(text) {
-            let graph = file::open(text).map_err(|fault| QuantityError {
-                message: fault.in_file(text),
+            let graph = file::open(text).map_err(|error| QuantityError {
+                message: error.in_file(text),
             })?;
             return Ok(Self(graph));
         }

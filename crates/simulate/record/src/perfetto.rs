@@ -20,7 +20,7 @@ use sim::probe::{End, Probe};
 use tcp::{Endpoint, Plays as _};
 
 use crate::trace::TracePlan;
-use tracks::{Instant, Tracks, Windows};
+use tracks::{Instant, SenderWindows, Tracks};
 
 /// Writes a trace of one simulation.
 pub struct Perfetto {
@@ -44,7 +44,7 @@ struct FlowState {
     recovering: bool,
     /// For the receiving and the sending end: timeouts, timeouts of SYNs, retransmissions, tail-loss probes.
     counts: [[u64; 4]; 2],
-    windows: Windows,
+    windows: SenderWindows,
     /// Arrows that end at segments retransmitted since the endpoint was last seen.
     sent_again: Vec<u64>,
 }
@@ -197,7 +197,7 @@ impl Probe for Perfetto {
             }
         }
         if self.flows[index] {
-            let windows = Windows {
+            let windows = SenderWindows {
                 cwnd: Some(endpoint.cc().as_role().window()).filter(|window| *window != u64::MAX),
                 granted: Some(endpoint.peer_window()),
                 in_flight: Some(endpoint.in_flight()),

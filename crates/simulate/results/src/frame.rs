@@ -34,7 +34,7 @@ pub fn rows(summary: &Summary) -> Frame {
             // Results leave out parts that were not measured, and rounds if there are none.
             continue;
         }
-        let parts: [(&str, &str, Part); 3] = [
+        let parts: [(&str, &str, EstimateNumber); 3] = [
             ("", "Mean over the seeds: ", |estimate| estimate.mean),
             ("_low", LOW, |estimate| estimate.low),
             ("_high", HIGH, |estimate| estimate.high),
@@ -268,7 +268,7 @@ const HELD_UP: &[OfHeldUp] = &[
 ];
 
 /// Takes a number from an estimate.
-type Part = fn(&Estimate) -> Option<f64>;
+type EstimateNumber = fn(&Estimate) -> Option<f64>;
 
 const LOW: &str = "Lower end of the 95 % confidence interval over the seeds: ";
 const HIGH: &str = "Upper end of the 95 % confidence interval over the seeds: ";

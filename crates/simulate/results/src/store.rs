@@ -56,7 +56,7 @@ pub struct Store {
 }
 
 /// A finished point: its stored part, and its outcome or the reason of its failure.
-type Finished = (Part, Result<Box<Outcome>, String>);
+type FinishedPoint = (Part, Result<Box<Outcome>, String>);
 
 /// The work that a process is going to do in a run folder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -311,7 +311,7 @@ impl Store {
     }
 
     /// The part of a finished point, and its outcome.
-    fn result(&self, point: &PointSpec, scenario: &Scenario) -> Result<Finished, Problems> {
+    fn result(&self, point: &PointSpec, scenario: &Scenario) -> Result<FinishedPoint, Problems> {
         let path = self.part(point, scenario);
         let part = self.read_part(&path)?;
         if let Some(part) = part

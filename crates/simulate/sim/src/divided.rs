@@ -40,7 +40,7 @@ use crate::world::{RoleSet, World};
 use barrier::{Alarm, Barrier, Turn};
 use board::Board;
 use border::Border;
-use part::Part;
+use part::NetworkPart;
 use partition::Partition;
 
 /// How a simulation is divided.
@@ -297,7 +297,7 @@ fn disturbed(point: &PointSpec, plan: &Plan) -> Option<fabric::PortId> {
 }
 
 /// The outcome of a simulation in parts, how it was divided, and the probe that watched it.
-type Ended = (Outcome, Divided, Option<Box<dyn Branch>>);
+type DividedOutcome = (Outcome, Divided, Option<Box<dyn Branch>>);
 
 /// A point and how it is divided.
 struct Simulation<'a> {
@@ -306,7 +306,7 @@ struct Simulation<'a> {
     role_set: RoleSet,
     partition: Arc<Partition>,
     /// The parts. Each belongs to one thread for one window.
-    parts: Vec<Mutex<Option<Part>>>,
+    parts: Vec<Mutex<Option<NetworkPart>>>,
     /// The probe of each part until the part begins, if there are probes.
     branches: Vec<Mutex<Option<Box<dyn Branch>>>>,
     /// Whether completion times are broken down.
@@ -317,7 +317,7 @@ struct Simulation<'a> {
 }
 
 impl Simulation<'_> {
-    fn simulate(mut self) -> Result<Ended, RunError> {
+    fn simulate(mut self) -> Result<DividedOutcome, RunError> {
         let bounds = Bounds::of(self.limits, self.point);
         let start = (self.limits.wall)();
         let all: Result<Vec<Duration>, RunError> = thread::scope(|scope| {
@@ -374,18 +374,18 @@ impl Simulation<'_> {
         (number..self.partition.parts()).step_by(self.barrier.active())
     }
 
-    fn each(&self, number: usize, mut work: impl FnMut(&mut Part)) {
+    fn each(&self, number: usize, mut work: impl FnMut(&mut NetworkPart)) {
         for number in self.share(number) {
             self.place(number).iter_mut().for_each(&mut work);
         }
     }
 
-    fn place(&self, number: usize) -> MutexGuard<'_, Option<Part>> {
+    fn place(&self, number: usize) -> MutexGuard<'_, Option<NetworkPart>> {
         let place = self.parts[number].lock();
         place.unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn part(&self, number: usize) -> Result<Part, RunError> {
+    fn part(&self, number: usize) -> Result<NetworkPart, RunError> {
         let branch = self.branches[number].lock();
         let probe = branch.unwrap_or_else(PoisonError::into_inner).take();
         let watched = (probe.is_some() || self.breakdown).then(|| Watched {
@@ -395,16 +395,20 @@ impl Simulation<'_> {
         let border = Border::new(&self.partition, number, watched);
         let begun = run::begin(self.point, (&self.role_set, &run::receiver), border)?;
         let window = self.partition.window_of(self.division.shortened);
-        Ok(Part::new(begun, (number, self.partition.parts()), window))
+        Ok(NetworkPart::new(
+            begun,
+            (number, self.partition.parts()),
+            window,
+        ))
     }
 
     /// The outcome of all parts together.
     fn finish(
         &self,
-        mut parts: Vec<Part>,
+        mut parts: Vec<NetworkPart>,
         bounds: &Bounds<'_>,
         (cpu, took): (Duration, Duration),
-    ) -> Result<Ended, RunError> {
+    ) -> Result<DividedOutcome, RunError> {
         let errors = parts.iter_mut().filter_map(|part| part.error.take());
         let first = errors.min_by_key(RunError::simulated);
         if let Some(error) = first {

@@ -96,7 +96,7 @@ pub(crate) struct World<R, P> {
 
 /// The end of a connection that an event concerned.
 #[derive(Clone, Copy)]
-struct End {
+struct ConnectionEnd {
     host: HostId,
     slot: Slot,
     /// The connection, by the number that its packets carry.
@@ -289,7 +289,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let flow = packet.flow;
         let (at, mut out) = self.host(host, sched);
         let progress = at.on_packet(slot, packet, now, &mut out);
-        let end = End { host, slot, flow };
+        let end = ConnectionEnd { host, slot, flow };
         if progress.stored {
             if incoming {
                 self.note_arrival(end, sched);
@@ -336,15 +336,15 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
 
     /// Handles the effect of an endpoint's event on its application and on the end of the run.
     #[inline]
-    fn after(&mut self, end: End, progress: Progress, sched: &mut Scheduler) {
+    fn after(&mut self, end: ConnectionEnd, progress: Progress, sched: &mut Scheduler) {
         if progress.state_changed || progress.peer_finished {
             self.after_change(end, progress, sched);
         }
         self.arm_role(end.host, sched);
     }
 
-    fn after_change(&mut self, end: End, progress: Progress, sched: &mut Scheduler) {
-        let End { host, slot, flow } = end;
+    fn after_change(&mut self, end: ConnectionEnd, progress: Progress, sched: &mut Scheduler) {
+        let ConnectionEnd { host, slot, flow } = end;
         let now = sched.now();
         if progress.peer_finished {
             // The application closes when its peer has.
@@ -398,7 +398,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             // The connection was over and its endpoints are removed.
             return self.arm_role(host, sched);
         };
-        let end = End { host, slot, flow };
+        let end = ConnectionEnd { host, slot, flow };
         self.after(end, progress, sched);
         self.report(end, true, now);
     }

@@ -1,8 +1,11 @@
-//! The name of a public type belongs to one crate, so that a reader who meets it in two crates meets the same type.
+//! A type name has one definition, so that a reader who meets it in two places meets the same type.
 //!
-//! Definitions are found line by line: `pub struct`, `pub enum`, `pub union`, `pub trait` and `pub type`. Types that a
-//! crate keeps to itself (`pub(crate)`) and tests are not read. Modules of one crate may define the same name, as each
-//! scheme has its `Params`.
+//! The name of a public type belongs to one crate. Within a crate, every name belongs to one file, that of a private type,
+//! too. Crates may repeat names that they keep to themselves: outside its crate nobody meets such a name, and a reader of
+//! one crate never meets the other crate's.
+//!
+//! Definitions are found line by line: `struct`, `enum`, `union`, `trait` and `type` with or without `pub`. Associated
+//! types and tests are not read.
 
 use std::collections::BTreeMap;
 
@@ -93,6 +96,41 @@ const SHARED: [Shared; 14] = [
     },
 ];
 
+/// Names that several files of a crate define, each with the reason: the module of each says which one it is. A row that
+/// no longer applies fails.
+const PARALLEL: [Parallel; 6] = [
+    Parallel {
+        names: &["Header", "Hook", "Params", "Receiver", "Router", "Sender"],
+        within: "schemes",
+        why: "each scheme has its own, in its module",
+    },
+    Parallel {
+        names: &["Variant"],
+        within: "schemes",
+        why: "the key `variant` of two schemes chooses between the paper and a simulator",
+    },
+    Parallel {
+        names: &["Params", "State"],
+        within: "laws",
+        why: "the structs `params` and `state` of each law in C",
+    },
+    Parallel {
+        names: &["Fluid", "Parameters"],
+        within: "theory",
+        why: "the model of each scheme and its settings, in the module of the scheme",
+    },
+    Parallel {
+        names: &["Page"],
+        within: "report",
+        why: "the template of each kind of page, in the module that writes it",
+    },
+    Parallel {
+        names: &["Terminal"],
+        within: "cli",
+        why: "the terminal of each command that simulates, in the module of the command",
+    },
+];
+
 /// Names that several crates may define.
 struct Shared {
     names: &'static [&'static str],
@@ -101,44 +139,80 @@ struct Shared {
     why: &'static str,
 }
 
-/// For each name the crates that define it, each with the place of its first definition.
-type Definitions = BTreeMap<String, BTreeMap<String, String>>;
-
-/// Fails for every public type name that two crates define, unless [`SHARED`] has the reason.
-pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
-    let mut definitions = Definitions::new();
-    for path in repository.sources("rs")? {
-        if crate_of(&path).is_some() {
-            define(&path, &repository.read(&path)?, &mut definitions);
-        }
-    }
-    failed(&[shared(&definitions, &SHARED), idle(&definitions, &SHARED)])
+/// Names that several files of one crate may define.
+struct Parallel {
+    names: &'static [&'static str],
+    /// The crate.
+    within: &'static str,
+    why: &'static str,
 }
 
-/// Adds the public types of a file.
-fn define(path: &str, text: &str, definitions: &mut Definitions) {
+/// The types of the workspace.
+#[derive(Default)]
+struct Types {
+    /// Public types with the crates that define them.
+    public: Definitions,
+    /// For each crate all its types with the files that define them.
+    own: BTreeMap<String, Definitions>,
+}
+
+/// For each name the crates or files that define it, each with the place of its first definition.
+type Definitions = BTreeMap<String, BTreeMap<String, String>>;
+
+/// Fails for every public type name that two crates define, and for every type name that two files of a crate define,
+/// unless [`SHARED`] or [`PARALLEL`] has the reason.
+pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
+    let mut types = Types::default();
+    for path in repository.sources("rs")? {
+        if crate_of(&path).is_some() {
+            define(&path, &repository.read(&path)?, &mut types);
+        }
+    }
+    failed(&[
+        shared(&types.public, &SHARED),
+        idle(&types.public, &SHARED),
+        repeated(&types.own, &PARALLEL),
+        unrepeated(&types.own, &PARALLEL),
+    ])
+}
+
+/// Adds the types of a file.
+fn define(path: &str, text: &str, types: &mut Types) {
     let Some(name) = crate_of(path).and_then(|folder| folder.rsplit('/').next()) else {
         return;
     };
+    let own = types.own.entry(name.to_owned()).or_default();
     for (number, line) in (1..).zip(without_tests(text)) {
-        if let Some(defined) = public(line) {
-            let crates = definitions.entry(defined.to_owned()).or_default();
-            let place = || format!("{path}:{number}");
+        let Some((defined, public)) = definition(line) else {
+            continue;
+        };
+        let place = || format!("{path}:{number}");
+        let files = own.entry(defined.to_owned()).or_default();
+        files.entry(path.to_owned()).or_insert_with(place);
+        if public {
+            let crates = types.public.entry(defined.to_owned()).or_default();
             crates.entry(name.to_owned()).or_insert_with(place);
         }
     }
 }
 
-/// The name of the public type that a line begins to define.
-fn public(line: &str) -> Option<&str> {
-    let rest = line.trim_start().strip_prefix("pub ")?;
+/// The name of the type that a line begins to define, and whether it is public.
+fn definition(line: &str) -> Option<(&str, bool)> {
+    let start = line.trim_start();
+    let public = start.strip_prefix("pub ");
+    let restricted = || Some(start.strip_prefix("pub(")?.split_once(") ")?.1);
+    let visible = public.or_else(restricted);
+    let rest = visible.unwrap_or(start);
     let rest = rest.strip_prefix("unsafe ").unwrap_or(rest);
     let (kind, rest) = rest.split_once(' ')?;
     let name = rest
         .split(|c: char| !c.is_alphanumeric() && c != '_')
         .next()?;
-    // In a macro, `$name` stands for the name.
-    (KINDS.contains(&kind) && !name.is_empty()).then_some(name)
+    // Associated types are within a block and have no visibility.
+    let is_associated = kind == "type" && visible.is_none() && start.len() < line.len();
+    // A line of a text may begin with such a keyword, too. In a macro, `$name` stands for the name.
+    let is_name = name.starts_with(char::is_uppercase);
+    (KINDS.contains(&kind) && is_name && !is_associated).then_some((name, public.is_some()))
 }
 
 /// Every name of two crates that has no row with exactly these crates.
@@ -177,9 +251,55 @@ fn idle(definitions: &Definitions, rows: &[Shared]) -> Vec<String> {
     .collect()
 }
 
+/// Every name of two files of a crate that has no row.
+fn repeated(crates: &BTreeMap<String, Definitions>, rows: &[Parallel]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (within, definitions) in crates {
+        let excused = |name: &str| rows.iter().any(|row| row.covers(name, within));
+        let several = definitions
+            .iter()
+            .filter(|(name, files)| files.len() > 1 && !excused(name));
+        wrong.extend(several.map(|(name, files)| {
+            let places: Vec<&str> = files.values().map(String::as_str).collect();
+            format!(
+                "{name} is a type of {} files of {within} ({}): rename all but one after what they are, or give the \
+                 reason in tools/xtask/src/check/types.rs",
+                files.len(),
+                places.join(", ")
+            )
+        }));
+    }
+    wrong
+}
+
+/// Every name of a row that fewer than two files of the crate define now.
+fn unrepeated(crates: &BTreeMap<String, Definitions>, rows: &[Parallel]) -> Vec<String> {
+    let applies = |row: &Parallel, name: &str| {
+        let files = crates.get(row.within).and_then(|own| own.get(name));
+        files.is_some_and(|files| files.len() > 1)
+    };
+    let all = rows
+        .iter()
+        .flat_map(|row| row.names.iter().map(move |name| (row, *name)));
+    let idle = all.filter(|(row, name)| !applies(row, name));
+    idle.map(|(row, name)| {
+        format!(
+            "{name} is no longer a type of several files of {} ({}): correct the row in tools/xtask/src/check/types.rs",
+            row.within, row.why
+        )
+    })
+    .collect()
+}
+
 impl Shared {
     fn covers(&self, name: &str, crates: &BTreeMap<String, String>) -> bool {
         self.names.contains(&name) && crates.keys().eq(self.crates)
+    }
+}
+
+impl Parallel {
+    fn covers(&self, name: &str, within: &str) -> bool {
+        self.names.contains(&name) && self.within == within
     }
 }
 
@@ -196,8 +316,14 @@ mod tests {
         why: "the same on both sides",
     };
 
-    fn definitions(files: &[(&str, &str)]) -> Definitions {
-        let mut found = Definitions::new();
+    const MODULES: Parallel = Parallel {
+        names: &["Segment"],
+        within: "a",
+        why: "each module has its own",
+    };
+
+    fn types(files: &[(&str, &str)]) -> Types {
+        let mut found = Types::default();
         for (path, text) in files {
             define(path, text, &mut found);
         }
@@ -206,12 +332,13 @@ mod tests {
 
     #[test]
     fn a_public_name_of_two_crates_is_wrong() {
-        let found = definitions(&[
+        let found = types(&[
             ("crates/x/a/src/one.rs", "/// One.\npub struct Segment {\n"),
             ("crates/x/a/src/two.rs", "    pub enum Segment {\n"),
             ("tools/b/src/lib.rs", "pub trait Segment: Copy {}\n"),
             ("tools/b/src/other.rs", "pub struct Segments;\n"),
         ]);
+        let found = found.public;
         let wrong = shared(&found, &[]);
         assert_eq!(wrong.len(), 1, "{wrong:?}");
         let places =
@@ -228,18 +355,18 @@ mod tests {
             ("crates/x/b/src/lib.rs", "pub type Segment = u8;\n"),
             ("crates/x/c/src/lib.rs", "pub unsafe trait Segment {}\n"),
         ];
-        let third = definitions(&files);
+        let third = types(&files).public;
         assert_eq!(shared(&third, &[ROW]).len(), 1);
         assert_eq!(idle(&third, &[ROW]).len(), 1);
         files.drain(1..);
-        let alone = definitions(&files);
+        let alone = types(&files).public;
         assert!(shared(&alone, &[ROW]).is_empty());
         assert_eq!(idle(&alone, &[ROW]).len(), 1);
     }
 
     #[test]
-    fn names_within_a_crate_and_in_tests_are_free() {
-        let found = definitions(&[
+    fn names_that_a_crate_keeps_to_itself_and_names_in_tests_are_free() {
+        let found = types(&[
             ("crates/x/a/src/lib.rs", "pub struct Segment;\n"),
             ("crates/x/b/src/lib.rs", "pub(crate) struct Segment;\n"),
             (
@@ -257,7 +384,51 @@ mod tests {
                 "pub use a::Segment;\npub struct $name;\n",
             ),
         ]);
-        assert!(shared(&found, &[]).is_empty());
+        assert!(shared(&found.public, &[]).is_empty());
+        assert!(repeated(&found.own, &[]).is_empty());
+    }
+
+    #[test]
+    fn a_name_of_two_files_of_a_crate_is_wrong_and_a_private_one_too() {
+        for (one, other) in [
+            ("struct Segment {\n", "pub(super) enum Segment {\n"),
+            ("pub struct Segment<'a> {\n", "    union Segment {\n"),
+            (
+                "pub(in crate::a) trait Segment {}\n",
+                "type Segment = u8;\n",
+            ),
+        ] {
+            let found = types(&[
+                ("crates/x/a/src/lib.rs", one),
+                ("crates/x/a/src/lib/deep.rs", other),
+                ("crates/x/b/src/lib.rs", "struct Segment;\n"),
+            ]);
+            let wrong = repeated(&found.own, &[]);
+            assert_eq!(wrong.len(), 1, "{wrong:?}");
+            let places = "Segment is a type of 2 files of a (crates/x/a/src/lib.rs:1, \
+                          crates/x/a/src/lib/deep.rs:1)";
+            assert!(wrong[0].starts_with(places), "{wrong:?}");
+            assert!(repeated(&found.own, &[MODULES]).is_empty());
+            assert!(unrepeated(&found.own, &[MODULES]).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_row_for_a_crate_whose_files_no_longer_repeat_the_name_is_wrong() {
+        let found = types(&[
+            (
+                "crates/x/a/src/lib.rs",
+                "struct Segment;\n    type Segment = u8;\n",
+            ),
+            (
+                "crates/x/a/src/other.rs",
+                "    type Segment = u8;\nstruct Segments;\n",
+            ),
+            ("crates/x/b/src/one.rs", "struct Segment;\n"),
+            ("crates/x/b/src/two.rs", "struct Segment;\n"),
+        ]);
+        assert_eq!(unrepeated(&found.own, &[MODULES]).len(), 1);
+        assert_eq!(repeated(&found.own, &[MODULES]).len(), 1);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::workshop::{COMMAND, LIVE, Workshop, below, copy, gzip, list, write};
 use crate::repository::{Failure, run, stdout};
 
 /// The files, and a program for this machine's processor that writes some of them.
-pub(super) struct Contents<'a> {
+pub(super) struct PackageFiles<'a> {
     /// The folder of the programs.
     pub(super) programs: &'a Path,
     /// The command for this machine.
@@ -18,7 +18,7 @@ pub(super) struct Contents<'a> {
     pub(super) zsh: &'a str,
 }
 
-impl Contents<'_> {
+impl PackageFiles<'_> {
     /// Copies everything below `root`, which is empty.
     pub(super) fn put(&self, workshop: &Workshop<'_>, root: &Path) -> Result<(), Failure> {
         for name in [COMMAND, LIVE] {

@@ -57,7 +57,7 @@ const PAGES: [(&str, &str); 2] = [
 ];
 
 /// A picture of a page.
-struct Shot {
+struct PageShot {
     name: &'static str,
     page: &'static str,
     /// Pixels.
@@ -70,8 +70,8 @@ struct Shot {
     act: &'static str,
 }
 
-const SHOTS: [Shot; 6] = [
-    Shot {
+const SHOTS: [PageShot; 6] = [
+    PageShot {
         name: "explore",
         page: "explore-incast",
         width: 1440,
@@ -80,7 +80,7 @@ const SHOTS: [Shot; 6] = [
         part: "",
         act: "",
     },
-    Shot {
+    PageShot {
         name: "explore-dark",
         page: "explore-incast",
         width: 1440,
@@ -89,7 +89,7 @@ const SHOTS: [Shot; 6] = [
         part: "theatre",
         act: PLAY,
     },
-    Shot {
+    PageShot {
         name: "explore-phone",
         page: "explore-incast",
         width: 390,
@@ -98,7 +98,7 @@ const SHOTS: [Shot; 6] = [
         part: "",
         act: "",
     },
-    Shot {
+    PageShot {
         name: "explore-phone-dark",
         page: "explore-incast",
         width: 390,
@@ -107,7 +107,7 @@ const SHOTS: [Shot; 6] = [
         part: "theatre",
         act: PLAY,
     },
-    Shot {
+    PageShot {
         name: "explore-figure",
         page: "explore-fig5a",
         width: 1440,
@@ -116,7 +116,7 @@ const SHOTS: [Shot; 6] = [
         part: "",
         act: "",
     },
-    Shot {
+    PageShot {
         name: "explore-lecture",
         page: "explore-incast",
         width: 1440,

@@ -23,7 +23,7 @@ pub(super) struct Constants {
 
 /// The state of a sender up to the latest event. Before the first notice no timer runs, and the sender has the rate of its link.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Law {
+pub(super) struct RateLaw {
     constants: Constants,
     /// `R_C`.
     current: f64,
@@ -47,7 +47,7 @@ pub(super) struct Law {
     noticed: bool,
 }
 
-impl Law {
+impl RateLaw {
     pub(super) fn new(constants: Constants) -> Self {
         Self {
             current: constants.line,

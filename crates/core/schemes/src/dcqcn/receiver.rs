@@ -14,7 +14,7 @@ pub struct Receiver {
     variant: Variant,
     /// Least time between two notices of a connection.
     interval: Span,
-    flows: Vec<Flow>,
+    flows: Vec<NoticeState>,
     /// Connections whose notice leaves with this event.
     due: VecDeque<Slot>,
     /// When a notice leaves about a mark that came too soon after another notice, and the slot of its connection.
@@ -23,7 +23,7 @@ pub struct Receiver {
 
 /// The state of a connection.
 #[derive(Clone, Copy, Debug, Default)]
-struct Flow {
+struct NoticeState {
     /// Until when no notice leaves, as one has left.
     quiet_until: Time,
     /// Whether a marked packet has come since the last notice; in HPCC's simulator, whether the last packet was marked.
@@ -41,10 +41,10 @@ impl Receiver {
         }
     }
 
-    fn flow(&mut self, slot: Slot) -> &mut Flow {
+    fn flow(&mut self, slot: Slot) -> &mut NoticeState {
         let place = slot.0 as usize;
         if self.flows.len() <= place {
-            self.flows.resize(place + 1, Flow::default());
+            self.flows.resize(place + 1, NoticeState::default());
         }
         &mut self.flows[place]
     }
@@ -52,7 +52,7 @@ impl Receiver {
 
 impl ReceiverCc for Receiver {
     fn on_open(&mut self, slot: Slot, _syn: &Packet, _mss: u16, _now: Time) {
-        *self.flow(slot) = Flow::default();
+        *self.flow(slot) = NoticeState::default();
     }
 
     fn on_data(&mut self, slot: Slot, arrival: &Arrival, now: Time) {

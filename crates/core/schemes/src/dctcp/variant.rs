@@ -52,16 +52,16 @@ base::choices! {
 
 /// The switches of a sender that does not follow RFC 8257 in all of them.
 #[derive(Debug)]
-pub(super) struct Variant {
+pub(super) struct Deviations {
     /// The clock of observation windows that have a length in time.
-    timed: Option<Timed>,
+    timed: Option<TimedWindow>,
     no_decay: bool,
     response: Response,
 }
 
 /// An observation window with a length in time.
 #[derive(Debug)]
-struct Timed {
+struct TimedWindow {
     /// The length; `None`: that of a round trip.
     length: Option<Span>,
     /// When it ends; `None` before the first ACK.
@@ -70,7 +70,7 @@ struct Timed {
     srtt: Span,
 }
 
-impl Timed {
+impl TimedWindow {
     const fn new(length: Option<Span>) -> Self {
         Self {
             length,
@@ -101,13 +101,13 @@ impl Timed {
     }
 }
 
-impl Variant {
+impl Deviations {
     /// The switches of `params`; `None` if all of them say RFC 8257.
     pub(super) fn of(params: &Params) -> Option<Self> {
         let timed = match params.interval {
             Interval::Window => None,
-            Interval::RoundTrip => Some(Timed::new(None)),
-            Interval::Every(span) => Some(Timed::new(Some(span))),
+            Interval::RoundTrip => Some(TimedWindow::new(None)),
+            Interval::Every(span) => Some(TimedWindow::new(Some(span))),
         };
         let differs = timed.is_some() || params.no_decay || params.response != Response::Standard;
         differs.then_some(Self {

@@ -4,7 +4,7 @@ use base::cast::{real, whole};
 use base::{Span, Time};
 
 use super::rtt::Rtt;
-use super::{AvoidanceGrowth, Params, SlowStart};
+use super::{AvoidanceGrowth, Params, SlowStartGrowth};
 
 /// The window of a connection, and the measurements that it is decided by.
 #[derive(Debug)]
@@ -179,7 +179,7 @@ impl Connection {
             return;
         }
         let covered = quota.covers(rtt);
-        if params.slow_start == SlowStart::Add {
+        if params.slow_start == SlowStartGrowth::Add {
             self.phase = if covered >= self.mss {
                 Phase::SlowStart
             } else {
@@ -187,10 +187,9 @@ impl Connection {
             };
         }
         let wanted = match (self.phase, params.slow_start, params.growth) {
-            (Phase::SlowStart, SlowStart::Double, _) => self.rwnd,
-            (Phase::SlowStart, SlowStart::Add, _) | (Phase::Avoidance, _, AvoidanceGrowth::Mss) => {
-                self.mss
-            }
+            (Phase::SlowStart, SlowStartGrowth::Double, _) => self.rwnd,
+            (Phase::SlowStart, SlowStartGrowth::Add, _)
+            | (Phase::Avoidance, _, AvoidanceGrowth::Mss) => self.mss,
             (Phase::Avoidance, _, AvoidanceGrowth::Reno) => {
                 (self.mss * self.mss / self.rwnd).max(1)
             }

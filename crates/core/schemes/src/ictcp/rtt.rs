@@ -14,12 +14,12 @@ pub(super) struct Rtt {
     smoothed: Span,
     /// One past the highest offset ever allowed.
     edge: u64,
-    timed: Option<Timed>,
+    timed: Option<TimedAck>,
 }
 
 /// An ACK that moved the edge.
 #[derive(Clone, Copy, Debug)]
-struct Timed {
+struct TimedAck {
     /// The edge before and with it: a segment that ends between them was allowed by this ACK.
     before: u64,
     edge: u64,
@@ -42,7 +42,7 @@ impl Rtt {
             return;
         }
         if self.timed.is_none() {
-            self.timed = Some(Timed {
+            self.timed = Some(TimedAck {
                 before: self.edge,
                 edge,
                 sent: now,

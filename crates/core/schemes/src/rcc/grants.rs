@@ -18,7 +18,7 @@ use crate::registry::HostInfo;
 pub(crate) struct Grants {
     law: laws::Grants,
     /// By slot; `None` for connections that were not opened from outside or have ended.
-    flows: Vec<Option<Flow>>,
+    flows: Vec<Option<GrantedFlow>>,
     /// Who waits, in turn; also some that do not any more.
     line: VecDeque<Slot>,
     /// How many connections may still be told with the ACK that was last sent.
@@ -28,7 +28,7 @@ pub(crate) struct Grants {
 }
 
 #[derive(Debug)]
-struct Flow {
+struct GrantedFlow {
     granted: laws::Granted,
     /// Next offset expected in order; its low 32 bits are what the law takes for the number of the ACK.
     next: u64,
@@ -59,7 +59,7 @@ impl ReceiverCc for Grants {
         }
         let mut granted = laws::Granted::default();
         self.law.on_open(&mut granted, 1, MOST_UNSCALED);
-        self.flows[index] = Some(Flow { granted, next: 1 });
+        self.flows[index] = Some(GrantedFlow { granted, next: 1 });
     }
 
     fn on_close(&mut self, slot: Slot, now: Time) {

@@ -92,7 +92,7 @@ base::choices! {
 
 base::choices! {
     /// What a receiver holds back while the budget is used up.
-    pub enum Hold {
+    pub enum Withheld {
         /// ACKs, as the paper has it.
         Ack = "ack",
         /// The right edge of the window: every ACK leaves.
@@ -112,7 +112,7 @@ base::settings! {
         /// are equal, there are no priorities, no timer of the receiver and no response to marks, and
         /// other settings than rcc.max_queue, rcc.grant_idle, rcc.grant_least and rcc.sender_retransmits
         /// have no effect.
-        pub hold: Hold = "ack",
+        pub hold: Withheld = "ack",
         /// With rcc.hold = "grant": what a connection may send counts as in flight until nothing of it
         /// has come for this time.
         pub grant_idle: Span = "10ms",

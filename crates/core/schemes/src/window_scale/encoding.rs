@@ -4,7 +4,7 @@ use base::cast::{low_8, low_16};
 use base::{Packet, TcpFlags};
 use tcp::HostHelper;
 
-use super::{Helper, MAX_SHIFT, Shifts};
+use super::{MAX_SHIFT, ScaleHelper, Shifts};
 
 base::choices! {
     /// Where a packet carries the shift of its connection's windows. SYNs never do: their windows are not shifted.
@@ -21,7 +21,7 @@ base::choices! {
 impl Encoding {
     /// How every host lets switches tell by how much windows are shifted.
     pub(crate) fn helper(self) -> Box<dyn HostHelper> {
-        Box::new(Helper::new(
+        Box::new(ScaleHelper::new(
             move |packet: &mut Packet, shifts: Shifts| self.write(packet, shifts.ours),
             move |packet: &mut Packet, shifts: Shifts| self.erase(packet, shifts.theirs),
             self == Self::Window12,

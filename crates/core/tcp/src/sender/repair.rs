@@ -43,7 +43,7 @@ use reduction::Reduction;
 use reno::Reno;
 use retransmission_queue::{Delivered, RetransmissionQueue};
 use send_buffer::SendBuffer;
-use state::State;
+use state::RepairState;
 use undo::Undo;
 
 /// The record of a connection, and the mechanisms that its settings name.
@@ -54,7 +54,7 @@ use undo::Undo;
 #[derive(Debug)]
 pub(super) struct Repair {
     queue: RetransmissionQueue,
-    state: State,
+    state: RepairState,
     /// Everything sent when `state` was entered ends here.
     high: u64,
     /// Least round trip seen; [`Span::MAX`] before the first.
@@ -116,7 +116,7 @@ impl Repair {
     pub(super) fn new(config: &Config, sack: bool) -> Self {
         Self {
             queue: RetransmissionQueue::default(),
-            state: State::Open,
+            state: RepairState::Open,
             high: 0,
             min_rtt: Span::from_ps(u64::MAX),
             duplicates: 0,

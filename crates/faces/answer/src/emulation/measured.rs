@@ -285,10 +285,10 @@ fn flows(point: &PointSpec, line: &PointLine) -> Vec<FlowRecord> {
 }
 
 /// A column of a flow.
-type Column = fn(&FlowRow) -> Option<f64>;
+type FlowColumn = fn(&FlowRow) -> Option<f64>;
 
 /// Columns that not every kernel or run reports, and the reason if they are missing.
-const COUNTS: [(&str, Column, &str); 5] = [
+const COUNTS: [(&str, FlowColumn, &str); 5] = [
     ("packets", |flow| flow.packets.map(f64::from), SEGMENTS),
     (
         "retransmissions",

@@ -8,14 +8,14 @@ use claims::{Claim, Experiment, ExperimentChange, MeasuredRun};
 use scenario::Problems;
 
 use super::trial::{Role, Trial, changes};
-use super::{Job, find, scale, tries};
+use super::{FigureJob, find, scale, tries};
 use crate::request::Figures;
 
 /// A paper whose figures have been run.
 pub(super) struct Book<'a> {
     pub(super) selection: &'a Selection,
     /// Its runs by figure.
-    runs: BTreeMap<&'a str, (&'a Job, MeasuredRun)>,
+    runs: BTreeMap<&'a str, (&'a FigureJob, MeasuredRun)>,
 }
 
 impl<'a> Book<'a> {
@@ -28,7 +28,7 @@ impl<'a> Book<'a> {
     }
 
     /// Adds the runs of `job`. Returns the chosen figures that now have all their runs.
-    pub(super) fn add(&mut self, job: &'a Job) -> Result<Vec<&'a Experiment>, Problems> {
+    pub(super) fn add(&mut self, job: &'a FigureJob) -> Result<Vec<&'a Experiment>, Problems> {
         let measured = MeasuredRun::open(&job.folder)?;
         self.runs.insert(job.figure.as_str(), (job, measured));
         let paper = &self.selection.paper;

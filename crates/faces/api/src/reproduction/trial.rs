@@ -10,7 +10,7 @@ use claims::{Experiment, ExperimentChange, MeasuredRun, Paper};
 use plan::PointSpec;
 use scenario::Problems;
 
-use super::{Commission, Job, asked_jobs, find, tries};
+use super::{Commission, FigureJob, asked_jobs, find, tries};
 use crate::request::Figures;
 use crate::{forecast, simulate};
 
@@ -32,7 +32,7 @@ pub(super) struct Trial<'a> {
     pub(super) role: Role,
     pub(super) change: &'a ExperimentChange,
     /// Its job; `None` if it only changes measures.
-    pub(super) job: Option<Job>,
+    pub(super) job: Option<FigureJob>,
     pub(super) runs: Option<MeasuredRun>,
     /// Its effect on all claims of the figures in `over`.
     pub(super) effect: Effect,
@@ -58,7 +58,7 @@ impl<'a> Trial<'a> {
     pub(super) fn new(
         (paper, figure): (&'a Paper, &'a Experiment),
         (role, change): (Role, &'a ExperimentChange),
-        base: &Job,
+        base: &FigureJob,
         out: &Path,
     ) -> Self {
         let all = paper.experiments.iter();
@@ -128,7 +128,7 @@ pub(super) fn phases(asked: &Figures) -> Vec<ExperimentChange> {
 /// Seconds that changes may take, if every figure has a missed claim and so tries its causes.
 pub(super) fn changes_at_most(
     selections: &[Selection],
-    jobs: &[Job],
+    jobs: &[FigureJob],
     Commission { asked, options, .. }: Commission<'_>,
 ) -> Result<f64, Problems> {
     let at_a_time = asked_jobs(options);
@@ -138,7 +138,8 @@ pub(super) fn changes_at_most(
         let all = paper.experiments.iter();
         let chosen = all.filter(|figure| figures.contains(&figure.name));
         let shown: BTreeSet<&str> = chosen.map(Experiment::runs).collect();
-        let is_shown = |job: &&Job| job.paper == paper.name && shown.contains(job.figure.as_str());
+        let is_shown =
+            |job: &&FigureJob| job.paper == paper.name && shown.contains(job.figure.as_str());
         for base in jobs.iter().filter(is_shown) {
             let figure = find(paper, &base.figure)?;
             let wanted = changes(figure, &phases)

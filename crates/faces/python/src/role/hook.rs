@@ -52,12 +52,14 @@ pub(super) fn make(class: Option<Arc<Class>>, values: Arc<Values>) -> MakeHook {
         let class = class
             .as_ref()
             .expect("the class of a scenario is registered");
-        Box::new(played(class, |py| Playing::new(py, class, &values, port)))
+        Box::new(played(class, |py| {
+            PlayedHook::new(py, class, &values, port)
+        }))
     })
 }
 
 /// A hook that an object plays.
-struct Playing {
+struct PlayedHook {
     player: Player,
     base: Py<Hook>,
     calls: Calls,
@@ -68,7 +70,7 @@ struct Playing {
     on_deadline: Option<Py<PyAny>>,
 }
 
-impl Playing {
+impl PlayedHook {
     fn new(py: Python<'_>, class: &Arc<Class>, values: &Values, port: &PortInfo) -> PyResult<Self> {
         let (player, base) = Player::new::<Hook>(py, class, values, |base| {
             base.get().port.get_or_init(|| *port);
@@ -110,7 +112,7 @@ fn show(
     });
 }
 
-impl SwitchHook for Playing {
+impl SwitchHook for PlayedHook {
     fn calls(&self) -> Calls {
         self.calls
     }

@@ -49,7 +49,7 @@ pub(super) fn make(class: Option<Arc<Class>>, values: Arc<Values>) -> MakeQueue 
             let (player, _) = Player::new::<Queue>(py, class, &values, |base| {
                 base.get().port.get_or_init(|| *port);
             })?;
-            Ok(Playing {
+            Ok(PlayedQueue {
                 on_arrival: player.method(py, "on_arrival")?,
                 is_congested: player.method(py, "is_congested")?,
                 on_empty: player.method(py, "on_empty")?,
@@ -61,14 +61,14 @@ pub(super) fn make(class: Option<Arc<Class>>, values: Arc<Values>) -> MakeQueue 
 }
 
 /// A discipline that an object plays.
-struct Playing {
+struct PlayedQueue {
     player: Player,
     on_arrival: Option<Py<PyAny>>,
     is_congested: Option<Py<PyAny>>,
     on_empty: Option<Py<PyAny>>,
 }
 
-impl QueueDisc for Playing {
+impl QueueDisc for PlayedQueue {
     fn on_arrival(
         &mut self,
         backlog: fabric::Backlog,

@@ -126,13 +126,13 @@ pub(super) fn make(class: Option<Arc<Class>>, values: Arc<Values>) -> MakeReceiv
         let class = class
             .as_ref()
             .expect("the class of a scenario is registered");
-        let receiver = played(class, |py| Playing::new(py, class, &values, host));
+        let receiver = played(class, |py| PlayedReceiver::new(py, class, &values, host));
         schemes::Receiver::Custom(Box::new(receiver))
     })
 }
 
 /// A receiver that an object plays.
-struct Playing {
+struct PlayedReceiver {
     player: Player,
     base: Py<Receiver>,
     on_data: Option<Py<PyAny>>,
@@ -143,7 +143,7 @@ struct Playing {
     next_release: Option<Py<PyAny>>,
 }
 
-impl Playing {
+impl PlayedReceiver {
     fn new(py: Python<'_>, class: &Arc<Class>, values: &Values, host: &HostInfo) -> PyResult<Self> {
         let (player, base) = Player::new::<Receiver>(py, class, values, |base| {
             base.get().host.get_or_init(|| *host);
@@ -161,7 +161,7 @@ impl Playing {
     }
 }
 
-impl ReceiverCc for Playing {
+impl ReceiverCc for PlayedReceiver {
     fn on_open(&mut self, slot: Slot, syn: &base::Packet, mss: u16, now: Time) {
         if self.player.class.has("on_open") {
             let object = &self.player.object;

@@ -19,7 +19,7 @@ use crate::errors::guarded;
 /// The package's description of a class.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Given {
+pub(crate) struct ClassDescription {
     name: String,
     summary: String,
     how: String,
@@ -56,7 +56,11 @@ fn newest(name: &str) -> Option<Arc<Class>> {
 
 /// Registers a class as the scheme of its name, for scenarios that are read from now on.
 #[pyfunction]
-pub(crate) fn register(py: Python<'_>, class: Bound<'_, PyType>, given: Given) -> PyResult<()> {
+pub(crate) fn register(
+    py: Python<'_>,
+    class: Bound<'_, PyType>,
+    given: ClassDescription,
+) -> PyResult<()> {
     interpreter::helper(py)?;
     let origin = Origin {
         package: PACKAGE,
@@ -146,7 +150,7 @@ impl Drop for Use {
 }
 
 /// The entry of the registry. Its texts are never freed.
-fn scheme(given: &Given, origin: Origin) -> PyResult<(Scheme, Arc<[&'static str]>)> {
+fn scheme(given: &ClassDescription, origin: Origin) -> PyResult<(Scheme, Arc<[&'static str]>)> {
     let name = leaked(&given.name);
     let mut keys: Vec<Key> = Vec::new();
     let mut params = Vec::new();
@@ -219,7 +223,7 @@ fn scheme(given: &Given, origin: Origin) -> PyResult<(Scheme, Arc<[&'static str]
 }
 
 /// The quantities for traces, and the attributes of the class that hold them.
-fn gauges(given: &Given) -> (Vec<Gauge>, Vec<&'static str>) {
+fn gauges(given: &ClassDescription) -> (Vec<Gauge>, Vec<&'static str>) {
     let own = given.gauges.iter().map(|(name, unit, help)| Gauge {
         name: leaked(name),
         unit: leaked(unit),

@@ -205,13 +205,13 @@ pub(super) fn make(class: Option<Arc<Class>>, values: Arc<Values>) -> MakeSender
         let class = class
             .as_ref()
             .expect("the class of a scenario is registered");
-        let sender = played(class, |py| Playing::new(py, class, &values, flow));
+        let sender = played(class, |py| PlayedSender::new(py, class, &values, flow));
         schemes::Sender::Custom(Box::new(sender))
     })
 }
 
 /// A sender that an object plays.
-struct Playing {
+struct PlayedSender {
     player: Player,
     base: Py<Sender>,
     on_ack: Option<Py<PyAny>>,
@@ -224,7 +224,7 @@ struct Playing {
     before_loss: Option<(u64, u64)>,
 }
 
-impl Playing {
+impl PlayedSender {
     fn new(py: Python<'_>, class: &Arc<Class>, values: &Values, flow: &FlowInfo) -> PyResult<Self> {
         let (player, base) = Player::new::<Sender>(py, class, values, |base| {
             let sender = base.get();
@@ -273,7 +273,7 @@ impl Playing {
     }
 }
 
-impl SenderCc for Playing {
+impl SenderCc for PlayedSender {
     fn window(&self) -> u64 {
         self.base.get().cwnd()
     }
@@ -365,7 +365,7 @@ impl SenderCc for Playing {
     }
 }
 
-impl SegmentCc for Playing {
+impl SegmentCc for PlayedSender {
     fn on_send(&mut self, packet: &mut base::Packet, now: Time) {
         let Some(on_send) = &self.on_send else { return };
         *packet = played(&self.player.class, |py| {

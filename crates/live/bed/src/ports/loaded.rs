@@ -11,7 +11,7 @@ use protocol::SlotLengths;
 use schemes::linux::{Decider, Site};
 
 use super::receivers::{self, Host};
-use super::{Counts, LEASE, PortReport, Sites, refused};
+use super::{FateCounts, LEASE, PortReport, Sites, refused};
 use crate::lan::Lan;
 use crate::stack::Law;
 
@@ -73,7 +73,7 @@ pub(crate) fn during<T>(
     let dogs = dogs.collect::<io::Result<Vec<_>>>()?;
     let act = || watched_by(lan, &dogs, act);
     let (done, slots) = beside(&all, &hosts, decider, act)?;
-    let mut counts = Counts::new();
+    let mut counts = FateCounts::new();
     for port in all {
         for (reason, count) in port.counts().map_err(refused)? {
             if let Some(name) = name(reason) {

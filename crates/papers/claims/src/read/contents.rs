@@ -12,7 +12,7 @@ use crate::contents::{Item, KINDS, ReproductionState};
 /// The table `[[item]]`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct WrittenItem {
     name: String,
     title: String,
     judged: Option<Vec<String>>,
@@ -25,7 +25,7 @@ struct Written {
 /// The top of the file: the last number of each kind.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Counts {
+struct LastNumbers {
     #[serde(rename = "last_figure")]
     _figure: u32,
     #[serde(rename = "last_table")]
@@ -52,7 +52,7 @@ pub(crate) fn contents(source: &Source, experiments: &[String]) -> Result<Vec<It
         ],
         others: &["item"],
     };
-    let _: Option<Counts> = reader.read(&table, &split(&document, &["item"]).1);
+    let _: Option<LastNumbers> = reader.read(&table, &split(&document, &["item"]).1);
     let mut items = Vec::new();
     for (what, node) in reader.tables(&document, "item") {
         let table = Table {
@@ -61,7 +61,7 @@ pub(crate) fn contents(source: &Source, experiments: &[String]) -> Result<Vec<It
             others: &[],
         };
         let site = Site::new(node);
-        let Some(written) = reader.read::<Written>(&table, node) else {
+        let Some(written) = reader.read::<WrittenItem>(&table, node) else {
             continue;
         };
         for (name, place) in written

@@ -10,7 +10,7 @@ use crate::{FlowSizes, Level, Measure, Moment, Of, Statistic, Stretch, model};
 /// A measure with its short forms written out.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct WrittenMeasure {
     source: Of,
     statistic: Option<Statistic>,
     reduction_from: Option<String>,
@@ -29,7 +29,7 @@ impl<'de> Deserialize<'de> for Measure {
                 reduction_from,
             });
         }
-        let written = Written::deserialize(deserializer)?;
+        let written = WrittenMeasure::deserialize(deserializer)?;
         let mut measure = Self::new(written.source, None);
         if let Of::Model {
             name,

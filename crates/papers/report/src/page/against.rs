@@ -7,18 +7,18 @@ use results::{Against, RowPair};
 use crate::units;
 
 /// A run against the first.
-pub(super) struct Block {
+pub(super) struct RunComparison {
     pub(super) first: String,
     pub(super) second: String,
     pub(super) sentences: Vec<String>,
     pub(super) settings: Vec<[String; 3]>,
-    pub(super) rows: Vec<Compared>,
+    pub(super) rows: Vec<ComparedMetric>,
     /// Rows that only one of the runs has.
     pub(super) alone: usize,
 }
 
 /// A metric of a row in both runs.
-pub(super) struct Compared {
+pub(super) struct ComparedMetric {
     pub(super) what: String,
     pub(super) metric: String,
     pub(super) values: [String; 2],
@@ -33,11 +33,11 @@ pub(super) fn block(
     against: &Against,
     [first, second]: [&str; 2],
     sentences: Vec<String>,
-) -> Block {
+) -> RunComparison {
     let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
     let settings = against.settings.iter();
     let settings = settings.map(|(name, [a, b])| [name.clone(), text(a), text(b)]);
-    Block {
+    RunComparison {
         first: first.to_owned(),
         second: second.to_owned(),
         sentences,
@@ -52,7 +52,7 @@ pub(super) fn block(
 }
 
 /// The headlines, and the 99th percentile of every group.
-fn compared(against: &Against, row: &RowPair) -> Vec<Compared> {
+fn compared(against: &Against, row: &RowPair) -> Vec<ComparedMetric> {
     let place = units::place(&row.set);
     let [a, b] = &row.schemes;
     let scheme = if a == b {
@@ -74,7 +74,7 @@ fn compared(against: &Against, row: &RowPair) -> Vec<Compared> {
         let interval = change
             .share_interval()
             .map(|(low, high)| format!("{} to {}", percent(low), percent(high)));
-        Compared {
+        ComparedMetric {
             what: format!("{scheme}{comma}{place}"),
             metric: change.selector.to_string(),
             values: change.means.map(value),

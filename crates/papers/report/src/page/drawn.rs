@@ -39,11 +39,11 @@ pub(crate) struct View {
     pub(crate) caption: String,
     /// A drawing of the legend; empty where the only panel has its own.
     pub(crate) legend: String,
-    pub(crate) panels: Vec<Panel>,
+    pub(crate) panels: Vec<PanelDrawing>,
 }
 
 /// One drawing.
-pub(crate) struct Panel {
+pub(crate) struct PanelDrawing {
     /// The combination of settings, in words.
     pub(crate) label: String,
     pub(crate) svg: String,
@@ -267,8 +267,13 @@ fn view(choice: String, panels: &[(String, Figure)], (note, whole): (&str, bool)
 }
 
 /// One drawing, alone with its legend or one of several.
-fn panel(figure: &Figure, label: &str, (size, alone): ((f64, f64), bool), wide: bool) -> Panel {
-    Panel {
+fn panel(
+    figure: &Figure,
+    label: &str,
+    (size, alone): ((f64, f64), bool),
+    wide: bool,
+) -> PanelDrawing {
+    PanelDrawing {
         label: if alone {
             String::new()
         } else {

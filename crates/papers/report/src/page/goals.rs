@@ -6,7 +6,7 @@ use super::map::{self, Map, word};
 use crate::units;
 
 /// The goals of a run.
-pub(super) struct Block {
+pub(super) struct RunGoals {
     /// The run, where there are several.
     pub(super) run: String,
     pub(super) goals: Vec<String>,
@@ -25,7 +25,7 @@ pub(super) struct Ranked {
 }
 
 /// None for a run without goals.
-pub(super) fn block(summary: &Summary, run: &str) -> Option<Block> {
+pub(super) fn block(summary: &Summary, run: &str) -> Option<RunGoals> {
     let goals = summary.goals.as_ref()?;
     // The values of a goal are compared and share a unit, chosen for the first rows.
     let greatest: Vec<f64> = (0..goals.goals.len())
@@ -52,7 +52,7 @@ pub(super) fn block(summary: &Summary, run: &str) -> Option<Block> {
             verdicts: verdicts.collect(),
         }
     });
-    Some(Block {
+    Some(RunGoals {
         run: run.to_owned(),
         goals: goals.goals.iter().map(|goal| goal.goal.clone()).collect(),
         maps: (0..goals.goals.len())

@@ -27,14 +27,14 @@ pub(super) struct Map {
 /// Cells beside each other.
 pub(super) struct MapLine {
     pub(super) values: Vec<String>,
-    pub(super) cells: Vec<Cell>,
+    pub(super) cells: Vec<GridCell>,
     /// Whether the first of several settings changes here.
     pub(super) first: bool,
 }
 
 /// A row of the results; empty if there is none.
 #[derive(Default)]
-pub(super) struct Cell {
+pub(super) struct GridCell {
     pub(super) text: String,
     /// `met`, `missed` or `open` if there is a goal.
     pub(super) standing: &'static str,
@@ -43,7 +43,7 @@ pub(super) struct Cell {
 }
 
 /// The contents of a cell: its text, its verdict, and the value for its colour.
-type Shown = (String, &'static str, Option<f64>);
+type CellContents = (String, &'static str, Option<f64>);
 
 /// The map of a goal.
 pub(super) fn of_goal(summary: &Summary, goal: usize) -> Option<Map> {
@@ -51,7 +51,7 @@ pub(super) fn of_goal(summary: &Summary, goal: usize) -> Option<Map> {
     let demand = &goals.goals[goal];
     let values = goals.rows.iter().filter_map(|row| row.verdicts[goal].value);
     let least = values.clone().fold(f64::INFINITY, f64::min);
-    let unit = Unit::of(&demand.metric, (least, values.fold(0.0, f64::max)));
+    let unit = CellUnit::of(&demand.metric, (least, values.fold(0.0, f64::max)));
     let title = demand.goal.clone();
     let note = format!(
         "{}. Bold with a tick: the goal is met.",
@@ -84,7 +84,7 @@ pub(super) fn of_tail(summary: &Summary) -> Option<Map> {
     }
     let values = summary.rows.iter().filter_map(tail);
     let greatest = values.clone().fold(0.0, f64::max);
-    let unit = Unit::of(TAIL, (values.fold(f64::INFINITY, f64::min), greatest));
+    let unit = CellUnit::of(TAIL, (values.fold(f64::INFINITY, f64::min), greatest));
     let title = "99th percentile of completion times".to_owned();
     let note = format!(
         "{}. The stronger the colour, the longer.",
@@ -105,7 +105,7 @@ fn tail(row: &Row) -> Option<f64> {
 fn grid(
     summary: &Summary,
     (title, note): (String, String),
-    show: &dyn Fn(usize, &Row) -> Shown,
+    show: &dyn Fn(usize, &Row) -> CellContents,
 ) -> Option<Map> {
     let axes = &summary.axes;
     // The values of a search are no grid.
@@ -146,7 +146,7 @@ fn grid(
 fn lines(
     summary: &Summary,
     (down, last): (usize, &[String]),
-    show: &dyn Fn(usize, &Row) -> Shown,
+    show: &dyn Fn(usize, &Row) -> CellContents,
 ) -> Vec<MapLine> {
     let place = |row: &Row| -> Vec<String> {
         let set = row.set.iter().map(|(_, value)| value.clone());
@@ -169,7 +169,7 @@ fn lines(
         let key: Vec<String> = key.chain([scheme.to_owned()]).collect();
         let (at, row) = known.get(&key)?;
         let (text, standing, value) = show(*at, row);
-        Some(Cell {
+        Some(GridCell {
             text,
             standing,
             shade: value.map_or(0, |value| share(value, greatest)),
@@ -212,12 +212,12 @@ fn share(value: f64, greatest: f64) -> u32 {
 }
 
 /// The unit of all cells; `None` if values of very different sizes need their own units.
-struct Unit {
+struct CellUnit {
     metric: String,
     common: Option<units::Unit>,
 }
 
-impl Unit {
+impl CellUnit {
     fn of(metric: &str, (least, greatest): (f64, f64)) -> Self {
         let common = units::unit(units::of_metric(metric), greatest);
         let alike = least >= 0.01 * common.size || greatest <= 0.0;

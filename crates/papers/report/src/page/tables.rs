@@ -57,7 +57,7 @@ pub(super) struct Failed {
 }
 
 /// The description of a metric's column: name, header, whether less or more is better.
-struct Shown {
+struct MetricColumn {
     metric: &'static str,
     header: &'static str,
     better: Option<Better>,
@@ -69,7 +69,7 @@ enum Better {
     More,
 }
 
-const SHOWN: [Shown; 33] = [
+const SHOWN: [MetricColumn; 33] = [
     shown("goodput_bps", "Goodput", Some(Better::More)),
     shown("goodput_p50_bps", "Goodput p50", Some(Better::More)),
     shown(
@@ -210,7 +210,7 @@ fn group_order(data: &Data<'_>, scheme: &str) -> usize {
 
 /// Whether a column is worth showing. Columns of flows that all ended, of no failures, and of means over idle time are
 /// not.
-fn worth(data: &Data<'_>, shown: &Shown) -> bool {
+fn worth(data: &Data<'_>, shown: &MetricColumn) -> bool {
     if data.is_mostly_idle() && results::counts_idle_time(shown.metric) {
         return false;
     }
@@ -235,7 +235,7 @@ fn unit(data: &Data<'_>, metric: &str) -> Unit {
 
 /// Whether no row of the group is visibly better, and some are worse: in a metric of all flows or of one group of
 /// flows.
-fn is_best(shown: &Shown, (row, of): (&Row, Option<&str>), group: &[(usize, &Row)]) -> bool {
+fn is_best(shown: &MetricColumn, (row, of): (&Row, Option<&str>), group: &[(usize, &Row)]) -> bool {
     let Some(better) = shown.better else {
         return false;
     };
@@ -439,8 +439,8 @@ fn decimals_of(data: &Data<'_>, metric: &str, size: f64) -> usize {
     }
 }
 
-const fn shown(metric: &'static str, header: &'static str, better: Option<Better>) -> Shown {
-    Shown {
+const fn shown(metric: &'static str, header: &'static str, better: Option<Better>) -> MetricColumn {
+    MetricColumn {
         metric,
         header,
         better,

@@ -16,15 +16,15 @@ use crate::units;
 /// The scenes of a report.
 #[derive(Default)]
 pub(super) struct Theatre {
-    pub(super) scenes: Vec<Scene>,
+    pub(super) scenes: Vec<SceneEntry>,
     /// Data for the script.
     pub(super) json: String,
     /// Simulations whose scenes would make the page too large.
     pub(super) left_out: usize,
 }
 
-/// A simulation.
-pub(super) struct Scene {
+/// A simulation in the list of scenes.
+pub(super) struct SceneEntry {
     pub(super) name: String,
     /// The flow that completed last, and its completion time; `None` if no flow completed.
     pub(super) slowest: Option<String>,
@@ -96,7 +96,7 @@ pub(super) fn theatre(folders: &[&Folder], data: &Data<'_>) -> Result<Theatre, P
         let (flow, words) = scene.slowest.unzip();
         let value: Value = json!({ "data": packed, "start": scene.start_ns, "slow": flow });
         values.push(value);
-        theatre.scenes.push(Scene {
+        theatre.scenes.push(SceneEntry {
             name: scene.name,
             slowest: words,
         });

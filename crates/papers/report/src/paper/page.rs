@@ -20,7 +20,7 @@ pub(super) struct Page<'a> {
     answer: String,
     counts: Vec<Count>,
     total: usize,
-    figures: Vec<Shown<'a>>,
+    figures: Vec<ShownFigure<'a>>,
     version: String,
     style: &'static str,
     own_style: &'static str,
@@ -42,7 +42,7 @@ struct Mark {
 }
 
 /// A figure of the paper.
-struct Shown<'a> {
+struct ShownFigure<'a> {
     id: &'a str,
     /// Its place in the order of the paper.
     place: usize,
@@ -115,7 +115,7 @@ pub(super) fn page<'a>(reproduction: &Reproduction<'a>, panels: &[Vec<Figure>]) 
     let figures = reproduction.figures.iter().zip(panels).enumerate();
     let figures = figures.map(|(place, (figure, panels))| {
         let shown = shown(figure, panels, reproduction.full);
-        Shown { place, ..shown }
+        ShownFigure { place, ..shown }
     });
     let version = reproduction.figures.first();
     let version = version.map(|figure| &figure.bench.own.run().summary().version);
@@ -138,7 +138,11 @@ pub(super) fn page<'a>(reproduction: &Reproduction<'a>, panels: &[Vec<Figure>]) 
     }
 }
 
-fn shown<'a>(figure: &'a judge::JudgedFigure<'_>, panels: &[Figure], full: bool) -> Shown<'a> {
+fn shown<'a>(
+    figure: &'a judge::JudgedFigure<'_>,
+    panels: &[Figure],
+    full: bool,
+) -> ShownFigure<'a> {
     let experiment = figure.experiment;
     let panels: Vec<Figure> = drawn(panels).cloned().collect();
     let breadth = if panels.len() == 1 {
@@ -150,7 +154,7 @@ fn shown<'a>(figure: &'a judge::JudgedFigure<'_>, panels: &[Figure], full: bool)
     let scale = figure.claims.first().map(|claim| claim.scale.as_str());
     let scale = scale.or(experiment.full.scale.as_deref().filter(|_| full));
     let flag = if full { " --full" } else { "" };
-    Shown {
+    ShownFigure {
         id: &experiment.name,
         place: 0,
         name: &experiment.figure,

@@ -44,13 +44,13 @@ struct Track<'a> {
 
 /// A unit and the divisor for values of the column.
 #[derive(Clone, Debug, PartialEq)]
-struct Unit {
+struct ColumnUnit {
     size: f64,
     name: String,
 }
 
 /// Both axes and the lines.
-type Drawn = (Axis, Axis, Vec<PlotLine>);
+type AxesAndLines = (Axis, Axis, Vec<PlotLine>);
 
 /// The panel as a figure of this name.
 pub(super) fn draw(panel: &Panel<'_>, name: String, title: String) -> Result<Figure, Problems> {
@@ -141,12 +141,12 @@ impl<'a> Panel<'a> {
     }
 
     /// The unit of an axis that shows values of this dimension, up to the greatest.
-    fn unit(&self, wanted: Option<&str>, dimension: Dimension, greatest: f64) -> Unit {
+    fn unit(&self, wanted: Option<&str>, dimension: Dimension, greatest: f64) -> ColumnUnit {
         let packet = self.run.packet_bytes(0);
         if let Some(name) = wanted
             && let Some(size) = dimension.scale(name, packet)
         {
-            return Unit {
+            return ColumnUnit {
                 size,
                 name: name.to_owned(),
             };
@@ -159,14 +159,14 @@ impl<'a> Panel<'a> {
             Dimension::Count | Dimension::Share => "",
         };
         let unit = units::unit(column, greatest);
-        Unit {
+        ColumnUnit {
             size: unit.size,
             name: unit.name.to_owned(),
         }
     }
 
     /// The vertical axis, for values whose greatest is this.
-    fn y(&self, greatest: f64) -> (Axis, Unit) {
+    fn y(&self, greatest: f64) -> (Axis, ColumnUnit) {
         let axis = &self.plot.y;
         let measure = self.measure();
         let dimension = measure.map_or(Dimension::Count, Measure::value_dimension);

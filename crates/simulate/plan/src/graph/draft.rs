@@ -6,12 +6,12 @@ use std::sync::Arc;
 use base::{Rate, Span};
 
 use super::attributes::{Attributes, Coordinates, are_degrees, flight};
-use super::fault::Fault;
+use super::error::GraphError;
 use super::{Apart, Graph, GraphLink, GraphNode};
 
 /// The nodes and links of a file, before they are checked.
 #[derive(Debug, Default)]
-pub(super) struct Draft {
+pub(super) struct GraphDraft {
     pub(super) nodes: Vec<DraftNode>,
     pub(super) links: Vec<DraftLink>,
 }
@@ -57,21 +57,21 @@ struct Bundle {
     ways: [Way; 2],
 }
 
-impl Draft {
+impl GraphDraft {
     /// The graph of this draft.
     ///
     /// Parallel links become one link, with the sum of their capacities and the shortest of their delays. If one of
     /// them has no capacity, the sum has none. Links from a node to itself carry nothing and are left out. A single
     /// directed link stands for both directions; two opposite links become one link.
-    pub(super) fn graph(self) -> Result<Graph, Fault> {
+    pub(super) fn graph(self) -> Result<Graph, GraphError> {
         if self.nodes.is_empty() {
-            return Err(Fault::of_file(
+            return Err(GraphError::of_file(
                 "it has no nodes",
                 "a network needs at least one",
             ));
         }
         if self.nodes.len() > MAX_NODES {
-            return Err(Fault::of_file(
+            return Err(GraphError::of_file(
                 format!("it has {} nodes", self.nodes.len()),
                 format!("a network has at most {MAX_NODES}: join neighbouring nodes"),
             ));
@@ -109,7 +109,7 @@ impl Draft {
     }
 
     /// The positions of nodes, as far as the file gives them: latitude and longitude, or positions in degrees.
-    fn places(&self) -> Result<Vec<Option<Coordinates>>, Fault> {
+    fn places(&self) -> Result<Vec<Option<Coordinates>>, GraphError> {
         let nodes = self.nodes.iter();
         let positions: Vec<_> = nodes.map(|node| node.attributes.position()).collect();
         let on_map = are_degrees(&positions);
@@ -122,11 +122,11 @@ impl Draft {
     }
 
     /// The node numbers by node name.
-    fn numbers(&self) -> Result<BTreeMap<&str, u32>, Fault> {
+    fn numbers(&self) -> Result<BTreeMap<&str, u32>, GraphError> {
         let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
         for (number, node) in (0..).zip(&self.nodes) {
             if let Some(first) = numbers.insert(node.id.as_str(), number) {
-                return Err(Fault::new(
+                return Err(GraphError::new(
                     node.place.clone(),
                     format!(
                         "there is another node of this name ({})",
@@ -140,13 +140,13 @@ impl Draft {
     }
 
     /// Links by the nodes that they join, in the order in which these pairs first appear.
-    fn bundles(&self, numbers: &BTreeMap<&str, u32>) -> Result<Vec<Bundle>, Fault> {
+    fn bundles(&self, numbers: &BTreeMap<&str, u32>) -> Result<Vec<Bundle>, GraphError> {
         let mut bundles: Vec<Bundle> = Vec::new();
         let mut known = BTreeMap::new();
         for link in &self.links {
             let end = |id: &str| {
                 numbers.get(id).copied().ok_or_else(|| {
-                    Fault::new(
+                    GraphError::new(
                         link.place.clone(),
                         format!("it ends at {id:?}, but there is no such node"),
                         "add the node, or correct or remove the link",
@@ -194,12 +194,12 @@ impl Way {
 }
 
 impl Bundle {
-    fn link(&self) -> Result<GraphLink, Fault> {
+    fn link(&self) -> Result<GraphLink, GraphError> {
         let [there, back] = self.ways;
         let way = if there.links > 0 { there } else { back };
         let differ = there.capacity != back.capacity || there.delay != back.delay;
         if there.links > 0 && back.links > 0 && differ {
-            return Err(Fault::new(
+            return Err(GraphError::new(
                 self.place.clone(),
                 "the link back has another capacity or delay",
                 "links between switches are the same in both directions: make the two equal, or leave one \
@@ -208,7 +208,7 @@ impl Bundle {
         }
         let capacity = way.capacity.map(|bits| {
             if bits > MAX_RATE {
-                return Err(Fault::new(
+                return Err(GraphError::new(
                     self.place.clone(),
                     format!("its links together have {bits} bit/s"),
                     format!("a link has at most {MAX_RATE} bit/s"),

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use roxmltree::{Document, Node};
 
 use super::attributes::Attributes;
-use super::draft::{Draft, DraftLink, DraftNode};
-use super::fault::Fault;
+use super::draft::{DraftLink, DraftNode, GraphDraft};
+use super::error::GraphError;
 
 /// The nodes and edges of the file.
-pub(super) fn read(text: &str) -> Result<Draft, Fault> {
+pub(super) fn read(text: &str) -> Result<GraphDraft, GraphError> {
     let document = Document::parse(text).map_err(|error| {
-        Fault::at_line(
+        GraphError::at_line(
             error.pos().row as usize,
             format!("this is not correct XML: {error}"),
             "GraphML is XML that begins with <graphml>",
@@ -23,7 +23,7 @@ pub(super) fn read(text: &str) -> Result<Draft, Fault> {
     let root = document.root_element();
     let name = root.tag_name().name();
     if name != "graphml" {
-        return Err(fault(
+        return Err(error_at(
             root,
             format!("the document is <{name}>"),
             "GraphML begins with <graphml>",
@@ -34,27 +34,27 @@ pub(super) fn read(text: &str) -> Result<Draft, Fault> {
     };
     let mut graphs = elements(root, "graph");
     let Some(graph) = graphs.next() else {
-        return Err(fault(
+        return Err(error_at(
             root,
             "it has no <graph>",
             "put nodes and edges into one",
         ));
     };
     if let Some(second) = graphs.next() {
-        return Err(fault(
+        return Err(error_at(
             second,
             "this is a second <graph>",
             "leave one of them in the file",
         ));
     }
     let directed = graph.attribute("edgedefault") == Some("directed");
-    let mut draft = Draft::default();
+    let mut draft = GraphDraft::default();
     for element in graph.children().filter(Node::is_element) {
         match element.tag_name().name() {
             "node" => draft.nodes.push(reader.node(element)?),
             "edge" => draft.links.push(reader.edge(element, directed)?),
             "hyperedge" => {
-                return Err(fault(
+                return Err(error_at(
                     element,
                     "a hyperedge can join more than two nodes",
                     "a link joins two nodes: write edges",
@@ -72,10 +72,10 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn node(&self, element: Node<'_, '_>) -> Result<DraftNode, Fault> {
+    fn node(&self, element: Node<'_, '_>) -> Result<DraftNode, GraphError> {
         refuse_nested(element)?;
         let Some(id) = element.attribute("id") else {
-            return Err(fault(element, "this node has no id", "give it one"));
+            return Err(error_at(element, "this node has no id", "give it one"));
         };
         Ok(DraftNode {
             place: format!("line {}, node {id:?}", line(element)),
@@ -84,11 +84,11 @@ impl Reader<'_> {
         })
     }
 
-    fn edge(&self, element: Node<'_, '_>, directed: bool) -> Result<DraftLink, Fault> {
+    fn edge(&self, element: Node<'_, '_>, directed: bool) -> Result<DraftLink, GraphError> {
         refuse_nested(element)?;
         let end = |name: &str| {
             element.attribute(name).ok_or_else(|| {
-                fault(
+                error_at(
                     element,
                     format!("this edge has no {name}"),
                     "give it the id of a node",
@@ -128,10 +128,10 @@ fn named<'a>(key: Node<'a, '_>) -> Option<(&'a str, &'a str)> {
     Some((key.attribute("id")?, key.attribute("attr.name")?))
 }
 
-fn refuse_nested(element: Node<'_, '_>) -> Result<(), Fault> {
+fn refuse_nested(element: Node<'_, '_>) -> Result<(), GraphError> {
     match elements(element, "graph").next() {
         None => Ok(()),
-        Some(nested) => Err(fault(
+        Some(nested) => Err(error_at(
             nested,
             "this graph lies within a node or edge",
             "put all nodes and edges into one graph",
@@ -147,8 +147,12 @@ fn elements<'a, 'i>(
     parent.children().filter(is)
 }
 
-fn fault(element: Node<'_, '_>, cause: impl Into<String>, remedy: impl Into<String>) -> Fault {
-    Fault::at_line(line(element), cause, remedy)
+fn error_at(
+    element: Node<'_, '_>,
+    cause: impl Into<String>,
+    remedy: impl Into<String>,
+) -> GraphError {
+    GraphError::at_line(line(element), cause, remedy)
 }
 
 fn line(element: Node<'_, '_>) -> usize {

@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::attributes::Attributes;
-use super::draft::{Draft, DraftLink, DraftNode};
-use super::fault::Fault;
+use super::draft::{DraftLink, DraftNode, GraphDraft};
+use super::error::GraphError;
 
 /// The content of the file.
-pub(super) fn read(text: &str) -> Result<Draft, Fault> {
+pub(super) fn read(text: &str) -> Result<GraphDraft, GraphError> {
     let document: Value = serde_json::from_str(text).map_err(|error| {
-        Fault::at_line(
+        GraphError::at_line(
             error.line(),
             format!("this is not correct JSON: {error}"),
             "save it as NetworkX writes node_link_data",
@@ -20,34 +20,34 @@ pub(super) fn read(text: &str) -> Result<Draft, Fault> {
     })?;
     let shape = "node-link JSON is an object with lists \"nodes\" and \"links\" or \"edges\"";
     let Value::Object(document) = document else {
-        return Err(Fault::of_file("it is not a JSON object", shape));
+        return Err(GraphError::of_file("it is not a JSON object", shape));
     };
     let list = |name: &str| match document.get(name) {
         None => Ok(None),
         Some(Value::Array(list)) => Ok(Some(list)),
-        Some(_) => Err(Fault::of_file(format!("{name:?} is no list"), shape)),
+        Some(_) => Err(GraphError::of_file(format!("{name:?} is no list"), shape)),
     };
     let Some(nodes) = list("nodes")? else {
-        return Err(Fault::of_file("it has no \"nodes\"", shape));
+        return Err(GraphError::of_file("it has no \"nodes\"", shape));
     };
     let (name, links) = match (list("links")?, list("edges")?) {
         (Some(links), None) => ("links", links),
         (None, Some(edges)) => ("edges", edges),
         (None, None) => {
-            return Err(Fault::of_file(
+            return Err(GraphError::of_file(
                 "it has neither \"links\" nor \"edges\"",
                 shape,
             ));
         }
         (Some(_), Some(_)) => {
-            return Err(Fault::of_file(
+            return Err(GraphError::of_file(
                 "it has both \"links\" and \"edges\"",
                 "leave one of them in the file",
             ));
         }
     };
     let directed = document.get("directed") == Some(&Value::Bool(true));
-    let mut draft = Draft::default();
+    let mut draft = GraphDraft::default();
     for (number, value) in nodes.iter().enumerate() {
         draft.nodes.push(node(number, value)?);
     }
@@ -60,7 +60,7 @@ pub(super) fn read(text: &str) -> Result<Draft, Fault> {
 
 /// NetworkX before version 2 wrote the ends of links as indices in the list of nodes. They are read this way if all
 /// nodes have strings as ids and no end is such an id.
-fn name_ends(draft: &mut Draft, nodes: &[Value]) {
+fn name_ends(draft: &mut GraphDraft, nodes: &[Value]) {
     let have_texts = nodes.iter().all(|node| node["id"].is_string());
     let ids: Vec<String> = draft.nodes.iter().map(|node| node.id.clone()).collect();
     let by_id: BTreeSet<&String> = ids.iter().collect();
@@ -79,14 +79,14 @@ fn name_ends(draft: &mut Draft, nodes: &[Value]) {
     }
 }
 
-fn node(number: usize, value: &Value) -> Result<DraftNode, Fault> {
+fn node(number: usize, value: &Value) -> Result<DraftNode, GraphError> {
     let place = format!("nodes[{number}]");
     let remedy = "write nodes as {\"id\": \"a\"}";
     let Value::Object(fields) = value else {
-        return Err(Fault::new(place, "this node is not an object", remedy));
+        return Err(GraphError::new(place, "this node is not an object", remedy));
     };
     let Some(id) = fields.get("id").and_then(scalar) else {
-        return Err(Fault::new(
+        return Err(GraphError::new(
             place,
             "this node has no id that is a text or a number",
             remedy,
@@ -99,16 +99,20 @@ fn node(number: usize, value: &Value) -> Result<DraftNode, Fault> {
     })
 }
 
-fn link((list, number): (&str, usize), value: &Value, directed: bool) -> Result<DraftLink, Fault> {
+fn link(
+    (list, number): (&str, usize),
+    value: &Value,
+    directed: bool,
+) -> Result<DraftLink, GraphError> {
     let place = format!("{list}[{number}]");
     let remedy = "write links as {\"source\": \"a\", \"target\": \"b\"} with ids of nodes";
     let Value::Object(fields) = value else {
-        return Err(Fault::new(place, "this link is not an object", remedy));
+        return Err(GraphError::new(place, "this link is not an object", remedy));
     };
     let end = |name: &str| {
         fields.get(name).and_then(scalar).ok_or_else(|| {
             let cause = format!("this link has no {name} that is a text or a number");
-            Fault::new(place.clone(), cause, remedy)
+            GraphError::new(place.clone(), cause, remedy)
         })
     };
     let (source, target) = (end("source")?, end("target")?);

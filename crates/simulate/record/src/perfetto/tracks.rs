@@ -49,7 +49,7 @@ pub(super) enum Instant {
 
 /// The limits of a sender and its use of them, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Windows {
+pub(super) struct SenderWindows {
     pub(super) cwnd: Option<u64>,
     pub(super) granted: Option<u64>,
     pub(super) in_flight: Option<u64>,
@@ -84,7 +84,13 @@ impl Tracks {
     }
 
     /// Records those windows of a flow that have changed.
-    pub(super) fn windows(&mut self, flow: FlowId, before: Windows, after: Windows, now: Time) {
+    pub(super) fn windows(
+        &mut self,
+        flow: FlowId,
+        before: SenderWindows,
+        after: SenderWindows,
+        now: Time,
+    ) {
         for (name, before, after) in [
             ("congestion window", before.cwnd, after.cwnd),
             ("advertised window", before.granted, after.granted),

@@ -171,7 +171,7 @@ fn add(entries: &mut Vec<(u64, f64)>, period: u64, value: f64) {
 
 /// Amounts per window of time, in bounded memory: when there are too many windows, their length doubles.
 #[derive(Clone, Debug)]
-pub(super) struct Windows {
+pub(super) struct TimeWindows {
     most: usize,
     /// Length of a window, picoseconds.
     length: u64,
@@ -180,7 +180,7 @@ pub(super) struct Windows {
     amounts: Vec<u64>,
 }
 
-impl Windows {
+impl TimeWindows {
     /// Windows of `length` picoseconds; at most `most` of them.
     pub(super) const fn new(length: u64, most: usize) -> Self {
         Self {
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn windows_add_up_to_what_came() {
-        let mut windows = Windows::new(10, 4);
+        let mut windows = TimeWindows::new(10, 4);
         for time in 7..=207 {
             windows.add(time, 1);
         }

@@ -18,7 +18,7 @@ use super::super::goals::Goals;
 use super::super::point_result::{PointResult, PointResults};
 use super::super::summary::Summary;
 use super::super::{FILES, cannot, flow_fields, identity, port_fields};
-use super::{FOLDERS, Finished, Store};
+use super::{FOLDERS, FinishedPoint, Store};
 
 impl Store {
     /// Makes the tables and the summary from the finished points. `change` may add to the summary.
@@ -203,7 +203,7 @@ impl Store {
 }
 
 /// Receives a point and its result.
-type EachPoint<'a> = dyn FnMut(&PointSpec, Result<Finished, Problems>) -> io::Result<()> + 'a;
+type EachPoint<'a> = dyn FnMut(&PointSpec, Result<FinishedPoint, Problems>) -> io::Result<()> + 'a;
 
 /// The tables; the last one is missing if nothing is recorded.
 const TABLES: [&str; 3] = ["flows.parquet", "ports.parquet", "series.parquet"];

@@ -11,7 +11,7 @@ use super::flight::{Flights, Sent};
 /// A port in a network that carries only this connection.
 #[derive(Clone)]
 pub(super) struct Hop {
-    pace: Pace,
+    pace: LinkPace,
     delay: Span,
     bucket: Option<Box<Bucket>>,
     /// When the connection's own packets have left.
@@ -20,7 +20,7 @@ pub(super) struct Hop {
 
 /// The rate of a link. Most packets are as long as the one before, which saves a division.
 #[derive(Clone, Copy)]
-struct Pace {
+struct LinkPace {
     rate: Rate,
     /// The bytes of the last packet, and how long it took.
     last: (u64, Span),
@@ -36,7 +36,7 @@ pub(super) struct Way {
     /// The path, where the sending end knows it; empty elsewhere.
     path: Vec<Hop>,
     /// Its slowest link.
-    slowest: Option<Pace>,
+    slowest: Option<LinkPace>,
     /// The path and its delay, if the receiving end knows them.
     learned: Option<(Arc<[PortId]>, Span)>,
     /// Whether the receiving end knows that the sending end knows the path.
@@ -61,7 +61,7 @@ impl Hop {
     pub(super) fn of(port: &Port) -> Self {
         let link = port.link();
         Self {
-            pace: Pace::of(link.rate),
+            pace: LinkPace::of(link.rate),
             delay: link.delay,
             bucket: port.full_bucket().map(Box::new),
             free_at: Time::ZERO,
@@ -69,7 +69,7 @@ impl Hop {
     }
 }
 
-impl Pace {
+impl LinkPace {
     const fn of(rate: Rate) -> Self {
         Self {
             rate,
@@ -181,7 +181,7 @@ impl Way {
             let hops = path.iter().map(|port| ports[port.0 as usize].clone());
             self.path.extend(hops);
             let rates = self.path.iter().map(|hop| hop.pace.rate);
-            self.slowest = rates.min().map(Pace::of);
+            self.slowest = rates.min().map(LinkPace::of);
         }
     }
 

@@ -13,9 +13,9 @@ use crate::world::World;
 
 /// A part of a network and its events.
 ///
-/// It begins each window by telling what it knows, [`Part::tell`]. When all parts have told, it goes through the
-/// window, [`Part::go_on`]. All parts draw the same conclusions from these messages.
-pub(super) struct Part {
+/// It begins each window by telling what it knows, [`NetworkPart::tell`]. When all parts have told, it goes through the
+/// window, [`NetworkPart::go_on`]. All parts draw the same conclusions from these messages.
+pub(super) struct NetworkPart {
     pub(super) world: World<Receiver, Border>,
     sched: Scheduler,
     standstill: Standstill,
@@ -38,7 +38,7 @@ pub(super) struct Part {
     pub(super) error: Option<RunError>,
 }
 
-impl Part {
+impl NetworkPart {
     pub(super) fn new(
         (mut world, sched): (World<Receiver, Border>, Scheduler),
         (number, parts): (usize, usize),

@@ -9,7 +9,7 @@ use super::connection::Connection;
 use super::deadlines::Outside;
 use super::faults::Change;
 use super::ports::Fresh;
-use super::{End, World};
+use super::{ConnectionEnd, World};
 use crate::failure::FlowFailure;
 use crate::probe::Sees;
 
@@ -135,7 +135,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             return;
         }
         self.apply(flow, (host, slot), Endpoint::vanish, sched);
-        let end = End { host, slot, flow };
+        let end = ConnectionEnd { host, slot, flow };
         self.after_change(end, Progress::default(), sched);
         self.arm_role(host, sched);
     }

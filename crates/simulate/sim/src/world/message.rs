@@ -11,7 +11,7 @@ use tcp::{Arrival, Endpoint, Plays, ReceiverCc, Slot};
 
 use super::connection::Messages;
 use super::flow::{Act, Counts, Link};
-use super::{Connection, End, World};
+use super::{Connection, ConnectionEnd, World};
 use crate::failure::FlowFailure;
 use crate::probe::Sees;
 
@@ -176,7 +176,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
 
     /// Books an arrival at the receiver of messages.
     #[inline]
-    pub(super) fn note_arrival(&mut self, at: End, sched: &mut Scheduler) {
+    pub(super) fn note_arrival(&mut self, at: ConnectionEnd, sched: &mut Scheduler) {
         let endpoint = self.hosts[at.host.0 as usize].endpoint(at.slot);
         let messages = self.connections[at.flow.0 as usize].messages.as_mut();
         if messages.expect(OPEN).store(endpoint.arrival()) {
@@ -208,7 +208,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     }
 
     /// Books an arrival of a request at the sender, which then answers.
-    pub(super) fn note_request(&mut self, at: End, sched: &mut Scheduler) {
+    pub(super) fn note_request(&mut self, at: ConnectionEnd, sched: &mut Scheduler) {
         let of = at.flow;
         let endpoint = self.hosts[at.host.0 as usize].endpoint(at.slot);
         let Arrival {
@@ -254,7 +254,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     }
 
     /// The state of an end has changed. When the sender's FIN is acknowledged, its last message is acknowledged, too.
-    pub(super) fn note_acknowledgement(&mut self, end: End, now: Time) {
+    pub(super) fn note_acknowledgement(&mut self, end: ConnectionEnd, now: Time) {
         let connection = &self.connections[end.flow.0 as usize];
         let messages = connection.messages.as_ref();
         let last = messages.and_then(|messages| messages.last_of_all());
@@ -460,11 +460,11 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         (host, slot): (HostId, Slot),
         act: impl FnOnce(&mut Endpoint<Sender>),
         sched: &mut Scheduler,
-    ) -> End {
+    ) -> ConnectionEnd {
         let (at, mut out) = self.host(host, sched);
         let now = out.sched.now();
         at.act(slot, act, now, &mut out);
-        End { host, slot, flow }
+        ConnectionEnd { host, slot, flow }
     }
 
     /// The messages of an open connection.

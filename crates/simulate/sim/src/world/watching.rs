@@ -3,7 +3,7 @@
 use base::Time;
 use tcp::{Plays, ReceiverCc};
 
-use super::{End, World};
+use super::{ConnectionEnd, World};
 use crate::probe::{self, Sees};
 
 impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
@@ -18,7 +18,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
 
     /// Shows the probe an endpoint after one of its events.
     #[inline(always)]
-    pub(super) fn report(&mut self, end: End, deadline: bool, now: Time) {
+    pub(super) fn report(&mut self, end: ConnectionEnd, deadline: bool, now: Time) {
         if !self.outside.watch.probe.sees_ends() {
             return;
         }

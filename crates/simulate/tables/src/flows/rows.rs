@@ -45,7 +45,7 @@ pub(super) struct Read {
 pub(super) struct Rows<'a> {
     file: &'a str,
     /// The columns to read.
-    columns: Vec<Column>,
+    columns: Vec<TraceColumn>,
     /// The simulation of the first row, for a table with the flows of several simulations.
     first_point: Option<String>,
     flows: Vec<Row>,
@@ -60,7 +60,7 @@ pub(super) struct Rows<'a> {
 }
 
 /// A column that is read.
-struct Column {
+struct TraceColumn {
     /// Its index among the columns of the file.
     place: usize,
     /// `None`: the number of the simulation.
@@ -89,7 +89,7 @@ impl<'a> Rows<'a> {
                 continue;
             }
             match place(&name.name) {
-                Some(place) => columns.push(Column {
+                Some(place) => columns.push(TraceColumn {
                     place,
                     meaning: Some(meaning),
                     name,
@@ -116,7 +116,7 @@ impl<'a> Rows<'a> {
                 None => {}
             }
         }
-        columns.extend(place("point").map(|place| Column {
+        columns.extend(place("point").map(|place| TraceColumn {
             place,
             meaning: None,
             name: ColumnName {
@@ -260,10 +260,10 @@ struct Begin {
 impl Begin {
     /// The start in these cells: a time, or flows to wait for and the delay after them.
     fn of<'a>(
-        (column, text): (&Column, &str),
-        given: impl Fn(Meaning) -> Option<(&'a Column, &'a str)>,
+        (column, text): (&TraceColumn, &str),
+        given: impl Fn(Meaning) -> Option<(&'a TraceColumn, &'a str)>,
     ) -> Result<Self, String> {
-        let time = |(column, text): (&Column, &str)| Ok::<_, String>(column.time(text)?.0);
+        let time = |(column, text): (&TraceColumn, &str)| Ok::<_, String>(column.time(text)?.0);
         let open = given(Meaning::Open).map(time).transpose()?;
         let delay = given(Meaning::Delay).map(time).transpose()?.unwrap_or(0);
         let name = &column.name.name;
@@ -297,7 +297,7 @@ impl Begin {
     }
 }
 
-impl Column {
+impl TraceColumn {
     /// A time on the clock of the file in picoseconds, and whether it is written as a date.
     fn time(&self, text: &str) -> Result<(u128, bool), String> {
         let name = &self.name.name;

@@ -3,7 +3,7 @@
 //! Most acknowledgements move on over segments that were sent once and not reported, while no reduction and no probe is
 //! under way. What [`Sender::on_recorded`] finds out then is known before.
 
-use super::state::State;
+use super::state::RepairState;
 use super::{Delivery, Echo, Feedback, Growth, Repair, Sender};
 use crate::cc::SenderCc;
 use crate::plays::Plays;
@@ -12,7 +12,7 @@ impl Repair {
     /// Whether nothing is missing or was sent again, with everything below `una` acknowledged before and whole segments
     /// up to `ack` now. While the state is open there is no reduction, and new data does not go first.
     pub(in crate::sender) fn may_take_fast_path(&self, una: u64, ack: u64) -> bool {
-        self.state == State::Open
+        self.state == RepairState::Open
             && self.probe.is_none_or(|probe| probe.may_probe())
             && !self.rack.is_some_and(|rack| rack.has_duplicate())
             && self.queue.is_untouched(una, ack)

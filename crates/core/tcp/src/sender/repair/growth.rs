@@ -2,7 +2,7 @@
 
 use base::Span;
 
-use super::state::State;
+use super::state::RepairState;
 use super::{AckInfo, Repair};
 use crate::cc::{Ack, Echo, SenderCc};
 use crate::config::Growth;
@@ -56,7 +56,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
                 undo.settle();
             }
             self.note_reduction();
-            self.enter(State::Reduced, repair);
+            self.enter(RepairState::Reduced, repair);
             self.begin_reduction(ack_info.window, repair);
         }
     }
@@ -92,10 +92,12 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             return Echo::None;
         }
         match repair.state {
-            State::Open | State::Disorder => Echo::Reduce,
+            RepairState::Open | RepairState::Disorder => Echo::Reduce,
             // It ends this reduction and is the first of the next window of data.
-            State::Reduced if feedback.ack > repair.high => Echo::Reduce,
-            State::Recovery | State::Loss if feedback.ack >= repair.high => Echo::Reduce,
+            RepairState::Reduced if feedback.ack > repair.high => Echo::Reduce,
+            RepairState::Recovery | RepairState::Loss if feedback.ack >= repair.high => {
+                Echo::Reduce
+            }
             _ => Echo::Repeated,
         }
     }

@@ -6,7 +6,7 @@
 //! goes on until something beyond its end is acknowledged (RFC 6582 §4). Timestamps and F-RTO still show what was needless.
 
 use super::frto::{Evidence, FrtoVerdict};
-use super::state::State;
+use super::state::RepairState;
 use super::{AckInfo, Repair, RetransmissionQueue};
 use crate::cc::{Echo, SenderCc};
 use crate::plays::Plays;
@@ -119,7 +119,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         repair: &mut Repair,
     ) {
         repair.new_first = false;
-        if repair.state == State::Open && !ack_info.counts && ack_info.echo == Echo::None {
+        if repair.state == RepairState::Open && !ack_info.counts && ack_info.echo == Echo::None {
             return;
         }
         repair.note_mark(ack_info);
@@ -130,7 +130,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             return;
         }
         match repair.state {
-            State::Recovery => {
+            RepairState::Recovery => {
                 if !ack_info.advances() {
                     return repair.add_duplicate(ack_info);
                 }
@@ -138,9 +138,9 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
                     return;
                 }
             }
-            State::Loss => {
+            RepairState::Loss => {
                 self.on_ack_after_timeout_without_sack(ack_info, repair);
-                if repair.state == State::Loss {
+                if repair.state == RepairState::Loss {
                     return;
                 }
                 repair.count_duplicates(ack_info);
@@ -148,7 +148,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             _ => repair.count_duplicates(ack_info),
         }
         let lost = repair.queue.lost() > 0 && self.config.fast_retransmit;
-        if lost && repair.state != State::Recovery {
+        if lost && repair.state != RepairState::Recovery {
             self.enter_recorded_recovery(ack_info.echo != Echo::None, ack_info.now, repair);
         } else if !repair.state.reduces() {
             self.open(repair);
@@ -159,11 +159,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// duplicates of its copies would begin another one (RFC 6582 §4). Returns whether it is held.
     fn leave_without_sack(&mut self, ack_info: &AckInfo, repair: &mut Repair) -> bool {
         match repair.state {
-            State::Reduced if self.una > repair.high => {
+            RepairState::Reduced if self.una > repair.high => {
                 repair.reduction = None;
                 self.open(repair);
             }
-            State::Recovery if self.una >= repair.high => {
+            RepairState::Recovery if self.una >= repair.high => {
                 repair.forget_duplicates();
                 let undone = repair.may_undo(ack_info);
                 if undone {

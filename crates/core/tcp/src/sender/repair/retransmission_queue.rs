@@ -16,7 +16,7 @@ pub(crate) use delivered::{AckContext, Delivered};
 /// was delivered or sent again, and happens only while something is missing.
 #[derive(Debug, Default)]
 pub(crate) struct RetransmissionQueue {
-    segments: VecDeque<Segment>,
+    segments: VecDeque<SentSegment>,
     /// Segments reported by SACK, judged lost, and sent again without an answer so far.
     sacked: u32,
     lost: u32,
@@ -40,7 +40,7 @@ pub(crate) struct RetransmissionQueue {
 
 /// A segment in flight.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Segment {
+pub(crate) struct SentSegment {
     pub(crate) start: u64,
     pub(crate) end: u64,
     /// When it left, the last time.
@@ -73,7 +73,7 @@ impl RetransmissionQueue {
     /// A segment has left for the first time.
     #[inline(always)]
     pub(crate) fn push(&mut self, start: u64, end: u64, sent: Time) {
-        self.segments.push_back(Segment {
+        self.segments.push_back(SentSegment {
             start,
             end,
             sent,
@@ -110,7 +110,7 @@ impl RetransmissionQueue {
     pub(crate) fn split(&mut self, place: usize, at: u64) {
         let segment = &mut self.segments[place];
         debug_assert!(segment.start < at && at < segment.end && segment.fate != Fate::Sacked);
-        let second = Segment {
+        let second = SentSegment {
             start: at,
             ..*segment
         };
@@ -159,7 +159,7 @@ impl RetransmissionQueue {
     /// Whether everything outstanding, which begins at `una`, was sent once and nothing is known of it, and whether
     /// what is acknowledged up to `ack` are whole segments.
     pub(crate) fn is_untouched(&self, una: u64, ack: u64) -> bool {
-        let whole = |first: &Segment| first.end <= ack;
+        let whole = |first: &SentSegment| first.end <= ack;
         self.sacked == 0
             && self.lost == 0
             && self.reported.is_empty()
@@ -277,7 +277,11 @@ impl RetransmissionQueue {
 
     /// Loses what is `late`, of the segments that are neither delivered nor lost and were sent before the
     /// one with this time and end.
-    pub(crate) fn lose_if(&mut self, newest: (Time, u64), mut late: impl FnMut(&Segment) -> bool) {
+    pub(crate) fn lose_if(
+        &mut self,
+        newest: (Time, u64),
+        mut late: impl FnMut(&SentSegment) -> bool,
+    ) {
         for place in 0..self.segments.len() {
             let segment = self.segments[place];
             if (segment.sent, segment.end) >= newest {
@@ -292,7 +296,7 @@ impl RetransmissionQueue {
     }
 
     /// Loses everything that is not delivered and is `late`, and the first segment in any case.
-    pub(crate) fn lose_all_if(&mut self, mut late: impl FnMut(&Segment) -> bool) {
+    pub(crate) fn lose_all_if(&mut self, mut late: impl FnMut(&SentSegment) -> bool) {
         for place in 0..self.segments.len() {
             if place == 0 || late(&self.segments[place]) {
                 self.lose(place);
@@ -345,17 +349,17 @@ impl RetransmissionQueue {
 
     #[inline(never)]
     fn find_next_lost(&mut self) -> Option<usize> {
-        let waits = |segment: &Segment| segment.fate == Fate::Lost && !segment.is_retransmitted;
+        let waits = |segment: &SentSegment| segment.fate == Fate::Lost && !segment.is_retransmitted;
         let found = self.segments.range(self.next_lost..).position(waits);
         self.next_lost = found.map_or(self.segments.len(), |place| self.next_lost + place);
         found.map(|_| self.next_lost)
     }
 
-    pub(crate) fn segment(&self, place: usize) -> &Segment {
+    pub(crate) fn segment(&self, place: usize) -> &SentSegment {
         &self.segments[place]
     }
 
-    pub(crate) fn first(&self) -> Option<&Segment> {
+    pub(crate) fn first(&self) -> Option<&SentSegment> {
         self.segments.front()
     }
 
@@ -442,7 +446,7 @@ impl RetransmissionQueue {
     }
 
     /// Whether a segment that is delivered now was overtaken by one delivered before (RFC 8985 §6.2 step 3).
-    fn note_order(&mut self, segment: &Segment) -> bool {
+    fn note_order(&mut self, segment: &SentSegment) -> bool {
         let overtaken = !segment.ever_retransmitted && segment.end < self.highest;
         if overtaken {
             self.overtaken = self.overtaken.max(self.highest - segment.start);
@@ -451,7 +455,7 @@ impl RetransmissionQueue {
     }
 
     /// Takes a segment out of the counts.
-    fn forget(&mut self, segment: &Segment) {
+    fn forget(&mut self, segment: &SentSegment) {
         self.retransmitted -= u32::from(segment.is_retransmitted);
         match segment.fate {
             Fate::Unknown => {}
@@ -461,7 +465,7 @@ impl RetransmissionQueue {
     }
 }
 
-impl Segment {
+impl SentSegment {
     /// Whether it is in the network as far as is known.
     fn awaited(&self) -> bool {
         match self.fate {

@@ -11,7 +11,7 @@ use base::Span;
 
 /// What a sender thinks of its flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum State {
+pub(super) enum RepairState {
     /// Nothing is missing.
     Open,
     /// Something is missing and not judged lost.
@@ -24,7 +24,7 @@ pub(super) enum State {
     Loss,
 }
 
-impl State {
+impl RepairState {
     /// Whether losses are being repaired.
     pub(super) const fn repairs(self) -> bool {
         matches!(self, Self::Recovery | Self::Loss)
@@ -87,7 +87,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// run, if it is.
     pub(super) fn change_state(&mut self, ack_info: &AckInfo, repair: &mut Repair) -> Option<Span> {
         repair.new_first = false;
-        let dubious = repair.state != State::Open
+        let dubious = repair.state != RepairState::Open
             || ack_info.delivered.sacked
             || ack_info.delivered.duplicate.is_some()
             || ack_info.idle
@@ -98,18 +98,18 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         repair.note_mark(ack_info);
         self.leave(ack_info, repair);
         let rest = match repair.state {
-            State::Recovery => {
+            RepairState::Recovery => {
                 if self.undo_in_recovery(ack_info, repair) {
                     repair.new_first = true;
                     return None;
                 }
                 repair.detect(self.rtt.srtt(), self.mss, ack_info.now)
             }
-            State::Loss => {
+            RepairState::Loss => {
                 self.on_ack_after_timeout(ack_info, repair);
                 let rest = repair.detect(self.rtt.srtt(), self.mss, ack_info.now);
                 let lost_again = repair.queue.losses().1 > ack_info.losses.1;
-                if repair.state == State::Loss && !lost_again {
+                if repair.state == RepairState::Loss && !lost_again {
                     return rest;
                 }
                 rest
@@ -120,9 +120,9 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             }
         };
         let lost = repair.queue.lost() > 0 && self.config.fast_retransmit;
-        if lost && repair.state != State::Recovery {
+        if lost && repair.state != RepairState::Recovery {
             self.enter_recorded_recovery(ack_info.echo != Echo::None, ack_info.now, repair);
-        } else if !repair.state.reduces() && repair.state != State::Loss {
+        } else if !repair.state.reduces() && repair.state != RepairState::Loss {
             self.open(repair);
         }
         rest
@@ -156,11 +156,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     }
 
     /// A new state begins.
-    pub(super) fn enter(&mut self, state: State, repair: &mut Repair) {
+    pub(super) fn enter(&mut self, state: RepairState, repair: &mut Repair) {
         repair.state = state;
         repair.high = self.next;
         self.phase = match state {
-            State::Recovery => Phase::Recovery { partial: false },
+            RepairState::Recovery => Phase::Recovery { partial: false },
             _ => Phase::Open,
         };
     }
@@ -180,13 +180,13 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     pub(in crate::sender) fn on_recorded_timeout(&mut self, now: base::Time, repair: &mut Repair) {
         // Once per window of data, and once per timeout that follows progress.
         let reduces = match repair.state {
-            State::Open | State::Disorder => true,
-            State::Reduced | State::Recovery => repair.high <= self.una,
-            State::Loss => repair.high <= self.una || self.attempts == 1,
+            RepairState::Open | RepairState::Disorder => true,
+            RepairState::Reduced | RepairState::Recovery => repair.high <= self.una,
+            RepairState::Loss => repair.high <= self.una || self.attempts == 1,
         };
         let in_flight = self.share_of(repair);
         // So many reports without a recovery: reordering was thought to be longer than it is.
-        let dubious = matches!(repair.state, State::Open | State::Disorder);
+        let dubious = matches!(repair.state, RepairState::Open | RepairState::Disorder);
         if dubious && u64::from(repair.queue.sacked()) >= DUP_THRESH {
             repair.queue.forget_order();
         }
@@ -219,7 +219,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             Frto::Off
         };
         (repair.dupacks, repair.probe_due) = (0, false);
-        self.enter(State::Loss, repair);
+        self.enter(RepairState::Loss, repair);
     }
 
     /// Losses are to be repaired, which an ACK has shown that echoes a mark, or not.
@@ -231,10 +231,10 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     ) {
         self.counters.fast_recoveries += 1;
         repair.begins = true;
-        repair.note_reduced(self.una, marked || repair.state == State::Reduced);
-        if repair.state == State::Reduced {
+        repair.note_reduced(self.una, marked || repair.state == RepairState::Reduced);
+        if repair.state == RepairState::Reduced {
             // One reduction per window of data, unless the scheme says otherwise: only what is repaired changes.
-            repair.state = State::Recovery;
+            repair.state = RepairState::Recovery;
             self.phase = Phase::Recovery { partial: false };
             if let Some(reduction) = &mut repair.reduction {
                 // It has let segments go already and forces none, as in Linux (`tcp_cwnd_reduction`).
@@ -251,7 +251,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
         let prior = self.window;
         let in_flight = self.share_of(repair);
-        self.enter(State::Recovery, repair);
+        self.enter(RepairState::Recovery, repair);
         self.note_reduction();
         self.control(|cc| cc.on_loss(Loss::FastRetransmit, in_flight, now));
         self.begin_reduction(prior, repair);
@@ -261,11 +261,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     fn leave(&mut self, ack_info: &AckInfo, repair: &mut Repair) {
         match repair.state {
             // Something beyond it, so that the receiver has seen CWR.
-            State::Reduced if self.una > repair.high => {
+            RepairState::Reduced if self.una > repair.high => {
                 repair.reduction = None;
                 self.open(repair);
             }
-            State::Recovery if self.una >= repair.high => {
+            RepairState::Recovery if self.una >= repair.high => {
                 if repair.may_undo(ack_info) {
                     self.take_back(repair, false);
                 } else {
@@ -372,9 +372,9 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             undo.on_open();
         }
         let state = if whole && !repair.queue.any_repeated() {
-            State::Open
+            RepairState::Open
         } else {
-            State::Disorder
+            RepairState::Disorder
         };
         if repair.state != state {
             self.enter(state, repair);

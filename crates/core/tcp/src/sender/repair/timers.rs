@@ -3,7 +3,7 @@
 
 use base::{Span, Time};
 
-use super::state::State;
+use super::state::RepairState;
 use super::{AckInfo, Path, Repair};
 use crate::cc::SenderCc;
 use crate::plays::Plays;
@@ -93,7 +93,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// whether it is.
     #[inline(always)]
     fn schedule_probe(&mut self, now: Time, timeout: Span, repair: &Repair) -> bool {
-        let quiet = matches!(repair.state, State::Open | State::Reduced);
+        let quiet = matches!(repair.state, RepairState::Open | RepairState::Reduced);
         let Some(probe) = repair.probe.as_ref().filter(|_| quiet) else {
             return false;
         };
@@ -122,7 +122,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
         // A copy that is lost, too, leaves the pipe.
         let more = repair.queue.pipe() < pipe;
-        if more && self.config.fast_retransmit && repair.state != State::Recovery {
+        if more && self.config.fast_retransmit && repair.state != RepairState::Recovery {
             self.enter_recorded_recovery(false, now, repair);
             let pipe = repair.queue.pipe();
             if let Some(reduction) = &mut repair.reduction {

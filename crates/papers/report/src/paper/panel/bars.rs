@@ -3,12 +3,12 @@
 use scenario::Problems;
 
 use super::point::{point, scale};
-use super::{Drawn, Panel, Track, joined, line};
+use super::{AxesAndLines, Panel, Track, joined, line};
 use crate::figure::{Axis, PlotLine, PlotPoint, Shape};
 
 /// Both axes and the lines. Groups are the lines of the description and the values of its axis; if there is only one
 /// group, each scheme has its own place.
-pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
+pub(super) fn draw(panel: &Panel<'_>) -> Result<AxesAndLines, Problems> {
     let key = panel.plot.x.key.as_deref();
     let tracks = panel.tracks(key);
     let mut groups: Vec<String> = Vec::new();

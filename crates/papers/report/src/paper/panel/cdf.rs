@@ -5,11 +5,11 @@ use claims::unit::Dimension;
 use claims::{Measure, Of};
 use scenario::Problems;
 
-use super::{Drawn, Panel, Track, given, line, name};
+use super::{AxesAndLines, Panel, Track, given, line, name};
 use crate::figure::{PlotPoint, Shape};
 
 /// Both axes and the lines.
-pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
+pub(super) fn draw(panel: &Panel<'_>) -> Result<AxesAndLines, Problems> {
     let tracks = panel.tracks(None);
     let several = super::several(&tracks);
     let mut drawn = Vec::new();
@@ -39,14 +39,14 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
 }
 
 /// Values in ascending order with their weights.
-struct Distribution {
+struct WeightedValues {
     values: Vec<(f64, f64)>,
     /// The total weight, including flows without a value, such as flows that never completed.
     total: f64,
 }
 
 /// The distribution of a track over all its rows.
-fn distribution(panel: &Panel<'_>, track: &Track<'_>) -> Result<Distribution, Problems> {
+fn distribution(panel: &Panel<'_>, track: &Track<'_>) -> Result<WeightedValues, Problems> {
     let measure = &track.line.measure;
     let mut values = Vec::new();
     let mut all = 0.0;
@@ -70,13 +70,13 @@ fn distribution(panel: &Panel<'_>, track: &Track<'_>) -> Result<Distribution, Pr
     }
     values.order_by(|a: &(f64, f64), b| a.0.total_cmp(&b.0));
     let own: f64 = values.iter().map(|(_, weight)| weight).sum();
-    Ok(Distribution {
+    Ok(WeightedValues {
         values,
         total: own.max(all),
     })
 }
 
-impl Distribution {
+impl WeightedValues {
     /// The steps from 0 to `whole`, thinned to equal steps of the share. Each value shown is exact.
     fn curve(&self, size: f64, whole: f64) -> Vec<PlotPoint> {
         let mut steps: Vec<(f64, f64)> = Vec::new();
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     fn steps(values: &[(f64, f64)], total: f64) -> Vec<(f64, f64)> {
-        let distribution = Distribution {
+        let distribution = WeightedValues {
             values: values.to_vec(),
             total,
         };

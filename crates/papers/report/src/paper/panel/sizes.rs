@@ -5,12 +5,12 @@ use claims::unit::Dimension;
 use scenario::Problems;
 
 use super::point::{point, scale};
-use super::{Drawn, Panel, Track, bars, given, is_model, line};
+use super::{AxesAndLines, Panel, Track, bars, given, is_model, line};
 use crate::figure::{Axis, PlotLine, PlotPoint, Shape};
 use crate::units;
 
 /// Both axes and the lines: along an axis of sizes, or as bars with a group for each size. Equations are drawn on top.
-pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
+pub(super) fn draw(panel: &Panel<'_>) -> Result<AxesAndLines, Problems> {
     let tracks = panel.tracks(None);
     let (x, places) = places(panel);
     let mut drawn = Vec::new();

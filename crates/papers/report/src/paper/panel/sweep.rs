@@ -6,12 +6,12 @@ use scenario::Problems;
 
 use super::super::given_axis::GivenAxis;
 use super::point::{point, scale};
-use super::{Drawn, Panel, Track, bars, is_model, line};
+use super::{AxesAndLines, Panel, Track, bars, is_model, line};
 use crate::figure::{Axis, PlotLine, PlotPoint, Shape};
 use crate::units;
 
 /// Both axes and the lines.
-pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
+pub(super) fn draw(panel: &Panel<'_>) -> Result<AxesAndLines, Problems> {
     let key = panel.plot.x.key.as_ref().or(panel.summary().axes.first());
     let key = key.map(String::as_str);
     let tracks = panel.tracks(key);

@@ -4,12 +4,12 @@ use claims::Subject;
 use claims::unit::Dimension;
 use scenario::Problems;
 
-use super::{Drawn, Panel, given, line};
+use super::{AxesAndLines, Panel, given, line};
 use crate::figure::{PlotPoint, Shape};
 use crate::thin::Thinned;
 
 /// Both axes and the lines.
-pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
+pub(super) fn draw(panel: &Panel<'_>) -> Result<AxesAndLines, Problems> {
     let tracks = panel.tracks(None);
     let several = super::several(&tracks);
     let mut drawn = Vec::new();

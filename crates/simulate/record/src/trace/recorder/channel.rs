@@ -7,18 +7,18 @@ use plan::keys::TraceInterval;
 
 use super::rows::Rows;
 use crate::trace::rows::{Event, EventKind, Sample};
-use crate::trace::thin::{Keep, Thin, Windows};
+use crate::trace::thin::{Keep, Thin, TimeWindows};
 
 /// One quantity of many ports, flows or hosts.
 #[derive(Clone)]
 pub(super) struct Channel {
     block: usize,
-    tracks: Tracks,
+    tracks: Samplers,
 }
 
 /// The state of each port, flow or host.
 #[derive(Clone)]
-enum Tracks {
+enum Samplers {
     /// The last value; NaN before the first.
     Change(Vec<f64>),
     /// A sample at every multiple of this many picoseconds.
@@ -48,16 +48,16 @@ impl Channel {
             value: f64::NAN,
         };
         let tracks = match interval {
-            TraceInterval::Change => Tracks::Change(vec![f64::NAN; count]),
-            TraceInterval::Every(span) => Tracks::Every(span.as_ps(), vec![silent; count]),
-            TraceInterval::Auto => Tracks::Thin(vec![Thin::new(keep, most(chosen)); count]),
+            TraceInterval::Change => Samplers::Change(vec![f64::NAN; count]),
+            TraceInterval::Every(span) => Samplers::Every(span.as_ps(), vec![silent; count]),
+            TraceInterval::Auto => Samplers::Thin(vec![Thin::new(keep, most(chosen)); count]),
         };
         Self { block, tracks }
     }
 
     /// Every track begins at `time`.
     pub(super) fn beginning(mut self, time: u64) -> Self {
-        if let Tracks::Every(step, pulses) = &mut self.tracks {
+        if let Samplers::Every(step, pulses) = &mut self.tracks {
             let next = time.next_multiple_of(*step);
             for pulse in pulses {
                 pulse.next = next;
@@ -68,7 +68,7 @@ impl Channel {
 
     /// Tracks that are not `chosen` never begin.
     pub(super) fn only(mut self, chosen: &[bool]) -> Self {
-        if let Tracks::Every(_, pulses) = &mut self.tracks {
+        if let Samplers::Every(_, pulses) = &mut self.tracks {
             for (pulse, chosen) in pulses.iter_mut().zip(chosen) {
                 pulse.next = if *chosen { pulse.next } else { u64::MAX };
             }
@@ -78,7 +78,7 @@ impl Channel {
 
     /// Every track begins with this value.
     pub(super) fn at(mut self, value: f64) -> Self {
-        if let Tracks::Every(_, pulses) = &mut self.tracks {
+        if let Samplers::Every(_, pulses) = &mut self.tracks {
             for pulse in pulses {
                 pulse.value = value;
             }
@@ -88,7 +88,7 @@ impl Channel {
 
     /// A track begins.
     pub(super) fn begin(&mut self, id: u32, time: u64) {
-        if let Tracks::Every(step, pulses) = &mut self.tracks {
+        if let Samplers::Every(step, pulses) = &mut self.tracks {
             pulses[id as usize].next = time.next_multiple_of(*step);
         }
     }
@@ -98,24 +98,24 @@ impl Channel {
     #[expect(clippy::float_cmp, reason = "whether a value is the same as before")]
     pub(super) fn change(&mut self, rows: &mut Rows, id: u32, time: u64, value: f64) {
         match &mut self.tracks {
-            Tracks::Change(last) => {
+            Samplers::Change(last) => {
                 if last[id as usize] != value {
                     last[id as usize] = value;
                     rows.push(self.block, Sample { time, id, value });
                 }
             }
-            Tracks::Every(step, pulses) => {
+            Samplers::Every(step, pulses) => {
                 let pulse = &mut pulses[id as usize];
                 pulse.catch_up(rows, (self.block, id), *step, time);
                 pulse.value = value;
             }
-            Tracks::Thin(thin) => thin[id as usize].change(time, value),
+            Samplers::Thin(thin) => thin[id as usize].change(time, value),
         }
     }
 
     /// A track ends: its value at `time` is the last one.
     pub(super) fn end(&mut self, rows: &mut Rows, id: u32, time: u64) {
-        if let Tracks::Every(step, pulses) = &mut self.tracks {
+        if let Samplers::Every(step, pulses) = &mut self.tracks {
             let pulse = &mut pulses[id as usize];
             pulse.catch_up(rows, (self.block, id), *step, time + 1);
             pulse.next = u64::MAX;
@@ -124,7 +124,7 @@ impl Channel {
 
     /// All tracks end.
     pub(super) fn end_all(&mut self, rows: &mut Rows, time: u64) {
-        if let Tracks::Every(_, pulses) = &self.tracks {
+        if let Samplers::Every(_, pulses) = &self.tracks {
             for id in (0..).take(pulses.len()) {
                 self.end(rows, id, time);
             }
@@ -133,7 +133,8 @@ impl Channel {
 
     /// Takes over the tracks of another channel, which sees other ports, flows or hosts.
     pub(super) fn join(&mut self, other: &mut Self) {
-        if let (Tracks::Thin(tracks), Tracks::Thin(others)) = (&mut self.tracks, &mut other.tracks)
+        if let (Samplers::Thin(tracks), Samplers::Thin(others)) =
+            (&mut self.tracks, &mut other.tracks)
         {
             for (own, other) in tracks.iter_mut().zip(others) {
                 if !other.is_empty() {
@@ -146,7 +147,7 @@ impl Channel {
 
     /// Gives the held-back samples to the rows.
     pub(super) fn finish(self, rows: &mut Rows) {
-        if let Tracks::Thin(tracks) = self.tracks {
+        if let Samplers::Thin(tracks) = self.tracks {
             for (id, thin) in (0..).zip(tracks) {
                 for (time, value) in thin.finish() {
                     rows.push(self.block, Sample { time, id, value });
@@ -181,7 +182,7 @@ pub(in crate::trace) struct Meter {
 enum Meters {
     /// The length of windows in picoseconds; for each flow its last window with data, if any, and the bytes in it.
     Stream(u64, Vec<Option<(u64, u64)>>),
-    Thin(Vec<Windows>),
+    Thin(Vec<TimeWindows>),
 }
 
 impl Meter {
@@ -194,7 +195,9 @@ impl Meter {
     ) -> Self {
         let length = window.as_ps();
         let tracks = match interval {
-            TraceInterval::Auto => Meters::Thin(vec![Windows::new(length, most(chosen)); flows]),
+            TraceInterval::Auto => {
+                Meters::Thin(vec![TimeWindows::new(length, most(chosen)); flows])
+            }
             _ => Meters::Stream(length, vec![None; flows]),
         };
         Self { block, tracks }

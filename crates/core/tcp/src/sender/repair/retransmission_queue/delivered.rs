@@ -2,7 +2,7 @@
 
 use base::{Span, Time};
 
-use super::Segment;
+use super::SentSegment;
 use crate::timestamps;
 
 /// The segments that an acknowledgement has delivered.
@@ -52,12 +52,12 @@ pub(crate) struct AckContext {
 
 impl AckContext {
     /// Whether the first copy of a segment must have been answered (RFC 8985 §6.2 step 2).
-    pub(super) fn is_ambiguous(&self, segment: &Segment) -> bool {
+    pub(super) fn is_ambiguous(&self, segment: &SentSegment) -> bool {
         segment.ever_retransmitted && self.now.since(segment.sent) < self.min_rtt
     }
 
     /// Whether the echo is from before the copy (Linux 6.12, `tcp_skb_spurious_retrans`).
-    pub(super) fn answers_original(&self, segment: &Segment) -> bool {
+    pub(super) fn answers_original(&self, segment: &SentSegment) -> bool {
         segment.ever_retransmitted
             && self
                 .stamp
@@ -67,7 +67,7 @@ impl AckContext {
 
 impl Delivered {
     /// A segment whose delivery is `silent` about time.
-    pub(super) fn add(&mut self, segment: &Segment, silent: bool, context: &AckContext) {
+    pub(super) fn add(&mut self, segment: &SentSegment, silent: bool, context: &AckContext) {
         self.segments += 1;
         self.sent = self.sent.max(Some(segment.sent));
         self.original |= !segment.ever_retransmitted && segment.end <= context.limit;
