@@ -2,7 +2,6 @@
 
 mod origins;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use base::Ordered as _;
@@ -269,7 +268,7 @@ impl Layout {
     /// Groups that do not name a side share the chosen receivers, and each has chosen senders of its own. No group
     /// names or receives at these senders.
     pub(super) fn places(&self, groups: &[Group]) -> Vec<Places> {
-        let mut taken = BTreeSet::new();
+        let mut taken = Taken::none_of(self.racks * self.hosts);
         let mut places = Vec::new();
         for group in groups {
             let receivers = self.receivers(group, &mut taken);
@@ -278,11 +277,11 @@ impl Layout {
                 receivers,
             });
             if let Some(set) = &group.keys.workload.from.0 {
-                taken.extend(self.hosts_of(set));
+                taken.add(self.hosts_of(set));
             }
         }
         for place in &places {
-            taken.extend(place.receivers.iter().copied());
+            taken.add(place.receivers.iter().copied());
         }
         for (group, place) in groups.iter().zip(&mut places) {
             let workload = &group.keys.workload;
@@ -294,9 +293,9 @@ impl Layout {
                 None if workload.kind == WorkloadKind::Trace => traced(group, |flow| flow.sender),
                 None => {
                     let wanted = senders_needed(group);
-                    let free = self.sending_side().filter(|host| !taken.contains(host));
+                    let free = self.sending_side().filter(|host| !taken.has(*host));
                     let chosen: Vec<HostId> = free.take(wanted).collect();
-                    taken.extend(chosen.iter().copied());
+                    taken.add(chosen.iter().copied());
                     chosen
                 }
             };
@@ -305,7 +304,7 @@ impl Layout {
     }
 
     /// Rack of each host.
-    fn receivers(&self, group: &Group, taken: &mut BTreeSet<HostId>) -> Vec<HostId> {
+    fn receivers(&self, group: &Group, taken: &mut Taken) -> Vec<HostId> {
         let workload = &group.keys.workload;
         if let Some(set) = &workload.to.0 {
             return self.hosts_of(set).collect();
@@ -322,9 +321,9 @@ impl Layout {
                 self.receiving_side().take(wanted).collect()
             }
             WorkloadKind::Pairs => {
-                let free = self.receiving_side().filter(|host| !taken.contains(host));
+                let free = self.receiving_side().filter(|host| !taken.has(*host));
                 let chosen: Vec<HostId> = free.take(workload.senders.0 as usize).collect();
-                taken.extend(chosen.iter().copied());
+                taken.add(chosen.iter().copied());
                 chosen
             }
         }
@@ -374,6 +373,29 @@ impl Layout {
                 (first..=last).map(move |host| HostId(rack * self.hosts + host))
             })
         })
+    }
+}
+
+/// Hosts that no further group may choose, as one flag for each host of a network: an incast of a million senders is
+/// checked before it runs, once for each of its points.
+struct Taken(Vec<bool>);
+
+impl Taken {
+    fn none_of(hosts: u32) -> Self {
+        Self(vec![false; hosts as usize])
+    }
+
+    /// Hosts outside the network, which are refused elsewhere, are ignored.
+    fn add(&mut self, hosts: impl Iterator<Item = HostId>) {
+        for host in hosts {
+            if let Some(flag) = self.0.get_mut(host.0 as usize) {
+                *flag = true;
+            }
+        }
+    }
+
+    fn has(&self, host: HostId) -> bool {
+        self.0.get(host.0 as usize).is_some_and(|flag| *flag)
     }
 }
 
