@@ -316,7 +316,11 @@ mod tests {
         };
         let reversed: Vec<Flow> = flows.iter().rev().cloned().collect();
         let left = minimal::<()>(&reversed, &mut |flows| Ok(shows(flows)));
-        assert_eq!(left.map(|left| left.len()), Ok(8), "what is left out first decides");
+        assert_eq!(
+            left.map(|left| left.len()),
+            Ok(8),
+            "what is left out first decides"
+        );
         let left = fewest::<()>(&reversed, &mut |flows| Ok(shows(flows)));
         assert_eq!(left.map(|left| left.len()), Ok(2));
         let failed = fewest(&flows, &mut |_| Err("no room"));
