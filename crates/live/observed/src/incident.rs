@@ -106,8 +106,8 @@ impl Observation {
 /// The fewest flows that still show what `shows` looks for, as far as leaving out parts and draws find them: without any
 /// single one of them it is not shown. All flows have to show it; none of nothing does.
 ///
-/// What is left when no flow can be left out depends on what was left out first. So sets of half as many flows, of three
-/// quarters as many and of one less are drawn from all flows, and the first that shows it is reduced in turn.
+/// The order in which flows are left out decides which set remains. So sets of half as many flows, of three quarters as
+/// many and of one less are drawn from all flows, and the first that shows it is reduced in turn.
 ///
 /// # Errors
 /// If a look fails.
@@ -158,7 +158,7 @@ fn drawn(flows: &[Flow], size: usize, random: &mut Stream) -> Vec<Flow> {
     taken.map(|(_, flow)| flow.clone()).collect()
 }
 
-/// Flows none of which can be left out. Parts are left out that are halved until they are single flows (Zeller and
+/// A set from which no flow can be left out. Parts are left out that are halved until they are single flows (Zeller and
 /// Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 28, 2002).
 fn minimal<E>(
     flows: &[Flow],

@@ -4,7 +4,7 @@ use base::cast::{real, whole};
 use base::{Quantity, Rate, Span};
 use fabric::Layer;
 
-use super::error::GraphError;
+use super::error::Error;
 
 /// Names and values of the attributes of a node or link.
 #[derive(Debug, Default)]
@@ -25,9 +25,9 @@ impl Attributes {
     }
 
     /// The rate in bit/s, from any of the attributes that files use for it.
-    pub(super) fn capacity(&self, place: &str) -> Result<Option<u64>, GraphError> {
+    pub(super) fn capacity(&self, place: &str) -> Result<Option<u64>, Error> {
         let wrong = |name: &str, text: &str, without: &str, expected: &str| {
-            GraphError::new(
+            Error::new(
                 place,
                 format!("{name} is {text:?}, which is no rate{without}"),
                 format!("give {expected}, or leave it out"),
@@ -76,7 +76,7 @@ impl Attributes {
             Some('G') => 1e9,
             Some('T') => 1e12,
             _ => {
-                return Err(GraphError::new(
+                return Err(Error::new(
                     place,
                     format!("LinkSpeed is {text:?} and LinkSpeedUnits {units:?}"),
                     "give K, M, G or T as LinkSpeedUnits, or leave LinkSpeed out",
@@ -87,9 +87,9 @@ impl Attributes {
     }
 
     /// The one-way delay, from any of the attributes that files use for a delay or a length.
-    pub(super) fn delay(&self, place: &str) -> Result<Option<Span>, GraphError> {
+    pub(super) fn delay(&self, place: &str) -> Result<Option<Span>, Error> {
         let wrong = |name: &str, text: &str, without: &str, expected: &str| {
-            GraphError::new(
+            Error::new(
                 place,
                 format!("{name} is {text:?}, which is no delay{without}"),
                 format!("give {expected}, or leave it out"),
@@ -125,7 +125,7 @@ impl Attributes {
 
     /// The time of light in a fibre of the given length. A number without a unit is in kilometres, as `TopoHub` writes
     /// `dist`.
-    fn length(&self, place: &str) -> Result<Option<Span>, GraphError> {
+    fn length(&self, place: &str) -> Result<Option<Span>, Error> {
         for (names, metres) in [
             (&["length_km", "distance_km", "dist_km"][..], 1e3),
             (&["length_m", "distance_m", "dist_m"], 1.0),
@@ -141,7 +141,7 @@ impl Attributes {
             let known = number.parse::<f64>().ok().map(|number| number * unit);
             let known = known.filter(|metres| (0.0..=LONGEST).contains(metres));
             return known.map(flight_of).map(Some).ok_or_else(|| {
-                GraphError::new(
+                Error::new(
                     place,
                     format!("{name} is {text:?}, which is no length of a link"),
                     "give kilometres from 0 to 100000, or a unit, as in \"300 m\", or leave it out",
@@ -161,7 +161,7 @@ impl Attributes {
     }
 
     /// The kind of switch; a plain one if the file says nothing.
-    pub(super) fn layer(&self, place: &str) -> Result<Layer, GraphError> {
+    pub(super) fn layer(&self, place: &str) -> Result<Layer, Error> {
         let Some((_, text)) = self.get(&["layer"]) else {
             return Ok(Layer::Switch);
         };
@@ -175,12 +175,12 @@ impl Attributes {
             .ok_or_else(|| {
                 let names = Layer::ALL.map(|layer| layer.to_string()).join(", ");
                 let remedy = format!("a layer is one of {names}, or is left out");
-                GraphError::new(place, format!("layer is {text:?}"), remedy)
+                Error::new(place, format!("layer is {text:?}"), remedy)
             })
     }
 
     /// Its position, if the file gives latitude and longitude.
-    pub(super) fn coordinates(&self, place: &str) -> Result<Option<Coordinates>, GraphError> {
+    pub(super) fn coordinates(&self, place: &str) -> Result<Option<Coordinates>, Error> {
         let degrees = |names: &[&'static str], most: f64| {
             let Some((name, text)) = self.get(names) else {
                 return Ok(None);
@@ -188,7 +188,7 @@ impl Attributes {
             let number = text.parse::<f64>().ok();
             let degrees = number.filter(|number| (-most..=most).contains(number));
             degrees.map(Some).ok_or_else(|| {
-                GraphError::new(
+                Error::new(
                     place,
                     format!("{name} is {text:?}"),
                     format!("give degrees from -{most} to {most}, or leave it out"),

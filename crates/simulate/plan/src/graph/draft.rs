@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base::{Rate, Span};
 
 use super::attributes::{Attributes, Coordinates, are_degrees, flight};
-use super::error::GraphError;
+use super::error::Error;
 use super::{Apart, Graph, GraphLink, GraphNode};
 
 /// The nodes and links of a file, before they are checked.
@@ -63,15 +63,15 @@ impl GraphDraft {
     /// Parallel links become one link, with the sum of their capacities and the shortest of their delays. If one of
     /// them has no capacity, the sum has none. Links from a node to itself carry nothing and are left out. A single
     /// directed link stands for both directions; two opposite links become one link.
-    pub(super) fn graph(self) -> Result<Graph, GraphError> {
+    pub(super) fn graph(self) -> Result<Graph, Error> {
         if self.nodes.is_empty() {
-            return Err(GraphError::of_file(
+            return Err(Error::of_file(
                 "it has no nodes",
                 "a network needs at least one",
             ));
         }
         if self.nodes.len() > MAX_NODES {
-            return Err(GraphError::of_file(
+            return Err(Error::of_file(
                 format!("it has {} nodes", self.nodes.len()),
                 format!("a network has at most {MAX_NODES}: join neighbouring nodes"),
             ));
@@ -109,7 +109,7 @@ impl GraphDraft {
     }
 
     /// The positions of nodes, as far as the file gives them: latitude and longitude, or positions in degrees.
-    fn places(&self) -> Result<Vec<Option<Coordinates>>, GraphError> {
+    fn places(&self) -> Result<Vec<Option<Coordinates>>, Error> {
         let nodes = self.nodes.iter();
         let positions: Vec<_> = nodes.map(|node| node.attributes.position()).collect();
         let on_map = are_degrees(&positions);
@@ -122,11 +122,11 @@ impl GraphDraft {
     }
 
     /// The node numbers by node name.
-    fn numbers(&self) -> Result<BTreeMap<&str, u32>, GraphError> {
+    fn numbers(&self) -> Result<BTreeMap<&str, u32>, Error> {
         let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
         for (number, node) in (0..).zip(&self.nodes) {
             if let Some(first) = numbers.insert(node.id.as_str(), number) {
-                return Err(GraphError::new(
+                return Err(Error::new(
                     node.place.clone(),
                     format!(
                         "there is another node of this name ({})",
@@ -140,13 +140,13 @@ impl GraphDraft {
     }
 
     /// Links by the nodes that they join, in the order in which these pairs first appear.
-    fn bundles(&self, numbers: &BTreeMap<&str, u32>) -> Result<Vec<Bundle>, GraphError> {
+    fn bundles(&self, numbers: &BTreeMap<&str, u32>) -> Result<Vec<Bundle>, Error> {
         let mut bundles: Vec<Bundle> = Vec::new();
         let mut known = BTreeMap::new();
         for link in &self.links {
             let end = |id: &str| {
                 numbers.get(id).copied().ok_or_else(|| {
-                    GraphError::new(
+                    Error::new(
                         link.place.clone(),
                         format!("it ends at {id:?}, but there is no such node"),
                         "add the node, or correct or remove the link",
@@ -194,12 +194,12 @@ impl Way {
 }
 
 impl Bundle {
-    fn link(&self) -> Result<GraphLink, GraphError> {
+    fn link(&self) -> Result<GraphLink, Error> {
         let [there, back] = self.ways;
         let way = if there.links > 0 { there } else { back };
         let differ = there.capacity != back.capacity || there.delay != back.delay;
         if there.links > 0 && back.links > 0 && differ {
-            return Err(GraphError::new(
+            return Err(Error::new(
                 self.place.clone(),
                 "the link back has another capacity or delay",
                 "links between switches are the same in both directions: make the two equal, or leave one \
@@ -208,7 +208,7 @@ impl Bundle {
         }
         let capacity = way.capacity.map(|bits| {
             if bits > MAX_RATE {
-                return Err(GraphError::new(
+                return Err(Error::new(
                     self.place.clone(),
                     format!("its links together have {bits} bit/s"),
                     format!("a link has at most {MAX_RATE} bit/s"),

@@ -2,14 +2,14 @@
 
 /// The error in a file, its place, and the remedy.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct GraphError {
+pub(super) struct Error {
     /// The place in the file; empty if the error concerns the whole file.
     place: String,
     cause: String,
     remedy: String,
 }
 
-impl GraphError {
+impl Error {
     pub(super) fn new(
         place: impl Into<String>,
         cause: impl Into<String>,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use base::fnv;
 
-use super::error::GraphError;
+use super::error::Error;
 use super::{Graph, graphml, node_link};
 
 /// Whether `text` is a path rather than the name of a graph.
@@ -17,11 +17,11 @@ pub(super) fn is_path(text: &str) -> bool {
 }
 
 /// Reads the file at `path`. A sweep reads the same file many times and gets the same graph while the text is the same.
-pub(super) fn open(path: &str) -> Result<Arc<Graph>, GraphError> {
+pub(super) fn open(path: &str) -> Result<Arc<Graph>, Error> {
     static KNOWN: Mutex<BTreeMap<String, (String, Arc<Graph>)>> = Mutex::new(BTreeMap::new());
     // The program in a web page has neither files nor their readers.
     if cfg!(page) {
-        return Err(GraphError::of_file(
+        return Err(Error::of_file(
             "a page cannot read files",
             "name a graph that comes with the program, or use `tailwater run`",
         ));
@@ -39,9 +39,9 @@ pub(super) fn open(path: &str) -> Result<Arc<Graph>, GraphError> {
 }
 
 /// The graph in `text`, the content of a file with this name.
-pub(super) fn parse(name: &str, text: &str) -> Result<Graph, GraphError> {
+pub(super) fn parse(name: &str, text: &str) -> Result<Graph, Error> {
     if text.trim().is_empty() {
-        return Err(GraphError::of_file(
+        return Err(Error::of_file(
             "it is empty",
             "give a file of GraphML or node-link JSON",
         ));
@@ -50,7 +50,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Graph, GraphError> {
         Some(Format::GraphMl) => graphml::read(text)?,
         Some(Format::NodeLink) => node_link::read(text)?,
         None => {
-            return Err(GraphError::of_file(
+            return Err(Error::of_file(
                 "the ending of its name is not that of a known format",
                 "use the ending .graphml or .xml for GraphML, and .json for node-link JSON",
             ));
@@ -73,23 +73,20 @@ fn format(path: &str) -> Option<Format> {
     }
 }
 
-fn read(path: &str) -> Result<String, GraphError> {
+fn read(path: &str) -> Result<String, Error> {
     let refuse = |error: &io::Error| match error.kind() {
-        io::ErrorKind::NotFound => GraphError::of_file(
+        io::ErrorKind::NotFound => Error::of_file(
             "there is no such file",
             "a path is relative to the folder of the scenario file or to the working directory",
         ),
         io::ErrorKind::PermissionDenied => {
-            GraphError::of_file("permission to read it is denied", "check its permissions")
+            Error::of_file("permission to read it is denied", "check its permissions")
         }
-        _ => GraphError::of_file(format!("it cannot be read: {error}"), "check the path"),
+        _ => Error::of_file(format!("it cannot be read: {error}"), "check the path"),
     };
     let metadata = fs::metadata(path).map_err(|error| refuse(&error))?;
     if metadata.is_dir() {
-        return Err(GraphError::of_file(
-            "it is a directory",
-            "name a file in it",
-        ));
+        return Err(Error::of_file("it is a directory", "name a file in it"));
     }
     // The size of a device file is unknown, so the number of bytes read is limited.
     let mut bytes = Vec::new();
@@ -97,7 +94,7 @@ fn read(path: &str) -> Result<String, GraphError> {
     file.and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes))
         .map_err(|error| refuse(&error))?;
     if bytes.len() as u64 > MAX_FILE {
-        return Err(GraphError::of_file(
+        return Err(Error::of_file(
             format!("it has more than {MAX_FILE} bytes, too many for a network"),
             "check the path",
         ));
@@ -105,7 +102,7 @@ fn read(path: &str) -> Result<String, GraphError> {
     String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = valid.split(|byte| *byte == b'\n').count();
-        GraphError::at_line(
+        Error::at_line(
             line,
             "a byte that is not UTF-8 text",
             "save the file as UTF-8",

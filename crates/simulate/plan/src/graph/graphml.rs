@@ -9,12 +9,12 @@ use roxmltree::{Document, Node};
 
 use super::attributes::Attributes;
 use super::draft::{DraftLink, DraftNode, GraphDraft};
-use super::error::GraphError;
+use super::error::Error;
 
 /// The nodes and edges of the file.
-pub(super) fn read(text: &str) -> Result<GraphDraft, GraphError> {
+pub(super) fn read(text: &str) -> Result<GraphDraft, Error> {
     let document = Document::parse(text).map_err(|error| {
-        GraphError::at_line(
+        Error::at_line(
             error.pos().row as usize,
             format!("this is not correct XML: {error}"),
             "GraphML is XML that begins with <graphml>",
@@ -72,7 +72,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn node(&self, element: Node<'_, '_>) -> Result<DraftNode, GraphError> {
+    fn node(&self, element: Node<'_, '_>) -> Result<DraftNode, Error> {
         refuse_nested(element)?;
         let Some(id) = element.attribute("id") else {
             return Err(error_at(element, "this node has no id", "give it one"));
@@ -84,7 +84,7 @@ impl Reader<'_> {
         })
     }
 
-    fn edge(&self, element: Node<'_, '_>, directed: bool) -> Result<DraftLink, GraphError> {
+    fn edge(&self, element: Node<'_, '_>, directed: bool) -> Result<DraftLink, Error> {
         refuse_nested(element)?;
         let end = |name: &str| {
             element.attribute(name).ok_or_else(|| {
@@ -128,7 +128,7 @@ fn named<'a>(key: Node<'a, '_>) -> Option<(&'a str, &'a str)> {
     Some((key.attribute("id")?, key.attribute("attr.name")?))
 }
 
-fn refuse_nested(element: Node<'_, '_>) -> Result<(), GraphError> {
+fn refuse_nested(element: Node<'_, '_>) -> Result<(), Error> {
     match elements(element, "graph").next() {
         None => Ok(()),
         Some(nested) => Err(error_at(
@@ -147,12 +147,8 @@ fn elements<'a, 'i>(
     parent.children().filter(is)
 }
 
-fn error_at(
-    element: Node<'_, '_>,
-    cause: impl Into<String>,
-    remedy: impl Into<String>,
-) -> GraphError {
-    GraphError::at_line(line(element), cause, remedy)
+fn error_at(element: Node<'_, '_>, cause: impl Into<String>, remedy: impl Into<String>) -> Error {
+    Error::at_line(line(element), cause, remedy)
 }
 
 fn line(element: Node<'_, '_>) -> usize {

@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 
 use super::attributes::Attributes;
 use super::draft::{DraftLink, DraftNode, GraphDraft};
-use super::error::GraphError;
+use super::error::Error;
 
 /// The content of the file.
-pub(super) fn read(text: &str) -> Result<GraphDraft, GraphError> {
+pub(super) fn read(text: &str) -> Result<GraphDraft, Error> {
     let document: Value = serde_json::from_str(text).map_err(|error| {
-        GraphError::at_line(
+        Error::at_line(
             error.line(),
             format!("this is not correct JSON: {error}"),
             "save it as NetworkX writes node_link_data",
@@ -20,27 +20,27 @@ pub(super) fn read(text: &str) -> Result<GraphDraft, GraphError> {
     })?;
     let shape = "node-link JSON is an object with lists \"nodes\" and \"links\" or \"edges\"";
     let Value::Object(document) = document else {
-        return Err(GraphError::of_file("it is not a JSON object", shape));
+        return Err(Error::of_file("it is not a JSON object", shape));
     };
     let list = |name: &str| match document.get(name) {
         None => Ok(None),
         Some(Value::Array(list)) => Ok(Some(list)),
-        Some(_) => Err(GraphError::of_file(format!("{name:?} is no list"), shape)),
+        Some(_) => Err(Error::of_file(format!("{name:?} is no list"), shape)),
     };
     let Some(nodes) = list("nodes")? else {
-        return Err(GraphError::of_file("it has no \"nodes\"", shape));
+        return Err(Error::of_file("it has no \"nodes\"", shape));
     };
     let (name, links) = match (list("links")?, list("edges")?) {
         (Some(links), None) => ("links", links),
         (None, Some(edges)) => ("edges", edges),
         (None, None) => {
-            return Err(GraphError::of_file(
+            return Err(Error::of_file(
                 "it has neither \"links\" nor \"edges\"",
                 shape,
             ));
         }
         (Some(_), Some(_)) => {
-            return Err(GraphError::of_file(
+            return Err(Error::of_file(
                 "it has both \"links\" and \"edges\"",
                 "leave one of them in the file",
             ));
@@ -79,14 +79,14 @@ fn name_ends(draft: &mut GraphDraft, nodes: &[Value]) {
     }
 }
 
-fn node(number: usize, value: &Value) -> Result<DraftNode, GraphError> {
+fn node(number: usize, value: &Value) -> Result<DraftNode, Error> {
     let place = format!("nodes[{number}]");
     let remedy = "write nodes as {\"id\": \"a\"}";
     let Value::Object(fields) = value else {
-        return Err(GraphError::new(place, "this node is not an object", remedy));
+        return Err(Error::new(place, "this node is not an object", remedy));
     };
     let Some(id) = fields.get("id").and_then(scalar) else {
-        return Err(GraphError::new(
+        return Err(Error::new(
             place,
             "this node has no id that is a text or a number",
             remedy,
@@ -99,20 +99,16 @@ fn node(number: usize, value: &Value) -> Result<DraftNode, GraphError> {
     })
 }
 
-fn link(
-    (list, number): (&str, usize),
-    value: &Value,
-    directed: bool,
-) -> Result<DraftLink, GraphError> {
+fn link((list, number): (&str, usize), value: &Value, directed: bool) -> Result<DraftLink, Error> {
     let place = format!("{list}[{number}]");
     let remedy = "write links as {\"source\": \"a\", \"target\": \"b\"} with ids of nodes";
     let Value::Object(fields) = value else {
-        return Err(GraphError::new(place, "this link is not an object", remedy));
+        return Err(Error::new(place, "this link is not an object", remedy));
     };
     let end = |name: &str| {
         fields.get(name).and_then(scalar).ok_or_else(|| {
             let cause = format!("this link has no {name} that is a text or a number");
-            GraphError::new(place.clone(), cause, remedy)
+            Error::new(place.clone(), cause, remedy)
         })
     };
     let (source, target) = (end("source")?, end("target")?);

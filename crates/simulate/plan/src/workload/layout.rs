@@ -268,7 +268,8 @@ impl Layout {
     /// Groups that do not name a side share the chosen receivers, and each has chosen senders of its own. No group
     /// names or receives at these senders.
     pub(super) fn places(&self, groups: &[Group]) -> Vec<Places> {
-        let mut taken = Taken::none_of(self.racks * self.hosts);
+        // Flags, as an incast of a million senders is checked for each of its points.
+        let mut taken = vec![false; (self.racks * self.hosts) as usize];
         let mut places = Vec::new();
         for group in groups {
             let receivers = self.receivers(group, &mut taken);
@@ -277,11 +278,11 @@ impl Layout {
                 receivers,
             });
             if let Some(set) = &group.keys.workload.from.0 {
-                taken.add(self.hosts_of(set));
+                take(&mut taken, self.hosts_of(set));
             }
         }
         for place in &places {
-            taken.add(place.receivers.iter().copied());
+            take(&mut taken, place.receivers.iter().copied());
         }
         for (group, place) in groups.iter().zip(&mut places) {
             let workload = &group.keys.workload;
@@ -293,9 +294,9 @@ impl Layout {
                 None if workload.kind == WorkloadKind::Trace => traced(group, |flow| flow.sender),
                 None => {
                     let wanted = senders_needed(group);
-                    let free = self.sending_side().filter(|host| !taken.has(*host));
+                    let free = self.side(0).filter(|host| !taken[host.0 as usize]);
                     let chosen: Vec<HostId> = free.take(wanted).collect();
-                    taken.add(chosen.iter().copied());
+                    take(&mut taken, chosen.iter().copied());
                     chosen
                 }
             };
@@ -303,8 +304,7 @@ impl Layout {
         places
     }
 
-    /// Rack of each host.
-    fn receivers(&self, group: &Group, taken: &mut Taken) -> Vec<HostId> {
+    fn receivers(&self, group: &Group, taken: &mut [bool]) -> Vec<HostId> {
         let workload = &group.keys.workload;
         if let Some(set) = &workload.to.0 {
             return self.hosts_of(set).collect();
@@ -321,9 +321,9 @@ impl Layout {
                 self.receiving_side().take(wanted).collect()
             }
             WorkloadKind::Pairs => {
-                let free = self.receiving_side().filter(|host| !taken.has(*host));
+                let free = self.receiving_side().filter(|host| !taken[host.0 as usize]);
                 let chosen: Vec<HostId> = free.take(workload.senders.0 as usize).collect();
-                taken.add(chosen.iter().copied());
+                take(taken, chosen.iter().copied());
                 chosen
             }
         }
@@ -333,26 +333,18 @@ impl Layout {
         (0..self.racks * self.hosts).map(HostId)
     }
 
-    /// Hosts in the order in which they are chosen as receivers.
     fn receiving_side(&self) -> Box<dyn Iterator<Item = HostId>> {
-        let last = (self.racks - 1) * self.hosts;
+        self.side(self.racks - 1)
+    }
+
+    /// Hosts in the order in which they are chosen; in a dumbbell or chain those of this rack, where senders have the first.
+    fn side(&self, rack: u32) -> Box<dyn Iterator<Item = HostId>> {
+        let first = rack * self.hosts;
         match self.kind {
             TopologyKind::Star => Box::new(self.everyone()),
             TopologyKind::Dumbbell | TopologyKind::Chain => {
-                Box::new((last..last + self.hosts).map(HostId))
+                Box::new((first..first + self.hosts).map(HostId))
             }
-            TopologyKind::Tree
-            | TopologyKind::LeafSpine
-            | TopologyKind::FatTree
-            | TopologyKind::Graph => Box::new(self.across_racks()),
-        }
-    }
-
-    /// Hosts in the order in which they are chosen as senders.
-    fn sending_side(&self) -> Box<dyn Iterator<Item = HostId>> {
-        match self.kind {
-            TopologyKind::Star => Box::new(self.everyone()),
-            TopologyKind::Dumbbell | TopologyKind::Chain => Box::new((0..self.hosts).map(HostId)),
             TopologyKind::Tree
             | TopologyKind::LeafSpine
             | TopologyKind::FatTree
@@ -376,26 +368,12 @@ impl Layout {
     }
 }
 
-/// Hosts that no further group may choose, as one flag for each host of a network: an incast of a million senders is
-/// checked before it runs, once for each of its points.
-struct Taken(Vec<bool>);
-
-impl Taken {
-    fn none_of(hosts: u32) -> Self {
-        Self(vec![false; hosts as usize])
-    }
-
-    /// Hosts outside the network, which are refused elsewhere, are ignored.
-    fn add(&mut self, hosts: impl Iterator<Item = HostId>) {
-        for host in hosts {
-            if let Some(flag) = self.0.get_mut(host.0 as usize) {
-                *flag = true;
-            }
+/// Sets the flags of these hosts, which no further group may choose. Hosts outside the network are refused elsewhere.
+fn take(taken: &mut [bool], hosts: impl Iterator<Item = HostId>) {
+    for host in hosts {
+        if let Some(flag) = taken.get_mut(host.0 as usize) {
+            *flag = true;
         }
-    }
-
-    fn has(&self, host: HostId) -> bool {
-        self.0.get(host.0 as usize).is_some_and(|flag| *flag)
     }
 }
 
