@@ -16,13 +16,14 @@ mod workshop;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use clap::ValueEnum;
 
 use self::tree::PackageFiles;
 pub(crate) use self::workshop::Processor;
 use self::workshop::{COMMAND, Workshop, make, sha256, write};
-use crate::repository::{Failure, Repository, run};
+use crate::repository::{Failure, Repository, run, stdout};
 
 /// A kind of package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -266,6 +267,17 @@ fn chart(workshop: &Workshop<'_>) -> Result<PathBuf, Failure> {
         .arg(format!("s,^chart,{COMMAND},"))
         .arg("chart");
     run(&mut tar)?;
+    let chart = packaging.join("chart");
+    if workshop::starts("helm", &["version"]) {
+        run(Command::new("helm").args(["lint", "--strict"]).arg(&chart))?;
+        let mut template = Command::new("helm");
+        let manifest = stdout(template.args(["template", COMMAND]).arg(&chart))?;
+        if !manifest.contains("kind: DaemonSet") {
+            return Err(Failure(format!("the chart has no DaemonSet: {manifest}")));
+        }
+    } else {
+        eprintln!("skipped the check of the chart: helm is not installed");
+    }
     Ok(archive)
 }
 

@@ -12,6 +12,7 @@ mod guide;
 mod incidents;
 mod mice;
 mod observe;
+mod prometheus;
 mod trial;
 mod trials;
 
