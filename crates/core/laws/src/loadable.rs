@@ -83,13 +83,15 @@ mod tests {
         counting.on_open();
         let mut idle = Idle::new(100_000_000);
         idle.on_open(&mut Life::default(), 1);
-        let mut memory = counting.loadable(Duration::from_micros(50), &idle).memory;
+        let mut memory = counting
+            .loadable(Duration::from_micros(50), &idle, false)
+            .memory;
         memory[Loadable::LOCK + 8] = 7;
         let other = RwndqSettings {
             samples: 3,
             ..settings
         };
-        let slower = Rwndq::new(&other).loadable(Duration::from_micros(100), &Idle::new(0));
+        let slower = Rwndq::new(&other).loadable(Duration::from_micros(100), &Idle::new(0), false);
         let revised = slower.revised(&memory).unwrap();
         let interval = &100_000_u64.to_ne_bytes();
         assert_eq!(&revised[Loadable::LOCK..][..8], interval);

@@ -331,7 +331,7 @@ mod tests {
             paths: 1,
         });
         let memory = law
-            .loadable(Duration::from_micros(50), &Idle::new(0))
+            .loadable(Duration::from_micros(50), &Idle::new(0), false)
             .memory;
         let mut replay = DecisionReplay::of("rwndq", &memory).expect("a law");
         let mut expected = law;

@@ -166,11 +166,13 @@ impl Rwndq {
     }
 
     /// This law with its program, which samples the queue once per `interval`, and these idle connections: behind the lock
-    /// lie the interval and the end of the last one that was sampled, the window, and who is idle.
-    pub fn loadable(&self, interval: Duration, idle: &Idle) -> Loadable {
+    /// lie the interval and the end of the last one that was sampled, the window, and who is idle. Connections that the
+    /// receiver of the data opens count only if the program `counts_both`.
+    pub fn loadable(&self, interval: Duration, idle: &Idle, counts_both: bool) -> Loadable {
         let interval = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
         let times = [interval, 0].map(u64::to_ne_bytes).concat();
-        let memory = [times, self.to_memory(), idle.to_memory()].concat();
+        let both = u64::from(counts_both).to_ne_bytes().to_vec();
+        let memory = [times, self.to_memory(), idle.to_memory(), both].concat();
         // The end of the last sample, the state of the window, and that of idle connections.
         Loadable::behind_lock("rwndq", &memory, &[16..24, 48..88, 96..144])
     }

@@ -164,7 +164,7 @@ base::settings! {
         pub network_scale: WindowShift = "7",
         /// How ports count flows.
         pub count: CountBy = "exact",
-        /// Whether a connection counts in both of its directions, for connections with data both ways.
+        /// Whether a connection counts in both of its directions: for data both ways, or to the host that opened it.
         pub count_both: bool = "false",
         /// Share of flows that a Bloom filter with rwndq.bloom_flows in it takes for others.
         pub bloom_error: Fraction = "0.01",

@@ -19,6 +19,8 @@ struct rwndq_port {
     struct rwndq_state state;
     struct idle_params idle_params;
     struct idle_state idle_state;
+    // 1: connections that the receiver of the data opens count, too.
+    uint64_t counts_both;
 };
 
 struct {
@@ -113,6 +115,13 @@ INLINE void count_flow(struct rwndq_port *rwndq, struct flow *flow, uint32_t wha
     RECORD(.kind = FLOW, .number = call, .now = now, .flow_case = changes ? what : 0);
 }
 
+// A receiver of data has opened the connection: its SYN has come in, and the SYN-ACK leaves as the data will.
+INLINE void count_answer(struct rwndq_port *rwndq, const struct segment *segment) {
+    struct way back = way_back(segment);
+    if (rwndq->counts_both && rwndq_case(segment->flags) == RWNDQ_OPENS)
+        count_flow(rwndq, find_flow(segment, &back), RWNDQ_OPENS, segment->seq + 1);
+}
+
 // Data leave by the port.
 SEC("tcx/egress")
 int egress(struct __sk_buff *skb) {
@@ -134,7 +143,10 @@ int egress(struct __sk_buff *skb) {
         bpf_spin_unlock(&rwndq->lock);
         RECORD(.kind = DATA, .number = call, .now = now, .size = size);
     }
-    if (segment.flags & TCP_SYN) learn(skb, &segment);
+    if (segment.flags & TCP_SYN) {
+        learn(skb, &segment);
+        count_answer(rwndq, &segment);
+    }
     return TCX_NEXT;
 }
 

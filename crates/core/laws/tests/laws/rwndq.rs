@@ -291,8 +291,8 @@ fn a_port_goes_on_from_memory_and_takes_other_settings() {
     let recalled = Rwndq::from_memory(&memory).expect("all of it is there");
     assert_eq!(format!("{recalled:?}"), format!("{port:?}"));
     let (interval, idle) = (Duration::from_micros(50), Idle::new(0));
-    let other = Rwndq::new(&RwndqSettings { paths: 2, ..PAPER }).loadable(interval, &idle);
-    let revised = other.revised(&port.loadable(interval, &idle).memory);
+    let other = Rwndq::new(&RwndqSettings { paths: 2, ..PAPER }).loadable(interval, &idle, false);
+    let revised = other.revised(&port.loadable(interval, &idle, false).memory);
     let (recalled, _) = Rwndq::of_map(&revised.expect("the same law")).expect("all of it is there");
     assert_eq!(recalled.flows(), 3);
     assert_eq!(recalled.window_q16_bytes(), port.window_q16_bytes());

@@ -17,15 +17,17 @@ pub(super) const AT_PORT: KernelLaw = KernelLaw {
         "rwndq.samples",
         "rwndq.ecmp_split",
         "rwndq.idle_after",
+        "rwndq.count_both",
     ],
-    // Connections that stay open for requests now and then are common where real programs run.
-    usual: &[("rwndq.idle_after", "100ms")],
+    // Connections that stay open for requests now and then are common where real programs run, and so are clients that open
+    // them and receive the data.
+    usual: &[("rwndq.idle_after", "100ms"), ("rwndq.count_both", "true")],
     cure: Some("rwndq"),
     runs: Runs::Kernel(|text, port| {
         let params = Params::read(text)?;
         let interval = Duration::from_nanos(params.interval.as_ps() / 1_000);
         let law = params.law(port.buffer_bytes, port.mss, LARGEST_SCALE);
-        Ok(law.loadable(interval, &params.idle()))
+        Ok(law.loadable(interval, &params.idle(), params.count_both))
     }),
     readings: &[
         Reading {

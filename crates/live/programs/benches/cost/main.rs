@@ -180,7 +180,7 @@ fn laws() -> [(&'static str, Loadable, &'static [u8]); 2] {
         ("hscc", hscc.loadable(), HSCC),
         (
             "rwndq",
-            rwndq.loadable(interval, &Idle::new(100_000_000)),
+            rwndq.loadable(interval, &Idle::new(100_000_000), false),
             RWNDQ,
         ),
     ]

@@ -24,7 +24,7 @@ fn hscc_changes_windows_alone_and_only_downwards_on_the_wire() {
 
 #[test]
 fn rwndq_changes_windows_alone_and_only_downwards_on_the_wire() {
-    compare_sides(&rwndq().loadable(INTERVAL, &Idle::new(0)));
+    compare_sides(&rwndq().loadable(INTERVAL, &Idle::new(0), false));
 }
 
 fn compare_sides(law: &Loadable) {

@@ -78,7 +78,7 @@ fn holds_a_law_until_it_is_killed() {
     let device = env::var(DEVICE).expect("a device").parse();
     let law = match env::var(LAW).expect("a law").as_str() {
         "hscc" => hscc().loadable(),
-        _ => rwndq().loadable(INTERVAL, &Idle::new(0)),
+        _ => rwndq().loadable(INTERVAL, &Idle::new(0), false),
     };
     let port = Port::load(&law).expect("a law");
     port.renew(Duration::from_mins(1)).expect("a lease");

@@ -88,7 +88,11 @@ fn rwndq_keeps_the_queue_of_five_long_flows_at_its_target_and_shares_fairly() {
     let Some(bed) = Bed::new() else {
         return;
     };
-    let Some(port) = loaded(Port::load(&rwndq().loadable(INTERVAL, &Idle::new(0)))) else {
+    let Some(port) = loaded(Port::load(&rwndq().loadable(
+        INTERVAL,
+        &Idle::new(0),
+        false,
+    ))) else {
         return;
     };
     let law = attached(&bed, &port);

@@ -475,7 +475,7 @@ fn rwndq_shares_its_window_among_the_flows_that_opened_and_did_not_close() {
     });
     // A year between samples, so only flows move the window.
     let year = Duration::from_hours(365 * 24);
-    let Some(port) = port(&law.loadable(year, &Idle::new(0))) else {
+    let Some(port) = port(&law.loadable(year, &Idle::new(0), false)) else {
         return;
     };
     let way = |flow: u8, frame: Frame| frame.of_host(flow + 10).bytes();
@@ -508,6 +508,52 @@ fn rwndq_shares_its_window_among_the_flows_that_opened_and_did_not_close() {
 }
 
 #[test]
+fn rwndq_counts_connections_that_the_receiver_opens_if_it_counts_both() {
+    for both in [false, true] {
+        let law = Rwndq::new(&RwndqSettings {
+            buffer_bytes: 64_000,
+            alpha_millionths: 200_000,
+            samples: 10,
+            mss_bytes: 1_460,
+            scale: 0,
+            paths: 1,
+        });
+        let year = Duration::from_hours(365 * 24);
+        let law = law.loadable(year, &Idle::new(0), both);
+        let Some(port) = port(&law) else { return };
+        let flows = || {
+            let memory = port.maps().law(&law).expect("a map");
+            let (law, _) = Rwndq::of_map(&memory.expect("this law")).expect("whole");
+            law.flows()
+        };
+        let passes = |direction, frame: Frame| {
+            let bytes = frame.bytes();
+            assert_eq!(port.run(direction, &bytes).expect("a frame is run"), bytes);
+        };
+        let receiver = Frame {
+            back: true,
+            ..Frame::syn(None)
+        };
+        passes(Direction::Ingress, receiver);
+        assert_eq!(flows(), 0, "a SYN alone opens nothing");
+        for _ in 0..2 {
+            let answer = Frame {
+                back: false,
+                ..Frame::syn_ack(None)
+            };
+            passes(Direction::Egress, answer);
+            assert_eq!(flows(), u32::from(both));
+        }
+        let fin = Frame {
+            flags: FIN | ACK,
+            ..Frame::ack(60_000)
+        };
+        passes(Direction::Ingress, fin);
+        assert_eq!(flows(), 0);
+    }
+}
+
+#[test]
 fn rwndq_shares_among_connections_that_are_not_idle() {
     let mut law = Rwndq::new(&RwndqSettings {
         buffer_bytes: 64_000,
@@ -520,10 +566,10 @@ fn rwndq_shares_among_connections_that_are_not_idle() {
     let year = Duration::from_hours(365 * 24);
     let after = Duration::from_millis(200);
     let idle = Idle::new(200_000_000);
-    let Some(port) = port(&law.loadable(year, &idle)) else {
+    let Some(port) = port(&law.loadable(year, &idle, false)) else {
         return;
     };
-    let like = law.loadable(year, &idle);
+    let like = law.loadable(year, &idle, false);
     let counted = || {
         let memory = port.maps().law(&like).expect("a map");
         let (law, idle) = Rwndq::of_map(&memory.expect("this law")).expect("whole");

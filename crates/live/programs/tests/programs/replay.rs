@@ -59,7 +59,7 @@ fn rwndq_replays_which_connections_were_idle() {
 }
 
 fn rwndq_replays(idle: &Idle) -> Option<Result<(), String>> {
-    let (law, may_be_idle) = (rwndq().loadable(INTERVAL, idle), idle.is_on());
+    let (law, may_be_idle) = (rwndq().loadable(INTERVAL, idle, false), idle.is_on());
     let seen = recorded(&law, 24)?;
     let mut replayed = DecisionReplay::of(law.object, &law.memory).expect("a law");
     let mut lowered = 0;
@@ -230,7 +230,7 @@ fn calls_that_wait_for_others_are_told_at_the_second_look_and_once() {
 #[test]
 fn a_defect_of_one_bit_in_a_law_is_found_within_ten_thousand_decisions() {
     let hscc = (hscc().loadable(), HSCC);
-    let rwndq = (rwndq().loadable(INTERVAL, &Idle::new(0)), RWNDQ);
+    let rwndq = (rwndq().loadable(INTERVAL, &Idle::new(0), false), RWNDQ);
     // Ten full packets wait.
     let mark = (Loadable::mark(10 * 1_514), MARK);
     for (law, defect) in [hscc, rwndq, mark] {
