@@ -124,8 +124,13 @@ fn point(
         ("tcp.mss", mss.as_str()),
     ];
     let is_set = |key: &str| settings.iter().any(|(own, _)| *own == key);
-    let usual = law.usual.iter().filter(|(key, _)| !is_set(key));
-    all.extend(law.fixed.iter().chain(usual));
+    let usual = law.attached().filter(|(key, _)| !is_set(key));
+    all.extend(
+        law.fixed
+            .iter()
+            .chain(usual)
+            .map(|&(key, text)| (key, text)),
+    );
     // The default length for marks may be more than fits into the queue of a law that marks nothing.
     if !law.keys.contains(&THRESHOLD) {
         all.push((THRESHOLD, "off"));

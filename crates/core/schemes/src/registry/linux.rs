@@ -44,6 +44,8 @@ pub struct KernelLaw {
     pub fixed: &'static [(&'static str, &'static str)],
     /// Parameters that `attach` sets otherwise than a scenario does, unless it is told.
     pub usual: &'static [(&'static str, &'static str)],
+    /// The same, for connections that the model of an observation does not have: there the sender of data opens each.
+    pub usual_on_machines: &'static [(&'static str, &'static str)],
     /// The parameter with the fewest segments of a window, if it may be one.
     pub least_window: Option<&'static str>,
     /// The parameter with the bytes that all senders together may have on their way, if it has one.
@@ -234,6 +236,7 @@ impl KernelLaw {
         keys: &[],
         fixed: &[],
         usual: &[],
+        usual_on_machines: &[],
         least_window: None,
         budget: None,
         changes_acks: true,
@@ -244,6 +247,11 @@ impl KernelLaw {
         readings: &[],
         lines: &[],
     };
+
+    /// Every parameter that `attach` sets otherwise than a scenario does, unless it is told.
+    pub fn attached(&self) -> impl Iterator<Item = &'static (&'static str, &'static str)> + use<> {
+        self.usual.iter().chain(self.usual_on_machines)
+    }
 
     /// Whether `attach` has it: the kernel runs it alone.
     pub const fn is_attachable(&self) -> bool {
@@ -285,7 +293,7 @@ mod tests {
         for scheme in all() {
             let linux = &scheme.linux;
             let law = linux.law.into_iter();
-            let given = law.flat_map(|law| law.fixed.iter().chain(law.usual));
+            let given = law.flat_map(|law| law.fixed.iter().chain(law.attached()));
             for (name, text) in linux.settings.iter().chain(given) {
                 let mut keys = scheme.keys.iter();
                 let key = keys.find(|key| key.name == *name);
@@ -299,7 +307,7 @@ mod tests {
                     assert!(key_is_known(name), "{}: {name}", law.name);
                     assert!(law.follows(name), "{}: {name}", law.name);
                 }
-                assert!(law.usual.iter().all(|(key, _)| law.keys.contains(key)));
+                assert!(law.attached().all(|(key, _)| law.keys.contains(key)));
             }
         }
     }

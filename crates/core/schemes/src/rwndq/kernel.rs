@@ -19,9 +19,10 @@ pub(super) const AT_PORT: KernelLaw = KernelLaw {
         "rwndq.idle_after",
         "rwndq.count_both",
     ],
-    // Connections that stay open for requests now and then are common where real programs run, and so are clients that open
-    // them and receive the data.
-    usual: &[("rwndq.idle_after", "100ms"), ("rwndq.count_both", "true")],
+    // Connections that stay open for requests now and then are common where real programs run.
+    usual: &[("rwndq.idle_after", "100ms")],
+    // So are clients that open connections and receive the data.
+    usual_on_machines: &[("rwndq.count_both", "true")],
     cure: Some("rwndq"),
     runs: Runs::Kernel(|text, port| {
         let params = Params::read(text)?;

@@ -142,7 +142,7 @@ fn laws() -> Vec<Check> {
             continue;
         };
         let text = |key: &str| {
-            let mut given = law.fixed.iter().chain(law.usual);
+            let mut given = law.fixed.iter().chain(law.attached());
             let given = given.find(|(own, _)| *own == key).map(|(_, text)| *text);
             let usual = || scheme.keys.iter().find(|own| own.name == key);
             let usual = || usual().map_or("", |key| key.default);
