@@ -61,7 +61,7 @@ fn params(text: &ParamTexts<'_>) -> Result<Params, SettingError> {
     })
 }
 
-/// RCC's switches that are no choice here.
+/// Parameters of RCC that have one value here.
 const FIXED: &[(&str, &str)] = &[
     ("rcc.timer", "constant"),
     ("rcc.max_backoff", "1"),

@@ -185,7 +185,7 @@ pub struct Ack {
     /// else keeps from being used (the application, the receiver, a switch that rewrites windows) does not
     /// grow.
     pub limited_by_window: bool,
-    /// A round-trip sample, if this ACK gave one: of the segment delivered last, where a record of segments is kept.
+    /// The round-trip sample of this ACK, if it gave one. Where segments are recorded, it is that of the segment delivered last.
     pub rtt: Option<Span>,
     /// The scheme's header space.
     pub extension: Extension,

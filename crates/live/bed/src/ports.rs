@@ -33,7 +33,7 @@ pub(crate) struct PortReport {
     pub(crate) slots: Option<SlotLengths>,
 }
 
-/// Slots of these lengths in microseconds, in which the law missed `untold` segments.
+/// Statistics of slots with these lengths in microseconds. The law was not told of `untold` segments.
 #[cfg_attr(
     not(feature = "kernel"),
     expect(dead_code, reason = "without programs nothing is decided")

@@ -53,7 +53,7 @@ impl Namespace {
         })
     }
 
-    /// The same once more.
+    /// Another handle of the same namespace.
     ///
     /// # Errors
     /// If the process has no room for another open file.

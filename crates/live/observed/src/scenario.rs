@@ -15,18 +15,14 @@ use base::cast::{real, whole};
 #[must_use]
 pub fn trace(flows: &[Flow]) -> String {
     let hosts = Hosts::of(flows);
-    let mut connections: BTreeMap<(&str, &str), (usize, u32)> = BTreeMap::new();
-    for flow in flows {
-        let next = connections.len();
-        let of = connections
-            .entry((&flow.sender, &flow.receiver))
-            .or_insert((next, 0));
-        of.1 += 1;
-    }
-    let persist = connections.values().any(|(_, count)| *count > 1);
+    let numbers = connections(flows);
+    let persist = numbers
+        .iter()
+        .max()
+        .is_some_and(|last| last + 1 < flows.len());
     // If a program waited before it sent, the handshake began earlier.
     let waited = flows.iter().any(|flow| opened_before(flow).is_some());
-    let row = |flow: &Flow| {
+    let row = |(flow, number): (&Flow, &usize)| {
         let (sender, receiver) = hosts.ends(flow);
         let start_us = on_clock_us(flow.start_s);
         let mut row = format!("{start_us:.3},{},{sender},{receiver}", flow.bytes);
@@ -38,15 +34,33 @@ pub fn trace(flows: &[Flow]) -> String {
         };
         let opened = opened_before(flow).map(|at_s| format!("{:.3}", on_clock_us(at_s)));
         more(waited, opened.unwrap_or_default());
-        let (number, _) = connections[&(flow.sender.as_str(), flow.receiver.as_str())];
         more(persist, number.to_string());
         row + "\n"
     };
-    let rows: String = flows.iter().map(row).collect();
+    let rows: String = flows.iter().zip(&numbers).map(row).collect();
     let columns = [(waited, ",open_us"), (persist, ",connection")];
     let more = columns.iter().filter(|(is_there, _)| *is_there);
     let more: String = more.map(|(_, name)| *name).collect();
     format!("start_us,size_bytes,sender,receiver{more}\n{rows}")
+}
+
+/// The number of each flow's connection, from 0. Programs use a port again once its connection is closed, so a flow whose
+/// connection was seen to open has a new one.
+fn connections(flows: &[Flow]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..flows.len()).collect();
+    order.sort_by(|one, other| flows[*one].start_s.total_cmp(&flows[*other].start_s));
+    let mut latest: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let (mut numbers, mut next) = (vec![0; flows.len()], 0);
+    for place in order {
+        let flow = &flows[place];
+        let ends = (flow.sender.as_str(), flow.receiver.as_str());
+        let known = latest.get(&ends).copied();
+        let number = known.filter(|_| flow.opened_s.is_none()).unwrap_or(next);
+        next = next.max(number + 1);
+        latest.insert(ends, number);
+        numbers[place] = number;
+    }
+    numbers
 }
 
 /// When the connection opened, if that was before the flow began.
@@ -514,6 +528,17 @@ mod tests {
         assert_eq!(
             trace(&[opened, waited]),
             "start_us,size_bytes,sender,receiver,open_us\n10000.000,1000,1,2,\n510000.000,1000,0,2,410000.000\n"
+        );
+        // A program uses a port again.
+        let anew = |at_s| Flow {
+            opened_s: Some(at_s - 0.1),
+            ..flow("10.0.0.1:5", at_s)
+        };
+        let more = flow("10.0.0.1:5", 0.8);
+        assert_eq!(
+            trace(&[anew(0.5), anew(0.7), more]),
+            "start_us,size_bytes,sender,receiver,open_us,connection\n510000.000,1000,0,1,410000.000,0\n\
+             710000.000,1000,0,1,610000.000,1\n810000.000,1000,0,1,,1\n"
         );
         // What comes in is sent from behind the port.
         let answer = Flow {

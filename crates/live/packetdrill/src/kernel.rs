@@ -23,7 +23,7 @@ pub trait ScriptHost {
 
 /// The host for scripts of this repository: every setting has its default, every time is exact.
 #[derive(Clone, Copy, Debug)]
-pub struct Own;
+pub struct DefaultHost;
 
 /// The host for scripts written for Linux: its profile with 1000 ticks a second, as the scripts' authors use it, and
 /// the segment size of Ethernet.
@@ -32,7 +32,7 @@ pub struct LinuxHost<'k> {
     pub read: &'k dyn Fn(&str) -> Option<String>,
 }
 
-impl ScriptHost for Own {
+impl ScriptHost for DefaultHost {
     fn scheme(&self) -> &'static str {
         schemes::PLAIN_SENDER.name
     }

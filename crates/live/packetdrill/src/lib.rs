@@ -22,7 +22,7 @@
 //! +.1   %{ assert tcpi_snd_cwnd == 10, tcpi_snd_cwnd }%
 //! +0    < . 1:1(0) ack 2001 win 8000
 //! ";
-//! packetdrill::run(script, &packetdrill::Own).expect("it passes");
+//! packetdrill::run(script, &packetdrill::DefaultHost).expect("it passes");
 //! ```
 //!
 //! It is a crate and no folder of tests, because `cargo xtask packetdrill` runs public collections with it, and because
@@ -39,7 +39,7 @@ pub mod script;
 pub mod segment;
 
 pub use failure::{FailureCause, Lacks, ScriptFailure};
-pub use kernel::{LinuxHost, Own, ScriptHost};
+pub use kernel::{DefaultHost, LinuxHost, ScriptHost};
 
 /// Runs a script on this host. The host's settings and scheme apply, as changed by the script.
 ///

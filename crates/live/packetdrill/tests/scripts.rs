@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use packetdrill::{Own, run};
+use packetdrill::{DefaultHost, run};
 
 fn scripts() -> Vec<PathBuf> {
     let listed = |folder: &Path| {
@@ -22,7 +22,7 @@ fn every_script_passes() {
     let failed: Vec<String> = scripts
         .iter()
         .filter_map(|path| {
-            let failure = run(&fs::read_to_string(path).unwrap(), &Own).err()?;
+            let failure = run(&fs::read_to_string(path).unwrap(), &DefaultHost).err()?;
             Some(format!("{}: {failure}", path.display()))
         })
         .collect();
@@ -42,14 +42,14 @@ const OPEN: &str = "--tcp.mss=1000 --tcp.receive_buffer=60000B
 ";
 
 fn failure(rest: &str) -> String {
-    let failed = run(&format!("{OPEN}{rest}"), &Own);
+    let failed = run(&format!("{OPEN}{rest}"), &DefaultHost);
     failed.expect_err("it differs").to_string()
 }
 
 #[test]
 fn what_leaves_otherwise_fails_with_its_line() {
     assert_eq!(
-        run(&format!("{OPEN}+0 > . 1:3001(3000) ack 1\n"), &Own),
+        run(&format!("{OPEN}+0 > . 1:3001(3000) ack 1\n"), &DefaultHost),
         Ok(())
     );
     let left = ". 1:1001(1000) ack 1 win 60000";
@@ -106,6 +106,6 @@ fn what_is_not_there_is_named() {
             format!("line 10: {told}")
         );
     }
-    let unknown = run("--tcp.far=1\n0 close(3) = 0", &Own).unwrap_err();
+    let unknown = run("--tcp.far=1\n0 close(3) = 0", &DefaultHost).unwrap_err();
     assert!(unknown.to_string().contains("tcp.far"), "{unknown}");
 }

@@ -1,4 +1,4 @@
-//! Limits of a machine or a person: steps of a simulation, and bytes of series.
+//! Limits that a machine or a person sets: steps of a simulation, and bytes of series.
 
 use std::sync::Arc;
 

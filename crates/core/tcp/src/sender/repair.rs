@@ -160,7 +160,7 @@ impl Repair {
         Some((now.since(first), now.since(last)))
     }
 
-    /// Whether the acknowledgement that has come completes the handshake, which is so once.
+    /// Whether this acknowledgement completes the handshake. Only the first one does.
     pub(super) const fn opened(&mut self) -> bool {
         std::mem::replace(&mut self.opens, false)
     }

@@ -371,7 +371,7 @@ impl<'a> Ports<'a> {
         }
     }
 
-    /// The limit of a switch's queue from this size.
+    /// The limit of a switch's queue with a buffer of this size, less the room that emulated packets take.
     fn limit(&self, size: WireSize) -> Limit {
         let keys = &*self.point.keys;
         let bytes = size.in_bytes(keys.packet_bytes());

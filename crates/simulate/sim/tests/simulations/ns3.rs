@@ -24,8 +24,8 @@ use sim::run;
 use crate::support::points;
 
 /// With ns-3's ways in what the RFCs leave open and jitter on both sides, without its PRR and with its marks forgotten,
-/// all incasts but three agree in mean, 99th percentile and drops. What each of these causes does shows in the incasts
-/// that differ where ns-3 has it.
+/// all incasts but three agree in mean, 99th percentile and drops. Where ns-3 keeps one of its ways, the incasts that
+/// differ then show the effect of that way.
 #[test]
 fn incasts_agree_with_ns3_unless_it_keeps_marks_counts_twice_or_keeps_step() {
     let ours = simulate(&["tcp.ssthresh_of=pipe", "tcp.timestamps=true"]);

@@ -52,11 +52,18 @@ pub(super) struct Rows<'a> {
     groups: Vec<String>,
     dated: bool,
     hosts: HostTable,
-    /// The hosts of each connection.
-    ends: BTreeMap<u64, (HostId, HostId)>,
+    connections: BTreeMap<u64, SharedConnection>,
     /// The number of each round, by the file's own number.
     rounds: BTreeMap<u64, u32>,
     waits: Waits,
+}
+
+/// A connection that rows name by its number.
+struct SharedConnection {
+    ends: (HostId, HostId),
+    /// The first start of its flows, and the last time at which it opens. Flows that wait for others count for neither.
+    starts: u128,
+    opens: u128,
 }
 
 /// A column that is read.
@@ -133,7 +140,7 @@ impl<'a> Rows<'a> {
             groups: Vec::new(),
             dated: false,
             hosts,
-            ends: BTreeMap::new(),
+            connections: BTreeMap::new(),
             rounds: BTreeMap::new(),
             waits: Waits::default(),
         })
@@ -169,7 +176,8 @@ impl<'a> Rows<'a> {
         if let Some((_, id)) = given(Meaning::Id) {
             self.waits.name(id, row)?;
         }
-        if let Some((_, after)) = given(Meaning::After) {
+        let waits = given(Meaning::After);
+        if let Some((_, after)) = waits {
             self.waits.wait((row, line), after);
         }
         let Begin { start, dated, open } = begin;
@@ -182,13 +190,13 @@ impl<'a> Rows<'a> {
             None => None,
             Some((column, text)) => {
                 let number = column.number(text)?;
-                let ends = *self.ends.entry(number).or_insert((sender, receiver));
-                if ends != (sender, receiver) {
-                    return Err(format!(
-                        "connection {number} connects host {} with host {} in an earlier row",
-                        ends.0.0, ends.1.0
-                    ));
-                }
+                let own = self.connections.entry(number);
+                let own = own.or_insert_with(|| SharedConnection::new((sender, receiver)));
+                own.add(
+                    number,
+                    (sender, receiver),
+                    waits.is_none().then_some((start, open)),
+                )?;
                 Some(number)
             }
         };
@@ -294,6 +302,41 @@ impl Begin {
             ));
         }
         Ok(Self { start, dated, open })
+    }
+}
+
+impl SharedConnection {
+    const fn new(ends: (HostId, HostId)) -> Self {
+        Self {
+            ends,
+            starts: u128::MAX,
+            opens: 0,
+        }
+    }
+
+    /// Adds a flow between these ends, with its start and the time at which the connection opens.
+    fn add(
+        &mut self,
+        number: u64,
+        ends: (HostId, HostId),
+        times: Option<(u128, Option<u128>)>,
+    ) -> Result<(), String> {
+        if self.ends != ends {
+            return Err(format!(
+                "connection {number} connects host {} with host {} in an earlier row",
+                self.ends.0.0, self.ends.1.0
+            ));
+        }
+        if let Some((start, open)) = times {
+            self.starts = self.starts.min(start);
+            self.opens = self.opens.max(open.unwrap_or(0));
+        }
+        if self.opens > self.starts {
+            return Err(format!(
+                "connection {number} opens after one of its flows has started: a connection that opens anew needs a number of its own"
+            ));
+        }
+        Ok(())
     }
 }
 

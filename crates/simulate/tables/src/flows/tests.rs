@@ -104,6 +104,21 @@ fn a_connection_may_open_before_its_flow_and_not_after() {
 }
 
 #[test]
+fn a_connection_opens_once() {
+    let head = "start_us,open_us,size_bytes,sender,receiver,connection\n";
+    for rows in ["5,2,1,0,1,7\n9,,1,0,1,7\n", "5,,1,0,1,7\n9,5,1,0,1,7\n"] {
+        assert!(read(&format!("{head}{rows}")).is_ok(), "{rows}");
+    }
+    for rows in ["5,2,1,0,1,7\n9,8,1,0,1,7\n", "9,8,1,0,1,7\n5,,1,0,1,7\n"] {
+        let error = read(&format!("{head}{rows}")).unwrap_err();
+        assert!(
+            error.contains("line 3: connection 7 opens after one of its flows has started"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
 fn a_file_that_changes_is_read_anew() {
     let path = std::env::temp_dir().join(format!("tailwater-trace-{}.csv", std::process::id()));
     let flows = |text: &str| {
