@@ -23,6 +23,18 @@ fn on(window_bytes: u32, rewrites_syn_ack: bool) -> Hscc {
     law
 }
 
+/// RWNDQ without flows, for windows that are not scaled.
+fn unscaled_rwndq() -> Rwndq {
+    Rwndq::new(&RwndqSettings {
+        buffer_bytes: 64_000,
+        alpha_millionths: 200_000,
+        samples: 10,
+        mss_bytes: 1_460,
+        scale: 0,
+        paths: 1,
+    })
+}
+
 fn port(law: &Loadable) -> Option<Port> {
     let port = loaded(Port::load(law))?;
     port.renew(Duration::from_hours(1)).expect("a lease");
@@ -465,14 +477,7 @@ fn windows_of_syn_acks_change_only_where_the_law_says_so() {
 
 #[test]
 fn rwndq_shares_its_window_among_the_flows_that_opened_and_did_not_close() {
-    let mut law = Rwndq::new(&RwndqSettings {
-        buffer_bytes: 64_000,
-        alpha_millionths: 200_000,
-        samples: 10,
-        mss_bytes: 1_460,
-        scale: 0,
-        paths: 1,
-    });
+    let mut law = unscaled_rwndq();
     // A year between samples, so only flows move the window.
     let year = Duration::from_hours(365 * 24);
     let Some(port) = port(&law.loadable(year, &Idle::new(0), false)) else {
@@ -510,14 +515,7 @@ fn rwndq_shares_its_window_among_the_flows_that_opened_and_did_not_close() {
 #[test]
 fn rwndq_counts_connections_that_the_receiver_opens_if_it_counts_both() {
     for both in [false, true] {
-        let law = Rwndq::new(&RwndqSettings {
-            buffer_bytes: 64_000,
-            alpha_millionths: 200_000,
-            samples: 10,
-            mss_bytes: 1_460,
-            scale: 0,
-            paths: 1,
-        });
+        let law = unscaled_rwndq();
         let year = Duration::from_hours(365 * 24);
         let law = law.loadable(year, &Idle::new(0), both);
         let Some(port) = port(&law) else { return };
@@ -555,14 +553,7 @@ fn rwndq_counts_connections_that_the_receiver_opens_if_it_counts_both() {
 
 #[test]
 fn rwndq_shares_among_connections_that_are_not_idle() {
-    let mut law = Rwndq::new(&RwndqSettings {
-        buffer_bytes: 64_000,
-        alpha_millionths: 200_000,
-        samples: 10,
-        mss_bytes: 1_460,
-        scale: 0,
-        paths: 1,
-    });
+    let mut law = unscaled_rwndq();
     let year = Duration::from_hours(365 * 24);
     let after = Duration::from_millis(200);
     let idle = Idle::new(200_000_000);
