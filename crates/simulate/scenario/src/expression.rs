@@ -52,6 +52,10 @@ struct Amount {
 impl<'a> Expression<'a> {
     /// Reads an expression as the value of `key`; `None` if the text is no expression.
     pub(crate) fn read(key: &Key, text: &'a str) -> Option<Self> {
+        // In a folder whose name is a number, a file looks like a quotient: "313/flows.csv".
+        if key.names_file(text) {
+            return None;
+        }
         if let Some(share) = text.trim().strip_suffix('%') {
             return share_of_buffer(key, share);
         }
@@ -363,6 +367,8 @@ mod tests {
             ("switch.buffer", "20%"),
             ("tcp.profile", "workload.senders"),
             ("workload.size", "2 * 3MB"),
+            ("workload.trace", "313/flows.csv"),
+            ("topology.graph", "2026/11/net.graphml"),
         ] {
             assert_eq!(
                 Expression::read(keys::key(key).unwrap(), text),
