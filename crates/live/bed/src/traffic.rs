@@ -297,6 +297,9 @@ impl<'a> Generator<'a> {
         if request > 0 {
             self.outgoing[connection].expect(number, sent.size);
             self.asking[connection].1 += request;
+            if self.outgoing[connection].is_new() {
+                return self.connect(connection);
+            }
             return self.ask(connection);
         }
         sent.wrote = Some(now);

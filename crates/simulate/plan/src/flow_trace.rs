@@ -8,6 +8,7 @@
 //! | `size_bytes` | payload |
 //! | `sender`, `receiver` | numbers of hosts, or addresses or other names |
 //! | `open_us` | optional: when the connection of the flow opens, if not with its first flow |
+//! | `request_bytes` | optional: payload of the request for the flow: the receiver opens the connection and asks |
 //! | `connection` | optional: flows with the same number share a connection |
 //! | `group` | optional: the group of flows, by name |
 //! | `round` | optional: flows with the same number are awaited together |

@@ -67,9 +67,20 @@ fn waits_for_nothing(group: &Group) -> Result<(), Inexact> {
     let workload = &group.keys.workload;
     let of = in_group(group);
     match workload.kind {
-        WorkloadKind::Requests => Err(Inexact(format!(
-            "the flows{of} answer requests, but a trace has no requests (workload.kind = \"requests\")"
-        ))),
+        WorkloadKind::Requests if workload.rounds.0 > 1 || workload.requests.0 > 1 => {
+            Err(Inexact(format!(
+                "clients{of} ask again when they have their answers, but in a trace only flows wait for flows \
+                 (workload.requests = {}, workload.rounds = {})",
+                workload.requests.0, workload.rounds.0
+            )))
+        }
+        WorkloadKind::Requests if workload.request_writes.0.max(workload.answer_writes.0) > 1 => {
+            Err(Inexact(format!(
+                "requests or answers{of} are written in parts, but those of a trace at once \
+                 (workload.request_writes = {}, workload.answer_writes = {})",
+                workload.request_writes.0, workload.answer_writes.0
+            )))
+        }
         WorkloadKind::Incast | WorkloadKind::Collective if workload.rounds.0 > 1 => {
             Err(Inexact(format!(
                 "each round{of} waits for the end of the round before, but in a trace only flows wait for flows \
@@ -96,6 +107,7 @@ fn csv(point: &PointSpec, plan: &Plan) -> Result<String, Inexact> {
     let connections = || plan.connections.iter();
     let opened = connections().any(is_early);
     let shared = opened || connections().any(is_shared);
+    let asked = connections().any(|connection| connection.request > 0);
     let grouped = point.groups.iter().any(|group| !group.name.is_empty());
     let awaited = plan.flows.iter().any(|flow| flow.round.is_some());
     let waits = plan.dependencies.by_flow();
@@ -103,6 +115,7 @@ fn csv(point: &PointSpec, plan: &Plan) -> Result<String, Inexact> {
     for (name, there) in [
         (",id,after,delay_us", !waits.is_empty()),
         (",open_us", opened),
+        (",request_bytes", asked),
         (",size_bytes,sender,receiver", true),
         (",connection", shared),
         (",group", grouped),
@@ -133,6 +146,10 @@ fn csv(point: &PointSpec, plan: &Plan) -> Result<String, Inexact> {
             if is_early(connection) {
                 csv.push_str(&micros(connection.open));
             }
+        }
+        if asked {
+            let request = (connection.request > 0).then(|| connection.request.to_string());
+            write!(csv, ",{}", request.unwrap_or_default()).expect(TEXT);
         }
         let (sender, receiver) = (connection.sender.0, connection.receiver.0);
         write!(csv, ",{size},{sender},{receiver}").expect(TEXT);

@@ -15,7 +15,6 @@
 use base::{FlowId, HostId, Packet, Span};
 use fabric::{LinkSpec, Network};
 use plan::Group;
-use plan::keys::WorkloadKind;
 
 use crate::world::EndedFlow;
 
@@ -49,8 +48,7 @@ impl Alone {
     ) -> Option<Span> {
         let size = of.flow.size()?;
         let mss = u64::from(group.keys.tcp.mss.0);
-        let asked = group.keys.workload.kind == WorkloadKind::Requests;
-        let request = group.keys.workload.request_size.in_bytes(mss);
+        let asked = of.request.is_some();
         let opens = of.flow.opens;
         let single = [(1, self.header), (0, 0), (0, 0)];
         let ends = (of.sender, of.receiver);
@@ -67,7 +65,7 @@ impl Alone {
         if opens {
             time += self.way(single);
         }
-        if asked {
+        if let Some(request) = of.request {
             time += self.way(self.train(request, mss, opens));
         }
         Some(time)

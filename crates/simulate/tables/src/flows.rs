@@ -8,6 +8,7 @@
 //! | `size_bytes` | payload |
 //! | `sender`, `receiver` | numbers of hosts, or addresses or other names |
 //! | `open_us` | optional: when the connection of the flow opens, if not with its first flow |
+//! | `request_bytes` | optional: payload of the request for the flow. The receiver opens the connection and asks; the flow starts when the request leaves |
 //! | `connection` | optional: flows with the same number share a connection |
 //! | `group` | optional: the group of flows, by name |
 //! | `round` | optional: flows with the same number are awaited together |
@@ -73,6 +74,8 @@ pub struct TracedFlow {
     waits: Option<u32>,
     /// The time at which its connection opens, if the trace gives it; not after the start.
     pub open: Option<Time>,
+    /// Payload of the receiver's request for the flow, at least one byte; `None` if the sender sends without one.
+    pub request: Option<u64>,
     /// Payload in bytes, at least one.
     pub size: u64,
     /// The host that sends.
@@ -185,6 +188,11 @@ impl FlowTrace {
     /// Whether any of its flows belongs to a round.
     pub fn has_rounds(&self) -> bool {
         self.flows.iter().any(|flow| flow.round.is_some())
+    }
+
+    /// Whether receivers ask for any of its flows.
+    pub fn has_requests(&self) -> bool {
+        self.flows.iter().any(|flow| flow.request.is_some())
     }
 
     /// The largest number of a host.

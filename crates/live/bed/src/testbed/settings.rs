@@ -146,7 +146,7 @@ const TIMERS: [Fixed; 6] = [
 const ENDPOINTS: [Fixed; 12] = [
     Fixed {
         key: "workload.kind",
-        agrees: |keys| keys.workload.kind != WorkloadKind::Requests,
+        agrees: |keys| !keys.workload.asks(),
         instead: "servers open the connections for requests; in the twin clients open them",
         twin: None,
     },

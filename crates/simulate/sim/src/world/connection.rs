@@ -143,6 +143,7 @@ impl Connection {
 pub(super) struct EndedConnection {
     pub(super) sender: HostId,
     pub(super) receiver: HostId,
+    request: u64,
     rest: Option<Box<Rest>>,
 }
 
@@ -158,8 +159,14 @@ impl EndedConnection {
         Self {
             sender: connection.sender.0,
             receiver: connection.receiver.0,
+            request: connection.request,
             rest: connection.rest,
         }
+    }
+
+    /// Payload of the request for each message; `None` if the sender sent without a request.
+    pub(super) fn request(&self) -> Option<u64> {
+        (self.request > 0).then_some(self.request)
     }
 
     /// Payload of message `id` that had arrived in order when the endpoints went.

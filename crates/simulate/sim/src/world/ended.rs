@@ -33,6 +33,8 @@ pub(crate) struct EndedFlow {
     pub(crate) flow: Flow,
     pub(crate) sender: HostId,
     pub(crate) receiver: HostId,
+    /// Payload of the receiver's request for it; `None` if the sender sent without one.
+    pub(crate) request: Option<u64>,
     /// Payload that arrived in order.
     pub(crate) received: u64,
     /// The flow whose end let this one start, if it waited for others.
@@ -84,6 +86,7 @@ impl Ended {
                     number,
                     sender: connection.sender,
                     receiver: connection.receiver,
+                    request: connection.request(),
                     received: connection.received(number, &flow),
                     held_by: self.held_by(number),
                     breakdown,

@@ -221,6 +221,15 @@ const KINDS: &[(&[&str], bool)] = &[
         true,
     ),
     (&["workload.kind=collective", "workload.rounds=2"], false),
+    (
+        &[
+            "workload.kind=requests",
+            "workload.senders=6",
+            "workload.connections=9",
+            "workload.request_size=3KB",
+        ],
+        true,
+    ),
     (&["workload.kind=requests", "workload.requests=3"], false),
     (&["workload.kind=trace", "topology.hosts=21"], true),
 ];

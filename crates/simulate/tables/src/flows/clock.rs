@@ -143,6 +143,7 @@ fn flow(row: &Row, time: &dyn Fn(u128) -> u128) -> Result<TracedFlow, String> {
         start: moment(start),
         waits: row.waits,
         open: row.open.map(|open| moment(time(open))),
+        request: row.request,
         size: row.size,
         sender: row.sender,
         receiver: row.receiver,

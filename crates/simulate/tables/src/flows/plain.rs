@@ -35,6 +35,7 @@ pub(super) fn rows(text: &str) -> Read {
             start,
             waits: None,
             open: None,
+            request: None,
             size,
             sender,
             receiver,

@@ -44,6 +44,7 @@ pub(super) enum Meaning {
     Sender,
     Receiver,
     Open,
+    Request,
     Connection,
     Group,
     Round,
@@ -115,7 +116,7 @@ impl Quantity for ColumnNames {
                         ))
                     })?)
                 }
-                (Some(unit), "size") => {
+                (Some(unit), "size" | "request") => {
                     let known = SIZES.iter().find(|(known, _)| *known == unit);
                     let bytes = known.map(|(_, bytes)| *bytes);
                     Some(bytes.ok_or_else(|| {
@@ -231,12 +232,13 @@ impl Quantity for TraceWindow {
 }
 
 /// For each meaning: its word, the usual name of its column, and the unit of that column.
-pub(super) const MEANINGS: [(&str, &str, Option<u64>); 11] = [
+pub(super) const MEANINGS: [(&str, &str, Option<u64>); 12] = [
     ("start", "start_us", Some(1_000_000)),
     ("size", "size_bytes", Some(1)),
     ("sender", "sender", Some(1)),
     ("receiver", "receiver", Some(1)),
     ("open", "open_us", Some(1_000_000)),
+    ("request", "request_bytes", Some(1)),
     ("connection", "connection", Some(1)),
     ("group", "group", Some(1)),
     ("round", "round", Some(1)),

@@ -21,6 +21,7 @@ pub(super) struct Row {
     /// The index of its wait, once all rows are known.
     pub(super) waits: Option<u32>,
     pub(super) open: Option<u128>,
+    pub(super) request: Option<u64>,
     pub(super) size: u64,
     pub(super) sender: HostId,
     pub(super) receiver: HostId,
@@ -61,6 +62,7 @@ pub(super) struct Rows<'a> {
 /// A connection that rows name by its number.
 struct SharedConnection {
     ends: (HostId, HostId),
+    request: Option<u64>,
     /// The first start of its flows, and the last time at which it opens. Flows that wait for others count for neither.
     starts: u128,
     opens: u128,
@@ -183,6 +185,10 @@ impl<'a> Rows<'a> {
         let Begin { start, dated, open } = begin;
         let (column, text) = needed(Meaning::Size);
         let size = column.size(text)?;
+        let request = given(Meaning::Request);
+        let request = request
+            .map(|(column, text)| column.size(text))
+            .transpose()?;
         let ends = [needed(Meaning::Sender), needed(Meaning::Receiver)]
             .map(|(column, text)| (&*column.name.name, text));
         let (sender, receiver) = self.hosts.pair(ends)?;
@@ -191,10 +197,10 @@ impl<'a> Rows<'a> {
             Some((column, text)) => {
                 let number = column.number(text)?;
                 let own = self.connections.entry(number);
-                let own = own.or_insert_with(|| SharedConnection::new((sender, receiver)));
+                let own = own.or_insert_with(|| SharedConnection::new((sender, receiver), request));
                 own.add(
                     number,
-                    (sender, receiver),
+                    ((sender, receiver), request),
                     waits.is_none().then_some((start, open)),
                 )?;
                 Some(number)
@@ -215,6 +221,7 @@ impl<'a> Rows<'a> {
             start,
             waits: None,
             open,
+            request,
             size,
             sender,
             receiver,
@@ -306,25 +313,37 @@ impl Begin {
 }
 
 impl SharedConnection {
-    const fn new(ends: (HostId, HostId)) -> Self {
+    const fn new(ends: (HostId, HostId), request: Option<u64>) -> Self {
         Self {
             ends,
+            request,
             starts: u128::MAX,
             opens: 0,
         }
     }
 
-    /// Adds a flow between these ends, with its start and the time at which the connection opens.
+    /// Adds a flow between these ends, for which the receiver asks with this request, with its start and the time at which
+    /// the connection opens.
     fn add(
         &mut self,
         number: u64,
-        ends: (HostId, HostId),
+        (ends, request): ((HostId, HostId), Option<u64>),
         times: Option<(u128, Option<u128>)>,
     ) -> Result<(), String> {
         if self.ends != ends {
             return Err(format!(
                 "connection {number} connects host {} with host {} in an earlier row",
                 self.ends.0.0, self.ends.1.0
+            ));
+        }
+        if self.request != request {
+            let said = |request: Option<u64>| {
+                request.map_or("none".to_owned(), |bytes| format!("{bytes} bytes"))
+            };
+            return Err(format!(
+                "the request on connection {number} is {}, in an earlier row {}: requests on one connection are equally long",
+                said(request),
+                said(self.request)
             ));
         }
         if let Some((start, open)) = times {
@@ -396,12 +415,13 @@ impl TraceColumn {
     }
 }
 
-const ALL: [Meaning; 11] = [
+const ALL: [Meaning; 12] = [
     Meaning::Start,
     Meaning::Size,
     Meaning::Sender,
     Meaning::Receiver,
     Meaning::Open,
+    Meaning::Request,
     Meaning::Connection,
     Meaning::Group,
     Meaning::Round,

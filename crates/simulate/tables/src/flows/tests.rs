@@ -119,6 +119,32 @@ fn a_connection_opens_once() {
 }
 
 #[test]
+fn a_receiver_may_ask_for_a_flow() {
+    let head = "start_us,request_bytes,size_bytes,sender,receiver,connection\n";
+    let trace = read(&format!("{head}5,100,1,0,1,7\n6,100,1,0,1,7\n5,,1,0,1,8\n")).unwrap();
+    let requests: Vec<_> = trace.flows().iter().map(|flow| flow.request).collect();
+    assert_eq!(requests, [Some(100), Some(100), None]);
+    assert!(trace.has_requests());
+    for (rows, cause) in [
+        (
+            "5,0,1,0,1,7\n",
+            "line 2: request_bytes is a whole number above 0",
+        ),
+        (
+            "5,100,1,0,1,7\n6,90,1,0,1,7\n",
+            "line 3: the request on connection 7 is 90 bytes, in an earlier row 100 bytes",
+        ),
+        (
+            "5,,1,0,1,7\n6,90,1,0,1,7\n",
+            "line 3: the request on connection 7 is 90 bytes, in an earlier row none",
+        ),
+    ] {
+        let error = read(&format!("{head}{rows}")).unwrap_err();
+        assert!(error.contains(cause), "{error}");
+    }
+}
+
+#[test]
 fn a_file_that_changes_is_read_anew() {
     let path = std::env::temp_dir().join(format!("tailwater-trace-{}.csv", std::process::id()));
     let flows = |text: &str| {

@@ -40,6 +40,7 @@ impl Maker<'_> {
                     .map(|round| *rounds.entry(round).or_insert_with(|| plan.begin_round())),
             };
             let connection = self.add(plan, route, flow);
+            plan.connections[connection as usize].request = traced.request.unwrap_or(0);
             if let Some(open) = traced.open {
                 let own = &mut plan.connections[connection as usize].open;
                 *own = open.min(*own);
