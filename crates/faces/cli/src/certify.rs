@@ -71,9 +71,11 @@ fn read_seen(file: &Path) -> Result<(Observation, Vec<Flow>), Problems> {
         serde_json::from_str(&text).map_err(|error| not_seen(file, &error.to_string()))?;
     let part = |key: &str| value.get(key).cloned().unwrap_or_default();
     let wrong = |key: &str, error: serde_json::Error| not_seen(file, &format!("{key}: {error}"));
-    let seen =
+    let seen: Observation =
         serde_json::from_value(part("observed")).map_err(|error| wrong("observed", error))?;
-    let flows = serde_json::from_value(part("flows")).map_err(|error| wrong("flows", error))?;
+    let flows: Vec<Flow> =
+        serde_json::from_value(part("flows")).map_err(|error| wrong("flows", error))?;
+    let flows = seen.with_requests(&flows);
     Ok((seen, flows))
 }
 

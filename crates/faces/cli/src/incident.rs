@@ -177,7 +177,7 @@ impl Looks<'_> {
         };
         self.left = left;
         let trace = self.trace();
-        let text = observed::trace(flows);
+        let text = self.seen.trace(flows);
         deliver(&trace, |file| file.write_all(text.as_bytes()))
             .map_err(|error| Problem::new(error.to_string()))?;
         let file = trace.file_name().unwrap_or_default().to_string_lossy();

@@ -98,11 +98,12 @@ pub(crate) fn predict(
         _ => Stop::Ended,
     })?;
     let passes = |flow: &&Flow| flow.leaves == seen.leaves();
-    let outcomes = outcomes(&run, part, &passes)?;
+    let outcomes = outcomes(&run, (seen, part), &passes)?;
     let judged: Vec<_> = part.iter().filter(passes).cloned().collect();
     let rows = run.summary().rows.iter().map(|row| row.scheme.clone());
     let timings: Vec<_> = rows.zip(outcomes).collect();
-    let prediction = prediction(seen, (part, &judged), &timings).ok_or_else(|| {
+    let is_whole = part.len() == flows.len();
+    let prediction = prediction(seen, (part, is_whole), (&judged, &timings)).ok_or_else(|| {
         output::complain("the model of today could not be simulated");
         Stop::Failed
     })?;
@@ -135,7 +136,7 @@ fn affordable<'a>(
         part = &part[..part.len() / 2];
         let trace = out.with_extension("part.csv");
         let name = out.file_stem().unwrap_or_default().to_string_lossy();
-        let text = observed::trace(part);
+        let text = seen.trace(part);
         deliver(&trace, |file| file.write_all(text.as_bytes()))
             .map_err(|error| scenario::Problem::new(error.to_string()))?;
         let file_name = trace.file_name().unwrap_or_default().to_string_lossy();
@@ -147,14 +148,14 @@ fn affordable<'a>(
 /// The prediction from the times that the judged flows have under each scheme.
 fn prediction(
     seen: &Observation,
-    (flows, judged): (&[Flow], &[Flow]),
-    timings: &[(String, Vec<FlowTiming>)],
+    (flows, is_whole): (&[Flow], bool),
+    (judged, timings): (&[Flow], &[(String, Vec<FlowTiming>)]),
 ) -> Option<Prediction> {
     let rounds = Rounds::of(judged);
     let times = |scheme: &str| {
         let (_, outcomes) = timings.iter().find(|(name, _)| name == scheme)?;
-        let is_whole = outcomes.len() == judged.len();
-        FlowTimes::of(outcomes, &rounds).filter(|_| is_whole)
+        let is_known = outcomes.len() == judged.len();
+        FlowTimes::of(outcomes, &rounds).filter(|_| is_known)
     };
     let cures = seen.cures().into_iter().map(|cure| {
         let times = times(&cure.scheme);
@@ -165,33 +166,29 @@ fn prediction(
     let last = flows.iter().map(|flow| flow.start_s).fold(0.0, f64::max);
     Some(Prediction {
         flows: flows.len() as u64,
-        seconds: if flows.len() as u64 == seen.flows {
-            seen.seconds
-        } else {
-            last
-        },
+        seconds: if is_whole { seen.seconds } else { last },
         scheme: seen.scheme().to_owned(),
         guessed: seen.guesses(flows),
         ..prediction
     })
 }
 
-/// The results of the passing flows, in order, for each row of the run.
+/// The results of the passing flows, in order, for each row of the run. Times count from where a flow was seen, not from the
+/// request for it.
 fn outcomes(
     run: &Folder,
-    flows: &[Flow],
+    (seen, flows): (&Observation, &[Flow]),
     passes: &dyn Fn(&&Flow) -> bool,
 ) -> Result<Vec<Vec<FlowTiming>>, Problems> {
     let mut outcomes = vec![Vec::new(); run.summary().rows.len()];
     // There is one seed, so a point is a row.
     run.flows(&mut |point, record| {
-        let is_judged = flows
-            .get(record.flow as usize)
-            .is_some_and(|flow| passes(&flow));
-        if let Some(outcomes) = outcomes.get_mut(point as usize).filter(|_| is_judged) {
+        let judged = flows.get(record.flow as usize).filter(passes);
+        if let Some((outcomes, flow)) = outcomes.get_mut(point as usize).zip(judged) {
+            let asking_s = flow.start_s - seen.begins_s(flow);
             outcomes.push(FlowTiming {
-                start_s: record.start_us / 1e6,
-                fct_s: record.fct_us.get().unwrap_or(f64::INFINITY) / 1e6,
+                start_s: record.start_us / 1e6 + asking_s,
+                fct_s: record.fct_us.get().unwrap_or(f64::INFINITY) / 1e6 - asking_s,
                 timeouts: record.timeouts,
             });
         }
@@ -262,7 +259,7 @@ mod tests {
             ..Observation::default()
         };
         let out = folder.join("seen.toml");
-        fs::write(folder.join("seen.csv"), observed::trace(&flows)).unwrap();
+        fs::write(folder.join("seen.csv"), seen.trace(&flows)).unwrap();
         fs::write(&out, seen.scenario("seen", "seen.csv", &flows)).unwrap();
         let Ok(modelled) = predict(&out, &seen, &flows, (&[], Overrides::default())) else {
             panic!("a scenario without mistakes");
@@ -312,7 +309,7 @@ mod tests {
             ..Observation::default()
         };
         let out = folder.join("seen.toml");
-        fs::write(folder.join("seen.csv"), observed::trace(&flows)).unwrap();
+        fs::write(folder.join("seen.csv"), seen.trace(&flows)).unwrap();
         fs::write(&out, seen.scenario("seen", "seen.csv", &flows)).unwrap();
         let Ok(modelled) = predict(&out, &seen, &flows, (&[], Overrides::default())) else {
             panic!("a scenario without mistakes");

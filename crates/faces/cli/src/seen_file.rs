@@ -23,7 +23,7 @@ pub(crate) fn write(out: &Path, seen: &Observation, flows: &[Flow]) -> Result<bo
     let trace = out.with_extension("csv");
     let file = trace.file_name().unwrap_or_default().to_string_lossy();
     for (path, text) in [
-        (&*trace, observed::trace(flows)),
+        (&*trace, seen.trace(flows)),
         (out, seen.scenario(&name, &file, flows)),
     ] {
         deliver(path, |file| file.write_all(text.as_bytes())).map_err(|error| {

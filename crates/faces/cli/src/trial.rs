@@ -142,6 +142,7 @@ fn before(
             from their beginning");
         Stop::Failed
     })?;
+    let flows = seen.with_requests(&flows);
     Ok((seen, flows))
 }
 

@@ -66,7 +66,11 @@ impl Incident {
         for flow in &mut flows {
             flow.start_s -= from_s;
             // A connection that opened earlier is open from the beginning.
-            flow.opened_s = flow.opened_s.map(|opened_s| (opened_s - from_s).max(0.0));
+            let later = |opened_s: f64| (opened_s - from_s).max(0.0);
+            flow.opened_s = flow.opened_s.map(later);
+            if let Some(request) = &mut flow.request {
+                request.opened_s = request.opened_s.map(later);
+            }
         }
         anonymise(&mut flows);
         Self {

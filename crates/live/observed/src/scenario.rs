@@ -10,38 +10,72 @@ use crate::cure::Cure;
 use crate::seen::{Flow, Observation};
 use base::cast::{real, whole};
 
-/// The flows as a trace: a table with a row for each. Hosts are numbered by their addresses, those before the port
-/// first.
-#[must_use]
-pub fn trace(flows: &[Flow]) -> String {
-    let hosts = Hosts::of(flows);
-    let numbers = connections(flows);
-    let persist = numbers
-        .iter()
-        .max()
-        .is_some_and(|last| last + 1 < flows.len());
-    // If a program waited before it sent, the handshake began earlier.
-    let waited = flows.iter().any(|flow| opened_before(flow).is_some());
-    let row = |(flow, number): (&Flow, &usize)| {
-        let (sender, receiver) = hosts.ends(flow);
-        let start_us = on_clock_us(flow.start_s);
-        let mut row = format!("{start_us:.3},{},{sender},{receiver}", flow.bytes);
-        let mut more = |is_there: bool, text: String| {
-            if is_there {
-                row.push(',');
-                row.push_str(&text);
-            }
+impl Observation {
+    /// The flows as a trace: a table with a row for each. Hosts are numbered by their addresses, those before the port
+    /// first. Requests should be [parts of their answers](Observation::with_requests).
+    #[must_use]
+    pub fn trace(&self, flows: &[Flow]) -> String {
+        let hosts = Hosts::of(flows);
+        let numbers = connections(flows);
+        let persist = numbers
+            .iter()
+            .max()
+            .is_some_and(|last| last + 1 < flows.len());
+        // If a program waited before it sent, the handshake began earlier.
+        let waited = flows.iter().any(|flow| self.opens_before_s(flow).is_some());
+        let asked = flows.iter().any(|flow| flow.request.is_some());
+        let row = |(flow, number): (&Flow, &usize)| {
+            let (sender, receiver) = hosts.ends(flow);
+            let start_us = on_clock_us(self.begins_s(flow));
+            let mut row = format!("{start_us:.3},{},{sender},{receiver}", flow.bytes);
+            let mut more = |is_there: bool, text: String| {
+                if is_there {
+                    row.push(',');
+                    row.push_str(&text);
+                }
+            };
+            let opened = self.opens_before_s(flow);
+            let opened = opened.map(|at_s| format!("{:.3}", on_clock_us(at_s)));
+            more(waited, opened.unwrap_or_default());
+            let request = flow.request.map(|request| request.bytes.to_string());
+            more(asked, request.unwrap_or_default());
+            more(persist, number.to_string());
+            row + "\n"
         };
-        let opened = opened_before(flow).map(|at_s| format!("{:.3}", on_clock_us(at_s)));
-        more(waited, opened.unwrap_or_default());
-        more(persist, number.to_string());
-        row + "\n"
-    };
-    let rows: String = flows.iter().zip(&numbers).map(row).collect();
-    let columns = [(waited, ",open_us"), (persist, ",connection")];
-    let more = columns.iter().filter(|(is_there, _)| *is_there);
-    let more: String = more.map(|(_, name)| *name).collect();
-    format!("start_us,size_bytes,sender,receiver{more}\n{rows}")
+        let rows: String = flows.iter().zip(&numbers).map(row).collect();
+        let columns = [
+            (waited, ",open_us"),
+            (asked, ",request_bytes"),
+            (persist, ",connection"),
+        ];
+        let more = columns.iter().filter(|(is_there, _)| *is_there);
+        let more: String = more.map(|(_, name)| *name).collect();
+        format!("start_us,size_bytes,sender,receiver{more}\n{rows}")
+    }
+
+    /// When a flow begins in the trace, in seconds of the observation: as it was seen, or when the request for it leaves, a
+    /// round trip before its first byte comes to the port.
+    #[must_use]
+    pub fn begins_s(&self, flow: &Flow) -> f64 {
+        if flow.request.is_none() {
+            return flow.start_s;
+        }
+        (flow.start_s - self.rtt_us() / 1e6).max(-FIRST_US / 1e6)
+    }
+
+    /// When the connection of a flow opens, if that is before the flow begins.
+    fn opens_before_s(&self, flow: &Flow) -> Option<f64> {
+        let opened_s = match flow.request {
+            Some(request) => request.opened_s,
+            None => flow.opened_s,
+        };
+        opened_s.filter(|opened_s| *opened_s < self.begins_s(flow))
+    }
+
+    /// The shortest round trip, seen or guessed.
+    fn rtt_us(&self) -> f64 {
+        self.min_rtt_us.unwrap_or(6.0 * USUAL_DELAY_US)
+    }
 }
 
 /// The number of each flow's connection, from 0. Programs use a port again once its connection is closed, so a flow whose
@@ -61,11 +95,6 @@ fn connections(flows: &[Flow]) -> Vec<usize> {
         numbers[place] = number;
     }
     numbers
-}
-
-/// When the connection opened, if that was before the flow began.
-fn opened_before(flow: &Flow) -> Option<f64> {
-    flow.opened_s.filter(|opened_s| *opened_s < flow.start_s)
 }
 
 /// A time of the observation on the clock of the simulation.
@@ -108,7 +137,7 @@ impl Observation {
             self.network(&hosts),
             self.queues(),
             self.tcp(),
-            self.laws(&cures),
+            self.laws(&cures, flows),
         ] {
             for fact in facts {
                 line(fact.text());
@@ -191,8 +220,7 @@ impl Observation {
 
     /// Bytes on their way in a round trip without queues.
     pub(crate) fn pipe_bytes(&self) -> u64 {
-        let rtt_us = self.min_rtt_us.unwrap_or(6.0 * USUAL_DELAY_US);
-        whole(real(self.rate_bps) * rtt_us / 8e6)
+        whole(real(self.rate_bps) * self.rtt_us() / 8e6)
     }
 
     fn network(&self, hosts: &Hosts<'_>) -> Vec<Fact> {
@@ -312,7 +340,8 @@ impl Observation {
     }
 
     /// Settings of cures, as `attach` sets them or adapted to this port.
-    fn laws(&self, cures: &[Cure]) -> Vec<Fact> {
+    fn laws(&self, cures: &[Cure], flows: &[Flow]) -> Vec<Fact> {
+        let asked = flows.iter().any(|flow| flow.request.is_some());
         let is_there = |part: &str| {
             cures
                 .iter()
@@ -322,15 +351,17 @@ impl Observation {
         for (scheme, law) in linux::kernel_laws() {
             if law.cure.is_some() && is_there(scheme.name) {
                 facts.push(Fact::head(scheme.group()));
-                facts.extend(self.settings(law));
+                facts.extend(self.settings(law, asked));
             }
         }
         facts
     }
 
-    /// Settings of a law.
-    fn settings(&self, law: &KernelLaw) -> Vec<Fact> {
-        let attached = law.fixed.iter().chain(law.usual);
+    /// Settings of a law. Those for connections that receivers open are needed only if the model has such: elsewhere both
+    /// directions of a connection are two.
+    fn settings(&self, law: &KernelLaw, asked: bool) -> Vec<Fact> {
+        let of_machines: &[_] = if asked { law.usual_on_machines } else { &[] };
+        let attached = law.fixed.iter().chain(law.usual).chain(of_machines);
         let attached = attached.map(|(key, text)| {
             let value = match text.parse::<f64>() {
                 Ok(_) => (*text).to_owned(),
@@ -493,6 +524,7 @@ const USUAL_DELAY_US: f64 = 10.0;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::seen::SeenRequest;
 
     fn flow(sender: &str, start_s: f64) -> Flow {
         Flow {
@@ -504,15 +536,16 @@ mod tests {
 
     #[test]
     fn hosts_are_numbered_by_side_and_connections_only_where_they_are_used_again() {
+        let seen = Observation::default();
         let once = [flow("10.0.0.1:5", 0.0), flow("10.0.0.2:6", 0.000_001_5)];
         // Two before the port, so that the first one behind it is the third.
         assert_eq!(
-            trace(&once),
+            seen.trace(&once),
             "start_us,size_bytes,sender,receiver\n10000.000,1000,0,2\n10001.500,1000,1,2\n"
         );
         let again = [&once[..], &[flow("10.0.0.1:5", 0.5)]].concat();
         assert_eq!(
-            trace(&again),
+            seen.trace(&again),
             "start_us,size_bytes,sender,receiver,connection\n10000.000,1000,0,2,0\n10001.500,1000,1,2,1\n\
              510000.000,1000,0,2,0\n"
         );
@@ -526,7 +559,7 @@ mod tests {
             ..flow("10.0.0.2:6", 0.0)
         };
         assert_eq!(
-            trace(&[opened, waited]),
+            seen.trace(&[opened, waited]),
             "start_us,size_bytes,sender,receiver,open_us\n10000.000,1000,1,2,\n510000.000,1000,0,2,410000.000\n"
         );
         // A program uses a port again.
@@ -536,7 +569,7 @@ mod tests {
         };
         let more = flow("10.0.0.1:5", 0.8);
         assert_eq!(
-            trace(&[anew(0.5), anew(0.7), more]),
+            seen.trace(&[anew(0.5), anew(0.7), more]),
             "start_us,size_bytes,sender,receiver,open_us,connection\n510000.000,1000,0,1,410000.000,0\n\
              710000.000,1000,0,1,610000.000,1\n810000.000,1000,0,1,,1\n"
         );
@@ -548,7 +581,50 @@ mod tests {
             ..flow("", 0.0)
         };
         let both = [&once[..], &[answer]].concat();
-        assert!(trace(&both).ends_with("10000.000,1000,2,1\n"), "{both:?}");
+        assert!(
+            seen.trace(&both).ends_with("10000.000,1000,2,1\n"),
+            "{both:?}"
+        );
+    }
+
+    #[test]
+    fn a_flow_that_was_asked_for_starts_a_round_trip_before_it_was_seen() {
+        let seen = Observation {
+            min_rtt_us: Some(500.0),
+            rate_bps: 1_000_000_000,
+            ..Observation::default()
+        };
+        let request = |opened_s| {
+            Some(SeenRequest {
+                bytes: 100,
+                opened_s,
+            })
+        };
+        let with_handshake = Flow {
+            opened_s: Some(0.0),
+            request: request(Some(-0.000_4)),
+            ..flow("10.0.0.1:5", 0.0)
+        };
+        let later = Flow {
+            opened_s: Some(0.1),
+            request: request(Some(0.099)),
+            ..flow("10.0.0.2:6", 0.2)
+        };
+        assert!((seen.begins_s(&later) - 0.199_5).abs() < 1e-12);
+        let flows = [with_handshake, later];
+        assert_eq!(
+            seen.trace(&flows),
+            "start_us,size_bytes,sender,receiver,open_us,request_bytes\n9500.000,1000,0,2,,100\n\
+             209500.000,1000,1,2,109000.000,100\n"
+        );
+        // Only receivers that open connections need it.
+        let counts = "count_both = \"true\"";
+        assert!(seen.scenario("seen", "seen.csv", &flows).contains(counts));
+        assert!(
+            !seen
+                .scenario("seen", "seen.csv", &[flow("10.0.0.1:5", 0.0)])
+                .contains(counts)
+        );
     }
 
     #[test]

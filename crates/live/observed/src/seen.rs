@@ -41,6 +41,19 @@ pub struct Flow {
     pub is_told: bool,
     /// Whether it ended with a FIN or RST.
     pub closed: bool,
+    /// The request that it answers, once requests are parts of their answers: see [`Observation::with_requests`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<SeenRequest>,
+}
+
+/// A request on a connection that its sender opened.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeenRequest {
+    /// Payload: the mean of those on the connection.
+    pub bytes: u64,
+    /// When the connection opened, if this is its first request.
+    pub opened_s: Option<f64>,
 }
 
 impl Flow {
@@ -63,6 +76,7 @@ impl Flow {
             leaves: true,
             is_told: true,
             closed: true,
+            request: None,
         }
     }
 }

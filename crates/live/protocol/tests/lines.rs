@@ -302,20 +302,11 @@ fn of_machines() -> Vec<Line> {
         }),
         Line::Flow(Box::new(Flow {
             start_s: 0.25,
-            opened_s: None,
             fct_s: 0.5,
-            bytes: 10_000,
-            sender: word("10.0.0.1:4711"),
-            receiver: word("10.0.0.2:80"),
             timeouts: 1,
-            fast_retransmits: 0,
-            probes: 0,
             repeats: 2,
-            drops: 0,
             waited_s: 0.2,
-            leaves: true,
-            is_told: true,
-            closed: true,
+            ..Flow::lossless("10.0.0.1:4711", "10.0.0.2:80", 10_000)
         })),
         Line::Observed(Box::new(Observation {
             device: word("eth0"),

@@ -202,6 +202,7 @@ impl Count {
             leaves: transfer.direction == Direction::Egress,
             is_told: transfer.is_own,
             closed: transfer.closed,
+            request: None,
         };
         self.sums.add(&flow);
         self.bytes += flow.bytes;

@@ -372,10 +372,11 @@ fn simulates(seen: &Value, flows: &[Value]) {
     let Ok(Line::Observed(seen)) = Line::read(&seen.to_string()) else {
         panic!("{seen}")
     };
+    let flows = seen.with_requests(&flows);
     let folder = std::env::temp_dir().join(format!("tw-observed-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     let file = folder.join("seen.toml");
-    fs::write(folder.join("seen.csv"), observed::trace(&flows)).expect("a trace");
+    fs::write(folder.join("seen.csv"), seen.trace(&flows)).expect("a trace");
     fs::write(&file, seen.scenario("seen", "seen.csv", &flows)).expect("a scenario");
     let source = Source::find(file.to_str().expect("a path")).expect("the file");
     let scenario = Scenario::load(source, &Overrides::default());
