@@ -1,6 +1,8 @@
 //! The plan and the result of a trial, for people.
 
-use observed::trial::{ALPHA, TrialArm, TrialEnd, TrialPlan, TrialResult, TrialVerdict};
+use observed::trial::{
+    ALPHA, TrialArm, TrialEnd, TrialPlan, TrialResult, TrialVerdict, Unexpected,
+};
 
 use crate::observation::time;
 use crate::words::{counted, grouped, three_digits};
@@ -193,15 +195,20 @@ fn verdict(plan: &TrialPlan, found: &TrialResult) -> String {
 }
 
 fn predicted(plan: &TrialPlan) -> String {
-    match plan.expected {
-        Some(expected) => format!(
+    if let Some(expected) = plan.expected {
+        return format!(
             "predicted: {} times as long with it, 80 %: from {} to {}",
             three_digits(expected.ratio),
             three_digits(expected.interval.0),
             three_digits(expected.interval.1)
-        ),
-        None => "predicted: nothing, since no model of it fits".to_owned(),
+        );
     }
+    let why = match plan.unexpected {
+        Some(Unexpected::NotModelled) => "the model of this traffic does not have the law",
+        Some(Unexpected::TooFew) => "too few flows were seen from their beginning on",
+        Some(Unexpected::DoesNotFit) | None => "no model of it fits",
+    };
+    format!("predicted: nothing, since {why}")
 }
 
 fn place(plan: &TrialPlan) -> String {
@@ -248,6 +255,7 @@ mod tests {
                 ratio: 0.33,
                 interval: (0.3, 0.363),
             }),
+            unexpected: None,
             analysis: String::new(),
         }
     }
@@ -299,6 +307,16 @@ hscc at p1: it helps: p99 is 0.33 times as long with it (97 %: 0.31 to 0.36)
   nothing is attached any more
 ";
         assert_eq!(text, expected);
+        let unlike = TrialPlan {
+            expected: None,
+            unexpected: Some(Unexpected::NotModelled),
+            ..plan()
+        };
+        assert!(
+            settled(&unlike, &found, &end).contains(
+                "predicted: nothing, since the model of this traffic does not have the law"
+            )
+        );
         // The level of a difference is 1/32 here, too.
         for (p, changes) in [(0.031, true), (0.032, false)] {
             let carry_over = Some(CarryOver { ratio: 1.2, p });

@@ -339,4 +339,53 @@ mod tests {
         }
         fs::remove_dir_all(folder).unwrap();
     }
+
+    #[test]
+    fn the_time_of_a_request_is_not_that_of_its_answer() {
+        let folder = std::env::temp_dir().join(format!("tw-asked-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        // The servers are 20 ms away. Their answers fit into a first window.
+        let connection = |number: u32| {
+            let start_s = 0.1 * f64::from(number);
+            let answer = Flow {
+                start_s,
+                opened_s: Some(start_s - 0.02),
+                bytes: 10_000,
+                fct_s: 0.001,
+                ..flow(number)
+            };
+            let request = Flow {
+                start_s: start_s - 0.019,
+                opened_s: Some(start_s - 0.04),
+                bytes: 100,
+                sender: answer.receiver.clone(),
+                receiver: answer.sender.clone(),
+                leaves: false,
+                ..answer.clone()
+            };
+            [request, answer]
+        };
+        let flows: Vec<_> = (1..=10).flat_map(connection).collect();
+        let seen = Observation {
+            flows: 20,
+            seconds: 2.0,
+            rate_bps: 100_000_000,
+            packet_bytes: [1, 0],
+            min_rtt_us: Some(20_000.0),
+            ..Observation::default()
+        };
+        let joined = seen.with_requests(&flows);
+        assert!(joined.len() == 10 && joined.iter().all(|flow| flow.request.is_some()));
+        let out = folder.join("seen.toml");
+        fs::write(folder.join("seen.csv"), seen.trace(&joined)).unwrap();
+        fs::write(&out, seen.scenario("seen", "seen.csv", &joined)).unwrap();
+        let Ok(modelled) = predict(&out, &seen, &joined, (&[], Overrides::default())) else {
+            panic!("a scenario without mistakes");
+        };
+        let said = modelled.prediction;
+        // 10 KB at 100 Mbit/s take 0.8 ms, and a round trip more would be 20 ms.
+        assert!((0.000_8..0.002).contains(&said.model.fct_p99_s), "{said:?}");
+        assert_eq!((said.flows, said.judged, said.seconds), (10, 10, 2.0));
+        fs::remove_dir_all(folder).unwrap();
+    }
 }

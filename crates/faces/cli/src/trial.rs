@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use observed::trial::{
     ExpectedEffect, ModelledFlows, SeenConnections, TrialEnd, TrialFlow, TrialGuard, TrialMeasure,
-    TrialPeriod, TrialPlan, TrialResult, TrialShape, schedule,
+    TrialPeriod, TrialPlan, TrialResult, TrialShape, Unexpected, schedule,
 };
 use observed::{Flow, Observation};
 use protocol::{Line, sha256};
@@ -161,6 +161,12 @@ fn planned(
 ) -> Result<TrialPlan, Stop> {
     let shape = TrialShape::new(order.periods, order.period.as_secs_f64(), seen.min_rto_ms);
     let shape = shape.map_err(refused)?;
+    let expected = expected(
+        (order, law),
+        (measure, &shape),
+        (seen, flows),
+        (folder, given),
+    )?;
     let judged = judged(seen, flows);
     let mut times: Vec<f64> = judged.iter().map(|flow| flow.fct_s).collect();
     Ok(TrialPlan {
@@ -181,28 +187,30 @@ fn planned(
         leaves: seen.leaves(),
         flows_before: judged.len() as u64,
         before_s: measure.of(&mut times).unwrap_or_default(),
-        expected: expected(
-            (order, law),
-            (measure, &shape),
-            (seen, flows),
-            (folder, given),
-        )?,
+        expected: expected.ok(),
+        unexpected: expected.err(),
         analysis: ANALYSIS.to_owned(),
     })
 }
 
-/// The effect of the law in the model; `None` if the model does not have the law, or does not fit.
+/// The effect of the law in the model, or why there is none.
 fn expected(
     (order, law): (&TrialOrder, &LawArgs),
     (measure, shape): (TrialMeasure, &TrialShape),
     (seen, flows): (&Observation, &[Flow]),
     (folder, given): (&Path, &[String]),
-) -> Result<Option<ExpectedEffect>, Stop> {
+) -> Result<Result<ExpectedEffect, Unexpected>, Stop> {
     let out = folder.join("before.toml");
     let settings = (order.scheme.as_str(), law.sets.clone());
     let modelled = predict_law(&out, (seen, flows), settings, given)?;
-    Ok(modelled.and_then(|modelled| {
-        let prediction = &modelled.prediction;
+    let Some(modelled) = modelled else {
+        return Ok(Err(Unexpected::NotModelled));
+    };
+    let prediction = &modelled.prediction;
+    if !prediction.fits {
+        return Ok(Err(Unexpected::DoesNotFit));
+    }
+    let effect = || {
         let with_law = &prediction.of_law(&order.scheme)?.scheme;
         let flows = ModelledFlows {
             flows: &modelled.judged,
@@ -210,9 +218,9 @@ fn expected(
             law: modelled.timings(with_law)?,
             seconds: prediction.seconds,
         };
-        let effect = ExpectedEffect::of(&flows, shape, measure, order.seed);
-        effect.filter(|_| prediction.fits)
-    }))
+        ExpectedEffect::of(&flows, shape, measure, order.seed)
+    };
+    Ok(effect().ok_or(Unexpected::TooFew))
 }
 
 fn progress(plan: &TrialPlan, period: &TrialPeriod) -> String {

@@ -21,6 +21,7 @@ mod scenario;
 mod seen;
 mod sums;
 mod times;
+mod trace;
 pub mod trial;
 mod verdict;
 

@@ -15,7 +15,7 @@ mod shape;
 pub use connections::SeenConnections;
 pub use expected::{ExpectedEffect, ModelledFlows};
 pub use measure::{TrialGoal, TrialGuard, TrialMeasure};
-pub use plan::{TrialPeriod, TrialPlan};
+pub use plan::{TrialPeriod, TrialPlan, Unexpected};
 pub use settle::{
     ALPHA, Agreement, CarryOver, TrialArm, TrialEnd, TrialFlow, TrialResult, TrialVerdict,
 };

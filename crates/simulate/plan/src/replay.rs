@@ -67,18 +67,11 @@ fn waits_for_nothing(group: &Group) -> Result<(), Inexact> {
     let workload = &group.keys.workload;
     let of = in_group(group);
     match workload.kind {
-        WorkloadKind::Requests if workload.rounds.0 > 1 || workload.requests.0 > 1 => {
+        WorkloadKind::Requests if workload.rounds.0.max(workload.requests.0) > 1 => {
             Err(Inexact(format!(
                 "clients{of} ask again when they have their answers, but in a trace only flows wait for flows \
                  (workload.requests = {}, workload.rounds = {})",
                 workload.requests.0, workload.rounds.0
-            )))
-        }
-        WorkloadKind::Requests if workload.request_writes.0.max(workload.answer_writes.0) > 1 => {
-            Err(Inexact(format!(
-                "requests or answers{of} are written in parts, but those of a trace at once \
-                 (workload.request_writes = {}, workload.answer_writes = {})",
-                workload.request_writes.0, workload.answer_writes.0
             )))
         }
         WorkloadKind::Incast | WorkloadKind::Collective if workload.rounds.0 > 1 => {

@@ -3,7 +3,7 @@
 use base::{Quantity, Span};
 use machine::{RouteOptions, Sysctl};
 use plan::PointSpec;
-use plan::keys::{Keys, Profile, QueueUnit, SendBuffer, Tcp, WindowScale, WorkloadKind};
+use plan::keys::{Keys, Profile, QueueUnit, SendBuffer, Tcp, WindowScale, Workload, WorkloadKind};
 
 use super::HEADERS;
 
@@ -146,7 +146,7 @@ const TIMERS: [Fixed; 6] = [
 const ENDPOINTS: [Fixed; 12] = [
     Fixed {
         key: "workload.kind",
-        agrees: |keys| !keys.workload.asks(),
+        agrees: |keys| !asks(&keys.workload),
         instead: "servers open the connections for requests; in the twin clients open them",
         twin: None,
     },
@@ -248,6 +248,14 @@ impl Settings {
                 self.twin.push((row.key, text.to_owned()));
             }
         }
+    }
+}
+
+/// Whether receivers ask for flows.
+fn asks(workload: &Workload) -> bool {
+    match workload.kind {
+        WorkloadKind::Trace => workload.trace.content().has_requests(),
+        kind => kind == WorkloadKind::Requests,
     }
 }
 

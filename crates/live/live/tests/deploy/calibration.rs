@@ -82,7 +82,7 @@ impl Outcome {
         let told: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let (expected, result) = (&told["plan"]["expected"], &told["result"]);
         let Some(ratio) = expected["ratio"].as_f64() else {
-            return Self::WithoutPrediction("no model fits".to_owned());
+            return Self::WithoutPrediction(format!("{}", told["plan"]["unexpected"]));
         };
         let Some(found) = result["ratio"].as_f64() else {
             return Self::WithoutPrediction(format!("{}", result["verdict"]));

@@ -64,6 +64,7 @@ pub(crate) fn plan(bed: &Bed, schedule: &[bool], period_s: f64) -> TrialPlan {
         flows_before: 10,
         before_s: 1.0,
         expected: None,
+        unexpected: None,
         analysis: String::new(),
     }
 }

@@ -43,8 +43,23 @@ pub struct TrialPlan {
     pub before_s: f64,
     /// The model's effect, if the model fits.
     pub expected: Option<ExpectedEffect>,
+    /// Why there is none, if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unexpected: Option<Unexpected>,
     /// The analysis, in words.
     pub analysis: String,
+}
+
+/// Why no effect of a law is expected.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unexpected {
+    /// The model of this traffic does not have the law: its senders would not notice it.
+    NotModelled,
+    /// The model of today differs from what was seen.
+    DoesNotFit,
+    /// Too few flows were seen from their beginning on, or some do not end in the model.
+    TooFew,
 }
 
 /// A period that is over.

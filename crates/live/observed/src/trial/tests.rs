@@ -22,6 +22,7 @@ fn plan(periods: u32, seed: u64) -> TrialPlan {
         flows_before: 100,
         before_s: 0.1,
         expected: None,
+        unexpected: None,
         analysis: String::new(),
     }
 }

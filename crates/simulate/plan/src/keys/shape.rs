@@ -1,23 +1,11 @@
-//! What a workload describes: requests, and the shape of its collective.
+//! The collective that a workload describes.
 
 use distributions::SizeLaw;
 
-use super::{Workload, WorkloadKind};
+use super::Workload;
 use crate::collective::{self, CollectiveRun};
 
 impl Workload {
-    /// Whether receivers ask for flows.
-    ///
-    /// # Panics
-    /// If its trace has not been read.
-    pub fn asks(&self) -> bool {
-        match self.kind {
-            WorkloadKind::Requests => true,
-            WorkloadKind::Trace => self.trace.content().has_requests(),
-            _ => false,
-        }
-    }
-
     /// The collective in the settings. Its size is the size of each rank, or 0 if the size is drawn.
     ///
     /// # Panics

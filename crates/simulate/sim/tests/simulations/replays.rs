@@ -230,6 +230,15 @@ const KINDS: &[(&[&str], bool)] = &[
         ],
         true,
     ),
+    (
+        &[
+            "workload.kind=requests",
+            "workload.connection=persistent",
+            "workload.request_writes=2",
+            "workload.answer_writes=3",
+        ],
+        true,
+    ),
     (&["workload.kind=requests", "workload.requests=3"], false),
     (&["workload.kind=trace", "topology.hosts=21"], true),
 ];

@@ -288,8 +288,8 @@ fn writes(keys: &Keys, found: &mut Vec<Conflict>) {
 /// Conflicts of messages in parts: the parts follow each other on an open connection.
 fn parts(keys: &Keys, found: &mut Vec<Conflict>) {
     let workload = &keys.workload;
-    let asked = workload.kind == WorkloadKind::Requests
-        && workload.connection == ConnectionKind::Persistent;
+    let asks = [WorkloadKind::Requests, WorkloadKind::Trace].contains(&workload.kind);
+    let asked = asks && workload.connection == ConnectionKind::Persistent;
     let settings: [(&'static [&'static str], u32); 2] = [
         (
             &[
