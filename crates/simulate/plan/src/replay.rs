@@ -5,7 +5,6 @@
 //! the plan of the trace equals the plan of the simulation, which is checked flow by flow; and nothing in the plan
 //! waits for another event of the run.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use base::{Count, OrAuto, OrOff, Quantity, Span, Time};
@@ -96,10 +95,9 @@ fn in_group(group: &Group) -> String {
 /// A row for each flow. Connections are numbered if flows share them or if they open before their first flow.
 fn csv(point: &PointSpec, plan: &Plan) -> Result<String, Inexact> {
     let is_early = |connection: &PlannedConnection| connection.open != Time::NEVER;
-    let is_shared = |connection: &PlannedConnection| connection.messages > 1;
     let connections = || plan.connections.iter();
     let opened = connections().any(is_early);
-    let shared = opened || connections().any(is_shared);
+    let shared = opened || connections().any(|connection| connection.messages > 1);
     let asked = connections().any(|connection| connection.request > 0);
     let grouped = point.groups.iter().any(|group| !group.name.is_empty());
     let awaited = plan.flows.iter().any(|flow| flow.round.is_some());
@@ -120,42 +118,36 @@ fn csv(point: &PointSpec, plan: &Plan) -> Result<String, Inexact> {
     for (number, flow) in (0..).zip(&plan.flows) {
         let group = &point.groups[flow.group as usize];
         let Some(size) = flow.size else {
-            let of = in_group(group);
             return Err(Inexact(format!(
-                "flows{of} without end have no size, which a trace needs"
+                "flows{} without end have no size, which a trace needs",
+                in_group(group)
             )));
         };
         let connection = &plan.connections[flow.connection as usize];
         let start = micros(flow.start);
-        match waits.get(&number) {
-            Some(wait) => {
-                write!(csv, ",{number},{},{start}", after(wait)).expect(TEXT);
+        let begin = match waits.get(&number) {
+            Some(wait) => format!(",{number},{},{start}", after(wait)),
+            None if waits.is_empty() => start,
+            None => format!("{start},{number},,"),
+        };
+        csv.push_str(&begin);
+        let mut cell = |there: bool, text: Option<String>| {
+            if there {
+                csv.push(',');
+                csv.push_str(&text.unwrap_or_default());
             }
-            None if waits.is_empty() => csv.push_str(&start),
-            None => write!(csv, "{start},{number},,").expect(TEXT),
-        }
-        if opened {
-            csv.push(',');
-            if is_early(connection) {
-                csv.push_str(&micros(connection.open));
-            }
-        }
-        if asked {
-            let request = (connection.request > 0).then(|| connection.request.to_string());
-            write!(csv, ",{}", request.unwrap_or_default()).expect(TEXT);
-        }
+        };
+        cell(
+            opened,
+            is_early(connection).then(|| micros(connection.open)),
+        );
+        let request = Some(connection.request).filter(|request| *request > 0);
+        cell(asked, request.map(|request| request.to_string()));
         let (sender, receiver) = (connection.sender.0, connection.receiver.0);
-        write!(csv, ",{size},{sender},{receiver}").expect(TEXT);
-        if shared {
-            write!(csv, ",{}", flow.connection).expect(TEXT);
-        }
-        if grouped {
-            write!(csv, ",{}", group.name).expect(TEXT);
-        }
-        if awaited {
-            let round = flow.round.map(|round| round.to_string());
-            write!(csv, ",{}", round.unwrap_or_default()).expect(TEXT);
-        }
+        cell(true, Some(format!("{size},{sender},{receiver}")));
+        cell(shared, Some(flow.connection.to_string()));
+        cell(grouped, Some(group.name.to_string()));
+        cell(awaited, flow.round.map(|round| round.to_string()));
         csv.push('\n');
     }
     Ok(csv)
@@ -167,8 +159,7 @@ fn after((needs, on): &(u32, Vec<(u32, Span)>)) -> String {
         Span::ZERO => flow.to_string(),
         delay => format!("{flow}@{}", micros(Time::ZERO + delay)),
     };
-    let list: Vec<String> = on.iter().map(one).collect();
-    let list = list.join("+");
+    let list = on.iter().map(one).collect::<Vec<String>>().join("+");
     if (*needs as usize) < on.len() {
         format!("{needs} of {list}")
     } else {
@@ -327,6 +318,3 @@ fn same(plan: &Plan, replayed: &Plan) -> Result<(), Inexact> {
     }
     Ok(())
 }
-
-/// Why writing cannot fail.
-const TEXT: &str = "writing to a string succeeds";
