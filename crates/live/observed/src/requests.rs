@@ -1,8 +1,9 @@
 //! Which flows answer requests: a receiver opens a connection, asks on it, and gets the data.
 //!
-//! An observation has the request and its answer as two flows. They share one connection, and whoever opens it sends the
-//! SYN: a law that counts connections or limits windows from the first ACK on meets another handshake than one that the
-//! sender of the data opens. So the model has them as one flow for which the receiver asks.
+//! An observation has the request and its answer as two flows. They share one connection, which the receiver of the answer
+//! opened. Its ACK reaches the sender before any data leaves, and a law may have lowered its window. If the sender of the
+//! data opened the connection, that would be another handshake. So the model has both as one flow for which the receiver
+//! asks.
 
 use std::collections::BTreeMap;
 
