@@ -109,7 +109,6 @@ fn observe_one(
     if args.format == TextOrJson::Table {
         output::answer(&one.text(args.flows))?;
     }
-    let flows = &seen.with_requests(flows);
     let kept = match &args.incident {
         Some(file) => incident(file, seen, flows)?,
         None => None,

@@ -2,8 +2,11 @@
 //!
 //! An observation has the request and its answer as two flows. They share one connection, which the receiver of the answer
 //! opened. Its ACK reaches the sender before any data leaves, and a law may have lowered its window. If the sender of the
-//! data opened the connection, that would be another handshake. So the model has both as one flow for which the receiver
-//! asks.
+//! data opened the connection, that would be another handshake. So the model of a trial, whose laws act at a port, has
+//! both as one flow for which the receiver asks.
+//!
+//! A model with cures at receivers has them apart: a receiver's law begins with a SYN that it accepts, so in the simulator it
+//! does not act on connections that the receiver opens.
 
 use std::collections::BTreeMap;
 
