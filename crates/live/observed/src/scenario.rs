@@ -5,7 +5,7 @@ use std::fmt::Write;
 use schemes::USUAL_OF_LINUX;
 use schemes::linux::{self, KernelLaw};
 
-use crate::cure::Cure;
+use crate::cure::{AttachPoint, Cure};
 use crate::seen::{Flow, Observation};
 use base::cast::{real, whole};
 
@@ -35,7 +35,14 @@ impl Observation {
             hosts.near.len() + hosts.far.len()
         ));
         line(format!("name = {name:?}"));
-        let cures = self.cures();
+        let mut cures = self.cures();
+        if asks(flows) {
+            let at_receiver = |cure: &Cure| {
+                let attach = cure.attach.as_ref();
+                attach.is_some_and(|attach| attach.at == AttachPoint::Receiver)
+            };
+            cures.retain(|cure| !at_receiver(cure));
+        }
         let labels = cures.iter().map(|cure| cure.scheme.as_str());
         let labels: Vec<_> = [self.scheme()].into_iter().chain(labels).collect();
         line("# What is there today, then what could be there instead.".to_owned());
@@ -253,7 +260,7 @@ impl Observation {
 
     /// Settings of cures, as `attach` sets them or adapted to this port.
     fn laws(&self, cures: &[Cure], flows: &[Flow]) -> Vec<Fact> {
-        let asked = flows.iter().any(|flow| flow.request.is_some());
+        let asked = asks(flows);
         let is_there = |part: &str| {
             cures
                 .iter()
@@ -294,6 +301,11 @@ impl Observation {
         });
         attached.chain(budget).collect()
     }
+}
+
+/// Whether receivers open connections and ask. Laws of receivers do not act there.
+fn asks(flows: &[Flow]) -> bool {
+    flows.iter().any(|flow| flow.request.is_some())
 }
 
 /// The name of a key below the head of its group.

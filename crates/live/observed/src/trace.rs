@@ -193,7 +193,9 @@ mod tests {
         );
         // Only receivers that open connections need it.
         let counts = "count_both = \"true\"";
-        assert!(seen.scenario("seen", "seen.csv", &flows).contains(counts));
+        let text = seen.scenario("seen", "seen.csv", &flows);
+        // A law of receivers does not act on these connections.
+        assert!(text.contains(counts) && !text.contains("rcc"), "{text}");
         assert!(
             !seen
                 .scenario("seen", "seen.csv", &[flow("10.0.0.1:5", 0.0)])

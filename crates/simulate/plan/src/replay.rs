@@ -118,19 +118,16 @@ fn csv(point: &PointSpec, plan: &Plan) -> Result<String, Inexact> {
     for (number, flow) in (0..).zip(&plan.flows) {
         let group = &point.groups[flow.group as usize];
         let Some(size) = flow.size else {
-            return Err(Inexact(format!(
-                "flows{} without end have no size, which a trace needs",
-                in_group(group)
-            )));
+            let of = in_group(group);
+            return Err(Inexact(format!("flows{of} without end have no size")));
         };
         let connection = &plan.connections[flow.connection as usize];
         let start = micros(flow.start);
-        let begin = match waits.get(&number) {
+        csv += &match waits.get(&number) {
             Some(wait) => format!(",{number},{},{start}", after(wait)),
             None if waits.is_empty() => start,
             None => format!("{start},{number},,"),
         };
-        csv.push_str(&begin);
         let mut cell = |there: bool, text: Option<String>| {
             if there {
                 csv.push(',');

@@ -162,8 +162,10 @@ fn too_many(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
 
 /// A conflict if the scheme needs receivers that are not the asking hosts.
 fn asking_receivers(group: &Group) -> Option<Conflict> {
-    let role = group.receiver_role()?;
-    (group.keys.workload.kind == WorkloadKind::Requests).then(|| Conflict::new(&["workload.kind"], format!(
+    let (role, workload) = (group.receiver_role()?, &group.keys.workload);
+    let asks = workload.kind == WorkloadKind::Requests
+        || workload.kind == WorkloadKind::Trace && workload.trace.content().has_requests();
+    asks.then(|| Conflict::new(&["workload.kind"], format!(
             "{} controls connections that senders open to a receiver, and here the receivers open them",
             role.name
         ), "choose another scheme, or repeat an incast with workload.rounds"))

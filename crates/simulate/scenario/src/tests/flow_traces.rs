@@ -37,6 +37,20 @@ fn starts(scenario: &Scenario) -> Vec<u64> {
     flows.map(|flow| flow.start.as_ps() / 1_000_000).collect()
 }
 
+#[test]
+fn a_law_of_receivers_is_refused_where_they_open_connections() {
+    let rows = "start_us,size_bytes,sender,receiver,request_bytes\n10000,1000,1,0,100\n";
+    let folder = folder("asked", &[("flows.csv", rows)]);
+    let trace = "trace = \"flows.csv\"\n";
+    assert!(load(&folder, trace, &[]).is_ok());
+    let text = format!("schemes = \"rcc\"\n[workload]\nkind = \"trace\"\n{trace}");
+    let name = folder.join("mine.toml").to_string_lossy().into_owned();
+    let refused = Scenario::load(Source::new(name, text), &Overrides::default()).err();
+    let told = format!("{refused:?}");
+    assert!(told.contains("here the receivers open them"), "{told}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 const COLLECTED: &str =
     "ts,bytes,src,dst\n1700000000.5,1000,10.0.0.1,10.0.0.2\n1700007200,5000,10.0.0.3,10.0.0.2\n";
 
