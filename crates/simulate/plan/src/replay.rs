@@ -123,11 +123,12 @@ fn csv(point: &PointSpec, plan: &Plan) -> Result<String, Inexact> {
         };
         let connection = &plan.connections[flow.connection as usize];
         let start = micros(flow.start);
-        csv += &match waits.get(&number) {
+        let begin = match waits.get(&number) {
             Some(wait) => format!(",{number},{},{start}", after(wait)),
             None if waits.is_empty() => start,
             None => format!("{start},{number},,"),
         };
+        csv.push_str(&begin);
         let mut cell = |there: bool, text: Option<String>| {
             if there {
                 csv.push(',');
