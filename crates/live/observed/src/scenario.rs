@@ -444,10 +444,10 @@ const FASTER_HERE: u64 = 100;
 const USUAL_DELAY_US: f64 = 10.0;
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn flow(sender: &str, start_s: f64) -> Flow {
+    pub(crate) fn flow(sender: &str, start_s: f64) -> Flow {
         Flow {
             start_s,
             fct_s: 0.1,

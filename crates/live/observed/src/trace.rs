@@ -98,15 +98,8 @@ const FIRST_US: f64 = 10_000.0;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::tests::flow;
     use crate::seen::SeenRequest;
-
-    fn flow(sender: &str, start_s: f64) -> Flow {
-        Flow {
-            start_s,
-            fct_s: 0.1,
-            ..Flow::lossless(sender, "10.0.0.9:80", 1_000)
-        }
-    }
 
     #[test]
     fn hosts_are_numbered_by_side_and_connections_only_where_they_are_used_again() {
@@ -147,7 +140,7 @@ mod tests {
             "start_us,size_bytes,sender,receiver,open_us,connection\n510000.000,1000,0,1,410000.000,0\n\
              710000.000,1000,0,1,610000.000,1\n810000.000,1000,0,1,,1\n"
         );
-        // What comes in is sent from behind the port.
+        // A flow that comes in has its sender behind the port.
         let answer = Flow {
             leaves: false,
             sender: "10.0.0.9:80".to_owned(),
