@@ -41,7 +41,7 @@ fn write(out: &mut String, books: &Books<'_>, styled: bool) -> std::fmt::Result 
                 layout::paragraph(out, 0, &format!("Scale: {}.", claim.scale));
             }
             if !figure.claims.is_empty() {
-                let table = claims(&figure.claims, styled).trim_fmt();
+                let table = layout::drawn(&claims(&figure.claims), styled);
                 writeln!(out, "\n{}", table.trim_end())?;
             }
             if let Some(bias) = &figure.bias {
@@ -82,7 +82,7 @@ pub fn verdicts(figure: &str, claims: &[Judged], more: bool) -> String {
 
 /// A line for each paper with its number of claims and the number for each verdict.
 fn papers(books: &Books<'_>) -> Table {
-    let mut table = layout::ruled(false);
+    let mut table = layout::ruled();
     let verdicts = Verdict::ALL.map(|verdict| verdict.name().to_owned());
     let head = ["paper", "claims"].map(str::to_owned).into_iter();
     let more = [
@@ -117,8 +117,8 @@ fn split([reproduced, partly, not, _]: [usize; Verdict::ALL.len()]) -> String {
 }
 
 /// The claims of a figure.
-fn claims(claims: &[Judged], styled: bool) -> Table {
-    let mut table = layout::ruled(styled);
+fn claims(claims: &[Judged]) -> Table {
+    let mut table = layout::ruled();
     table.set_header(["claim", "paper", "ours", "verdict"]);
     for claim in claims {
         let verdict = claim.finding.verdict;
@@ -126,7 +126,7 @@ fn claims(claims: &[Judged], styled: bool) -> Table {
             Cell::new(description(claim)),
             Cell::new(&claim.finding.paper),
             Cell::new(ours(&claim.finding)),
-            layout::bold(Cell::new(verdict), tone(verdict)),
+            Cell::new(layout::bold(verdict.name(), tone(verdict))),
         ]);
     }
     layout::fix(&mut table, COLUMNS);

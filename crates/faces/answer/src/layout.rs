@@ -2,9 +2,7 @@
 
 use std::fmt::Write;
 
-use comfy_table::{
-    Cell, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
-};
+use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
 
 /// Appends `text`, wrapped at words, each line indented by `indent` columns.
 pub fn paragraph(out: &mut String, indent: usize, text: &str) {
@@ -76,11 +74,10 @@ pub(crate) fn aligned(
 }
 
 /// A table with a line below its header.
-pub(crate) fn ruled(styled: bool) -> Table {
+pub(crate) fn ruled() -> Table {
     let mut table = Table::new();
     let rule = LineStyle::none().fill('-');
     table.load_style(TableStyle::new().header_separator(rule));
-    style(&mut table, styled);
     table
 }
 
@@ -93,37 +90,51 @@ pub(crate) enum Tone {
     Plain,
 }
 
-/// Whether cells that stand out have colours.
-#[cfg(not(target_family = "wasm"))]
-fn style(table: &mut Table, styled: bool) {
-    if styled {
-        table.enforce_styling();
-    } else {
-        table.force_no_tty();
+impl Tone {
+    const ALL: [Self; 4] = [Self::Good, Self::Middle, Self::Bad, Self::Plain];
+
+    /// A character without width in front of each word of a cell.
+    const fn mark(self) -> char {
+        match self {
+            Self::Good => '\u{2061}',
+            Self::Middle => '\u{2062}',
+            Self::Bad => '\u{2063}',
+            Self::Plain => '\u{2060}',
+        }
+    }
+
+    /// The escape sequence of bold text in a bright colour (ECMA-48 §8.3.117).
+    const fn escape(self) -> &'static str {
+        match self {
+            Self::Good => "\u{1b}[1;92m",
+            Self::Middle => "\u{1b}[1;93m",
+            Self::Bad => "\u{1b}[1;91m",
+            Self::Plain => "\u{1b}[1m",
+        }
     }
 }
 
-/// A cell that stands out.
-#[cfg(not(target_family = "wasm"))]
-pub(crate) fn bold(cell: Cell, tone: Tone) -> Cell {
-    use comfy_table::{Attribute, Color};
-    let colour = match tone {
-        Tone::Good => Color::Green,
-        Tone::Middle => Color::Yellow,
-        Tone::Bad => Color::Red,
-        Tone::Plain => Color::Grey,
-    };
-    cell.fg(colour).add_attribute(Attribute::Bold)
+/// Ends what a tone began.
+const END: char = '\u{2064}';
+
+/// The text of a cell that stands out.
+///
+/// Its words have marks until [`drawn`] colours them. The table's own colours would bring nine crates for terminals, which
+/// pages cannot have.
+pub(crate) fn bold(text: &str, tone: Tone) -> String {
+    // A cell may be divided between any two words.
+    let words = text.split(' ');
+    let words = words.map(|word| format!("{}{word}{END}", tone.mark()));
+    words.collect::<Vec<_>>().join(" ")
 }
 
-/// A page has no terminal.
-#[cfg(target_family = "wasm")]
-const fn style(_table: &mut Table, _styled: bool) {}
-
-/// A page has no terminal.
-#[cfg(target_family = "wasm")]
-pub(crate) fn bold(cell: Cell, _tone: Tone) -> Cell {
-    cell
+/// The lines of a table, in which cells that stand out have colours if it is `styled`.
+pub(crate) fn drawn(table: &Table, styled: bool) -> String {
+    let mut out = table.trim_fmt();
+    for tone in Tone::ALL {
+        out = out.replace(tone.mark(), if styled { tone.escape() } else { "" });
+    }
+    out.replace(END, if styled { "\u{1b}[0m" } else { "" })
 }
 
 /// Gives the columns of a table these widths.

@@ -54,7 +54,7 @@ fn write(out: &mut String, emulated: &Emulation) -> std::fmt::Result {
 }
 
 fn grid(claims: &[ClaimLine]) -> Table {
-    let mut table = layout::ruled(false);
+    let mut table = layout::ruled();
     table.set_header(["claim", "paper", "Linux", "twin", "verdict"]);
     for claim in claims {
         table.add_row([

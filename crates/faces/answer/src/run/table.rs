@@ -350,16 +350,15 @@ impl<'a> Layout<'a> {
     }
 
     fn draw(&self, styled: bool) -> String {
-        let mut table = layout::ruled(styled);
+        let mut table = layout::ruled();
         table.set_header(self.header.iter().map(Cell::new));
         let empty = || vec![Cell::new(""); self.header.len()];
         for line in &self.lines {
             let cells = line.cells.iter().enumerate().map(|(at, text)| {
-                let cell = Cell::new(text);
                 if line.best.contains(&at) {
-                    layout::bold(cell, Tone::Good)
+                    Cell::new(layout::bold(text, Tone::Good))
                 } else {
-                    cell
+                    Cell::new(text)
                 }
             });
             let cells: Vec<Cell> = cells.collect();
@@ -375,7 +374,7 @@ impl<'a> Layout<'a> {
                 CellAlignment::Right
             });
         }
-        table.trim_fmt()
+        layout::drawn(&table, styled)
     }
 
     /// The omitted parts, and how to see them.

@@ -52,7 +52,6 @@ fn aligned(table: &answer::AnswerTable) -> String {
     let mut shown = Table::new();
     let rule = LineStyle::none().fill('-');
     shown.load_style(TableStyle::new().header_separator(rule));
-    shown.force_no_tty();
     let rows = rows(table);
     shown.set_header(rows.heads);
     for row in rows.rows {
