@@ -4,7 +4,6 @@
 //! visible. Data is seen before the queue at the sender's port and after it at the watched port. ACKs are seen before
 //! they are rewritten at the watched port and afterwards at the sender's port.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, IoSliceMut, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -21,13 +20,7 @@ use nix::sys::socket::{
     recvmsg, setsockopt, socket, sockopt,
 };
 use nix::sys::time::{TimeSpec, TimeVal};
-use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
-use pcap_file::pcapng::blocks::interface_description::{
-    InterfaceDescriptionBlock, InterfaceDescriptionOption,
-};
-use pcap_file::pcapng::blocks::section_header::SectionHeaderBlock;
-use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
-use pcap_file::{DataLink, Endianness, PcapError};
+use wire::pcapng::{CaptureDirection, CaptureInterface, CapturedPacket, LinkType, PcapngWriter};
 
 use crate::lan::Lan;
 use crate::testbed::Testbed;
@@ -35,7 +28,7 @@ use crate::testbed::Testbed;
 /// A running capture.
 pub(crate) struct Tap {
     socket: OwnedFd,
-    writer: PcapNgWriter<BufWriter<File>>,
+    writer: PcapngWriter<BufWriter<File>>,
     /// Numbers of interfaces in the kernel, in the order of the file.
     interfaces: Vec<u32>,
     captured: Captured,
@@ -56,18 +49,17 @@ impl Tap {
     /// Begins to capture before and after the watched port.
     pub(crate) fn open(bed: &Testbed, lan: &Lan, file: &Path) -> io::Result<Self> {
         let socket = lan.owner(bed.watched).within(listen)?;
-        let section = SectionHeaderBlock {
-            endianness: Endianness::Little,
-            ..SectionHeaderBlock::default()
-        };
         let file = BufWriter::with_capacity(1 << 20, File::create(file)?);
-        let mut writer = PcapNgWriter::with_section_header(file, section).map_err(error)?;
+        let mut writer = PcapngWriter::new(file, "")?;
         let (node, _) = bed.topology.ends(bed.watched);
         let ports: Vec<PortId> = lan.ports_of(node).collect();
         for port in &ports {
-            writer
-                .write_pcapng_block(described(bed, *port))
-                .map_err(error)?;
+            writer.interface(&CaptureInterface {
+                name: &format!("p{}", port.0),
+                description: &described(bed, *port),
+                link: LinkType::Ethernet,
+                snap: u32::try_from(SNAP).unwrap_or(0),
+            })?;
         }
         let interfaces = ports.iter().map(|port| lan.interfaces[port.0 as usize]);
         Ok(Self {
@@ -117,19 +109,19 @@ impl Tap {
             self.captured.left_out += 1;
             return Ok(());
         }
-        let direction = if from.leaves { OUT } else { IN };
-        let block = EnhancedPacketBlock {
-            interface_id: u32::try_from(place).map_err(io::Error::other)?,
-            timestamp: at,
-            original_len: u32::try_from(length).unwrap_or(u32::MAX),
-            data: Cow::Borrowed(frame),
-            options: vec![EnhancedPacketOption::Flags(direction)],
-        };
         self.captured.packets += 1;
-        self.bytes += self
-            .writer
-            .write_block(&block.into_block())
-            .map_err(error)?;
+        self.bytes += self.writer.packet(&CapturedPacket {
+            interface: u32::try_from(place).map_err(io::Error::other)?,
+            at,
+            direction: if from.leaves {
+                CaptureDirection::Out
+            } else {
+                CaptureDirection::In
+            },
+            comment: None,
+            bytes: frame,
+            length: u32::try_from(length).unwrap_or(u32::MAX),
+        })?;
         Ok(())
     }
 }
@@ -213,7 +205,8 @@ pub(crate) fn listen() -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-fn described(bed: &Testbed, port: PortId) -> InterfaceDescriptionBlock<'static> {
+/// The ends and the role of a port, in words.
+fn described(bed: &Testbed, port: PortId) -> String {
     let names = bed.topology.names();
     let (from, to) = bed.topology.ends(port);
     let role = if port == bed.bottleneck {
@@ -223,26 +216,10 @@ fn described(bed: &Testbed, port: PortId) -> InterfaceDescriptionBlock<'static> 
     } else {
         ""
     };
-    let ends = format!(
+    format!(
         "{} to {}{role}",
         names[from.0 as usize], names[to.0 as usize]
-    );
-    InterfaceDescriptionBlock {
-        linktype: DataLink::ETHERNET,
-        snaplen: u32::try_from(SNAP).unwrap_or(0),
-        options: vec![
-            InterfaceDescriptionOption::IfName(Cow::Owned(format!("p{}", port.0))),
-            InterfaceDescriptionOption::IfDescription(Cow::Owned(ends)),
-            InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
-        ],
-    }
-}
-
-fn error(error: PcapError) -> io::Error {
-    match error {
-        PcapError::IoError(error) => error,
-        other => io::Error::other(other),
-    }
+    )
 }
 
 /// Bytes of a packet that are kept: all headers.
@@ -260,10 +237,3 @@ const PATIENCE: TimeVal = TimeVal::new(0, 20_000);
 
 /// `PACKET_OUTGOING` of `linux/if_packet.h`.
 const OUTGOING: u8 = 4;
-
-// Flags of the option `epb_flags` of pcapng.
-const IN: u32 = 1;
-const OUT: u32 = 2;
-
-/// As a negative power of ten, for the option `if_tsresol` of pcapng.
-const NANOSECONDS: u8 = 9;

@@ -13,9 +13,10 @@ use machine::payload::Payload;
 use machine::{Sysctl, clock};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tcp::Progress;
+use wire::pcapng::CaptureDirection;
 use wire::{DecodedSegment, Ends, Refusals};
 
-use super::capture::{Capture, Direction};
+use super::capture::Capture;
 use super::connection::Connection;
 use super::device::Device;
 use super::path::{Impairment, Path};
@@ -169,7 +170,7 @@ impl Host {
             let packet = &self.buffer[..length];
             let arrives = self.inward.offer(packet, 0, now);
             if let (false, Some(capture)) = (arrives, &mut self.capture) {
-                capture.write(packet, Direction::In, Some(LOST), now)?;
+                capture.write(packet, CaptureDirection::In, Some(LOST), now)?;
             }
         }
         Ok(())
@@ -259,7 +260,7 @@ impl Host {
             let arrives = self.outward.offer(&bytes, priority, now);
             if let Some(capture) = &mut self.capture {
                 let comment = (!arrives).then_some(LOST);
-                capture.write(&bytes, Direction::Out, comment, now)?;
+                capture.write(&bytes, CaptureDirection::Out, comment, now)?;
             }
             bytes.clear();
         }
@@ -268,7 +269,7 @@ impl Host {
 
     fn capture(&mut self, packet: &[u8], comment: Option<&str>, now: Time) -> io::Result<()> {
         match &mut self.capture {
-            Some(capture) => capture.write(packet, Direction::In, comment, now),
+            Some(capture) => capture.write(packet, CaptureDirection::In, comment, now),
             None => Ok(()),
         }
     }

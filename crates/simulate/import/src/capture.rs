@@ -4,136 +4,37 @@
 //! answer. Bytes are counted by sequence numbers. So retransmissions and repeated captures of a packet do not count,
 //! but a packet that the capture missed does.
 
+mod file;
+
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-
-use pcap_file::pcap::PcapReader;
-use pcap_file::pcapng::blocks::interface_description::{
-    InterfaceDescriptionBlock, InterfaceDescriptionOption,
-};
-use pcap_file::pcapng::{Block, PcapNgReader};
-use pcap_file::{PcapError, TsResolution};
-use tables::flows::exact::SECOND;
-use tables::guard;
 
 use crate::hosts::Hosts;
 use crate::packet::{self, Other, Segment};
 use crate::{FileKind, Imported, ImportedFlow};
+use file::{Captured, Stopped};
 
 /// Whether a file that begins like this is a capture.
 pub(crate) fn is_one(bytes: &[u8]) -> bool {
-    MAGIC.iter().any(|magic| bytes.starts_with(magic))
+    file::is_one(bytes)
 }
 
 pub(crate) fn read(bytes: &[u8]) -> Result<Imported, String> {
     let mut import = CaptureImport::default();
-    // A damaged file can make the third-party reader panic.
-    let end = guard::read(|| {
-        let end = if bytes.starts_with(&MAGIC[0]) {
-            read_pcapng(bytes, &mut import)
-        } else {
-            read_pcap(bytes, &mut import)
-        };
-        Ok::<_, PcapError>(end)
-    });
+    let end = file::packets(bytes, |packet| import.add(&packet));
     let packets = import.packets;
     let damaged = match end {
-        Ok(Ok(())) => None,
-        // All bytes are in memory, so a reader only stops at their end.
-        Ok(Err(PcapError::IncompleteBuffer | PcapError::IoError(_))) if packets > 0 => {
+        Ok(()) => None,
+        Err(Stopped::Cut) if packets > 0 => {
             Some("The file ends in the middle of a packet.".to_owned())
         }
-        Ok(Err(error)) if packets > 0 => Some(format!(
-            "The file is damaged behind packet {packets}: {error}."
+        Err(Stopped::Damaged(why)) if packets > 0 => Some(format!(
+            "The file is damaged behind packet {packets}: {why}."
         )),
-        Err(error) if packets > 0 => Some(format!(
-            "The file is damaged behind packet {packets}: {error}."
-        )),
-        Ok(Err(error)) => return Err(format!("it is damaged: {error}")),
-        Err(error) => return Err(format!("it is damaged: {error}")),
+        Err(Stopped::Cut) => return Err("it ends before the first packet".to_owned()),
+        Err(Stopped::Damaged(why)) => return Err(format!("it is damaged: {why}")),
     };
     Ok(import.into_imported(damaged))
-}
-
-fn read_pcap(bytes: &[u8], import: &mut CaptureImport) -> Result<(), PcapError> {
-    let mut reader = PcapReader::new(bytes)?;
-    let header = reader.header();
-    let link = u32::from(header.datalink);
-    let tick = match header.ts_resolution {
-        TsResolution::MicroSecond => 1_000_000,
-        TsResolution::NanoSecond => 1_000,
-    };
-    while let Some(packet) = reader.next_raw_packet() {
-        let packet = packet?;
-        let at = u128::from(packet.ts_sec) * u128::from(SECOND) + u128::from(packet.ts_frac) * tick;
-        import.add(link, at, &packet.data, packet.orig_len);
-    }
-    Ok(())
-}
-
-/// An interface of a pcapng file: its link type, and the tick of its clock in picoseconds.
-type Interface = (u32, Tick);
-
-#[derive(Clone, Copy)]
-enum Tick {
-    /// A tick is this many picoseconds.
-    Of(u128),
-    /// A picosecond is this many ticks.
-    Parts(u128),
-    /// A tick is a second divided by 2 to this power.
-    Binary(u32),
-}
-
-impl Tick {
-    /// pcapng §4.2: a power of ten, or of two with the highest bit set; microseconds by default.
-    fn of(interface: &InterfaceDescriptionBlock<'_>) -> Self {
-        let said = interface.options.iter().find_map(|option| match option {
-            InterfaceDescriptionOption::IfTsResol(power) => Some(*power),
-            _ => None,
-        });
-        match said.unwrap_or(6) {
-            power if power & 0x80 != 0 => Self::Binary(u32::from(power & 0x7f).min(63)),
-            power @ 0..=12 => Self::Of(10_u128.pow(12 - u32::from(power))),
-            power => Self::Parts(10_u128.pow(u32::from(power.min(30)) - 12)),
-        }
-    }
-
-    fn picoseconds(self, ticks: u128) -> u128 {
-        match self {
-            Self::Of(each) => ticks * each,
-            Self::Parts(parts) => ticks / parts,
-            Self::Binary(power) => (ticks * u128::from(SECOND)) >> power,
-        }
-    }
-}
-
-fn read_pcapng(bytes: &[u8], import: &mut CaptureImport) -> Result<(), PcapError> {
-    let mut reader = PcapNgReader::new(bytes)?;
-    let mut interfaces: Vec<Interface> = Vec::new();
-    while let Some(block) = reader.next_block() {
-        match block? {
-            // Each section has its own interfaces.
-            Block::SectionHeader(_) => interfaces.clear(),
-            Block::InterfaceDescription(interface) => {
-                interfaces.push((interface.linktype.into(), Tick::of(&interface)));
-            }
-            Block::EnhancedPacket(packet) => {
-                let number = packet.interface_id;
-                let interface = interfaces.get(number as usize);
-                let (link, tick) = *interface.ok_or(PcapError::InvalidInterfaceId(number))?;
-                // The crate takes every clock as nanoseconds, so these are ticks.
-                let at = tick.picoseconds(packet.timestamp.as_nanos());
-                import.add(link, at, &packet.data, packet.original_len);
-            }
-            // Packets of this kind have no timestamp.
-            Block::SimplePacket(_) | Block::Packet(_) => {
-                import.packets += 1;
-                import.timeless += 1;
-            }
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 type End = (IpAddr, u16);
@@ -164,13 +65,17 @@ struct Connection {
 }
 
 impl CaptureImport {
-    fn add(&mut self, link: u32, at: u128, bytes: &[u8], length: u32) {
+    fn add(&mut self, captured: &Captured<'_>) {
         self.packets += 1;
-        if !packet::is_known(link) {
+        let Some(at) = captured.at else {
+            self.timeless += 1;
+            return;
+        };
+        if !packet::is_known(captured.link) {
             self.strange += 1;
             return;
         }
-        match packet::segment(link, bytes, length) {
+        match packet::segment(captured.link, captured.bytes, captured.length) {
             Ok(segment) => self.segment(at, segment),
             Err(Other::NotTcp) => self.others += 1,
             Err(Other::Cut) => self.cut += 1,
@@ -271,15 +176,6 @@ impl CaptureImport {
         }
     }
 }
-
-/// The first bytes of captures: pcapng, and pcap in both byte orders with microseconds or nanoseconds.
-const MAGIC: [[u8; 4]; 5] = [
-    [0x0a, 0x0d, 0x0d, 0x0a],
-    [0xa1, 0xb2, 0xc3, 0xd4],
-    [0xd4, 0xc3, 0xb2, 0xa1],
-    [0xa1, 0xb2, 0x3c, 0x4d],
-    [0x4d, 0x3c, 0xb2, 0xa1],
-];
 
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,6 @@
 mod frame;
 mod places;
 
-use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -19,16 +18,10 @@ use std::time::Duration;
 
 use base::{Ecn, HostId, Packet, Time};
 use fabric::{DropReason, PortId};
-use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
-use pcap_file::pcapng::blocks::interface_description::{
-    InterfaceDescriptionBlock, InterfaceDescriptionOption,
-};
-use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
-use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
-use pcap_file::{DataLink, Endianness, PcapError};
 use plan::PointSpec;
 use plan::workload::Plan;
 use sim::probe::Probe;
+use wire::pcapng::{CaptureDirection, CaptureInterface, CapturedPacket, LinkType, PcapngWriter};
 
 use frame::Frames;
 pub use places::{CapturePoint, CapturePoints};
@@ -50,17 +43,10 @@ pub struct Capture {
 
 /// One file.
 struct Tap {
-    writer: PcapNgWriter<BufWriter<File>>,
+    writer: PcapngWriter<BufWriter<File>>,
     frames: Frames,
     /// The most bytes of a packet that are kept.
     snap: usize,
-}
-
-/// The direction of a packet, as in the format's flags.
-#[derive(Clone, Copy)]
-enum Direction {
-    In = 1,
-    Out = 2,
 }
 
 impl Capture {
@@ -97,7 +83,7 @@ impl Capture {
             capture.queues[port.0 as usize].push(capture.taps.len());
             // The numbers of a link's two ports differ in the last bit.
             capture.arrivals[port.0 as usize ^ 1].push(capture.taps.len());
-            capture.taps.push(tap.map_err(error)?);
+            capture.taps.push(tap?);
         }
         Ok(capture)
     }
@@ -116,32 +102,22 @@ impl Capture {
     fn offered(&mut self, port: PortId, packet: &Packet, comment: Option<&str>, now: Time) {
         for tap in &self.queues[port.0 as usize] {
             let ends = self.flows[packet.flow.0 as usize];
-            let written = self.taps[*tap].write(packet, ends, (Direction::Out, comment), now);
+            let written =
+                self.taps[*tap].write(packet, ends, (CaptureDirection::Out, comment), now);
             self.failure = self.failure.take().or(written.err());
         }
     }
 }
 
 impl Tap {
-    fn new(file: File, port: PortId, ends: &str, snap: usize) -> Result<Self, PcapError> {
+    fn new(file: File, port: PortId, ends: &str, snap: usize) -> io::Result<Self> {
         let application = concat!("tailwater ", env!("CARGO_PKG_VERSION"));
-        let section = SectionHeaderBlock {
-            endianness: Endianness::Little,
-            options: vec![SectionHeaderOption::UserApplication(Cow::Borrowed(
-                application,
-            ))],
-            ..SectionHeaderBlock::default()
-        };
-        let mut writer = PcapNgWriter::with_section_header(BufWriter::new(file), section)?;
-        let description = format!("{ends}, in front of the queue, and what comes back");
-        writer.write_pcapng_block(InterfaceDescriptionBlock {
-            linktype: DataLink::ETHERNET,
-            snaplen: u32::try_from(snap).unwrap_or(0),
-            options: vec![
-                InterfaceDescriptionOption::IfName(Cow::Owned(format!("port{}", port.0))),
-                InterfaceDescriptionOption::IfDescription(Cow::Owned(description)),
-                InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
-            ],
+        let mut writer = PcapngWriter::new(BufWriter::new(file), application)?;
+        writer.interface(&CaptureInterface {
+            name: &format!("port{}", port.0),
+            description: &format!("{ends}, in front of the queue, and what comes back"),
+            link: LinkType::Ethernet,
+            snap: u32::try_from(snap).unwrap_or(0),
         })?;
         Ok(Self {
             writer,
@@ -154,22 +130,18 @@ impl Tap {
         &mut self,
         packet: &Packet,
         ends: (HostId, HostId),
-        (direction, comment): (Direction, Option<&str>),
+        (direction, comment): (CaptureDirection, Option<&str>),
         now: Time,
     ) -> io::Result<()> {
         let frame = self.frames.of(packet, ends);
-        let flags = EnhancedPacketOption::Flags(direction as u32);
-        let comment = comment.map(|text| EnhancedPacketOption::Comment(Cow::Borrowed(text)));
-        let block = EnhancedPacketBlock {
-            interface_id: 0,
-            timestamp: Duration::from_nanos(now.as_ps() / 1000),
-            original_len: u32::try_from(frame.len()).unwrap_or(u32::MAX),
-            data: Cow::Borrowed(&frame[..frame.len().min(self.snap)]),
-            options: comment.into_iter().chain([flags]).collect(),
-        };
-        self.writer
-            .write_block(&block.into_block())
-            .map_err(error)?;
+        self.writer.packet(&CapturedPacket {
+            interface: 0,
+            at: Duration::from_nanos(now.as_ps() / 1000),
+            direction,
+            comment,
+            bytes: &frame[..frame.len().min(self.snap)],
+            length: u32::try_from(frame.len()).unwrap_or(u32::MAX),
+        })?;
         Ok(())
     }
 }
@@ -191,7 +163,7 @@ impl Probe for Capture {
         }
         for tap in &self.arrivals[port.0 as usize] {
             let ends = self.flows[packet.flow.0 as usize];
-            let written = self.taps[*tap].write(&packet, ends, (Direction::In, None), now);
+            let written = self.taps[*tap].write(&packet, ends, (CaptureDirection::In, None), now);
             self.failure = self.failure.take().or(written.err());
         }
     }
@@ -231,16 +203,7 @@ impl Probe for Capture {
     }
 }
 
-fn error(error: PcapError) -> io::Error {
-    match error {
-        PcapError::IoError(error) => error,
-        other => io::Error::other(other),
-    }
-}
-
 /// Comments of packets.
 const MARKED: &str = "marked: queue at or above switch.ecn_threshold";
 const FULL: &str = "dropped: queue full";
 const LOST: &str = "lost: bottleneck.loss, switch.loss or the discipline of the queue";
-/// As a negative power of ten, for the option `if_tsresol` of pcapng.
-const NANOSECONDS: u8 = 9;

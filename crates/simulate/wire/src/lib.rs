@@ -2,7 +2,7 @@
 //!
 //! [`encode`] writes a [`base::Packet`], with addresses and payload, which the simulator does not have. [`decode`]
 //! reads one, or says why the bytes are none. Captures use the first, and exchanges with real hosts use both. Nothing
-//! here waits, stores data or reads a clock.
+//! here waits, stores data or reads a clock. [`pcapng`] writes files of packets.
 //!
 //! Both are written by hand, because they need the four reserved bits of the TCP header, which header libraries leave
 //! out, and the option of a scheme. IP options are skipped, fragments are refused, and urgent data is ordinary data, as
@@ -33,6 +33,7 @@ mod checksum;
 mod decode;
 mod encode;
 mod option;
+pub mod pcapng;
 
 use std::net::SocketAddrV4;
 

@@ -3,6 +3,9 @@ use std::time::Duration;
 
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
 use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
 use pcap_file::{DataLink, Endianness};
 
@@ -187,6 +190,144 @@ fn a_capture_that_is_cut_says_so_and_gives_what_it_has() {
         imported.notes.last().unwrap(),
         "The file ends in the middle of a packet."
     );
+}
+
+/// A block of pcapng: its kind, and its fields.
+fn block(is_big: bool, kind: u32, fields: &[&[u8]]) -> Vec<u8> {
+    let mut body = fields.concat();
+    body.resize(body.len().next_multiple_of(4), 0);
+    let number = |number: u32| {
+        if is_big {
+            number.to_be_bytes()
+        } else {
+            number.to_le_bytes()
+        }
+    };
+    let length = number(u32::try_from(body.len() + 12).unwrap());
+    [&number(kind)[..], &length, &body, &length].concat()
+}
+
+/// A section whose times are 100 s after those of its clock, and whose packets are of every kind.
+fn section(is_big: bool, frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
+    let short = |number: u16| {
+        if is_big {
+            number.to_be_bytes()
+        } else {
+            number.to_le_bytes()
+        }
+    };
+    let number = |number: u32| {
+        if is_big {
+            number.to_be_bytes()
+        } else {
+            number.to_le_bytes()
+        }
+    };
+    let offset = 100_u64;
+    let offset = if is_big {
+        offset.to_be_bytes()
+    } else {
+        offset.to_le_bytes()
+    };
+    let mut bytes = block(
+        is_big,
+        0x0a0d_0d0a,
+        &[&number(0x1a2b_3c4d), &short(1), &short(0), &[0xff; 8]],
+    );
+    let options = [&short(14)[..], &short(8), &offset, &[0; 4]].concat();
+    bytes.extend(block(is_big, 1, &[&short(101), &[0; 6], &options]));
+    for (place, (ms, frame)) in frames.iter().enumerate() {
+        let us = u32::try_from(ms * 1000).unwrap();
+        let time = [number(0), number(us)].concat();
+        let length = number(u32::try_from(frame.len()).unwrap());
+        // Every other packet is of the kind that nobody should write any more.
+        let (kind, interface) = if place % 2 == 0 {
+            (6, number(0))
+        } else {
+            (2, [0, 0, 0, 0])
+        };
+        bytes.extend(block(
+            is_big,
+            kind,
+            &[&interface, &time, &length, &length, frame],
+        ));
+    }
+    bytes.extend(block(is_big, 3, &[&number(40), &frames[0].1]));
+    // A kind that is not known.
+    bytes.extend(block(is_big, 77, &[&[1; 4]]));
+    bytes
+}
+
+#[test]
+fn sections_of_either_order_have_packets_of_every_kind_and_clocks_of_their_own() {
+    let both = [
+        section(true, &conversation()),
+        section(false, &conversation()),
+    ]
+    .concat();
+    for bytes in [
+        &section(true, &conversation()),
+        &section(false, &conversation()),
+        &both,
+    ] {
+        let imported = read(bytes).unwrap();
+        assert_eq!(
+            flows(&imported)[..3],
+            [(100_002, 50), (100_003, 3000), (100_008, 20)]
+        );
+        let timeless = imported
+            .skipped
+            .iter()
+            .find(|(what, _)| what.contains("time"));
+        assert_eq!(
+            timeless.unwrap().1,
+            if bytes.len() == both.len() { 2 } else { 1 }
+        );
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_capture_is_told_with_what_stands_before_it() {
+    let whole = section(false, &conversation());
+    let behind = |bytes: &[u8]| {
+        let imported = read(&[&whole[..], bytes].concat()).unwrap();
+        assert_eq!(
+            flows(&imported),
+            [(100_002, 50), (100_003, 3000), (100_008, 20)]
+        );
+        imported.notes.last().unwrap().clone()
+    };
+    let packet = |interface: u32, kept: u32| {
+        let fields = [interface, 0, 0, kept, kept].map(u32::to_le_bytes);
+        block(false, 6, &[&fields.concat()])
+    };
+    let damaged = |why: &str| format!("The file is damaged behind packet 10: {why}.");
+    assert_eq!(behind(&packet(7, 0)), damaged("there is no interface 7"));
+    assert_eq!(
+        behind(&packet(0, 4)),
+        damaged("a packet is longer than its block")
+    );
+    let uneven = [6_u32, 13, 0, 13].map(u32::to_le_bytes).concat();
+    assert_eq!(behind(&uneven), damaged("a block has a length of 13 bytes"));
+    let different = [6_u32, 12, 16].map(u32::to_le_bytes).concat();
+    assert_eq!(
+        behind(&different),
+        damaged("a block has two different lengths")
+    );
+    let orderless = block(false, 0x0a0d_0d0a, &[&[0; 16]]);
+    assert_eq!(
+        behind(&orderless),
+        damaged("a section has no order of bytes")
+    );
+
+    let mut long = pcap(DataLink::RAW, &conversation());
+    long.extend([0, 0, 0, 9, 0, 0, 0, 0, 0x7f, 0, 0, 0, 0, 0, 0, 40]);
+    let imported = read(&long).unwrap();
+    let message = "a packet of 2130706432 bytes is longer than any";
+    let message = format!("The file is damaged behind packet 9: {message}.");
+    assert_eq!(imported.notes.last(), Some(&message));
+    let begin = read(&long[..20]).map(|_| ());
+    assert_eq!(begin, Err("it ends before the first packet".to_owned()));
 }
 
 #[test]
