@@ -14,10 +14,19 @@ use serde_json::Value;
 
 use crate::bed::{Bed, PORT, RECEIVER, SENDER, SWITCH, TBF, command, ip, line, program};
 
-/// An observer whose lines are read while it watches, as it tells flows meanwhile.
+/// An observer whose lines are read while it watches, as it tells flows meanwhile. It ends with its test, whether that
+/// passes or fails.
 pub(crate) struct Watching {
     pub(crate) child: Child,
-    lines: JoinHandle<String>,
+    lines: Option<JoinHandle<String>>,
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        // One that has ended is waited for already.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
 }
 
 /// Starts an observer, and returns once it watches.
@@ -46,7 +55,10 @@ pub(crate) fn watching_for(seconds: &str, dev: &str, netns: &str, more: &[&str])
         out.read_to_string(&mut text).expect("lines");
         text
     });
-    Watching { child, lines }
+    Watching {
+        child,
+        lines: Some(lines),
+    }
 }
 
 /// Ends an observer once the last packets have passed. Its report is then as complete as at the end of its time.
@@ -68,7 +80,8 @@ fn capabilities(child: &Child) -> Option<u64> {
 /// Its lines, with the summary.
 fn seen(mut watching: Watching) -> (Vec<Value>, Value) {
     let status = watching.child.wait().expect("it ends");
-    let text = watching.lines.join().expect("its lines");
+    let lines = watching.lines.take().expect("they are read once");
+    let text = lines.join().expect("its lines");
     assert!(status.success(), "{status} {text}");
     let lines: Vec<Value> = text.lines().map(line).collect();
     let seen = lines.iter().find(|line| line["type"] == "observed");
