@@ -129,7 +129,9 @@ fn remedy(said: &Prediction, scenario: &Path) -> String {
     let suspects = said.suspects();
     let correct = match (&suspects[..], &said.guessed[..]) {
         ([], []) => {
-            format!("look for what this network has and {file} lacks, as nothing was guessed")
+            format!(
+                "nothing in {file} was guessed, so look for what it does not tell of this network"
+            )
         }
         ([], _) => format!("correct in {file} what was guessed"),
         (suspects, _) => format!(

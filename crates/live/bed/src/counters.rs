@@ -144,13 +144,13 @@ pub(crate) fn watch(index: u32, stop: &AtomicBool) -> io::Result<Vec<Sample>> {
         let queue = routing.counters(index)?;
         let at = clock::now();
         samples.push(Sample { at, queue });
-        thread::sleep(duration(EVERY));
+        thread::sleep(duration(SAMPLE_INTERVAL));
     }
     Ok(samples)
 }
 
 /// A full packet takes 60 us at 200 Mbit/s; a sample costs some 20 us of a core.
-pub(crate) const EVERY: Span = Span::from_micros(500);
+pub(crate) const SAMPLE_INTERVAL: Span = Span::from_micros(500);
 
 #[cfg(test)]
 mod tests {

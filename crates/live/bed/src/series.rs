@@ -15,7 +15,7 @@ use sim::probe::{End, Probe};
 use sim::run::{self, Limits, Watching};
 use tcp::Endpoint;
 
-use crate::counters::EVERY;
+use crate::counters::SAMPLE_INTERVAL;
 
 /// Events of a run, each with its time in microseconds since the start of the run.
 #[derive(Clone, Default, Debug)]
@@ -40,7 +40,7 @@ pub(crate) struct Arrivals {
 impl Arrivals {
     /// This many more bytes were read at `at_us`. Times must not decrease.
     pub(crate) fn add(&mut self, connection: u32, at_us: f64, bytes: u64) {
-        let slot = |at_us: f64| (at_us / EVERY.as_micros()).floor();
+        let slot = |at_us: f64| (at_us / SAMPLE_INTERVAL.as_micros()).floor();
         if let Some(last) = self.last.get(&connection) {
             let row = &mut self.rows[*last];
             if slot(row.0) >= slot(at_us) {
@@ -115,7 +115,7 @@ impl SeriesProbe {
             if self.queue.last().map(|(_, level)| *level) != Some(self.level) {
                 self.queue.push((micros(self.next), self.level));
             }
-            self.next += EVERY;
+            self.next += SAMPLE_INTERVAL;
         }
     }
 }

@@ -119,8 +119,11 @@ pub(super) fn inherit(experiments: &mut [Experiment]) -> Vec<Problem> {
         let judged = experiment.claims.iter();
         for claim in judged.filter(|claim| live.claims.contains(&claim.id)) {
             if let Some(key) = missed(claim, live) {
-                let problem = format!("{id}/{} is about values of {key} that do not run", claim.id);
-                let help = format!("its table [live] sets {key} otherwise: name other claims");
+                let problem = format!(
+                    "{id}/{} needs a value of {key} that is not emulated",
+                    claim.id
+                );
+                let help = format!("the table [live] sets {key} to others: name other claims");
                 problems.push(Problem::new(problem).help(help));
             }
         }

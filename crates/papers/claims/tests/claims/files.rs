@@ -433,7 +433,7 @@ fn only_orders_and_ratios_about_what_linux_tells_are_judged_live() {
         ("runs = 3", "live has no claims"),
         (
             "claims = [\"at-40\"]\nset = { \"workload.senders\" = [2, 4] }",
-            "at-40 is about values of workload.senders that do not run",
+            "at-40 needs a value of workload.senders that is not emulated",
         ),
         (
             "claims = []\nset = { \"workload.senders\" = 9000000 }",
