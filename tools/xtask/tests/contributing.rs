@@ -427,9 +427,11 @@ impl Copy {
         command.env("CARGO_TARGET_DIR", &self.target);
         let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).parent();
         command.env("CARGO_BUILD_BUILD_DIR", shared.expect("a folder above"));
-        // Nothing here runs long enough for optimised code to pay for its compilation. The level of debug information
-        // is unique: with equal profiles, crates of the copy would overwrite those of the workspace.
+        // Nothing here runs long enough for optimised code to pay for its compilation, and hardly anything is compiled
+        // twice. The level of debug information is unique: with equal profiles, crates of the copy would overwrite those
+        // of the workspace.
         command
+            .env("CARGO_INCREMENTAL", "0")
             .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
             .env("CARGO_PROFILE_DEV_DEBUG", "line-directives-only");
         let output = command.output().expect("cargo starts");
