@@ -127,7 +127,10 @@ fn what_is_no_such_file_is_told_what_is_read() {
     says("import empty", "its format is not supported");
     says("import text", "a connection matrix of htsim (.cm)");
     says("import nfcapd", "`nfdump -r FILE -o json > flows.json`");
-    says("import cut.pcap", "cut.pcap: it ends before the first packet");
+    says(
+        "import cut.pcap",
+        "cut.pcap: it ends before the first packet",
+    );
     says(
         "import few.csv --from csv",
         "line 1: no column has the size of a flow",
