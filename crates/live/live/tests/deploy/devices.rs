@@ -239,7 +239,7 @@ fn memory(child: &Child) -> u64 {
     kilobytes << 10
 }
 
-/// As long an observer keeps a connection after it began to close.
+/// For this time an observer keeps a connection that has begun to close.
 const KEPT: Duration = Duration::from_secs(40);
 
 /// A process that has watched for so long has made its maps and its buffers, and forgets connections as fast as they come.
