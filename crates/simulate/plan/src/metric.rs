@@ -77,9 +77,9 @@ impl Selector {
         };
         Err(Unknown {
             cause: format!("{} is about rounds, and {flows} have none", short(self.metric)),
-            remedy: "an \"incast\" has rounds, a \"burst\" with workload.delay = \"0s\" is one, and \"requests\" have rounds with \
-                     workload.rounds above 1, a \"collective\" is one, a \"trace\" with a column round has them; groups have them, classes of sizes do not; for flows by \
-                     themselves ask for fct_p99"
+            remedy: "workloads with rounds are \"incast\", \"burst\" with workload.delay = \"0s\", \"requests\" with \
+                     workload.rounds above 1, \"collective\", and \"trace\" with a column round; a group of flows may have \
+                     rounds, a class of sizes has none; for single flows, ask for fct_p99"
                 .to_owned(),
         })
     }

@@ -104,7 +104,7 @@ impl Scale {
         let first = libm::ceil(low / step - 1e-9);
         let places = (0_u32..MOST).map(|index| (first + f64::from(index)) * step);
         let places = places.take_while(|place| *place <= high + 1e-9 * step);
-        // From the first digit of the greatest value to the first digit of the step, and one more for 2.5.
+        // The digits from the first of the greatest value to the first of the step, and one more for steps of 2.5.
         let power = |value: f64| libm::floor(libm::log10(value) + 1e-9);
         let digits = (power(high.abs().max(low.abs())) - power(step)).max(0.0) + 2.0;
         let digits = integer(digits);

@@ -14,8 +14,8 @@ pub(crate) struct Connection {
     pub(crate) sender: (HostId, Slot),
     /// Host of the end that receives them, and its slot there.
     pub(crate) receiver: (HostId, Slot),
-    /// Its messages, from its opening until its endpoints are removed, either because they are over or because another
-    /// connection takes their slots.
+    /// Its messages, from when it opens until its endpoints are removed: at their end, or when another connection takes
+    /// their slots.
     pub(super) messages: Option<Box<Messages>>,
     /// The part of an incomplete message that had arrived when the endpoints were removed.
     rest: Option<Box<Rest>>,
