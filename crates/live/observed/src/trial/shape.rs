@@ -24,8 +24,8 @@ impl TrialShape {
     pub fn new(periods: u32, period_s: f64, min_rto_ms: Option<f64>) -> Result<Self, String> {
         if !(LEAST_PERIODS..=MOST_PERIODS).contains(&periods) || !periods.is_multiple_of(2) {
             return Err(format!(
-                "--periods {periods}: a trial has an even number of periods from {LEAST_PERIODS} to {MOST_PERIODS}: coins of fewer \
-                 pairs come out alike by chance more often than one time in 32"
+                "--periods {periods}: a trial has an even number of periods from {LEAST_PERIODS} to {MOST_PERIODS}: with fewer \
+                 pairs, a law without effect seems to have one more often than one time in 32"
             ));
         }
         // This covers the first timers of flows that began in the other state, and as many of their first repetitions.
